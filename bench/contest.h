@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// Several schemes over the same work, alternating, and the account of it: medians, result lines,
+// CSV, ratios, and whether the checksums agree.
+#ifndef ESPALIER_BENCH_CONTEST_H
+#define ESPALIER_BENCH_CONTEST_H
+
+#include "bench/schemes/scheme.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/// A scheme with a number of workers, and what it did in the case at hand.
+struct contestant {
+    const struct scheme *scheme;
+    unsigned workers;
+    bool plays;                 ///< In the case at hand.
+    struct scheme_world *world; ///< NULL between cases.
+    double *samples;            ///< [sample_count] nanoseconds of each timed frame.
+    size_t sample_count;
+    unsigned frame;    ///< Frames played in the case at hand.
+    uint64_t readings; ///< Checksum of what was read in passing, begun anew in each case.
+};
+
+/// A figure of one contestant.
+struct contest_result {
+    const struct contestant *who;
+    const char *load;
+    const char *shape;
+    const char *unit;
+    double figure;
+    uint64_t checksum;
+};
+
+struct contest {
+    struct contestant *contestants; ///< [count]
+    size_t count;
+    struct contest_result *results; ///< [result_count]
+    size_t result_count, result_capacity;
+    const char *load;  ///< Of the case at hand.
+    const char *shape; ///< Of the case at hand.
+    FILE *csv;         ///< NULL: none.
+};
+
+/// Print the heading of the lines; begin the CSV, if there is one.
+void contest_open(struct contest *contest);
+/// Print the ratios to the other schemes and whether the checksums agree.
+/// @return whether they do.
+bool contest_close(struct contest *contest);
+
+/// Begin a case: nobody plays yet, samples and readings are empty.
+void contest_begin(struct contest *contest, const char *load, const char *shape);
+/// End a case: worlds are destroyed.
+void contest_end(struct contest *contest);
+/// Build the world of everyone who plays from the same forest.
+void contest_build(struct contest *contest, const struct forest *forest);
+
+/// How often a case's frame is played. Schemes take turns; in a turn the first frames warm the
+/// caches that the others have swept, and are not timed.
+struct contest_plan {
+    unsigned lead_in; ///< Frames of everyone before the first turn, not timed.
+    unsigned turns;
+    unsigned warm;  ///< Frames at the begin of a turn, not timed.
+    unsigned timed; ///< Frames of a turn behind them.
+};
+
+/// What a frame is. Frames of one number are the same for everyone: who->frame counts from 0.
+struct contest_steps {
+    void (*prepare)(void *load, struct contestant *who); ///< Not timed: make the frame's input.
+    void (*play)(void *load, struct contestant *who);    ///< Timed.
+    void (*settle)(void *load, struct contestant *who);  ///< Not timed; NULL: nothing to do.
+};
+
+/// Return the frames that a plan plays with each contestant.
+unsigned contest_frames(const struct contest_plan *plan);
+/// Play them.
+void contest_alternate(struct contest *contest, const struct contest_plan *plan,
+                       const struct contest_steps *steps, void *load);
+
+/// Keep one timed sample.
+void contest_sample(struct contestant *who, double nanoseconds);
+/// Return the middle sample, the mean of the middle two; 0 where there are none.
+double contest_median(const struct contestant *who);
+/// Return the sample that is at least as long as 99 in 100.
+double contest_p99(const struct contestant *who);
+
+/// Return the checksum of the readings, if any, and of the worlds of the forest's nodes.
+uint64_t contest_checksum(const struct contestant *who, size_t nodes);
+/// Print a result line and keep it for the ratios and the comparison.
+void contest_report(struct contest *contest, const struct contestant *who, double figure,
+                    const char *unit, uint64_t checksum);
+/// Report everyone's median divided by a number of things done in each frame.
+void contest_report_medians(struct contest *contest, size_t things, const char *unit, size_t nodes);
+
+/// Return nanoseconds on a clock that only goes forward.
+double contest_now(void);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Load `spawn`: prefabs of three nodes appear under random nodes, those of 20 frames ago are
+// destroyed, and then all worlds are current. Parents are nodes of the forest, never of a prefab,
+// so that none goes away with another. The checksum covers the forest and all living prefabs.
+#include "bench/loads/load.h"
+
+#include "bench/blocks.h"
+#include "bench/checksum.h"
+#include "bench/draw.h"
+
+enum { spawn_seed = 104, prefab_seed = 105, frames_of_life = 20 };
+
+struct spawn_state {
+    const struct contest *contest;
+    const struct forest *forest;
+    uint32_t count;              ///< Prefabs of a frame.
+    struct scheme_spawn *spawns; ///< [count]
+    scheme_handle *made;         ///< [contestants][frames_of_life][count] first nodes alive.
+    scheme_handle *just_made;    ///< [count] of the frame at hand.
+};
+
+// Place of the first nodes that a contestant made in a frame, and of those that die 20 later.
+static scheme_handle *made_in(const struct spawn_state *state, const struct contestant *who,
+                              unsigned frame)
+{
+    const size_t index = (size_t)(who - state->contest->contestants);
+
+    return state->made + (index * frames_of_life + frame % frames_of_life) * state->count;
+}
+
+static void prepare(void *load, struct contestant *who)
+{
+    const struct spawn_state *const state = load;
+    struct draw draw = draw_begin(spawn_seed, who->frame);
+
+    for (uint32_t i = 0; i < state->count; ++i) {
+        const uint32_t parent = draw_below(&draw, (uint32_t)state->forest->count);
+
+        state->spawns[i].parent = who->scheme->handle_of(who->world, parent);
+        state->spawns[i].local = draw_pose(&draw, MEMBER_SIDE);
+    }
+}
+
+static void play(void *load, struct contestant *who)
+{
+    const struct spawn_state *const state = load;
+    const struct scheme_spawn_frame frame = {
+        .spawns = state->spawns,
+        .spawn_count = state->count,
+        .doomed = made_in(state, who, who->frame),
+        .doomed_count = who->frame < frames_of_life ? 0 : state->count,
+        .made = state->just_made,
+    };
+
+    who->scheme->spawn(who->world, &frame);
+}
+
+static void settle(void *load, struct contestant *who)
+{
+    const struct spawn_state *const state = load;
+    scheme_handle *const made = made_in(state, who, who->frame);
+
+    for (uint32_t i = 0; i < state->count; ++i) {
+        made[i] = state->just_made[i];
+    }
+}
+
+// The living prefabs, from the oldest to the youngest, go before the forest's nodes.
+static uint64_t checksum_of(const struct spawn_state *state, struct contestant *who)
+{
+    for (unsigned age = 0; age < frames_of_life; ++age) {
+        const scheme_handle *const made = made_in(state, who, who->frame + age);
+
+        for (uint32_t i = 0; i < state->count; ++i) {
+            struct pose worlds[PREFAB_SIZE];
+
+            who->scheme->spawn_worlds(who->world, made[i], worlds);
+            who->readings = checksum_add(who->readings, worlds, sizeof worlds);
+        }
+    }
+    return contest_checksum(who, state->forest->count);
+}
+
+static void make_prefabs(const struct contest *contest)
+{
+    struct draw draw = draw_begin(prefab_seed, 0);
+    struct pose locals[PREFAB_SIZE];
+
+    for (int i = 0; i < PREFAB_SIZE; ++i) {
+        locals[i] = draw_pose(&draw, MEMBER_SIDE);
+    }
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            who->scheme->make_prefab(who->world, locals);
+        }
+    }
+}
+
+static void report(struct contest *contest, const struct spawn_state *state)
+{
+    for (size_t i = 0; i < contest->count; ++i) {
+        struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            const double median = contest_median(who);
+            const uint64_t checksum = checksum_of(state, who);
+
+            contest_report(contest, who, median / state->count, "ns/prefab", checksum);
+            contest_report(contest, who, contest_p99(who) / median, "p99/median", checksum);
+        }
+    }
+}
+
+static bool is_for(const struct scheme *scheme, const struct load_case *at)
+{
+    (void)at;
+    return scheme->spawn != NULL;
+}
+
+static void run(struct contest *contest, const struct load_case *at)
+{
+    struct forest forest = forest_create(at->shape);
+    struct spawn_state state = {
+        .contest = contest,
+        .forest = &forest,
+        .count = at->amount,
+        .spawns = block_new(at->amount, sizeof(struct scheme_spawn)),
+        .made = block_new(contest->count * frames_of_life * at->amount, sizeof(scheme_handle)),
+        .just_made = block_new(at->amount, sizeof(scheme_handle)),
+    };
+    const struct contest_plan plan = {
+        .lead_in = frames_of_life + 5, .turns = 5, .warm = 1, .timed = 40};
+    const struct contest_steps steps = {prepare, play, settle};
+
+    contest_build(contest, &forest);
+    make_prefabs(contest);
+    contest_alternate(contest, &plan, &steps, &state);
+    report(contest, &state);
+    free(state.spawns);
+    free(state.made);
+    free(state.just_made);
+    forest_destroy(&forest);
+}
+
+static const struct load_case cases[] = {
+    {"2000x12-k2000", {2000, 12, 3}, 2000, true},
+    {"2000x12-k20000", {2000, 12, 3}, 20000, true},
+};
+
+const struct load load_spawn = {
+    "spawn", "k prefabs of 3 nodes appear, those of 20 frames ago go",
+    cases,   CASE_COUNT(cases),
+    is_for,  run,
+};

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// What a scheme of transform hierarchies must offer to run in the course. A call carries the work
+// of a whole frame, so that no scheme pays for the course's indirection node by node.
+#ifndef ESPALIER_BENCH_SCHEME_H
+#define ESPALIER_BENCH_SCHEME_H
+
+#include "bench/forest.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// How a scheme names a node, in 64 bits of its own choosing. Handles are looked up before the
+/// clock starts: a user of a scheme holds handles, not numbers.
+typedef uint64_t scheme_handle;
+
+/// Nodes of the prefab that the load `spawn` makes: a node with two children.
+#define PREFAB_SIZE 3
+
+/// All nodes and what a scheme keeps about them. Each scheme's own struct.
+struct scheme_world;
+
+/// A node gets a new local.
+struct scheme_write {
+    scheme_handle node;
+    struct pose local;
+};
+
+/// A node gets a new local and another one's world is read at once.
+struct scheme_probe {
+    scheme_handle written;
+    scheme_handle read;
+    struct pose local;
+};
+
+/// A prefab appears under a parent; its first node gets the local.
+struct scheme_spawn {
+    scheme_handle parent;
+    struct pose local;
+};
+
+/// One frame of the load `spawn`. The doomed are first nodes of prefabs; the prefabs made do not
+/// stand under them.
+struct scheme_spawn_frame {
+    const struct scheme_spawn *spawns; ///< [spawn_count]
+    size_t spawn_count;
+    const scheme_handle *doomed; ///< [doomed_count] destroyed with what is below them.
+    size_t doomed_count;
+    scheme_handle *made; ///< [spawn_count] out: first node of each prefab.
+};
+
+/// A leaf moves under another parent and keeps its local.
+struct scheme_move {
+    scheme_handle leaf;
+    scheme_handle parent;
+};
+
+/// One way to keep transform hierarchies. After every call that writes, all worlds are current as
+/// far as `copy_worlds` and the readers can tell. A call may be NULL where the scheme has no
+/// affordable way to do it: it then sits that load out. No call can fail: a scheme that cannot go
+/// on ends the program.
+struct scheme {
+    const char *name;
+    const char *summary; ///< One line for --list.
+    bool is_deferred;    ///< A read in the middle of a frame costs a propagation of everything.
+
+    /// Return the most workers it can use; NULL: 1.
+    unsigned (*worker_limit)(void);
+
+    /// Build a world from scratch, node by node, from parents and locals.
+    struct scheme_world *(*create)(const struct forest *forest, unsigned workers);
+    /// Build copies of one tree, each copy's root with a local of its own. [copies] root_locals.
+    struct scheme_world *(*create_copies)(const struct forest *tree, const struct pose *root_locals,
+                                          size_t copies, unsigned workers);
+    void (*destroy)(struct scheme_world *world);
+
+    /// Return the handle of a node of the forest by its number.
+    scheme_handle (*handle_of)(struct scheme_world *world, uint32_t node);
+    /// Copy out the worlds of the forest's nodes, the first count by number. [count] out.
+    void (*copy_worlds)(struct scheme_world *world, struct pose *out, size_t count);
+    /// Return the bytes allocated for nodes, all-in.
+    size_t (*bytes)(const struct scheme_world *world);
+
+    /// Give nodes new locals, in order; then all worlds are current.
+    void (*write)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
+    /// Write and read, probe by probe. [count] out.
+    void (*probe)(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
+                  struct pose *out);
+
+    /// Set the locals of the prefab's nodes, once, before the first spawn.
+    void (*make_prefab)(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);
+    /// Carry one frame out; then all worlds are current.
+    void (*spawn)(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+    /// Copy out the worlds of one prefab made.
+    void (*spawn_worlds)(struct scheme_world *world, scheme_handle made,
+                         struct pose out[PREFAB_SIZE]);
+
+    /// Move leaves, in order; then all worlds are current.
+    void (*reparent)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+
+    /// Add up the world positions of all nodes, in whatever order is cheapest.
+    void (*sum_positions)(struct scheme_world *world, double sum[3]);
+    /// Add up the world positions of these nodes, in this order.
+    void (*read_positions)(struct scheme_world *world, const scheme_handle *nodes, size_t count,
+                           double sum[3]);
+};
+
+extern const struct scheme scheme_espalier;
+extern const struct scheme scheme_flat;
+extern const struct scheme scheme_linked;
+
+#endif

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Everything: transform hierarchies that are always current, over an archetype-chunk store.
+#ifndef ESPALIER_ESPALIER_H
+#define ESPALIER_ESPALIER_H
+
+#include <espalier/base.h>
+#include <espalier/commands.h>
+#include <espalier/id.h>
+#include <espalier/jobs.h>
+#include <espalier/store.h>
+#include <espalier/transform.h>
+#include <espalier/tree.h>
+#include <espalier/world.h>
+#include <espalier/write.h>
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Where parallel work runs. An engine brings its own executor; two are supplied.
+#ifndef ESPALIER_JOBS_H
+#define ESPALIER_JOBS_H
+
+#include <espalier/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A job of a range: called once for each index in [0, count).
+typedef void (*espl_job)(void *argument, size_t index);
+
+/// A way to run jobs. All zero means serial: on the calling thread, in order.
+typedef struct espl_executor {
+    /// Passed to parallel_for.
+    void *context;
+    /// How many jobs may run at once; 0 counts as 1.
+    uint32_t worker_count;
+    /// Call function(argument, i) exactly once for each i in [0, count), on any threads in any
+    /// order, and return when all have returned. NULL means serial.
+    void (*parallel_for)(void *context, espl_job function, void *argument, size_t count);
+} espl_executor;
+
+/// Return the executor that runs every job on the calling thread.
+static inline espl_executor espl_executor_serial(void)
+{
+    const espl_executor serial = {0, 1, 0};
+    return serial;
+}
+
+/// Most workers that espl_executor_create_threads() starts.
+#define ESPL_WORKER_LIMIT 1024
+
+/// Tell whether this library was built with pthreadpool.
+ESPL_API bool espl_executor_has_threads(void);
+
+/// Start worker threads with pthreadpool; idle workers yield their core.
+///
+/// @param out      the executor; unchanged when refused.
+/// @param workers  threads, the calling one included, at most ESPL_WORKER_LIMIT; 0 means one for
+///                 each processor.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, too many workers, or built without
+///         pthreadpool);
+///         ESPL_ERR_NO_MEMORY (the threads could not be started).
+///
+/// One executor may serve several worlds, but not two calls at once. Destroy it after them.
+ESPL_API ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,
+                                                                 uint32_t workers);
+
+/// Stop the workers of espl_executor_create_threads() and make the executor serial. Any other
+/// executor, and NULL, is left alone. A copy of the executor must not be used any more.
+ESPL_API void espl_executor_destroy_threads(espl_executor *executor);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Structure: parents and children, the three destroys, clones, navigation.
+///
+/// Every call here that changes structure is complete when it returns: roles, order and world
+/// transforms are current. Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,
+/// ESPL_ERR_FOREIGN. Structural calls answer ESPL_ERR_BUSY during iteration and playback.
+#ifndef ESPALIER_TREE_H
+#define ESPALIER_TREE_H
+
+#include <espalier/store.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Which side of a placement stays when the parent changes.
+typedef enum espl_keep {
+    ESPL_KEEP_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
+    ESPL_KEEP_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
+    ESPL_KEEP_NONE = 2,  ///< Snap to the parent: position 0, rotation identity, scale 1.
+} espl_keep;
+
+/// Lifetime tie between a child and its parent.
+typedef enum espl_link {
+    ESPL_LINK_OWNED = 0, ///< Destroyed and cloned with the parent.
+    ESPL_LINK_FREE = 1,  ///< Moves with the parent, but outlives it.
+} espl_link;
+
+/// How to attach. {0}: keep world, owned, last sibling. Grows at the end only.
+typedef struct espl_attach_options {
+    espl_keep position;
+    espl_keep rotation;
+    espl_keep scale;
+    espl_link link;
+    /// Child of the new parent to stand before; null: last. Under the same parent null keeps the
+    /// place.
+    espl_entity before;
+} espl_attach_options;
+
+/// Make an entity, with all that is below it, a child of another one. Structural.
+///
+/// Under the parent it already has, only what the options change is changed.
+/// @param options  NULL means {0}.
+/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_ERR_CYCLE;
+///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum out of range);
+///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
+/// O(size of the hierarchies touched).
+ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
+                                                espl_entity parent,
+                                                const espl_attach_options *options);
+
+/// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
+/// Structural. The link kind is forgotten.
+///
+/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit; ESPL_KEEP_LOCAL: the local becomes the
+///              world; ESPL_KEEP_NONE: the identity placement.
+/// Statuses as espl_attach().
+ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
+                                                espl_keep keep);
+
+/// Destroy an entity and its owned closure: every descendant reached through owned links only.
+///
+/// Survivors below a destroyed member follow the nearest living ancestor, in the dead one's place
+/// among its siblings; below a destroyed root they become roots or solos. Their worlds stay where
+/// they are, to rounding. Never fails for lack of memory. Structural.
+/// @return ESPL_OK, ESPL_ERR_BUSY, the handle's statuses.
+ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity);
+/// Destroy an entity and everything below it, free links too. As espl_destroy().
+ESPL_API ESPL_NODISCARD espl_status espl_destroy_subtree(espl_world *world, espl_entity entity);
+/// Destroy an entity alone; everything below it survives. As espl_destroy().
+ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_entity entity);
+
+/// Clone the owned closure of any entity n times. Structural.
+///
+/// A clone has the source's components (but ESPL_PREFAB) with their bytes, and its transforms. The
+/// clone of a member starts as a root at the source's world placement. The original is not touched.
+/// @param count  Clones; 0 does nothing.
+/// @param out    [count] the clones' first entities, in order; may be NULL.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's statuses.
+ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
+                                                     size_t count, espl_entity *out);
+
+/// Place of an entity in the world's structure.
+typedef enum espl_role {
+    ESPL_ROLE_NONE = 0, ///< Not a living entity of this world.
+    ESPL_ROLE_SOLO = 1,
+    ESPL_ROLE_ROOT = 2,
+    ESPL_ROLE_MEMBER = 3,
+} espl_role;
+
+/// Rank or depth of nothing.
+#define ESPL_NO_RANK UINT32_MAX
+
+// Navigation. For a handle that names no living entity of this world: ESPL_ROLE_NONE, null,
+// ESPL_NO_RANK or 0. Reads only.
+
+/// Tell the role.
+ESPL_API espl_role espl_get_role(const espl_world *world, espl_entity entity);
+/// Return the parent; null for a root or solo.
+ESPL_API espl_entity espl_get_parent(const espl_world *world, espl_entity entity);
+/// Return the top of the hierarchy; the entity itself for a root or solo. O(depth).
+ESPL_API espl_entity espl_get_root(const espl_world *world, espl_entity entity);
+/// Return the lifetime tie to the parent; ESPL_LINK_OWNED for a root or solo.
+ESPL_API espl_link espl_get_link(const espl_world *world, espl_entity entity);
+/// Return the position in the breadth-first order of the hierarchy, living or waiting for a purge;
+/// the root has 0.
+ESPL_API uint32_t espl_get_rank(const espl_world *world, espl_entity entity);
+/// Return the number of links below the root. O(depth).
+ESPL_API uint32_t espl_get_depth(const espl_world *world, espl_entity entity);
+/// Count the children. O(children).
+ESPL_API size_t espl_count_children(const espl_world *world, espl_entity entity);
+/// Count everything below. O(descendants).
+ESPL_API size_t espl_count_descendants(const espl_world *world, espl_entity entity);
+/// Return the first child, or null.
+ESPL_API espl_entity espl_get_first_child(const espl_world *world, espl_entity entity);
+/// Return the next sibling under the same parent, or null.
+ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity);
+/// Return the n-th child, or null where there are fewer. O(n).
+ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
+/// Tell whether the first entity is above the second one. O(depth).
+ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The world: one independent container of entities. Any number may exist; nothing is global.
+#ifndef ESPALIER_WORLD_H
+#define ESPALIER_WORLD_H
+
+#include <espalier/base.h>
+#include <espalier/jobs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// One independent container of entities.
+///
+/// Thread rule: one thread at a time calls functions that change a world. Any number of threads
+/// may read while none writes. Recording commands touches no world (espalier/commands.h).
+typedef struct espl_world espl_world;
+
+/// How to make a world. {0} is a good default. Grows at the end only.
+typedef struct espl_world_def {
+    espl_allocator allocator; ///< {0}: malloc and free.
+    espl_hooks hooks;         ///< {0}: silent; a trap aborts.
+    espl_executor executor;   ///< {0}: serial. Must outlive the world.
+    /// World tag in [1, 127] that every handle carries; a handle with another tag is refused as
+    /// foreign. 0: the next of a process-wide round, so that up to 127 worlds tell each other's
+    /// handles. Give one where handles must be the same in every run.
+    uint32_t tag;
+} espl_world_def;
+
+/// Make an empty world.
+///
+/// @param out  the world; unchanged when refused.
+/// @param def  NULL means {0}; not kept.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (out is NULL, half an allocator, tag past 127),
+///         ESPL_ERR_NO_MEMORY.
+ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
+
+/// Destroy a world and all it holds. NULL is allowed. Commands objects of this world must be
+/// destroyed first.
+ESPL_API void espl_world_destroy(espl_world *world);
+
+/// Make room so that later calls need no memory for that many more entities in trees.
+///
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
+ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
+
+/// What a world holds, and what it takes.
+typedef struct espl_world_stats {
+    size_t entities;         ///< Living.
+    size_t solos;            ///< Entities without a hierarchy.
+    size_t hierarchies;      ///< Roots.
+    size_t members;          ///< Non-root entities in hierarchies.
+    size_t ghosts;           ///< Destroyed members that wait for the next purge.
+    size_t archetypes;       ///< Component sets met so far.
+    size_t chunks;           ///< Blocks of rows in use.
+    size_t bytes;            ///< Outstanding at the allocator, all-in.
+    size_t bytes_store;      ///< Of these: entity records, archetypes, chunks.
+    size_t bytes_tree;       ///< Of these: runs, links, transforms.
+    size_t bytes_commands;   ///< Of these: recorders and playback scratch.
+    uint64_t nodes_visited;  ///< World transforms recomputed since the world was made.
+    uint64_t writes;         ///< Transform writes that changed a local since the world was made.
+} espl_world_stats;
+
+/// Read the statistics. O(1).
+ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
+
+/// First broken invariant that espl_validate() found.
+typedef struct espl_validation {
+    const char *rule;      ///< The invariant, as a sentence; NULL when all hold. Static storage.
+    espl_entity entity;    ///< Where, if an entity can be named.
+    size_t detail;         ///< Rank, row or count, as the rule says.
+} espl_validation;
+
+/// Check every invariant of the world, transforms bit for bit.
+///
+/// @param report  NULL, or the first broken rule.
+/// @return true when all hold. A broken rule is a fault of the library or of memory written by
+///         others. O(size); uses memory of its own for the walk: false with the rule "no memory to
+///         validate" where there is none.
+ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

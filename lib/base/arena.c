@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+#include "lib/base/arena.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64, FIRST_SIZE = 16 * 1024, KEPT_FACTOR = 4 };
+
+_Static_assert(sizeof(espl__arena_block) <= ALIGNMENT, "the header fits one line");
+
+void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose)
+{
+    *arena = (espl__arena){.heap = heap, .purpose = purpose};
+}
+
+static void free_block(espl__arena *arena, espl__arena_block *block)
+{
+    espl__heap_give(arena->heap, arena->purpose, block, 1, block->size, ALIGNMENT);
+}
+
+static bool add_block(espl__arena *arena, size_t size)
+{
+    espl__arena_block *const block =
+        espl__heap_take(arena->heap, arena->purpose, 1, size, ALIGNMENT);
+
+    if (block == NULL) {
+        return false;
+    }
+    *block = (espl__arena_block){arena->blocks, size, ALIGNMENT};
+    arena->blocks = block;
+    return true;
+}
+
+void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
+{
+    size_t bytes = 0;
+
+    if (!espl__size_multiply(&bytes, count, size) ||
+        !espl__size_add(&bytes, bytes, ALIGNMENT - 1)) {
+        return NULL;
+    }
+    bytes &= ~(size_t)(ALIGNMENT - 1);
+    if (arena->blocks == NULL || arena->blocks->size - arena->blocks->used < bytes) {
+        const size_t whole = bytes + ALIGNMENT;
+
+        if (whole < bytes || !add_block(arena, whole > FIRST_SIZE ? whole : FIRST_SIZE)) {
+            return NULL;
+        }
+    }
+
+    unsigned char *const taken = (unsigned char *)arena->blocks + arena->blocks->used;
+    arena->blocks->used += bytes;
+    arena->round += bytes;
+    return taken;
+}
+
+void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
+{
+    void *const taken = espl__arena_take(arena, count, size);
+
+    if (taken != NULL && count != 0) {
+        memset(taken, 0, count * size);
+    }
+    return taken;
+}
+
+void espl__arena_reset(espl__arena *arena)
+{
+    const size_t round = arena->round + ALIGNMENT;
+    const size_t usual = (3 * arena->usual + round + 3) / 4;
+    const bool is_usual = round <= KEPT_FACTOR * usual;
+    const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
+
+    arena->usual = usual;
+    arena->round = 0;
+    // One block that fits stays; anything else makes room for it.
+    if (arena->blocks != NULL && arena->blocks->next == NULL && arena->blocks->size >= kept &&
+        arena->blocks->size / KEPT_FACTOR <= kept) {
+        arena->blocks->used = ALIGNMENT;
+        return;
+    }
+    const bool had_blocks = arena->blocks != NULL;
+    while (arena->blocks != NULL) {
+        espl__arena_block *const block = arena->blocks;
+
+        arena->blocks = block->next;
+        free_block(arena, block);
+    }
+    if (had_blocks) {
+        (void)add_block(arena, kept); // without it the next round takes what it needs
+    }
+}
+
+void espl__arena_free(espl__arena *arena)
+{
+    while (arena->blocks != NULL) {
+        espl__arena_block *const block = arena->blocks;
+
+        arena->blocks = block->next;
+        free_block(arena, block);
+    }
+}

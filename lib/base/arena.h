@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Scratch memory that is given back all at once. After a reset the next round finds one block as
+// large as the last round needed in all, as long as rounds stay alike; a much larger round than
+// the usual ones does not keep its memory.
+#ifndef ESPALIER_LIB_BASE_ARENA_H
+#define ESPALIER_LIB_BASE_ARENA_H
+
+#include "lib/base/heap.h"
+
+typedef struct espl__arena_block {
+    struct espl__arena_block *next;
+    size_t size, used; // bytes, this header included
+} espl__arena_block;
+
+typedef struct espl__arena {
+    espl__heap *heap;
+    espl__purpose purpose;
+    espl__arena_block *blocks; // the first serves
+    size_t round;              // bytes asked for since the reset
+    size_t usual;              // smoothed over rounds
+} espl__arena;
+
+void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose);
+/// Return count * size bytes aligned to 64, not cleared; NULL where there is no memory. Asking for
+/// nothing gives a valid pointer.
+void *espl__arena_take(espl__arena *arena, size_t count, size_t size);
+/// The same, all zero.
+void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size);
+/// Everything taken is gone.
+void espl__arena_reset(espl__arena *arena);
+/// Give all memory back.
+void espl__arena_free(espl__arena *arena);
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Growable arrays and cold maps over stb_ds. Nothing else includes stb_ds.
+//
+// stb_ds never checks an allocation, so it is never left to grow: espl__array_reserve() takes
+// checked memory for the items first, and espl__map_reserve() sets the next hash index aside.
+// An array is a pointer to its items, NULL while empty; length and capacity stand in stb_ds's
+// header before them. Alignment of the items is at most 16.
+//
+//     if (!ESPL_ARRAY_RESERVE(heap, purpose, array, more)) return ESPL_ERR_NO_MEMORY;
+//     ESPL_ARRAY_PUSH(array, value);
+#ifndef ESPALIER_LIB_BASE_ARRAY_H
+#define ESPALIER_LIB_BASE_ARRAY_H
+
+#include "lib/base/heap.h"
+
+/// Make room for `more` items past the length. Grows by half at least; in hard-move builds it
+/// always moves. @return false where there is no memory; the array is unchanged then.
+bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
+                         size_t more);
+
+/// Give the memory back and set the pointer to NULL.
+void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size);
+
+/// Number of items, 0 for NULL.
+size_t espl__array_length(const void *array);
+/// Number of items there is room for, 0 for NULL.
+size_t espl__array_capacity(const void *array);
+/// Set the length, at most the capacity. NULL only with 0.
+void espl__array_set_length(void *array, size_t length);
+
+#define ESPL_ARRAY_RESERVE(heap, purpose, array, more)                                             \
+    espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more))
+#define ESPL_ARRAY_FREE(heap, purpose, array)                                                      \
+    espl__array_free((heap), (purpose), (void **)&(array), sizeof *(array))
+/// Append one item; there must be room.
+#define ESPL_ARRAY_PUSH(array, ...)                                                                \
+    do {                                                                                           \
+        const size_t espl__at = espl__array_length(array);                                         \
+        ESPL_CHECK(espl__at < espl__array_capacity(array));                                        \
+        (array)[espl__at] = __VA_ARGS__;                                                           \
+        espl__array_set_length((array), espl__at + 1);                                             \
+    } while (0)
+
+/// A cold map from a 32-bit key to a 32-bit value. {0} is empty.
+typedef struct espl__map {
+    void *entries;     // stb_ds hash map
+    void *set_aside;   // block for the next hash index
+    size_t set_aside_size;
+} espl__map;
+
+/// Make sure that the next espl__map_put() cannot fail.
+bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map);
+/// Set a key's value; espl__map_reserve() came before.
+void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint32_t key,
+                   uint32_t value);
+/// Return a key's value, or `otherwise`.
+uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise);
+void espl__map_free(espl__heap *heap, espl__purpose purpose, espl__map *map);
+
+/// Return a 32-bit hash of bytes (FNV-1a), the usual key of a map.
+uint32_t espl__hash_bytes(const void *bytes, size_t size);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The memory of one world: the only place that calls its allocator. Counts what is outstanding,
+// by purpose, and can be told that allocation is forbidden while a commit runs.
+#ifndef ESPALIER_LIB_BASE_HEAP_H
+#define ESPALIER_LIB_BASE_HEAP_H
+
+#include "lib/base/trap.h"
+
+#include <stdatomic.h>
+
+/// What a block is for; statistics tell bytes by purpose.
+typedef enum espl__purpose {
+    ESPL__FOR_WORLD,
+    ESPL__FOR_STORE,
+    ESPL__FOR_TREE,
+    ESPL__FOR_COMMANDS,
+    ESPL__PURPOSE_COUNT
+} espl__purpose;
+
+typedef struct espl__heap {
+    espl_allocator allocator;
+    atomic_flag busy;                   // guards the allocator and the counts
+    bool is_forbidden;                  // a commit runs: an allocation is a fault of the library
+    size_t bytes[ESPL__PURPOSE_COUNT];  // outstanding, by purpose
+} espl__heap;
+
+/// Set up; the null allocator means malloc and free.
+void espl__heap_init(espl__heap *heap, const espl_allocator *allocator);
+
+/// Bytes outstanding over all purposes.
+size_t espl__heap_bytes(const espl__heap *heap);
+
+/// Return count * size bytes aligned to alignment, or NULL: no memory, or the product overflows.
+/// A product of zero gives NULL and is no failure: ask for at least one. Any thread.
+void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, size_t size,
+                      size_t alignment);
+
+/// Take back a block of espl__heap_take() with the numbers it was asked for; NULL is left alone.
+/// Any thread.
+void espl__heap_give(espl__heap *heap, espl__purpose purpose, void *block, size_t count,
+                     size_t size, size_t alignment);
+
+/// Sum and product that refuse to wrap: false where they would, *out unchanged.
+bool espl__size_add(size_t *out, size_t a, size_t b);
+bool espl__size_multiply(size_t *out, size_t a, size_t b);
+
+#endif

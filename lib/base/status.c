@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include <espalier/base.h>
+
+typedef struct status_entry {
+    espl_status status;
+    const char *name, *text;
+} status_entry;
+
+static const status_entry table[] = {
+    {ESPL_OK, "ESPL_OK", "Done as asked."},
+    {ESPL_LOSSY, "ESPL_LOSSY",
+     "Done as far as it can be expressed under a scale or stretch of zero; read what it became."},
+    {ESPL_ERR_NO_MEMORY, "ESPL_ERR_NO_MEMORY",
+     "The allocator returned NULL; free memory or reserve earlier, then try again."},
+    {ESPL_ERR_ARGUMENT, "ESPL_ERR_ARGUMENT",
+     "An argument is outside its documented range, or a required pointer is NULL."},
+    {ESPL_ERR_NULL_ENTITY, "ESPL_ERR_NULL_ENTITY", "The handle is the null entity."},
+    {ESPL_ERR_DEAD, "ESPL_ERR_DEAD", "The entity was destroyed, or was not created (yet)."},
+    {ESPL_ERR_FOREIGN, "ESPL_ERR_FOREIGN",
+     "The handle belongs to another world or to other commands."},
+    {ESPL_ERR_CYCLE, "ESPL_ERR_CYCLE", "The new parent is the entity itself or below it."},
+    {ESPL_ERR_NOT_FINITE, "ESPL_ERR_NOT_FINITE",
+     "A field is NaN or infinite, or a quaternion has no length."},
+    {ESPL_ERR_RANGE, "ESPL_ERR_RANGE",
+     "A world transform would overflow to infinity, the entity's own or one below it."},
+    {ESPL_ERR_LIMIT, "ESPL_ERR_LIMIT", "A count or size is past a limit of the library."},
+    {ESPL_ERR_BUSY, "ESPL_ERR_BUSY",
+     "A structural call during iteration, playback or a callback; record a command instead."},
+    {ESPL_ERR_NO_TRANSFORM, "ESPL_ERR_NO_TRANSFORM", "The entity has no placement."},
+    {ESPL_ERR_NO_COMPONENT, "ESPL_ERR_NO_COMPONENT",
+     "The entity has no such component, or the world knows none."},
+    {ESPL_ERR_EXISTS, "ESPL_ERR_EXISTS", "The name is taken."},
+    {ESPL_ERR_PLAYED, "ESPL_ERR_PLAYED", "These commands were played already; reset them."},
+    {ESPL_ERR_EXECUTOR, "ESPL_ERR_EXECUTOR",
+     "The executor ran a job twice, never, or out of range; mend the executor."},
+    {ESPL_ERR_NOT_CHILD, "ESPL_ERR_NOT_CHILD",
+     "The entity named as the next sibling is not a child of the parent."},
+};
+
+static const status_entry *find(espl_status status)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
+        if (table[i].status == status) {
+            return &table[i];
+        }
+    }
+    return NULL;
+}
+
+const char *espl_status_name(espl_status status)
+{
+    const status_entry *const entry = find(status);
+
+    return entry == NULL ? "unknown status" : entry->name;
+}
+
+const char *espl_status_text(espl_status status)
+{
+    const status_entry *const entry = find(status);
+
+    return entry == NULL ? "Not a status of this library." : entry->text;
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+#include "lib/base/trap.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+void espl__assertion_failed(const char *file, int line, const char *condition)
+{
+    fprintf(stderr, "espalier: %s:%d: broken assertion: %s\n", file, line, condition);
+    abort();
+}
+
+void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *condition)
+{
+    if (hooks != NULL && hooks->trap != NULL) {
+        hooks->trap(hooks->user, file, line, condition);
+        return;
+    }
+    fprintf(stderr, "espalier: %s:%d: wrong use: %s\n", file, line, condition);
+    abort();
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+// Stage 6: the forest follows the plans. Ranges are handed out one after the other, groups are
+// patched in parallel, and what is no longer used goes back at the end: so every slot that a patch
+// reads still holds what it held before, and every slot that it moves a node to is free.
+#include "lib/commands/playback.h"
+
+#include <string.h>
+
+enum { GRAIN = 16 };
+
+// One plot with the arrays that its patch works on.
+typedef struct patch {
+    espl__playback *playback;
+    espl__forest *forest;
+    const espl__sketch *sketch;
+    espl__plot *plot;
+    const uint32_t *order; // [size] nodes by rank
+    uint32_t size;
+    size_t begin; // in the sketch's layout
+} patch;
+
+static patch patch_of(espl__playback *playback, espl__group *group, espl__plot *plot)
+{
+    const espl__laid *const laid = &group->sketch.laid[plot->laid];
+
+    return (patch){playback,
+                   playback->forest,
+                   &group->sketch,
+                   plot,
+                   group->sketch.order + laid->begin,
+                   laid->size,
+                   laid->begin};
+}
+
+static bool is_resident(const patch *p, const espl__node *node)
+{
+    return !p->plot->is_moved && (node->flags & ESPL__NODE_CLONE) == 0 &&
+           p->forest->run[node->slot] == p->plot->old_run;
+}
+
+// --- Before the parallel part ---
+
+static void hand_out_ranges(espl__playback *playback)
+{
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        espl__plot *const plot = &playback->plots[i];
+
+        if (plot->old_run == ESPL__NO_RUN) {
+            plot->run = espl__run_take(playback->forest);
+        }
+        if (plot->is_moved) {
+            plot->base = espl__range_take(playback->forest, plot->capacity);
+        }
+    }
+}
+
+// --- One group ---
+
+// Where each node will stand: residents stay, the others take holes in order, then new slots; in a
+// new range everybody stands in rank order. path[node] holds the answer.
+static void choose_slots(const patch *p)
+{
+    const espl__run *const old = p->plot->is_moved ? NULL : &p->forest->runs[p->plot->old_run];
+    uint32_t hole = old != NULL ? old->size : 0;
+
+    for (uint32_t rank = 0; rank < p->size; ++rank) {
+        const uint32_t node = p->order[rank];
+
+        if (old == NULL) {
+            p->sketch->path[node] = p->plot->base + rank;
+        } else if (is_resident(p, &p->sketch->nodes[node])) {
+            p->sketch->path[node] = p->sketch->nodes[node].slot;
+        } else {
+            p->sketch->path[node] =
+                hole < old->used ? p->forest->order[old->base + hole] : old->base + hole;
+            hole += 1;
+        }
+    }
+}
+
+static espl_pose final_local(const patch *p, const espl__node *node)
+{
+    return node->written != ESPL__NO_NODE ? espl__pose_of(&p->sketch->written[node->written])
+                                          : p->forest->local[node->slot];
+}
+
+// Poses of nodes that come to stand elsewhere; reads old slots, writes free ones. And all extras,
+// since they are read from the old runs.
+static void move_in(const patch *p)
+{
+    for (uint32_t rank = 0; rank < p->size; ++rank) {
+        const uint32_t node = p->order[rank];
+        const espl__node *const n = &p->sketch->nodes[node];
+        const uint32_t slot = p->sketch->path[node];
+
+        if (p->plot->extra != NULL) {
+            p->plot->extra[slot - p->plot->base] = espl__sketch_extra(p->sketch, node);
+        }
+        if (!is_resident(p, n)) {
+            p->forest->local[slot] = final_local(p, n);
+            p->forest->world[slot] = p->sketch->worlds[node];
+        }
+    }
+}
+
+static void update_resident(const patch *p, uint32_t node)
+{
+    const espl__node *const n = &p->sketch->nodes[node];
+
+    if (n->written != ESPL__NO_NODE) {
+        p->forest->local[n->slot] = espl__pose_of(&p->sketch->written[n->written]);
+    }
+    if ((n->flags & ESPL__NODE_CHANGED) != 0) {
+        p->forest->world[n->slot] = p->sketch->worlds[node];
+    }
+}
+
+static uint8_t slot_flags(const espl__node *node)
+{
+    const bool is_free = (node->flags & ESPL__NODE_FREE_LINK) != 0;
+    const bool is_pass = (node->flags & ESPL__NODE_PASS) != 0;
+
+    return (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) | (is_pass ? ESPL__SLOT_PASS : 0));
+}
+
+// Slots of the run that no node uses stand behind the nodes in `order`.
+static void file_holes(const patch *p, uint32_t used)
+{
+    espl__forest *const forest = p->forest;
+    const uint32_t base = p->plot->base;
+    uint32_t at = p->size;
+
+    for (uint32_t slot = base; slot < base + used && at < used; ++slot) {
+        if (forest->rank[slot] == ESPL__NO_SLOT) {
+            forest->order[base + at] = slot;
+            forest->rank[slot] = at++;
+            forest->entity[slot] = ESPL__NO_ENTITY;
+        }
+    }
+}
+
+static void write_links(const patch *p)
+{
+    espl__forest *const forest = p->forest;
+    espl__plot *const plot = p->plot;
+    const uint32_t base = plot->base;
+    uint32_t used = p->size;
+    uint32_t flags = ESPL__RUN_IN_ORDER | (plot->extra != NULL ? (unsigned)ESPL__RUN_GENERAL : 0u);
+
+    if (!plot->is_moved) {
+        const espl__run *const old = &forest->runs[plot->old_run];
+
+        used = old->used;
+        for (uint32_t rank = 0; rank < p->size; ++rank) {
+            const uint32_t behind = p->sketch->path[p->order[rank]] - base + 1;
+
+            used = behind > used ? behind : used;
+        }
+    }
+    if (plot->is_moved) {
+        for (uint32_t slot = base; slot < base + plot->capacity; ++slot) {
+            forest->run[slot] = plot->run;
+        }
+    } else {
+        memset(forest->rank + base, 0xff, used * sizeof *forest->rank);
+    }
+
+    memcpy(forest->parent + base, p->sketch->parent + p->begin, p->size * sizeof(uint32_t));
+    memcpy(forest->first + base, p->sketch->first + p->begin, p->size * sizeof(uint32_t));
+    for (uint32_t rank = 0; rank < p->size; ++rank) {
+        const uint32_t node = p->order[rank];
+        const espl__node *const n = &p->sketch->nodes[node];
+        const uint32_t slot = p->sketch->path[node];
+
+        forest->order[base + rank] = slot;
+        forest->rank[slot] = rank;
+        forest->entity[slot] = n->entity;
+        forest->flags[slot] = slot_flags(n);
+        flags &= slot == base + rank ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
+        flags |= (n->flags & ESPL__NODE_PASS) != 0 ? (unsigned)ESPL__RUN_GENERAL : 0u;
+        if (slot != n->slot || (n->flags & ESPL__NODE_CLONE) != 0) {
+            espl__entity_set_slot(p->playback->store, n->entity, slot);
+        }
+    }
+    file_holes(p, used);
+    forest->runs[plot->run] = (espl__run){.base = base,
+                                          .capacity = plot->capacity,
+                                          .used = used,
+                                          .size = p->size,
+                                          .flags = flags,
+                                          .next = ESPL__NO_RUN,
+                                          .previous = ESPL__NO_RUN,
+                                          .extra = plot->extra};
+}
+
+static void patch_group(espl__playback *playback, espl__group *group)
+{
+    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
+        const patch p = patch_of(playback, group, &playback->plots[i]);
+
+        choose_slots(&p);
+    }
+    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
+        const patch p = patch_of(playback, group, &playback->plots[i]);
+
+        move_in(&p);
+    }
+    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
+        const patch p = patch_of(playback, group, &playback->plots[i]);
+
+        for (uint32_t rank = 0; rank < p.size; ++rank) {
+            if (is_resident(&p, &p.sketch->nodes[p.order[rank]])) {
+                update_resident(&p, p.order[rank]);
+            }
+        }
+    }
+    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
+        const patch p = patch_of(playback, group, &playback->plots[i]);
+
+        write_links(&p);
+    }
+}
+
+// Links as they were: values change where they stand.
+static void write_in_place(espl__playback *playback, const espl__group *group)
+{
+    const espl__sketch *const sketch = &group->sketch;
+
+    for (uint32_t node = 0; sketch->is_touched && node < sketch->count; ++node) {
+        const patch p = {.forest = playback->forest, .sketch = sketch};
+
+        update_resident(&p, node);
+    }
+}
+
+static void patch_groups(void *context, size_t begin, size_t end)
+{
+    espl__playback *const playback = context;
+
+    for (size_t i = begin; i < end; ++i) {
+        espl__group *const group = &playback->groups[i];
+
+        if (group->is_patched) {
+            continue;
+        }
+        if (group->has_plots) {
+            patch_group(playback, group);
+        } else {
+            write_in_place(playback, group);
+        }
+        group->is_patched = true;
+    }
+}
+
+// --- After the parallel part ---
+
+static void release_unused(espl__playback *playback)
+{
+    espl__forest *const forest = playback->forest;
+
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        const espl__touched_run *const touched = &playback->touched[i];
+
+        if (playback->groups[touched->group].has_plots && !touched->is_kept) {
+            espl__run_release(forest, touched->run);
+        }
+    }
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        const espl__plot *const plot = &playback->plots[i];
+
+        if (plot->old_run == ESPL__NO_RUN) {
+            continue;
+        }
+        espl__heap_give(playback->heap, ESPL__FOR_TREE, plot->old_extra, plot->old_capacity,
+                        sizeof(espl__extra), 16);
+        if (plot->is_moved) {
+            espl__range_give(forest, plot->old_base, plot->old_capacity);
+        }
+    }
+}
+
+void espl__stage_patch(espl__playback *playback)
+{
+    espl__forest *const forest = playback->forest;
+
+    hand_out_ranges(playback);
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        const espl__touched_run *const touched = &playback->touched[i];
+
+        if (playback->groups[touched->group].has_plots) {
+            forest->ghosts -= forest->runs[touched->run].ghosts;
+            espl__run_unmark_unsettled(forest, touched->run);
+        }
+    }
+    const espl_status status = espl__run_ranges(playback->executor, playback->hooks, patch_groups,
+                                                playback, playback->group_count, GRAIN);
+    if (status != ESPL_OK) {
+        // The executor lost a job; the change is under way and is completed here.
+        patch_groups(playback, 0, playback->group_count);
+    }
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        forest->nodes_visited += playback->groups[i].visited;
+    }
+    release_unused(playback);
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// The conductor: runs the stages, and cleans up behind them whatever they came to.
+#include "lib/commands/playback.h"
+
+#include <string.h>
+
+_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_NOT_CHILD, "a report counts every reason");
+
+void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
+                         espl__forest *forest, const espl_executor *executor,
+                         const espl_hooks *hooks)
+{
+    *playback = (espl__playback){.heap = heap,
+                                 .store = store,
+                                 .forest = forest,
+                                 .executor = executor,
+                                 .hooks = hooks};
+    espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);
+}
+
+void espl__playback_free(espl__playback *playback)
+{
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->run_marks);
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->source_marks);
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->chunk_marks);
+    espl__arena_free(&playback->arena);
+}
+
+bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
+{
+    const size_t length = espl__array_length(*marks);
+
+    if (count <= length) {
+        return true;
+    }
+    if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, *marks, count - length)) {
+        return false;
+    }
+    // All the room counts at once, so that marks grow as rarely as the array does.
+    const size_t room = espl__array_capacity(*marks);
+
+    memset(*marks + length, 0, (room - length) * sizeof **marks);
+    espl__array_set_length(*marks, room);
+    return true;
+}
+
+static void begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lane_count,
+                  uint32_t tag)
+{
+    playback->lanes = lanes;
+    playback->lane_count = lane_count;
+    playback->tag = tag;
+    playback->touched_count = playback->group_count = playback->plot_count = 0;
+    playback->make_count = playback->move_count = playback->removal_count = 0;
+}
+
+// Extras that were taken for plots which are not to be.
+static void drop_plots(espl__playback *playback)
+{
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        espl__heap_give(playback->heap, ESPL__FOR_TREE, playback->plots[i].extra,
+                        playback->plots[i].capacity, sizeof(espl__extra), 16);
+    }
+}
+
+static void end(espl__playback *playback)
+{
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        playback->run_marks[playback->touched[i].run] = 0;
+    }
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        espl__sketch_drop(&playback->groups[i].sketch);
+        ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->groups[i].values);
+    }
+    espl__arena_reset(&playback->arena);
+}
+
+// Stages 1 to 4: read only, may fail.
+static espl_status prepare(espl__playback *playback)
+{
+    espl_status status = espl__stage_order(playback);
+
+    status = status != ESPL_OK ? status : espl__stage_classify(playback);
+    status = status != ESPL_OK ? status : espl__stage_group(playback);
+    status = status != ESPL_OK ? status : espl__stage_plan(playback);
+    return status != ESPL_OK ? status : espl__stage_reserve(playback);
+}
+
+espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
+                               uint32_t lane_count, uint32_t tag, espl_report *report)
+{
+    begin(playback, lanes, lane_count, tag);
+    const espl_status status = prepare(playback);
+
+    if (status == ESPL_OK) {
+        playback->heap->is_forbidden = true;
+        espl__stage_change(playback);
+        espl__stage_patch(playback);
+        espl__stage_report(playback, report);
+        playback->heap->is_forbidden = false;
+    } else {
+        drop_plots(playback);
+    }
+    end(playback);
+    return status;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// The formulas of a placement, with a promised order of operations, so that every target and every
+// kernel gives the same bits. Sees floats, never an entity. Depends on the public transform only.
+#ifndef ESPALIER_LIB_MATH_POSE_H
+#define ESPALIER_LIB_MATH_POSE_H
+
+#include "lib/base/trap.h"
+
+#include <espalier/transform.h>
+
+#include <float.h>
+
+// The promise needs every float operation rounded to float at once (x87 does not), to nearest, with
+// denormals kept, and -ffp-contract=off. 16 says the same as 0 for float.
+_Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations round to float");
+
+/// What a placement has beside its pose; most entities have the default.
+typedef struct espl__extra {
+    float stretch[3];
+    uint32_t context;
+} espl__extra;
+
+_Static_assert(sizeof(espl_transform) == 48, "transform: 16 + 12 + 4 + 12 + 4");
+_Static_assert(sizeof(espl_pose) == 32, "pose: 16 + 12 + 4");
+_Static_assert(sizeof(espl__extra) == 16, "extra: 12 + 4");
+
+static inline espl_pose espl__pose_identity(void)
+{
+    return (espl_pose){{0, 0, 0, 1}, {0, 0, 0}, 1};
+}
+
+static inline espl__extra espl__extra_default(void)
+{
+    return (espl__extra){{1, 1, 1}, 0};
+}
+
+static inline bool espl__extra_is_default(const espl__extra *extra)
+{
+    return extra->stretch[0] == 1 && extra->stretch[1] == 1 && extra->stretch[2] == 1 &&
+           extra->context == 0;
+}
+
+static inline espl_pose espl__pose_of(const espl_transform *transform)
+{
+    const espl_transform *const t = transform;
+
+    return (espl_pose){{t->rotation[0], t->rotation[1], t->rotation[2], t->rotation[3]},
+                       {t->position[0], t->position[1], t->position[2]},
+                       t->scale};
+}
+
+static inline espl__extra espl__extra_of(const espl_transform *transform)
+{
+    const espl_transform *const t = transform;
+
+    return (espl__extra){{t->stretch[0], t->stretch[1], t->stretch[2]}, t->context};
+}
+
+static inline espl_transform espl__transform_of(const espl_pose *pose, const espl__extra *extra)
+{
+    return (espl_transform){
+        {pose->rotation[0], pose->rotation[1], pose->rotation[2], pose->rotation[3]},
+        {pose->position[0], pose->position[1], pose->position[2]},
+        pose->scale,
+        {extra->stretch[0], extra->stretch[1], extra->stretch[2]},
+        extra->context};
+}
+
+/// out = conjugate of q, its inverse at unit length. out may be q.
+static inline void espl__rotation_conjugate(float out[static 4], const float q[static 4])
+{
+    out[0] = -q[0];
+    out[1] = -q[1];
+    out[2] = -q[2];
+    out[3] = q[3];
+}
+
+/// out = a * b: apply b, then a. Hamilton product. out overlaps neither.
+///
+/// The order of the sums is the promise: ((w x + x w) + y z) - z y, and so on for each component.
+static inline void espl__rotation_multiply(float out[static 4], const float a[static 4],
+                                           const float b[static 4])
+{
+    out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
+    out[1] = a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2];
+    out[2] = a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0];
+    out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
+}
+
+/// out = q v q*, as v + (w t + u x t) with t = 2 (u x v) and u the vector part. out overlaps
+/// neither.
+static inline void espl__rotation_apply(float out[static 3], const float q[static 4],
+                                        const float v[static 3])
+{
+    const float x = 2 * (q[1] * v[2] - q[2] * v[1]);
+    const float y = 2 * (q[2] * v[0] - q[0] * v[2]);
+    const float z = 2 * (q[0] * v[1] - q[1] * v[0]);
+
+    out[0] = v[0] + (q[3] * x + (q[1] * z - q[2] * y));
+    out[1] = v[1] + (q[3] * y + (q[2] * x - q[0] * z));
+    out[2] = v[2] + (q[3] * z + (q[0] * y - q[1] * x));
+}
+
+/// World pose of a child: SPEC's compose. A stretch of NULL means 1, 1, 1 and gives the same bits.
+static inline espl_pose espl__pose_compose(const espl_pose *parent, const float *stretch,
+                                           const espl_pose *local)
+{
+    espl_pose out;
+    float offset[3], turned[3];
+
+    for (int i = 0; i < 3; ++i) {
+        const float stretched =
+            stretch != NULL ? local->position[i] * stretch[i] : local->position[i];
+        offset[i] = stretched * parent->scale;
+    }
+    espl__rotation_apply(turned, parent->rotation, offset);
+    espl__rotation_multiply(out.rotation, parent->rotation, local->rotation);
+    for (int i = 0; i < 3; ++i) {
+        out.position[i] = parent->position[i] + turned[i];
+    }
+    out.scale = parent->scale * local->scale;
+    return out;
+}
+
+/// Which parts a relative pose could not reach; 0 when all were.
+enum { ESPL__LOST_X = 1, ESPL__LOST_Y = 2, ESPL__LOST_Z = 4, ESPL__LOST_SCALE = 8 };
+
+/// Local pose that composes to `world` under the parent. A stretch of NULL means 1, 1, 1.
+///
+///     rotation = conj(parent.rotation) * world.rotation, brought to unit length as a written one
+///     position = (conj(parent.rotation) rotates (world.position - parent.position))
+///                divided by parent.scale, then by stretch
+///     scale    = world.scale / parent.scale
+///
+/// An axis of the position, in the parent's axes, is out of reach where parent.scale or its stretch
+/// is zero; the scale is where parent.scale is zero. Parts out of reach keep the value of
+/// `fallback`. The result is not checked: a tiny scale may make it overflow.
+/// @param out  may be any of the other poses.
+/// @return ESPL__LOST_ flags of the parts out of reach that are asked for: an axis on which the
+///         rotated offset, before any division, is not exactly zero; the scale when world.scale is
+///         not zero. The others compose to what is asked for whatever the fallback is.
+unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const float *stretch,
+                             const espl_pose *world, const espl_pose *fallback);
+
+/// Bring a rotation to unit length, in place: bit for bit as it is when its squared length, summed
+/// in float from x to w, is within 4e-7 of 1. Doing it twice does no more than once.
+/// @return false, and no change, where there is no direction: zero length, NaN, infinity.
+bool espl__rotation_normalize(float q[static 4]);
+
+/// Tell whether every field is finite.
+bool espl__pose_is_finite(const espl_pose *pose);
+bool espl__transform_is_finite(const espl_transform *transform);
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The public functions on placements as values. Each rests on the formulas of pose.h, so a
+// point, a matrix and a child agree; cglm only scales and transposes, where no order of sums is
+// at stake (its products and norms differ between SSE and scalar builds).
+#include "lib/math/pose.h"
+
+#include <cglm/cglm.h>
+#include <string.h>
+
+espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
+{
+    if (!ESPL_DEMAND(NULL, parent != NULL && local != NULL)) {
+        return espl_transform_identity();
+    }
+    const espl_pose above = espl__pose_of(parent);
+    const espl_pose below = espl__pose_of(local);
+    const espl_pose world = espl__pose_compose(&above, parent->stretch, &below);
+    const espl__extra extra = espl__extra_of(local);
+
+    return espl__transform_of(&world, &extra);
+}
+
+espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
+                                    const espl_transform *world)
+{
+    if (!ESPL_DEMAND(NULL, local != NULL && parent != NULL && world != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    const espl_pose above = espl__pose_of(parent);
+    const espl_pose asked = espl__pose_of(world);
+    const espl_pose fallback = espl__pose_of(local);
+    const espl__extra extra = espl__extra_of(world);
+    espl_pose relative;
+
+    const unsigned lost =
+        espl__pose_relative(&relative, &above, parent->stretch, &asked, &fallback);
+    *local = espl__transform_of(&relative, &extra);
+    return lost != 0 ? ESPL_LOSSY : ESPL_OK;
+}
+
+espl_status espl_transform_normalize(espl_transform *transform)
+{
+    if (!ESPL_DEMAND(NULL, transform != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (!espl__transform_is_finite(transform) || !espl__rotation_normalize(transform->rotation)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    return ESPL_OK;
+}
+
+static void rotate_back(float out[static 3], const espl_transform *frame, const float v[static 3])
+{
+    float inverse[4];
+
+    espl__rotation_conjugate(inverse, frame->rotation);
+    espl__rotation_apply(out, inverse, v);
+}
+
+void espl_transform_direction(float out[3], const espl_transform *frame, const float direction[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && direction != NULL)) {
+        return;
+    }
+    const float before[3] = {direction[0], direction[1], direction[2]};
+
+    espl__rotation_apply(out, frame->rotation, before);
+}
+
+void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
+                                      const float direction[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && direction != NULL)) {
+        return;
+    }
+    const float before[3] = {direction[0], direction[1], direction[2]};
+
+    rotate_back(out, frame, before);
+}
+
+void espl_transform_vector(float out[3], const espl_transform *frame, const float vector[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && vector != NULL)) {
+        return;
+    }
+    float scaled[3];
+
+    for (int i = 0; i < 3; ++i) {
+        scaled[i] = vector[i] * frame->stretch[i] * frame->scale;
+    }
+    espl__rotation_apply(out, frame->rotation, scaled);
+}
+
+void espl_transform_vector_inverse(float out[3], const espl_transform *frame, const float vector[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && vector != NULL)) {
+        return;
+    }
+    const float before[3] = {vector[0], vector[1], vector[2]};
+    float turned[3];
+
+    rotate_back(turned, frame, before);
+    for (int i = 0; i < 3; ++i) {
+        const bool is_flat = frame->scale == 0 || frame->stretch[i] == 0;
+
+        out[i] = is_flat ? 0 : turned[i] / frame->scale / frame->stretch[i];
+    }
+}
+
+void espl_transform_point(float out[3], const espl_transform *frame, const float point[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && point != NULL)) {
+        return;
+    }
+    float offset[3];
+
+    espl_transform_vector(offset, frame, point);
+    for (int i = 0; i < 3; ++i) {
+        out[i] = frame->position[i] + offset[i];
+    }
+}
+
+void espl_transform_point_inverse(float out[3], const espl_transform *frame, const float point[3])
+{
+    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && point != NULL)) {
+        return;
+    }
+    float offset[3];
+
+    for (int i = 0; i < 3; ++i) {
+        offset[i] = point[i] - frame->position[i];
+    }
+    espl_transform_vector_inverse(out, frame, offset);
+}
+
+// Write what differs from the identity: the columns are where the axes go. Turned first and scaled
+// last, since a turn of a huge vector may overflow on the way to a finite result.
+static void fill_matrix(mat4 columns, const espl_transform *transform)
+{
+    for (int i = 0; i < 3; ++i) {
+        const float axis[3] = {i == 0, i == 1, i == 2};
+
+        espl__rotation_apply(columns[i], transform->rotation, axis);
+        glm_vec3_scale(columns[i], transform->scale * transform->stretch[i], columns[i]);
+        columns[3][i] = transform->position[i];
+    }
+}
+
+void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
+{
+    if (!ESPL_DEMAND(NULL, rows != NULL && transform != NULL)) {
+        return;
+    }
+    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+
+    fill_matrix(matrix, transform);
+    glm_mat4_transpose(matrix);
+    memcpy(rows, matrix, 12 * sizeof *rows);
+}
+
+void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
+{
+    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
+        return;
+    }
+    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+
+    fill_matrix(matrix, transform);
+    memcpy(columns, matrix, sizeof matrix);
+}
+
+void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform)
+{
+    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
+        return;
+    }
+    const float origin[3] = {0, 0, 0};
+    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+
+    for (int i = 0; i < 3; ++i) {
+        const float axis[3] = {i == 0, i == 1, i == 2};
+
+        espl_transform_vector_inverse(matrix[i], transform, axis);
+    }
+    espl_transform_point_inverse(matrix[3], transform, origin);
+    memcpy(columns, matrix, sizeof matrix);
+}

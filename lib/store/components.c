@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The register of components. Names are looked up by hash in a cold map; numbers index blocks
+// that never move.
+#include "lib/store/store.h"
+
+#include <string.h>
+
+enum { BLOCK_SIZE = 64, NAME_LIMIT = 255, ALIGNMENT_LIMIT = 256 };
+
+_Static_assert(ESPL_COMPONENT_LIMIT % BLOCK_SIZE == 0, "whole blocks");
+
+static size_t name_length(const char *name)
+{
+    const char *const end = memchr(name, '\0', NAME_LIMIT + 1);
+
+    return end == NULL ? NAME_LIMIT + 1 : (size_t)(end - name);
+}
+
+static size_t alignment_of(const espl_component_def *def)
+{
+    return def->alignment == 0 ? 1 : def->alignment;
+}
+
+static bool is_sound(const espl_component_def *def)
+{
+    const size_t alignment = alignment_of(def);
+
+    if (def->name == NULL || def->name[0] == '\0' || name_length(def->name) > NAME_LIMIT) {
+        return false;
+    }
+    if ((alignment & (alignment - 1)) != 0 || alignment > ALIGNMENT_LIMIT) {
+        return false;
+    }
+    return def->size <= ESPL_COMPONENT_SIZE_LIMIT && def->size % alignment == 0;
+}
+
+// Return the number of the component of that name, or 0 and the key under which it would stand.
+static espl_component look_up(const espl__store *store, const char *name, uint32_t *key)
+{
+    espl_component number = 0;
+
+    *key = espl__hash_bytes(name, strlen(name));
+    while ((number = espl__map_get(&store->component_names, *key, 0)) != 0) {
+        if (strcmp(espl__component_info_of(store, number)->name, name) == 0) {
+            break;
+        }
+        *key += 1;
+    }
+    return number;
+}
+
+// Take memory for the entry of one more component and for its name.
+static char *reserve_entry(espl__store *store, uint32_t count, size_t name_size)
+{
+    espl__component_info **const block = &store->component_blocks[count / BLOCK_SIZE];
+
+    if (*block == NULL) {
+        *block = espl__heap_take(store->heap, ESPL__FOR_STORE, BLOCK_SIZE,
+                                 sizeof(espl__component_info), _Alignof(espl__component_info));
+    }
+    if (*block == NULL ||
+        !espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->component_names)) {
+        return NULL;
+    }
+    return espl__heap_take(store->heap, ESPL__FOR_STORE, 1, name_size, 1);
+}
+
+espl_status espl__component_register(espl__store *store, const espl_component_def *def,
+                                     espl_component *out)
+{
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+    uint32_t key = 0;
+
+    if (!is_sound(def)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (look_up(store, def->name, &key) != 0) {
+        return ESPL_ERR_EXISTS;
+    }
+    if (count == ESPL_COMPONENT_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    const size_t name_size = strlen(def->name) + 1;
+    char *const name = reserve_entry(store, count, name_size);
+    if (name == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+
+    memcpy(name, def->name, name_size);
+    store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = (espl__component_info){
+        .name = name,
+        .size = (uint32_t)def->size,
+        .alignment = (uint32_t)alignment_of(def),
+    };
+    espl__map_put(store->heap, ESPL__FOR_STORE, &store->component_names, key, count + 1);
+    // The entry is written before its number counts: recorders read it from other threads.
+    atomic_store_explicit(&store->component_count, count + 1, memory_order_release);
+    *out = count + 1;
+    return ESPL_OK;
+}
+
+espl_component espl__component_find(const espl__store *store, const char *name)
+{
+    uint32_t key = 0;
+
+    return look_up(store, name, &key);
+}
+
+const espl__component_info *espl__component_info_of(const espl__store *store,
+                                                    espl_component component)
+{
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_acquire);
+
+    if (component == 0 || component > count) {
+        return NULL;
+    }
+    const uint32_t at = component - 1;
+    return &store->component_blocks[at / BLOCK_SIZE][at % BLOCK_SIZE];
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The pool of entity indices: handles with generations, a free list, indices that retire when
+// their generations are used up.
+#include "lib/store/store.h"
+
+#define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
+#define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
+#define GENERATION_MASK ((UINT32_C(1) << ESPL__TAG_SHIFT) - 1)
+
+_Static_assert((int)ESPL__GENERATION_BITS <= (int)ESPL__TAG_SHIFT, "the tag stands above");
+_Static_assert(sizeof(espl__record) == 16, "four records a cache line");
+
+espl_status espl__entities_reserve(espl__store *store, size_t count)
+{
+    const size_t issued = espl__array_length(store->records);
+
+    if (count <= store->free_count) {
+        return ESPL_OK;
+    }
+    const size_t more = count - store->free_count;
+    if (more > INDEX_LIMIT - issued) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->records, more)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    return ESPL_OK;
+}
+
+static uint32_t take_freed(espl__store *store)
+{
+    const uint32_t index = store->free_head;
+
+    store->free_head = store->records[index].chunk;
+    store->free_count -= 1;
+    return index;
+}
+
+static uint32_t take_new(espl__store *store)
+{
+    const uint32_t index = (uint32_t)espl__array_length(store->records);
+
+    ESPL_ARRAY_PUSH(store->records,
+                    (espl__record){.generation = store->tag << ESPL__TAG_SHIFT | 1});
+    return index;
+}
+
+espl_entity espl__entity_take(espl__store *store)
+{
+    const bool has_freed = store->free_head != ESPL__NONE;
+    const uint32_t index = has_freed ? take_freed(store) : take_new(store);
+    espl__record *const record = &store->records[index];
+
+    record->chunk = ESPL__NONE;
+    record->row = ESPL__NONE;
+    record->slot = ESPL__NONE;
+    store->alive_count += 1;
+    return espl__entity_at(store, index);
+}
+
+void espl__entity_release(espl__store *store, uint32_t index)
+{
+    espl__record *const record = &store->records[index];
+
+    ESPL_CHECK(index < espl__array_length(store->records));
+    ESPL_CHECK(store->alive_count > 0);
+    store->alive_count -= 1;
+    record->slot = ESPL__NONE;
+
+    // A generation that came around again would revive every handle of its first life.
+    if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
+        record->chunk = ESPL__NONE;
+        record->row = ESPL__ROW_RETIRED;
+        store->retired_count += 1;
+        return;
+    }
+    record->generation += 1;
+    record->chunk = store->free_head;
+    record->row = ESPL__NONE;
+    store->free_head = index;
+    store->free_count += 1;
+}
+
+espl_status espl__entity_check(const espl__store *store, espl_entity entity)
+{
+    if (espl_entity_is_null(entity)) {
+        return ESPL_ERR_NULL_ENTITY;
+    }
+    // A pending handle's bit 31 stands above the tag, so that it equals no tag.
+    if (entity.generation >> ESPL__TAG_SHIFT != store->tag ||
+        entity.index >= espl__array_length(store->records)) {
+        return ESPL_ERR_FOREIGN;
+    }
+
+    const espl__record *const record = &store->records[entity.index];
+    if (record->generation != entity.generation || record->row >= ESPL__ROW_RETIRED) {
+        return ESPL_ERR_DEAD;
+    }
+    return ESPL_OK;
+}

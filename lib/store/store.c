@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Set-up and end of a store. The built-in components are ordinary ones with fixed numbers.
+#include "lib/store/store.h"
+
+#include <string.h>
+
+// In order of their numbers. ESPL_PLACEMENT is the slot column.
+static const espl_component_def built_in[] = {
+    [ESPL_PLACEMENT - 1] = {"placement", sizeof(uint32_t), _Alignof(uint32_t)},
+    [ESPL_SOLO - 1] = {"solo", 0, 1},
+    [ESPL_ROOT - 1] = {"root", 0, 1},
+    [ESPL_MEMBER - 1] = {"member", 0, 1},
+    [ESPL_PREFAB - 1] = {"prefab", 0, 1},
+};
+
+enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
+
+espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
+{
+    ESPL_CHECK(tag >= 1 && tag <= 127);
+    *store = (espl__store){.heap = heap, .tag = tag, .free_head = ESPL__NONE};
+
+    for (uint32_t i = 0; i < BUILT_IN_COUNT; ++i) {
+        espl_component number = 0;
+        const espl_status status = espl__component_register(store, &built_in[i], &number);
+
+        if (status != ESPL_OK) {
+            espl__store_free(store);
+            return status;
+        }
+        ESPL_CHECK(number == i + 1);
+    }
+    return ESPL_OK;
+}
+
+static void free_components(espl__store *store)
+{
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+
+    for (espl_component number = 1; number <= count; ++number) {
+        const espl__component_info *const info = espl__component_info_of(store, number);
+
+        espl__heap_give(store->heap, ESPL__FOR_STORE, (void *)(uintptr_t)info->name, 1,
+                        strlen(info->name) + 1, 1);
+    }
+    for (size_t i = 0; i < ESPL_COMPONENT_LIMIT / 64; ++i) {
+        espl__heap_give(store->heap, ESPL__FOR_STORE, store->component_blocks[i], 64,
+                        sizeof(espl__component_info), _Alignof(espl__component_info));
+    }
+    espl__map_free(store->heap, ESPL__FOR_STORE, &store->component_names);
+}
+
+static void free_archetype(espl__store *store, espl__archetype *archetype)
+{
+    const size_t chunk_count = espl__array_length(archetype->chunks);
+
+    for (size_t i = 0; i < chunk_count; ++i) {
+        espl__heap_give(store->heap, ESPL__FOR_STORE, store->chunks[archetype->chunks[i]].bytes, 1,
+                        archetype->chunk_bytes, archetype->block_alignment);
+    }
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->chunks);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->columns);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->set);
+}
+
+void espl__store_free(espl__store *store)
+{
+    const size_t archetype_count = espl__array_length(store->archetypes);
+
+    for (size_t i = 0; i < archetype_count; ++i) {
+        free_archetype(store, &store->archetypes[i]);
+    }
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->archetypes);
+    espl__map_free(store->heap, ESPL__FOR_STORE, &store->archetype_sets);
+    free_components(store);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->records);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->chunks);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->free_chunks);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->changed);
+    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, store->changed_chunks);
+    *store = (espl__store){.free_head = ESPL__NONE};
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// The archetype-chunk store: entity records with generations, components, archetypes, chunks,
+// batched row moves. Moves bytes by size and alignment; does not know that parents or transforms
+// exist. Everything that can fail is a reserve or a find-or-make; what follows cannot fail.
+#ifndef ESPALIER_LIB_STORE_STORE_H
+#define ESPALIER_LIB_STORE_STORE_H
+
+#include "lib/base/array.h"
+
+#include <espalier/store.h>
+
+#define ESPL__NONE UINT32_MAX
+#define ESPL__ROW_RETIRED (ESPL__NONE - 1)
+
+// Shrunken limits are for tests, which then meet every limit.
+#ifdef ESPL_SHRUNKEN
+enum { ESPL__CHUNK_ROWS = 3, ESPL__INDEX_BITS = 6, ESPL__GENERATION_BITS = 4 };
+#else
+enum { ESPL__CHUNK_ROWS = 128, ESPL__INDEX_BITS = 31, ESPL__GENERATION_BITS = 24 };
+#endif
+enum { ESPL__CHUNK_BYTES = 16384, ESPL__TAG_SHIFT = 24 };
+
+// A handle's generation word: bit 31 pending, bits 30..24 the world's tag (1..127), the rest counts
+// up from 1. An index whose generations are used up is retired.
+
+/// What the store knows of one entity index.
+typedef struct espl__record {
+    uint32_t generation; // the handle's word while it lives; the next life's while it is free
+    uint32_t chunk;      // while it lives: number in the chunk table; free: next free index
+    uint32_t row;        // ESPL__NONE while free, ESPL__ROW_RETIRED once retired
+    uint32_t slot;       // word of the layer above; ESPL__NONE at first
+} espl__record;
+
+typedef struct espl__component_info {
+    const char *name; // owned
+    uint32_t size, alignment;
+} espl__component_info;
+
+/// One block of rows: entity handles first, then each component's column, aligned.
+typedef struct espl__chunk {
+    unsigned char *bytes; // NULL: number is free
+    uint32_t archetype;
+    uint32_t position; // in the archetype's list of chunks; of a free number: in free_chunks
+    uint32_t count;    // rows in use
+    uint32_t leaving_count;
+    uint64_t leaving[2]; // rows marked to leave in this structural change
+} espl__chunk;
+
+typedef struct espl__column {
+    espl_component component;
+    uint32_t size, offset; // bytes; offset of the column in a chunk
+} espl__column;
+
+/// One component set, sorted by number.
+typedef struct espl__archetype {
+    espl_component *set;       // stb array, ascending
+    espl__column *columns;     // stb array: the components of the set whose size is not 0
+    uint32_t *chunks;          // stb array of chunk numbers: full ones, at most one partly filled,
+                               // then spare ones without rows
+    uint32_t capacity;         // rows of a chunk
+    uint32_t chunk_bytes;      // at most ESPL__CHUNK_BYTES (a single row may take more)
+    uint32_t placement_offset; // of the ESPL_PLACEMENT column, or ESPL__NONE
+    uint32_t block_alignment;  // of a chunk's bytes, 64 .. 256
+    bool is_changed;           // stands in the store's changed list
+    size_t count;              // rows in all chunks, those marked to leave included
+    size_t reserved;           // rows there is memory for, count included
+    size_t wanted;             // largest reserve since the last settle
+    size_t kept;               // rows whose memory no settle gives back: espl__rows_keep()
+    size_t leaving_count;      // rows marked to leave
+    size_t tail;               // settle's next row that may fill a hole
+    uint32_t role_edge[3];     // archetype with role ESPL_SOLO + i; ESPL__NONE: not looked up
+    uint64_t builtin;          // bit c set: has component c, for c < 64
+} espl__archetype;
+
+typedef struct espl__store {
+    espl__heap *heap;
+    uint32_t tag;          // of the world, 1..127
+    espl__record *records; // stb array
+    uint32_t free_head;    // first free index, last freed first; ESPL__NONE
+    size_t free_count, alive_count, retired_count;
+    // Components stand in blocks that never move, so that recorders may read sizes while the
+    // owning thread registers more.
+    espl__component_info *component_blocks[ESPL_COMPONENT_LIMIT / 64];
+    _Atomic uint32_t component_count; // numbers 1 .. component_count are registered
+    espl__map component_names;        // hash of the name -> number; collisions probe by hash + 1
+    espl__archetype *archetypes;      // stb array
+    espl__map archetype_sets;         // hash of the set -> archetype; collisions probe by hash + 1
+    espl__chunk *chunks;              // stb array: the chunk table
+    uint32_t *free_chunks;            // stb array of free numbers, with memory kept for all of them
+    uint32_t *changed;                // stb array: archetypes to settle, with memory kept for all
+    uint32_t *changed_chunks;         // stb array: chunks with rows marked to leave, likewise
+} espl__store;
+
+// --- Set-up (store.c) ---
+
+/// Set up an empty store with the five built-in components registered.
+espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag);
+void espl__store_free(espl__store *store);
+
+// --- Entities (entities.c) ---
+
+/// Make sure that `count` more indices can be taken.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+espl_status espl__entities_reserve(espl__store *store, size_t count);
+/// Take an index, the last freed first, then a new one; reserved before. The record's row is
+/// ESPL__NONE until a row is given.
+espl_entity espl__entity_take(espl__store *store);
+/// Free an index: its generation goes up, or it retires. A row it still has is to be removed before
+/// the structural change ends.
+void espl__entity_release(espl__store *store, uint32_t index);
+/// ESPL_OK, or why the handle names no living entity: NULL_ENTITY, DEAD, FOREIGN (another tag, an
+/// index never issued, a pending handle). An index taken lives from the moment it has a row.
+espl_status espl__entity_check(const espl__store *store, espl_entity entity);
+/// Handle of a living index.
+static inline espl_entity espl__entity_at(const espl__store *store, uint32_t index)
+{
+    return (espl_entity){index, store->records[index].generation};
+}
+
+// --- Components (components.c) ---
+
+espl_status espl__component_register(espl__store *store, const espl_component_def *def,
+                                     espl_component *out);
+espl_component espl__component_find(const espl__store *store, const char *name);
+/// NULL for a number not registered. Any thread.
+const espl__component_info *espl__component_info_of(const espl__store *store,
+                                                    espl_component component);
+
+// --- Archetypes (archetypes.c) ---
+
+/// Find or make the archetype of a set. @param set [count] sorted ascending, no repeats.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (more than ESPL_SET_LIMIT).
+espl_status espl__archetype_of(espl__store *store, const espl_component *set, size_t count,
+                               uint32_t *out);
+/// Find or make the archetype with some components more and some fewer. Any order; components in
+/// both are added. Not there to remove, or there to add: no matter.
+espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
+                                   const espl_component *add, size_t add_count,
+                                   const espl_component *remove, size_t remove_count,
+                                   uint32_t *out);
+/// Find or make the archetype with another role (ESPL_SOLO, ESPL_ROOT or ESPL_MEMBER); cached.
+espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
+                                 uint32_t *out);
+bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_component component);
+
+// --- Rows (rows.c) ---
+
+/// Make sure that `rows` more rows fit an archetype, in addition to `count` there (not to what was
+/// reserved before: calls do not add up, the largest wins). Also that the chunk table, its free
+/// list and the changed lists need no memory after it. Holds until the next settle, which gives
+/// surplus back.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (chunk numbers).
+espl_status espl__rows_reserve(espl__store *store, uint32_t archetype, size_t rows);
+/// As espl__rows_reserve(), for good: no settle takes the archetype below that many rows.
+espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
+/// Append a row of zeros for an index taken before; reserved. The slot column is no value of the
+/// row but a mirror of the record: it is written from there, here and in the calls below.
+void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);
+/// Append `count` rows to `archetype` for the indices, each a copy of the source entity's row in
+/// the columns both have, zeros in the others; reserved. Rows are neighbours.
+void espl__rows_add_copies(espl__store *store, uint32_t archetype, uint32_t source_index,
+                           const uint32_t *indices, size_t count);
+/// Move rows of one chunk to the end of another archetype: columns both have are copied, new ones
+/// are zero. The rows leave holes until espl__rows_settle(). Reserved. Records follow. To the
+/// archetype they are in: does nothing.
+/// @param rows [count] ascending, not marked before.
+void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, const uint32_t *rows,
+                     size_t count);
+/// Mark rows of one chunk to leave altogether; needs no reserve. From now on the records of their
+/// entities have row ESPL__NONE; their values hold until the settle.
+/// @param rows [count] ascending, not marked before.
+void espl__rows_remove(espl__store *store, uint32_t chunk, const uint32_t *rows, size_t count);
+/// Close all holes: in each archetype the rows past its new end fill the holes, both in order of
+/// marking, and memory goes back to the allocator. Ends each structural change. Linear in the
+/// rows that left and the archetypes reserved. Cannot fail.
+///
+/// An archetype that was reserved or left keeps room for its rows and, past them, for as many as
+/// this change reserved, one spare chunk at least: a churn of the same size each frame allocates
+/// nothing, and a surplus outlives one settle at most.
+void espl__rows_settle(espl__store *store);
+/// The handles of a chunk. [count]
+static inline espl_entity *espl__chunk_entities(const espl__chunk *chunk)
+{
+    return (espl_entity *)(void *)chunk->bytes;
+}
+/// Address of one component's value of a living entity; NULL where it lacks it or has size 0.
+void *espl__row_value(const espl__store *store, uint32_t index, espl_component component);
+/// Address of a column of a chunk, or NULL.
+void *espl__chunk_column(const espl__store *store, uint32_t chunk, espl_component component);
+/// Write the slot of a living entity to its record and, where it has ESPL_PLACEMENT, to its chunk.
+void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot);
+
+// --- Proof (validate.c) ---
+
+/// NULL, or the first broken invariant as a sentence: record <-> (chunk, row) is a bijection; the
+/// free list, the retired and the living partition the issued indices; only the last chunk of an
+/// archetype is partly filled; no row is marked to leave; sets are sorted and found by their hash;
+/// counts agree; each chunk's slot column agrees with the records. O(size), no memory. Holds
+/// between structural changes.
+/// @param where   the entity concerned or the null entity; may be NULL.
+/// @param detail  the number concerned: of an index, chunk, archetype or component; may be NULL.
+const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// Where transforms live: the pool of slots, cut into runs, one run for each hierarchy (a solo is a
+// run of one). Knows entity indices as numbers only.
+//
+// A slot stays put while its rank changes: order[rank] -> slot and rank[slot] are inverse to each
+// other within a run, so that an edit rewrites integers, not transforms or back-references.
+#ifndef ESPALIER_LIB_TREE_FOREST_H
+#define ESPALIER_LIB_TREE_FOREST_H
+
+#include "lib/base/heap.h"
+#include "lib/math/pose.h"
+
+#define ESPL__NO_SLOT UINT32_MAX
+#define ESPL__NO_RUN UINT32_MAX
+#define ESPL__NO_NODE UINT32_MAX
+#define ESPL__NO_ENTITY UINT32_MAX
+
+/// Flags of a slot.
+enum {
+    ESPL__SLOT_FREE_LINK = 1, ///< member that outlives its parent
+    ESPL__SLOT_PASS = 2,      ///< no transform of its own: world and extra are copies of the parent's
+    ESPL__SLOT_GHOST = 4,     ///< destroyed, waits for the next purge; PASS as well
+    ESPL__SLOT_ROOTED = 8,    ///< its root is a ghost: world is the local, bit for bit
+    ESPL__SLOT_DYING = 16,    ///< only while a destroy runs
+};
+
+/// Flags of a run.
+enum {
+    ESPL__RUN_IN_ORDER = 1,  ///< order[base + r] == base + r for every rank
+    ESPL__RUN_GENERAL = 2,   ///< has PASS or ROOTED slots, or extras: takes the general kernel
+    ESPL__RUN_UNSETTLED = 4, ///< stands in the list of runs that want a purge
+};
+
+/// One hierarchy's contiguous slots [base, base + capacity).
+typedef struct espl__run {
+    uint32_t base, capacity;
+    uint32_t used;   // order[base .. base + used) is a permutation of [base, base + used)
+    uint32_t size;   // nodes, ghosts included; entries of order past it are holes. 0: header is free
+    uint32_t ghosts;
+    uint32_t flags;
+    uint32_t next;      // next unsettled run, or next free header
+    uint32_t previous;  // previous unsettled run
+    espl__extra *extra; // [capacity] by slot - base; NULL: all have the default
+} espl__run;
+
+enum { ESPL__SIZE_CLASSES = 256 };
+
+typedef struct espl__forest {
+    espl__heap *heap;
+
+    // One block, cut into arrays by use. By slot:
+    espl_pose *local, *world;
+    uint32_t *entity; // index, ESPL__NO_ENTITY for a ghost or hole
+    uint32_t *run;    // owner; ESPL__NO_RUN at both ends of a free range
+    uint32_t *rank;   // in its run; a free range keeps its length at both ends
+    uint8_t *flags;
+    // By base + rank:
+    uint32_t *order;  // slot; a free range keeps its next range here
+    uint32_t *parent; // rank of the parent, ESPL__NO_SLOT for the root; free: previous range
+    uint32_t *first;  // rank of the first child, as if every leaf had an empty list
+    void *block;
+    size_t block_size;
+    uint32_t capacity; // slots there is memory for
+    uint32_t end;      // slots [0, end) belong to runs and free ranges
+
+    espl__run *runs;
+    uint32_t run_capacity, run_end, free_run; // headers there is memory for, ever used, free list
+    uint32_t free_heads[ESPL__SIZE_CLASSES];  // free ranges by size class
+    uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
+    uint32_t free_slots;
+
+    uint32_t unsettled;             // first run that wants a purge
+    uint32_t ghosts;                // in all runs
+    uint64_t nodes_visited, writes; // counters since the world was made
+} espl__forest;
+
+// --- pool.c: slots and headers ---
+
+void espl__forest_init(espl__forest *forest, espl__heap *heap);
+void espl__forest_free(espl__forest *forest);
+/// Make sure that runs with `slots` slots in all and `runs` headers can be taken.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs);
+/// Take a header without slots; reserved.
+uint32_t espl__run_take(espl__forest *forest);
+/// Give a run with its slots and extras back.
+void espl__run_release(espl__forest *forest, uint32_t run);
+/// Take a range of slots, or the end of the pool; reserved. The best fit of its size class comes
+/// first, so the answer depends on the calls alone.
+uint32_t espl__range_take(espl__forest *forest, uint32_t count);
+void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count);
+/// Make a run of one slot for an entity with the identity placement; reserved. @return the slot.
+uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transform);
+void espl__run_mark_unsettled(espl__forest *forest, uint32_t run);
+void espl__run_unmark_unsettled(espl__forest *forest, uint32_t run);
+/// NULL, or the first broken rule of the pool's own books. O(slots).
+const char *espl__pool_broken_rule(const espl__forest *forest);
+
+// --- propagate.c ---
+
+/// Recompute the worlds of everything below a rank. false: some world is not finite (all of them
+/// were recomputed all the same).
+bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank);
+/// Recompute the world at a rank alone.
+bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank);
+/// Recompute the world at a rank from its parent's, and everything below where it changed.
+bool espl__propagate_from(espl__forest *forest, uint32_t run, uint32_t rank);
+/// World that follows for a slot from its parent's world and its own local.
+espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot);
+
+// --- ghosts.c: destroying without memory ---
+
+/// What a destroy takes along.
+typedef enum espl__closure {
+    ESPL__CLOSURE_OWNED,   ///< what is reached through owned links only
+    ESPL__CLOSURE_SUBTREE, ///< everything below
+    ESPL__CLOSURE_ONLY,    ///< nothing
+} espl__closure;
+
+/// Turn a living slot and its closure into ghosts. Survivors are re-based on the nearest living
+/// ancestor, so that their worlds stay to rounding; below a ghost root they become ROOTED. The run
+/// is released when nobody is left, and marked unsettled when it wants a purge.
+///
+/// @param bury  called for the entity of each new ghost, in rank order, before anything of the run
+///              is given back.
+/// Cannot fail, takes no memory. O(descendants).
+void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closure,
+                       void (*bury)(void *context, uint32_t entity), void *context);
+
+// --- navigate.c: the tree as its users see it, without ghosts. Slots or ESPL__NO_SLOT. ---
+
+uint32_t espl__living_parent(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_root(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_first_child(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_next_sibling(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_depth(const espl__forest *forest, uint32_t slot);
+size_t espl__living_below(const espl__forest *forest, uint32_t slot);
+
+// --- validate.c ---
+
+/// NULL, or the first broken invariant of runs, links and transforms as a sentence. O(size), no
+/// memory.
+const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail);
+
+// --- Accessors ---
+
+static inline espl__run *espl__run_of(const espl__forest *forest, uint32_t slot)
+{
+    return &forest->runs[forest->run[slot]];
+}
+
+/// Slot of the parent, ghosts included, or ESPL__NO_SLOT.
+static inline uint32_t espl__parent_slot(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t base = espl__run_of(forest, slot)->base;
+    const uint32_t parent = forest->parent[base + forest->rank[slot]];
+
+    return parent == ESPL__NO_SLOT ? ESPL__NO_SLOT : forest->order[base + parent];
+}
+
+/// Rank of the first child of a rank; for rank == size the end of all children.
+static inline uint32_t espl__first_child(const espl__forest *forest, const espl__run *run,
+                                         uint32_t rank)
+{
+    return rank < run->size ? forest->first[run->base + rank] : run->size;
+}
+
+static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t slot)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+
+    return run->extra == NULL ? espl__extra_default() : run->extra[slot - run->base];
+}
+
+static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
+{
+    return (forest->flags[slot] & flag) != 0;
+}
+
+#endif

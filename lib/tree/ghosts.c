@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Destroying in place: the dead stay in their run as pass-throughs until the next purge, so a
+// destroy needs no memory, and a purge later changes no bit.
+#include "lib/tree/sketch.h"
+
+// Local of a survivor relative to the first living ancestor: the locals of the dying between them
+// applied one after the other.
+static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
+{
+    espl_pose local = forest->local[slot];
+    uint32_t up = espl__parent_slot(forest, slot);
+
+    while (up != ESPL__NO_SLOT && espl__slot_is(forest, up, ESPL__SLOT_DYING)) {
+        if (!espl__slot_is(forest, up, ESPL__SLOT_PASS)) {
+            const espl__extra extra = espl__slot_extra(forest, up);
+
+            local = espl__pose_compose(&forest->local[up], extra.stretch, &local);
+        }
+        up = espl__parent_slot(forest, up);
+    }
+    return local;
+}
+
+// `anchor` is the slot above the dying, or ESPL__NO_SLOT where the root dies.
+static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor)
+{
+    if (anchor == ESPL__NO_SLOT) {
+        forest->local[slot] = forest->world[slot];
+        forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
+                                        ESPL__SLOT_ROOTED);
+        return;
+    }
+    const espl__extra extra = espl__slot_extra(forest, anchor);
+    const espl_pose composed = composed_local(forest, slot);
+
+    forest->local[slot] = espl__rebased(&forest->world[anchor], extra.stretch,
+                                        &forest->world[slot], &composed);
+}
+
+// Mark what dies below a dying rank, re-base what survives; level by level.
+static void spread(espl__forest *forest, uint32_t run, uint32_t rank, espl__closure closure,
+                   uint32_t anchor)
+{
+    const espl__run *const header = &forest->runs[run];
+    uint32_t begin = espl__first_child(forest, header, rank);
+    uint32_t end = espl__first_child(forest, header, rank + 1);
+
+    while (begin < end) {
+        for (uint32_t at = begin; at < end; ++at) {
+            const uint32_t slot = forest->order[header->base + at];
+            const uint32_t up = espl__parent_slot(forest, slot);
+            const bool is_owned = !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+
+            if (!espl__slot_is(forest, up, ESPL__SLOT_DYING)) {
+                continue;
+            }
+            if (espl__slot_is(forest, slot, ESPL__SLOT_GHOST) ||
+                closure == ESPL__CLOSURE_SUBTREE || (closure == ESPL__CLOSURE_OWNED && is_owned)) {
+                forest->flags[slot] |= ESPL__SLOT_DYING;
+            } else {
+                rebase_survivor(forest, slot, anchor);
+            }
+        }
+        const uint32_t next = espl__first_child(forest, header, begin);
+
+        end = espl__first_child(forest, header, end);
+        begin = next;
+    }
+}
+
+// The dying become ghosts.
+static void settle_dying(espl__forest *forest, espl__run *header, uint32_t rank,
+                         void (*bury)(void *context, uint32_t entity), void *context)
+{
+    for (uint32_t at = rank; at < header->size; ++at) {
+        const uint32_t slot = forest->order[header->base + at];
+
+        if (!espl__slot_is(forest, slot, ESPL__SLOT_DYING)) {
+            continue;
+        }
+        if (!espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
+            bury(context, forest->entity[slot]);
+            forest->entity[slot] = ESPL__NO_ENTITY;
+            header->ghosts += 1;
+            forest->ghosts += 1;
+        }
+        forest->flags[slot] = ESPL__SLOT_GHOST | ESPL__SLOT_PASS;
+    }
+    header->flags |= ESPL__RUN_GENERAL;
+}
+
+static bool wants_purge(const espl__forest *forest, const espl__run *header)
+{
+    const uint32_t quarter = header->size / 4;
+    const uint32_t bound = quarter > 8 ? quarter : 8;
+
+    return header->size - header->ghosts == 1 || header->ghosts > bound ||
+           espl__slot_is(forest, forest->order[header->base], ESPL__SLOT_GHOST);
+}
+
+void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closure,
+                       void (*bury)(void *context, uint32_t entity), void *context)
+{
+    const uint32_t run = forest->run[slot];
+    const uint32_t rank = forest->rank[slot];
+    espl__run *const header = &forest->runs[run];
+    // A survivor whose root is a ghost is a root to its users: what hangs below it is rooted too.
+    const bool is_top = rank == 0 || espl__slot_is(forest, slot, ESPL__SLOT_ROOTED);
+
+    forest->flags[slot] |= ESPL__SLOT_DYING;
+    spread(forest, run, rank, closure, is_top ? ESPL__NO_SLOT : espl__parent_slot(forest, slot));
+    settle_dying(forest, header, rank, bury, context);
+    if (header->ghosts == header->size) {
+        forest->ghosts -= header->ghosts;
+        espl__run_release(forest, run);
+        return;
+    }
+
+    // A dead root stays where it was; those below stand on their own.
+    (void)espl__propagate_at(forest, run, rank);
+    (void)espl__propagate_below(forest, run, rank);
+    if (wants_purge(forest, header)) {
+        espl__run_mark_unsettled(forest, run);
+    }
+}

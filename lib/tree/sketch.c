@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: MIT
+#include "lib/tree/sketch.h"
+
+#include <string.h>
+
+enum { NONE_STAMP = 0 };
+
+// --- Memory ---
+
+size_t espl__sketch_size(size_t capacity)
+{
+    return capacity * (sizeof(espl__node) + sizeof(espl_pose) + 4 * sizeof(uint32_t) +
+                       sizeof(espl__laid));
+}
+
+void espl__sketch_use(espl__sketch *sketch, void *block, size_t capacity)
+{
+    unsigned char *at = block;
+
+    sketch->nodes = (espl__node *)(void *)at;
+    at += capacity * sizeof(espl__node);
+    sketch->worlds = (espl_pose *)(void *)at;
+    at += capacity * sizeof(espl_pose);
+    sketch->laid = (espl__laid *)(void *)at;
+    at += capacity * sizeof(espl__laid);
+    sketch->order = (uint32_t *)(void *)at;
+    sketch->parent = sketch->order + capacity;
+    sketch->first = sketch->parent + capacity;
+    sketch->path = sketch->first + capacity;
+    sketch->capacity = capacity;
+}
+
+void espl__sketch_clear(espl__sketch *sketch)
+{
+    sketch->count = sketch->written_count = sketch->laid_count = 0;
+    sketch->stamp = NONE_STAMP + 1;
+    sketch->is_touched = sketch->is_restructured = false;
+}
+
+void espl__sketch_drop(espl__sketch *sketch)
+{
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
+                    espl__sketch_size(sketch->capacity), 64);
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written,
+                    sketch->written_capacity, sizeof(espl_transform), 64);
+    sketch->own_block = sketch->own_written = NULL;
+    sketch->capacity = sketch->written_capacity = 0;
+}
+
+bool espl__sketch_reserve_nodes(espl__sketch *sketch, size_t more)
+{
+    const size_t wanted = sketch->count + more;
+
+    if (wanted <= sketch->capacity) {
+        return true;
+    }
+    if (wanted >= UINT32_MAX / 4) {
+        return false;
+    }
+    const size_t capacity = wanted + wanted / 2;
+    void *const block =
+        espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, 1, espl__sketch_size(capacity), 64);
+    if (block == NULL) {
+        return false;
+    }
+
+    espl__sketch next = *sketch;
+    espl__sketch_use(&next, block, capacity);
+    if (sketch->count != 0) {
+        memcpy(next.nodes, sketch->nodes, sketch->count * sizeof *next.nodes);
+        memcpy(next.worlds, sketch->worlds, sketch->count * sizeof *next.worlds);
+    }
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
+                    espl__sketch_size(sketch->capacity), 64);
+    next.own_block = block;
+    *sketch = next;
+    return true;
+}
+
+bool espl__sketch_reserve_written(espl__sketch *sketch, size_t more)
+{
+    const size_t wanted = sketch->written_count + more;
+
+    if (wanted <= sketch->written_capacity) {
+        return true;
+    }
+    const size_t capacity = wanted + wanted / 2;
+    espl_transform *const written = espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, capacity,
+                                                    sizeof *written, 64);
+    if (written == NULL) {
+        return false;
+    }
+
+    if (sketch->written_count != 0) {
+        memcpy(written, sketch->written, sketch->written_count * sizeof *written);
+    }
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written,
+                    sketch->written_capacity, sizeof *written, 64);
+    sketch->written = sketch->own_written = written;
+    sketch->written_capacity = capacity;
+    return true;
+}
+
+// --- Loading ---
+
+uint32_t espl__sketch_add(espl__sketch *sketch, const espl__node *node)
+{
+    ESPL_CHECK(sketch->count < sketch->capacity);
+    sketch->nodes[sketch->count] = *node;
+    return (uint32_t)sketch->count++;
+}
+
+static uint32_t node_flags(unsigned slot_flags)
+{
+    return ((slot_flags & ESPL__SLOT_FREE_LINK) != 0 ? ESPL__NODE_FREE_LINK : 0u) |
+           ((slot_flags & ESPL__SLOT_PASS) != 0 ? ESPL__NODE_PASS : 0u) |
+           ((slot_flags & ESPL__SLOT_GHOST) != 0 ? ESPL__NODE_GHOST | ESPL__NODE_DEAD : 0u);
+}
+
+uint32_t espl__sketch_load(espl__sketch *sketch, uint32_t run)
+{
+    const espl__forest *const forest = sketch->forest;
+    const espl__run *const header = &forest->runs[run];
+    const uint32_t *const order = forest->order + header->base;
+    const uint32_t *const parent = forest->parent + header->base;
+    const uint32_t *const first = forest->first + header->base;
+    const uint32_t size = header->size;
+    const uint32_t base = (uint32_t)sketch->count;
+
+    ESPL_CHECK(size <= sketch->capacity - sketch->count);
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        const uint32_t slot = order[rank];
+        const uint32_t begin = first[rank];
+        const uint32_t end = rank + 1 < size ? first[rank + 1] : size;
+        const bool has_next = rank != 0 && rank + 1 < size && parent[rank + 1] == parent[rank];
+        const bool has_previous = rank > 1 && parent[rank - 1] == parent[rank];
+
+        sketch->nodes[base + rank] = (espl__node){
+            .parent = rank == 0 ? ESPL__NO_NODE : base + parent[rank],
+            .first = begin < end ? base + begin : ESPL__NO_NODE,
+            .last = begin < end ? base + end - 1 : ESPL__NO_NODE,
+            .next = has_next ? base + rank + 1 : ESPL__NO_NODE,
+            .previous = has_previous ? base + rank - 1 : ESPL__NO_NODE,
+            .slot = slot,
+            .entity = forest->entity[slot],
+            .written = ESPL__NO_NODE,
+            .values = ESPL__NO_NODE,
+            .flags = node_flags(forest->flags[slot])};
+    }
+    sketch->count += size;
+
+    for (uint32_t rank = 0; header->ghosts != 0 && rank < size; ++rank) {
+        if ((sketch->nodes[base + rank].flags & ESPL__NODE_GHOST) != 0) {
+            espl__sketch_splice(sketch, base + rank);
+        }
+    }
+    return base;
+}
+
+// --- Links ---
+
+void espl__sketch_unlink(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const nodes = sketch->nodes;
+    espl__node *const n = &nodes[node];
+
+    if (n->parent == ESPL__NO_NODE) {
+        return;
+    }
+    if (n->previous != ESPL__NO_NODE) {
+        nodes[n->previous].next = n->next;
+    } else {
+        nodes[n->parent].first = n->next;
+    }
+    if (n->next != ESPL__NO_NODE) {
+        nodes[n->next].previous = n->previous;
+    } else {
+        nodes[n->parent].last = n->previous;
+    }
+    n->parent = n->next = n->previous = ESPL__NO_NODE;
+    sketch->is_restructured = true;
+}
+
+void espl__sketch_link(espl__sketch *sketch, uint32_t node, uint32_t parent, uint32_t before)
+{
+    espl__node *const nodes = sketch->nodes;
+    espl__node *const n = &nodes[node];
+    espl__node *const p = &nodes[parent];
+
+    ESPL_CHECK(n->parent == ESPL__NO_NODE);
+    ESPL_CHECK(before == ESPL__NO_NODE || nodes[before].parent == parent);
+    n->parent = parent;
+    n->next = before;
+    n->previous = before == ESPL__NO_NODE ? p->last : nodes[before].previous;
+    if (n->previous != ESPL__NO_NODE) {
+        nodes[n->previous].next = node;
+    } else {
+        p->first = node;
+    }
+    if (before != ESPL__NO_NODE) {
+        nodes[before].previous = node;
+    } else {
+        p->last = node;
+    }
+    sketch->is_restructured = true;
+}
+
+// Make all children of a node roots.
+static void scatter_children(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const nodes = sketch->nodes;
+    uint32_t child = nodes[node].first;
+
+    while (child != ESPL__NO_NODE) {
+        espl__node *const c = &nodes[child];
+
+        child = c->next;
+        c->parent = c->next = c->previous = ESPL__NO_NODE;
+        c->flags = (c->flags & ~(unsigned)ESPL__NODE_FREE_LINK) | ESPL__NODE_MOVED;
+    }
+    nodes[node].first = nodes[node].last = ESPL__NO_NODE;
+}
+
+void espl__sketch_splice(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const nodes = sketch->nodes;
+    espl__node *const n = &nodes[node];
+    const uint32_t parent = n->parent;
+
+    sketch->is_restructured = true;
+    if (parent == ESPL__NO_NODE) {
+        scatter_children(sketch, node);
+        return;
+    }
+    if (n->first == ESPL__NO_NODE) {
+        espl__sketch_unlink(sketch, node);
+        return;
+    }
+
+    // The list of children stands where the node stood.
+    for (uint32_t child = n->first; child != ESPL__NO_NODE; child = nodes[child].next) {
+        nodes[child].parent = parent;
+    }
+    nodes[n->first].previous = n->previous;
+    nodes[n->last].next = n->next;
+    if (n->previous != ESPL__NO_NODE) {
+        nodes[n->previous].next = n->first;
+    } else {
+        nodes[parent].first = n->first;
+    }
+    if (n->next != ESPL__NO_NODE) {
+        nodes[n->next].previous = n->last;
+    } else {
+        nodes[parent].last = n->last;
+    }
+    n->parent = n->first = n->last = n->next = n->previous = ESPL__NO_NODE;
+}
+
+bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above)
+{
+    while (node != ESPL__NO_NODE && node != above) {
+        node = sketch->nodes[node].parent;
+    }
+    return node == above;
+}
+
+uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend)
+{
+    const espl__node *const nodes = sketch->nodes;
+
+    if (descend && nodes[node].first != ESPL__NO_NODE) {
+        return nodes[node].first;
+    }
+    while (node != top) {
+        if (nodes[node].next != ESPL__NO_NODE) {
+            return nodes[node].next;
+        }
+        node = nodes[node].parent;
+    }
+    return ESPL__NO_NODE;
+}
+
+// --- Transforms ---
+
+espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
+{
+    const espl__node *const n = &sketch->nodes[node];
+
+    return n->written != ESPL__NO_NODE ? espl__pose_of(&sketch->written[n->written])
+                                       : sketch->forest->local[n->slot];
+}
+
+espl__extra espl__sketch_own_extra(const espl__sketch *sketch, uint32_t node)
+{
+    const espl__node *const n = &sketch->nodes[node];
+
+    return n->written != ESPL__NO_NODE ? espl__extra_of(&sketch->written[n->written])
+                                       : espl__slot_extra(sketch->forest, n->slot);
+}
+
+espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
+{
+    while (node != ESPL__NO_NODE && (sketch->nodes[node].flags & ESPL__NODE_PASS) != 0) {
+        node = sketch->nodes[node].parent;
+    }
+    return node == ESPL__NO_NODE ? espl__extra_default() : espl__sketch_own_extra(sketch, node);
+}
+
+void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl_transform *local)
+{
+    espl__node *const n = &sketch->nodes[node];
+    const espl__extra before = espl__sketch_own_extra(sketch, node);
+    const espl__extra after = espl__extra_of(local);
+
+    if (memcmp(&before, &after, sizeof before) != 0) {
+        n->flags |= ESPL__NODE_RESTRETCHED;
+    }
+    if (n->written == ESPL__NO_NODE) {
+        ESPL_CHECK(sketch->written_count < sketch->written_capacity);
+        n->written = (uint32_t)sketch->written_count++;
+    }
+    sketch->written[n->written] = *local;
+    espl__sketch_touch(sketch, node);
+}
+
+void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const n = &sketch->nodes[node];
+
+    n->flags |= ESPL__NODE_DIRTY;
+    n->stamp = NONE_STAMP;
+    sketch->is_touched = true;
+    if (n->first != ESPL__NO_NODE) {
+        sketch->stamp += 1; // what hangs below is known no longer
+    }
+}
+
+// World of a node whose parent's is known.
+static espl_pose world_below(const espl__sketch *sketch, uint32_t node)
+{
+    const espl__node *const n = &sketch->nodes[node];
+    const bool is_pass = (n->flags & ESPL__NODE_PASS) != 0;
+
+    if (n->parent == ESPL__NO_NODE) {
+        return is_pass ? espl__pose_identity() : espl__sketch_local(sketch, node);
+    }
+    const espl_pose *const up = &sketch->worlds[n->parent];
+    if (is_pass) {
+        return *up;
+    }
+    const espl__extra extra = espl__sketch_extra(sketch, n->parent);
+    const espl_pose local = espl__sketch_local(sketch, node);
+
+    return espl__pose_compose(up, extra.stretch, &local);
+}
+
+espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const nodes = sketch->nodes;
+    const bool is_clone = (nodes[node].flags & ESPL__NODE_CLONE) != 0;
+    uint32_t at = node;
+    size_t count = 0;
+    bool is_dirty = false;
+
+    if (!sketch->is_touched && !is_clone) {
+        return sketch->forest->world[nodes[node].slot];
+    }
+
+    // Up to the nearest known world, then down again.
+    while (at != ESPL__NO_NODE && nodes[at].stamp != sketch->stamp) {
+        is_dirty = is_dirty || (nodes[at].flags & (ESPL__NODE_DIRTY | ESPL__NODE_CLONE)) != 0;
+        sketch->path[count++] = at;
+        at = nodes[at].parent;
+    }
+    is_dirty = is_dirty || at != ESPL__NO_NODE;
+    while (count > 0) {
+        const uint32_t next = sketch->path[--count];
+
+        sketch->worlds[next] =
+            is_dirty ? world_below(sketch, next) : sketch->forest->world[nodes[next].slot];
+        nodes[next].stamp = sketch->stamp;
+    }
+    return sketch->worlds[node];
+}
+
+espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const espl_pose *world,
+                        const espl_pose *composed)
+{
+    espl_pose local = *composed;
+
+    (void)espl__pose_relative(&local, parent, stretch, world, composed);
+    const espl_pose back = espl__pose_compose(parent, stretch, &local);
+    if (espl__pose_is_finite(&local) && espl__pose_is_finite(&back)) {
+        return local;
+    }
+    const espl_pose there = espl__pose_compose(parent, stretch, composed);
+    return espl__pose_is_finite(composed) && espl__pose_is_finite(&there) ? *composed
+                                                                         : espl__pose_identity();
+}
+
+// --- Layout ---
+
+// Compute one node's world when it may differ; its parent's is final. false: not finite.
+static bool settle_world(espl__sketch *sketch, uint32_t node)
+{
+    espl__node *const nodes = sketch->nodes;
+    espl__node *const n = &nodes[node];
+    const bool is_clone = (n->flags & ESPL__NODE_CLONE) != 0;
+    const bool is_below_change =
+        n->parent != ESPL__NO_NODE && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
+
+    if (!is_clone && !is_below_change && (n->flags & ESPL__NODE_DIRTY) == 0) {
+        sketch->worlds[node] = sketch->forest->world[n->slot];
+        return true;
+    }
+    sketch->worlds[node] = world_below(sketch, node);
+    // A stretch moves what hangs below even where the node's own pose stays.
+    const bool is_passed_on =
+        (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_PASS | ESPL__NODE_MOVED)) != 0;
+    if (is_clone || is_passed_on ||
+        memcmp(&sketch->worlds[node], &sketch->forest->world[n->slot], sizeof(espl_pose)) != 0) {
+        n->flags |= ESPL__NODE_CHANGED;
+    }
+    return espl__pose_is_finite(&sketch->worlds[node]);
+}
+
+// Lay one hierarchy out behind the position; its nodes serve as their own queue.
+static bool lay_hierarchy(espl__sketch *sketch, uint32_t root, size_t begin, size_t *end)
+{
+    const espl__node *const nodes = sketch->nodes;
+    size_t behind = begin;
+    bool is_finite = true;
+
+    sketch->order[behind] = root;
+    sketch->parent[behind++] = ESPL__NO_SLOT;
+    for (size_t at = begin; at < behind; ++at) {
+        const uint32_t node = sketch->order[at];
+
+        is_finite = settle_world(sketch, node) && is_finite;
+        sketch->first[at] = (uint32_t)(behind - begin);
+        for (uint32_t child = nodes[node].first; child != ESPL__NO_NODE;
+             child = nodes[child].next) {
+            sketch->order[behind] = child;
+            sketch->parent[behind++] = (uint32_t)(at - begin);
+        }
+    }
+    *end = behind;
+    return is_finite;
+}
+
+bool espl__sketch_lay_out(espl__sketch *sketch)
+{
+    size_t position = 0;
+    bool is_finite = true;
+
+    sketch->laid_count = 0;
+    for (uint32_t node = 0; node < sketch->count; ++node) {
+        const espl__node *const n = &sketch->nodes[node];
+
+        if (n->parent != ESPL__NO_NODE || (n->flags & ESPL__NODE_DEAD) != 0) {
+            continue;
+        }
+        const size_t begin = position;
+        is_finite = lay_hierarchy(sketch, node, begin, &position) && is_finite;
+        sketch->laid[sketch->laid_count++] =
+            (espl__laid){(uint32_t)begin, (uint32_t)(position - begin)};
+    }
+    return is_finite;
+}

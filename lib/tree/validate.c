@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The proof of a forest: links, back-references, and every world again from its local, bit for bit.
+#include "lib/tree/forest.h"
+
+#include <string.h>
+
+// Where a walk stands, for the report.
+typedef struct place {
+    uint32_t slot;
+    size_t detail;
+} place;
+
+static const char *order_rule(const espl__forest *forest, uint32_t run, place *at)
+{
+    const espl__run *const header = &forest->runs[run];
+
+    if (header->size > header->used || header->used > header->capacity || header->size == 0) {
+        return "a run holds its nodes";
+    }
+    for (uint32_t i = 0; i < header->used; ++i) {
+        const uint32_t slot = forest->order[header->base + i];
+
+        at->detail = i;
+        if (slot < header->base || slot >= header->base + header->used) {
+            return "the order of a run names its own slots";
+        }
+        at->slot = slot;
+        if (forest->rank[slot] != i || forest->run[slot] != run) {
+            return "rank and order are inverse to each other";
+        }
+        if ((header->flags & ESPL__RUN_IN_ORDER) != 0 && i < header->size &&
+            slot != header->base + i) {
+            return "a run that says so is in order";
+        }
+    }
+    return NULL;
+}
+
+static const char *links_rule(const espl__forest *forest, const espl__run *header, place *at)
+{
+    const uint32_t *const parent = forest->parent + header->base;
+    const uint32_t *const first = forest->first + header->base;
+    uint32_t child = 1;
+
+    if (parent[0] != ESPL__NO_SLOT) {
+        return "rank 0 is the root";
+    }
+    for (uint32_t rank = 0; rank < header->size; ++rank) {
+        at->detail = rank;
+        if (rank > 0 && (parent[rank] >= rank || (rank > 1 && parent[rank] < parent[rank - 1]))) {
+            return "parents stand before children, in order";
+        }
+        if (first[rank] != child) {
+            return "children are contiguous";
+        }
+        while (child < header->size && parent[child] == rank) {
+            child += 1;
+        }
+    }
+    return child == header->size ? NULL : "every node is a child of some node";
+}
+
+static const char *node_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+{
+    const unsigned flags = forest->flags[slot];
+    const bool is_ghost = (flags & ESPL__SLOT_GHOST) != 0;
+    const bool is_root = forest->rank[slot] == 0;
+    const bool is_general = (header->flags & ESPL__RUN_GENERAL) != 0;
+    const uint32_t up = espl__parent_slot(forest, slot);
+
+    if (is_ghost != (forest->entity[slot] == ESPL__NO_ENTITY)) {
+        return "ghosts and no others lack an entity";
+    }
+    if ((flags & ESPL__SLOT_DYING) != 0 || (is_ghost && (flags & ESPL__SLOT_PASS) == 0)) {
+        return "flags of a slot are at rest";
+    }
+    if ((flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) != 0 && !is_general) {
+        return "a run with pass-throughs takes the general kernel";
+    }
+    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && is_root) {
+        return "a root has no link";
+    }
+    if (!is_root && (flags & ESPL__SLOT_PASS) != 0 && header->extra != NULL &&
+        memcmp(&header->extra[slot - header->base], &header->extra[up - header->base],
+               sizeof(espl__extra)) != 0) {
+        return "a pass-through shows its parent's stretch";
+    }
+    return NULL;
+}
+
+static const char *world_rule(const espl__forest *forest, uint32_t slot)
+{
+    if (!espl__pose_is_finite(&forest->world[slot]) ||
+        !espl__pose_is_finite(&forest->local[slot])) {
+        return "transforms are finite";
+    }
+    const espl_pose expected = espl__world_expected(forest, slot);
+
+    return memcmp(&expected, &forest->world[slot], sizeof expected) == 0
+               ? NULL
+               : "a world follows from the locals bit for bit";
+}
+
+static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
+{
+    const espl__run *const header = &forest->runs[run];
+    uint32_t ghosts = 0;
+    const char *rule = order_rule(forest, run, at);
+
+    rule = rule != NULL ? rule : links_rule(forest, header, at);
+    for (uint32_t rank = 0; rule == NULL && rank < header->size; ++rank) {
+        at->detail = rank;
+        at->slot = forest->order[header->base + rank];
+        ghosts += espl__slot_is(forest, at->slot, ESPL__SLOT_GHOST) ? 1 : 0;
+        rule = node_rule(forest, header, at->slot);
+        rule = rule != NULL ? rule : world_rule(forest, at->slot);
+    }
+    if (rule == NULL && (ghosts != header->ghosts || ghosts == header->size)) {
+        return "the ghosts of a run are counted, and not alone";
+    }
+    if (rule == NULL && header->extra != NULL && (header->flags & ESPL__RUN_GENERAL) == 0) {
+        return "a run with extras takes the general kernel";
+    }
+    return rule;
+}
+
+const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail)
+{
+    place at = {ESPL__NO_SLOT, 0};
+    const char *rule = espl__pool_broken_rule(forest);
+    uint32_t ghosts = 0;
+
+    for (uint32_t run = 0; rule == NULL && run < forest->run_end; ++run) {
+        const espl__run *const header = &forest->runs[run];
+
+        if (header->size == 0) {
+            continue; // a free header
+        }
+        ghosts += header->ghosts;
+        rule = run_rule(forest, run, &at);
+    }
+    if (rule == NULL && ghosts != forest->ghosts) {
+        rule = "all ghosts are counted";
+    }
+    *slot = at.slot;
+    *detail = at.detail;
+    return rule;
+}

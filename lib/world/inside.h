@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What a world is made of, and the checks that every public call makes.
+#ifndef ESPALIER_LIB_WORLD_INSIDE_H
+#define ESPALIER_LIB_WORLD_INSIDE_H
+
+#include "lib/commands/playback.h"
+
+#include <espalier/espalier.h>
+
+struct espl_world {
+    espl__heap heap; // owns this struct too
+    espl_hooks hooks;
+    espl_executor executor;
+    espl__store store;
+    espl__forest forest;
+    espl__playback playback;
+    espl_commands *submitted;     // first in line for espl_sync()
+    _Atomic uint32_t next_commands_tag;
+    uint32_t iterations;          // queries under way
+    bool is_playing;
+};
+
+/// Tell the log hook that a call was refused, and return the status. ESPL_OK passes silently.
+espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
+                         espl_status status);
+
+/// ESPL_ERR_BUSY during iteration or playback.
+espl_status espl__check_structural(const espl_world *world);
+
+/// ESPL_OK and the slot of a living entity, or why there is none.
+espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot);
+
+/// The same, for an entity with a transform of its own.
+espl_status espl__find_placed(const espl_world *world, espl_entity entity, uint32_t *slot);
+
+/// Slot of a living entity, or ESPL__NO_SLOT.
+uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity);
+
+/// Handle of the entity at a slot; null for ESPL__NO_SLOT.
+espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot);
+
+/// Carry one command out at once: a playback of one.
+espl_status espl__carry_one(espl_world *world, const espl__command *command,
+                            const espl_transform *transform, espl_entity *created);
+
+#endif

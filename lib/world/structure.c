@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Attach, detach, destroy and instantiate at once: each is a playback of one command, but for the
+// destroys, which need no memory.
+#include "lib/world/inside.h"
+
+espl_status espl__carry_one(espl_world *world, const espl__command *command,
+                            const espl_transform *transform, espl_entity *created)
+{
+    const espl_transform identity = espl_transform_identity();
+    espl_status result = ESPL_OK;
+    espl_report report = {0};
+    espl__lane_view lane = {.commands = command,
+                            .payload = (const unsigned char *)(transform != NULL ? transform
+                                                                                 : &identity),
+                            .created = created,
+                            .results = &result,
+                            .count = 1,
+                            .pending_count = command->count};
+
+    world->is_playing = true;
+    // No tag of a commands object: a pending handle is foreign here.
+    const espl_status status =
+        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
+    world->is_playing = false;
+    return status != ESPL_OK ? status : result;
+}
+
+// Purge what wants it, as far as there is memory; what is put off is tried again by the next
+// structural call.
+static void settle(espl_world *world)
+{
+    espl_report report = {0};
+
+    if (world->forest.unsettled != ESPL__NO_RUN) {
+        world->is_playing = true;
+        (void)espl__playback_run(&world->playback, NULL, 0, UINT32_MAX, &report);
+        world->is_playing = false;
+    }
+}
+
+// A pending handle is foreign to immediate calls, also to those that read only the first operand.
+static espl_status check_living(const espl_world *world, espl_entity entity)
+{
+    uint32_t slot = 0;
+
+    return espl__find_slot(world, entity, &slot);
+}
+
+// --- Attach and detach ---
+
+static bool is_keep(espl_keep keep)
+{
+    return keep == ESPL_KEEP_WORLD || keep == ESPL_KEEP_LOCAL || keep == ESPL_KEEP_NONE;
+}
+
+static bool are_options_valid(const espl_attach_options *o)
+{
+    return is_keep(o->position) && is_keep(o->rotation) && is_keep(o->scale) &&
+           (o->link == ESPL_LINK_OWNED || o->link == ESPL_LINK_FREE);
+}
+
+static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
+                          const espl_attach_options *o)
+{
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : check_living(world, child);
+    status = status != ESPL_OK ? status : check_living(world, parent);
+    if (status == ESPL_OK && !are_options_valid(o)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return espl__carry_one(world,
+                           &(espl__command){.target = child,
+                                            .parent = parent,
+                                            .before = o->before,
+                                            .kind = ESPL__COMMAND_ATTACH,
+                                            .link = (uint8_t)o->link,
+                                            .keep_position = (uint8_t)o->position,
+                                            .keep_rotation = (uint8_t)o->rotation,
+                                            .keep_scale = (uint8_t)o->scale},
+                           NULL, NULL);
+}
+
+espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
+                        const espl_attach_options *options)
+{
+    const espl_attach_options defaults = {0};
+
+    return espl__refuse(world, "attach", child,
+                        attach(world, child, parent, options != NULL ? options : &defaults));
+}
+
+espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)
+{
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : check_living(world, entity);
+    if (status == ESPL_OK && !is_keep(keep)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl__command command = {.target = entity,
+                                       .kind = ESPL__COMMAND_DETACH,
+                                       .keep_position = (uint8_t)keep,
+                                       .keep_rotation = (uint8_t)keep,
+                                       .keep_scale = (uint8_t)keep};
+
+        status = espl__carry_one(world, &command, NULL, NULL);
+    }
+    return espl__refuse(world, "detach", entity, status);
+}
+
+// --- Destroy ---
+
+static void bury(void *context, uint32_t entity)
+{
+    espl__store *const store = context;
+    const uint32_t chunk = store->records[entity].chunk;
+    const uint32_t row = store->records[entity].row;
+
+    espl__rows_remove(store, chunk, &row, 1);
+    espl__entity_release(store, entity);
+}
+
+static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)
+{
+    uint32_t slot = 0;
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
+    if (status != ESPL_OK) {
+        return espl__refuse(world, "destroy", entity, status);
+    }
+    espl__make_ghosts(&world->forest, slot, closure, bury, &world->store);
+    espl__rows_settle(&world->store);
+    settle(world);
+    return ESPL_OK;
+}
+
+espl_status espl_destroy(espl_world *world, espl_entity entity)
+{
+    return destroy(world, entity, ESPL__CLOSURE_OWNED);
+}
+
+espl_status espl_destroy_subtree(espl_world *world, espl_entity entity)
+{
+    return destroy(world, entity, ESPL__CLOSURE_SUBTREE);
+}
+
+espl_status espl_destroy_only(espl_world *world, espl_entity entity)
+{
+    return destroy(world, entity, ESPL__CLOSURE_ONLY);
+}
+
+// --- Instantiate ---
+
+static espl_status instantiate(espl_world *world, espl_entity source, size_t count,
+                               espl_entity *out)
+{
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : check_living(world, source);
+    if (status != ESPL_OK || count == 0) {
+        return status;
+    }
+    if (count >= ESPL_PENDING_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    espl_entity *const created = espl__heap_take(&world->heap, ESPL__FOR_COMMANDS, count,
+                                                 sizeof *created, _Alignof(espl_entity));
+    if (created == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+
+    const espl__command command = {.target = source,
+                                   .count = (uint32_t)count,
+                                   .kind = ESPL__COMMAND_INSTANTIATE,
+                                   .place = ESPL_PLACE_SOURCE};
+    status = espl__carry_one(world, &command, NULL, created);
+    for (size_t i = 0; status == ESPL_OK && out != NULL && i < count; ++i) {
+        out[i] = created[i];
+    }
+    espl__heap_give(&world->heap, ESPL__FOR_COMMANDS, created, count, sizeof *created,
+                    _Alignof(espl_entity));
+    return status;
+}
+
+espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
+{
+    return espl__refuse(world, "instantiate", source, instantiate(world, source, count, out));
+}

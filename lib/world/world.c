@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Making and unmaking a world, and what every call checks first.
+#include "lib/world/inside.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TAG_LIMIT = 127 };
+
+// The one thing that worlds share: a round of tags, so that one world's handles mean nothing to
+// another one.
+static _Atomic uint32_t next_tag;
+
+static bool is_def_valid(const espl_world_def *def)
+{
+    const espl_allocator *const a = &def->allocator;
+
+    return (a->allocate == NULL) == (a->release == NULL) && def->tag <= TAG_LIMIT;
+}
+
+espl_status espl_world_create(espl_world **out, const espl_world_def *def)
+{
+    const espl_world_def defaults = {0};
+    const espl_world_def *const d = def != NULL ? def : &defaults;
+
+    if (!ESPL_DEMAND(&d->hooks, out != NULL) || !is_def_valid(d)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl__heap heap;
+    espl__heap_init(&heap, &d->allocator);
+    espl_world *const world =
+        espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(max_align_t));
+    if (world == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+
+    memset(world, 0, sizeof *world);
+    espl__heap_init(&world->heap, &d->allocator);
+    world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
+    world->hooks = d->hooks;
+    world->executor = d->executor;
+    const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
+    const espl_status status = espl__store_init(&world->store, &world->heap, tag);
+    espl__forest_init(&world->forest, &world->heap);
+    espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
+                        &world->executor, &world->hooks);
+    if (status != ESPL_OK) {
+        espl_world_destroy(world);
+        return status;
+    }
+    *out = world;
+    return ESPL_OK;
+}
+
+void espl_world_destroy(espl_world *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    espl__playback_free(&world->playback);
+    espl__forest_free(&world->forest);
+    espl__store_free(&world->store);
+
+    // The heap stands in the block that goes last.
+    espl__heap heap;
+    espl__heap_init(&heap, &world->heap.allocator);
+    memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);
+    espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(max_align_t));
+    ESPL_CHECK(espl__heap_bytes(&heap) == 0); // commands objects must go before their world
+}
+
+espl_status espl_reserve(espl_world *world, size_t entities)
+{
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__entities_reserve(&world->store, entities);
+    return status != ESPL_OK ? status : espl__forest_reserve(&world->forest, entities, entities);
+}
+
+// --- Checks ---
+
+espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
+                         espl_status status)
+{
+    char line[256];
+
+    if (status >= 0 || world == NULL || world->hooks.log == NULL) {
+        return status;
+    }
+    snprintf(line, sizeof line, "%s of entity %lu:%lu refused, %s: %s", operation,
+             (unsigned long)entity.index, (unsigned long)entity.generation,
+             espl_status_name(status), espl_status_text(status));
+    world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
+    return status;
+}
+
+espl_status espl__check_structural(const espl_world *world)
+{
+    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return world->iterations != 0 || world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
+}
+
+espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot)
+{
+    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    const espl_status status = espl__entity_check(&world->store, entity);
+
+    if (status == ESPL_OK) {
+        *slot = world->store.records[entity.index].slot;
+    }
+    return status;
+}
+
+espl_status espl__find_placed(const espl_world *world, espl_entity entity, uint32_t *slot)
+{
+    const espl_status status = espl__find_slot(world, entity, slot);
+
+    if (status == ESPL_OK && espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
+        return ESPL_ERR_NO_TRANSFORM;
+    }
+    return status;
+}
+
+uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
+{
+    if (world == NULL || espl__entity_check(&world->store, entity) != ESPL_OK) {
+        return ESPL__NO_SLOT;
+    }
+    return world->store.records[entity.index].slot;
+}
+
+espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot)
+{
+    return slot == ESPL__NO_SLOT ? espl_entity_null()
+                                 : espl__entity_at(&world->store, world->forest.entity[slot]);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Runs a function that must abort in a process of its own and hears what it says to stderr. Works
+// where Check does not fork, under sanitizers.
+#ifndef ESPALIER_TESTS_BASE_ABORT_H
+#define ESPALIER_TESTS_BASE_ABORT_H
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/// Fail the test unless the function aborts; write what it said, ended by zero.
+static inline void expect_abort(void (*function)(void), char *said, size_t size)
+{
+    int ends[2], status = 0;
+    size_t length = 0;
+
+    ck_assert_int_eq(pipe(ends), 0);
+    const pid_t child = fork();
+    ck_assert_int_ge(child, 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGABRT, SIG_DFL);
+        function();
+        _exit(EXIT_SUCCESS);
+    }
+
+    close(ends[1]);
+    for (ssize_t got = 1; got > 0 && length < size - 1; length += (size_t)got) {
+        got = read(ends[0], said + length, size - 1 - length);
+        ck_assert_int_ge(got, 0);
+    }
+    said[length] = '\0';
+    close(ends[0]);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+#endif

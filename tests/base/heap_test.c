@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+#include "lib/base/heap.h"
+
+#include "tests/base/abort.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <pthread.h>
+#include <string.h>
+
+static test_heap under;
+static espl__heap heap;
+
+static void set_up(void)
+{
+    test_heap_init(&under);
+    const espl_allocator allocator = test_heap_allocator(&under);
+    espl__heap_init(&heap, &allocator);
+}
+
+static void is_empty_and_faultless(void)
+{
+    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
+    ck_assert_uint_eq(under.bytes, 0);
+    ck_assert_uint_eq(under.blocks, 0);
+    ck_assert_uint_eq(under.faults, 0);
+}
+
+START_TEST(bytes_are_counted_by_purpose)
+{
+    void *const store = espl__heap_take(&heap, ESPL__FOR_STORE, 3, 20, 16);
+    void *const tree = espl__heap_take(&heap, ESPL__FOR_TREE, 1, 7, 1);
+
+    ck_assert_ptr_nonnull(store);
+    ck_assert_ptr_nonnull(tree);
+    ck_assert_uint_eq(heap.bytes[ESPL__FOR_WORLD], 0);
+    ck_assert_uint_eq(heap.bytes[ESPL__FOR_STORE], 60);
+    ck_assert_uint_eq(heap.bytes[ESPL__FOR_TREE], 7);
+    ck_assert_uint_eq(espl__heap_bytes(&heap), 67);
+    ck_assert_uint_eq(under.bytes, 67);
+
+    espl__heap_give(&heap, ESPL__FOR_STORE, store, 3, 20, 16);
+    ck_assert_uint_eq(espl__heap_bytes(&heap), 7);
+    espl__heap_give(&heap, ESPL__FOR_TREE, tree, 1, 7, 1);
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(product_that_wraps_is_refused_before_the_allocator_is_asked)
+{
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX, 2, 16));
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 3 + 1, 3, 16));
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, SIZE_MAX / 2 + 1, 1, 16));
+    ck_assert_uint_eq(under.calls, 0);
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(nothing_is_taken_for_a_product_of_zero)
+{
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 0, 8, 8));
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_TREE, 8, 0, 8));
+    espl__heap_give(&heap, ESPL__FOR_TREE, NULL, 1, 8, 8);
+    ck_assert_uint_eq(under.calls, 0);
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(refused_block_is_not_counted)
+{
+    test_heap_arm(&under, 1, false);
+    ck_assert_ptr_null(espl__heap_take(&heap, ESPL__FOR_WORLD, 1, 64, 16));
+    ck_assert_uint_eq(under.failures, 1);
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(null_allocator_aligns_blocks_of_any_size)
+{
+    const espl_allocator none = {0};
+
+    espl__heap_init(&heap, &none);
+    for (size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+        for (size_t size = 1; size <= 100; size += 33) {
+            void *const block = espl__heap_take(&heap, ESPL__FOR_WORLD, 1, size, alignment);
+
+            ck_assert_ptr_nonnull(block);
+            ck_assert_uint_eq((uintptr_t)block % alignment, 0);
+            memset(block, 1, size);
+            espl__heap_give(&heap, ESPL__FOR_WORLD, block, 1, size, alignment);
+        }
+    }
+    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
+}
+END_TEST
+
+static void *take_and_give(void *unused)
+{
+    (void)unused;
+    for (size_t i = 1; i <= 2000; ++i) {
+        unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_COMMANDS, i % 7 + 1, 8, 8);
+
+        if (block != NULL) {
+            memset(block, (int)i, (i % 7 + 1) * 8);
+        }
+        espl__heap_give(&heap, ESPL__FOR_COMMANDS, block, i % 7 + 1, 8, 8);
+    }
+    return NULL;
+}
+
+START_TEST(threads_take_turns_at_the_allocator)
+{
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; ++i) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, take_and_give, NULL), 0);
+    }
+    for (int i = 0; i < 4; ++i) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+    ck_assert_uint_eq(under.calls, 8000);
+    is_empty_and_faultless();
+}
+END_TEST
+
+static void take_while_forbidden(void)
+{
+    heap.is_forbidden = true;
+    (void)espl__heap_take(&heap, ESPL__FOR_TREE, 1, 1, 1);
+}
+
+static void give_more_than_was_taken(void)
+{
+    char nothing[8];
+
+    espl__heap_give(&heap, ESPL__FOR_TREE, nothing, 1, sizeof nothing, 1);
+}
+
+START_TEST(faults_of_the_library_are_caught_by_checked_builds)
+{
+    char said[256];
+
+    if (ESPL_CHECKS >= 1) {
+        expect_abort(take_while_forbidden, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
+        expect_abort(give_more_than_was_taken, said, sizeof said);
+    }
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(sizes_refuse_to_wrap)
+{
+    size_t out = 7;
+
+    ck_assert(!espl__size_add(&out, SIZE_MAX, 1));
+    ck_assert(!espl__size_add(&out, SIZE_MAX / 2 + 1, SIZE_MAX / 2 + 1));
+    ck_assert(!espl__size_multiply(&out, SIZE_MAX / 2 + 1, 2));
+    ck_assert(!espl__size_multiply(&out, 2, SIZE_MAX / 2 + 1));
+    ck_assert(!espl__size_multiply(&out, SIZE_MAX, SIZE_MAX));
+    ck_assert_uint_eq(out, 7);
+
+    ck_assert(espl__size_add(&out, SIZE_MAX - 1, 1));
+    ck_assert_uint_eq(out, SIZE_MAX);
+    ck_assert(espl__size_multiply(&out, SIZE_MAX / 2, 2));
+    ck_assert_uint_eq(out, SIZE_MAX - 1);
+    ck_assert(espl__size_multiply(&out, SIZE_MAX, 0));
+    ck_assert_uint_eq(out, 0);
+    ck_assert(espl__size_multiply(&out, 0, SIZE_MAX));
+    ck_assert_uint_eq(out, 0);
+}
+END_TEST
+
+static Suite *heap_suite(void)
+{
+    Suite *const suite = suite_create("heap");
+    TCase *const blocks = tcase_create("blocks");
+    TCase *const sizes = tcase_create("sizes");
+
+    tcase_add_checked_fixture(blocks, set_up, NULL);
+    tcase_add_test(blocks, bytes_are_counted_by_purpose);
+    tcase_add_test(blocks, product_that_wraps_is_refused_before_the_allocator_is_asked);
+    tcase_add_test(blocks, nothing_is_taken_for_a_product_of_zero);
+    tcase_add_test(blocks, refused_block_is_not_counted);
+    tcase_add_test(blocks, null_allocator_aligns_blocks_of_any_size);
+    tcase_add_test(blocks, threads_take_turns_at_the_allocator);
+    tcase_add_test(blocks, faults_of_the_library_are_caught_by_checked_builds);
+    tcase_add_test(sizes, sizes_refuse_to_wrap);
+    suite_add_tcase(suite, blocks);
+    suite_add_tcase(suite, sizes);
+    return suite;
+}
+
+RUN_SUITE(heap_suite)

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "tests/runner.h"
+
+#include <espalier/base.h>
+
+#include <string.h>
+
+static const espl_status statuses[] = {
+    ESPL_OK,
+    ESPL_LOSSY,
+    ESPL_ERR_NO_MEMORY,
+    ESPL_ERR_ARGUMENT,
+    ESPL_ERR_NULL_ENTITY,
+    ESPL_ERR_DEAD,
+    ESPL_ERR_FOREIGN,
+    ESPL_ERR_CYCLE,
+    ESPL_ERR_NOT_FINITE,
+    ESPL_ERR_RANGE,
+    ESPL_ERR_LIMIT,
+    ESPL_ERR_BUSY,
+    ESPL_ERR_NO_TRANSFORM,
+    ESPL_ERR_NO_COMPONENT,
+    ESPL_ERR_EXISTS,
+    ESPL_ERR_PLAYED,
+    ESPL_ERR_EXECUTOR,
+    ESPL_ERR_NOT_CHILD,
+};
+
+enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
+
+START_TEST(names_and_texts_are_distinct)
+{
+    for (int i = 0; i < STATUS_COUNT; ++i) {
+        for (int j = 0; j < i; ++j) {
+            ck_assert_str_ne(espl_status_name(statuses[i]), espl_status_name(statuses[j]));
+            ck_assert_str_ne(espl_status_text(statuses[i]), espl_status_text(statuses[j]));
+        }
+    }
+}
+END_TEST
+
+START_TEST(refusals_are_negative_and_remarks_positive)
+{
+    for (int i = 0; i < STATUS_COUNT; ++i) {
+        const bool is_refusal = strncmp(espl_status_name(statuses[i]), "ESPL_ERR_", 9) == 0;
+
+        ck_assert_int_eq(is_refusal, statuses[i] < 0);
+    }
+    ck_assert_int_eq(ESPL_OK, 0);
+    ck_assert_int_gt(ESPL_LOSSY, 0);
+}
+END_TEST
+
+START_TEST(a_text_is_a_sentence)
+{
+    for (int i = 0; i < STATUS_COUNT; ++i) {
+        const char *const text = espl_status_text(statuses[i]);
+
+        ck_assert_uint_gt(strlen(text), 5);
+        ck_assert_int_eq(text[strlen(text) - 1], '.');
+    }
+}
+END_TEST
+
+// Every number in reach that is named is a status of the list above, and so none is forgotten here.
+START_TEST(every_named_number_is_a_status)
+{
+    int named = 0;
+
+    for (int number = -1000; number <= 1000; ++number) {
+        const espl_status status = (espl_status)number;
+        const bool is_named = strcmp(espl_status_name(status), "unknown status") != 0;
+
+        named += is_named;
+        if (!is_named) {
+            ck_assert_str_eq(espl_status_text(status), "Not a status of this library.");
+        }
+    }
+    ck_assert_int_eq(named, STATUS_COUNT);
+}
+END_TEST
+
+static Suite *status_suite(void)
+{
+    Suite *const suite = suite_create("status");
+    TCase *const names = tcase_create("names");
+
+    tcase_add_test(names, names_and_texts_are_distinct);
+    tcase_add_test(names, refusals_are_negative_and_remarks_positive);
+    tcase_add_test(names, a_text_is_a_sentence);
+    tcase_add_test(names, every_named_number_is_a_status);
+    suite_add_tcase(suite, names);
+    return suite;
+}
+
+RUN_SUITE(status_suite)

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: MIT
+#include "lib/jobs/ranges.h"
+
+#include "tests/base/abort.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { MOST = 20000 };
+
+// What a run left behind: how often each index ran, and where pieces began. The marks are plain
+// memory on purpose: a race or a missing order between threads is for ThreadSanitizer to find.
+typedef struct record {
+    unsigned char ran[MOST];
+    unsigned char begins[MOST];
+    atomic_size_t pieces;
+    size_t count, grain;
+    atomic_bool has_short_piece;
+} record;
+
+static record now;
+
+static void mark(void *context, size_t begin, size_t end)
+{
+    record *const r = context;
+
+    r->begins[begin] += 1;
+    for (size_t i = begin; i < end; ++i) {
+        r->ran[i] += 1;
+    }
+    if (end - begin < r->grain && end - begin < r->count) {
+        atomic_store(&r->has_short_piece, true);
+    }
+    atomic_fetch_add(&r->pieces, 1);
+}
+
+static espl_status run_marked(const espl_executor *executor, const espl_hooks *hooks, size_t count,
+                              size_t grain)
+{
+    memset(&now, 0, sizeof now);
+    now.count = count;
+    now.grain = grain;
+    return espl__run_ranges(executor, hooks, mark, &now, count, grain);
+}
+
+static size_t count_other_than_once(size_t count)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        others += now.ran[i] != 1;
+    }
+    return others;
+}
+
+static const size_t counts[] = {0, 1, 2, 3, 7, 63, 64, 65, 128, 4095, 4096, 4097, 8191, MOST};
+static const size_t grains[] = {0, 1, 2, 3, 64, 1000, MOST, SIZE_MAX};
+
+enum { COUNTS = sizeof counts / sizeof *counts, GRAINS = sizeof grains / sizeof *grains };
+
+// Runs all counts and grains on an executor and compares with the cut of the serial run.
+static void runs_like_serial(const espl_executor *executor)
+{
+    static unsigned char serial_begins[MOST];
+
+    for (int i = 0; i < COUNTS * GRAINS; ++i) {
+        const size_t count = counts[i / GRAINS], grain = grains[i % GRAINS];
+
+        ck_assert_int_eq(run_marked(NULL, NULL, count, grain), ESPL_OK);
+        const size_t serial_pieces = atomic_load(&now.pieces);
+        memcpy(serial_begins, now.begins, sizeof serial_begins);
+
+        ck_assert_int_eq(run_marked(executor, NULL, count, grain), ESPL_OK);
+        ck_assert_uint_eq(count_other_than_once(count), 0);
+        ck_assert_uint_eq(atomic_load(&now.pieces), serial_pieces);
+        ck_assert_mem_eq(now.begins, serial_begins, sizeof serial_begins);
+    }
+}
+
+START_TEST(serial_run_covers_every_index_once_in_legal_pieces)
+{
+    for (int i = 0; i < COUNTS * GRAINS; ++i) {
+        const size_t count = counts[i / GRAINS], grain = grains[i % GRAINS];
+
+        ck_assert_int_eq(run_marked(NULL, NULL, count, grain), ESPL_OK);
+        ck_assert_uint_eq(count_other_than_once(count), 0);
+        ck_assert(!atomic_load(&now.has_short_piece));
+        ck_assert_uint_le(atomic_load(&now.pieces), ESPL__JOB_LIMIT);
+        ck_assert_uint_le(atomic_load(&now.pieces), count);
+        ck_assert(count < 2 || grain > count / 2 || atomic_load(&now.pieces) > 1);
+    }
+}
+END_TEST
+
+START_TEST(any_order_of_jobs_gives_the_same_cut)
+{
+    const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
+
+    for (size_t i = 0; i < 3; ++i) {
+        for (uint32_t workers = 0; workers <= 8; ++workers) {
+            test_executor hostile = {.manner = manners[i], .workers = workers, .random = workers};
+            const espl_executor executor = test_executor_of(&hostile);
+
+            runs_like_serial(&executor);
+            ck_assert_int_eq(hostile.calls > 0, workers > 1);
+        }
+    }
+}
+END_TEST
+
+START_TEST(any_number_of_threads_gives_the_same_cut)
+{
+    for (uint32_t workers = 1; workers <= 8 && espl_executor_has_threads(); ++workers) {
+        espl_executor executor;
+
+        ck_assert_int_eq(espl_executor_create_threads(&executor, workers), ESPL_OK);
+        runs_like_serial(&executor);
+        espl_executor_destroy_threads(&executor);
+    }
+}
+END_TEST
+
+START_TEST(null_and_empty_executors_are_serial)
+{
+    const espl_executor empty = {0}, serial = espl_executor_serial();
+
+    runs_like_serial(&empty);
+    runs_like_serial(&serial);
+}
+END_TEST
+
+typedef struct cover {
+    size_t next, pieces, shortest, longest;
+} cover;
+
+static void follow(void *context, size_t begin, size_t end)
+{
+    cover *const c = context;
+
+    ck_assert_uint_eq(begin, c->next);
+    ck_assert_uint_gt(end, begin);
+    c->next = end;
+    c->pieces += 1;
+    c->shortest = end - begin < c->shortest ? end - begin : c->shortest;
+    c->longest = end - begin > c->longest ? end - begin : c->longest;
+}
+
+START_TEST(pieces_follow_each_other_up_to_the_largest_count)
+{
+    const size_t large[] = {1, 4097, 1000003, SIZE_MAX / 2 + 1, SIZE_MAX - 1, SIZE_MAX};
+
+    for (size_t i = 0; i < sizeof large / sizeof *large; ++i) {
+        for (size_t k = 0; k < GRAINS; ++k) {
+            cover c = {.shortest = SIZE_MAX};
+
+            ck_assert_int_eq(espl__run_ranges(NULL, NULL, follow, &c, large[i], grains[k]),
+                             ESPL_OK);
+            ck_assert_uint_eq(c.next, large[i]);
+            ck_assert_uint_le(c.pieces, ESPL__JOB_LIMIT);
+            ck_assert_uint_le(c.longest - c.shortest, 1);
+            ck_assert(c.pieces == 1 || c.shortest >= grains[k]);
+        }
+    }
+}
+END_TEST
+
+START_TEST(single_job_stays_on_the_calling_thread)
+{
+    test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    ck_assert_int_eq(run_marked(&executor, NULL, 100, 100), ESPL_OK);
+    ck_assert_int_eq(run_marked(&executor, NULL, 199, 100), ESPL_OK);
+    ck_assert_int_eq(run_marked(&executor, NULL, 0, 1), ESPL_OK);
+    ck_assert_uint_eq(hostile.calls, 0);
+}
+END_TEST
+
+// --- Executors that break the rule ---
+
+// Runs on a faulty executor: refused, heard once on this thread, and no index ran twice.
+static void is_refused(const espl_executor *executor, const char *condition, size_t missing)
+{
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+    size_t never = 0;
+
+    ck_assert_int_eq(run_marked(executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    for (size_t i = 0; i < 1000; ++i) {
+        ck_assert_uint_le(now.ran[i], 1);
+        never += now.ran[i] == 0;
+    }
+    ck_assert_uint_eq(never, missing);
+    ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
+    ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, condition) != NULL);
+}
+
+START_TEST(skipped_job_is_reported_and_not_made_up_for)
+{
+    test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    is_refused(&executor, "every_job_returned", 10);
+}
+END_TEST
+
+START_TEST(second_run_of_a_job_is_suppressed)
+{
+    test_executor hostile = {.manner = TEST_RUNS_TWICE, .workers = 4};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    is_refused(&executor, "no_job_ran_twice", 0);
+}
+END_TEST
+
+START_TEST(index_out_of_range_is_suppressed)
+{
+    test_executor hostile = {.manner = TEST_OUT_OF_RANGE, .workers = 4};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    is_refused(&executor, "no_index_past_the_count", 0);
+}
+END_TEST
+
+static void call_first_past_the_end(void *context, espl_job function, void *argument, size_t count)
+{
+    const size_t *const past = context;
+
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+    function(argument, *past == 0 ? count : *past);
+}
+
+START_TEST(every_index_past_the_count_is_out_of_range)
+{
+    size_t pasts[] = {0, ESPL__JOB_LIMIT - 1, ESPL__JOB_LIMIT, SIZE_MAX / 2, SIZE_MAX};
+
+    for (size_t i = 0; i < sizeof pasts / sizeof *pasts; ++i) {
+        const espl_executor executor = {&pasts[i], 2, call_first_past_the_end};
+
+        is_refused(&executor, "no_index_past_the_count", 0);
+    }
+}
+END_TEST
+
+typedef struct whole_run {
+    espl_job function;
+    void *argument;
+    size_t count;
+} whole_run;
+
+static void *run_whole(void *argument)
+{
+    const whole_run *const run = argument;
+
+    for (size_t i = 0; i < run->count; ++i) {
+        run->function(run->argument, i);
+    }
+    return NULL;
+}
+
+static void run_all_on_two_threads(void *context, espl_job function, void *argument, size_t count)
+{
+    whole_run run = {function, argument, count};
+    pthread_t threads[2];
+
+    (void)context;
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, run_whole, &run), 0);
+    }
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    }
+}
+
+START_TEST(two_threads_racing_for_a_job_run_it_once)
+{
+    const espl_executor executor = {NULL, 2, run_all_on_two_threads};
+
+    for (size_t i = 0; i < test_scaled(100); ++i) {
+        is_refused(&executor, "no_job_ran_twice", 0);
+    }
+}
+END_TEST
+
+static void leave_in_mid_job(void *context, size_t begin, size_t end)
+{
+    mark(context, begin, end);
+    if (begin == 0) {
+        pthread_exit(NULL);
+    }
+}
+
+static void run_on_a_thread_each(void *context, espl_job function, void *argument, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; ++i) {
+        whole_run run = {function, argument, 1};
+        pthread_t thread;
+
+        if (i > 0) {
+            function(argument, i);
+            continue;
+        }
+        ck_assert_int_eq(pthread_create(&thread, NULL, run_whole, &run), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    }
+}
+
+START_TEST(job_that_has_not_returned_is_reported)
+{
+    const espl_executor executor = {NULL, 2, run_on_a_thread_each};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    memset(&now, 0, sizeof now);
+    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, leave_in_mid_job, &now, 100, 10),
+                     ESPL_ERR_EXECUTOR);
+    ck_assert_uint_eq(count_other_than_once(100), 0);
+    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, mark, &now, 100, 10), ESPL_OK);
+}
+END_TEST
+
+static void skip_without_hooks(void)
+{
+    test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
+    const espl_executor executor = test_executor_of(&hostile);
+
+    (void)run_marked(&executor, NULL, 1000, 10);
+}
+
+START_TEST(fault_without_a_hook_aborts_checked_builds)
+{
+    char said[256];
+
+    if (ESPL_CHECKS >= 1) {
+        expect_abort(skip_without_hooks, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "every_job_returned"));
+    }
+}
+END_TEST
+
+static TCase *legal_case(void)
+{
+    TCase *const legal = tcase_create("legal");
+
+    tcase_add_test(legal, serial_run_covers_every_index_once_in_legal_pieces);
+    tcase_add_test(legal, any_order_of_jobs_gives_the_same_cut);
+    tcase_add_test(legal, any_number_of_threads_gives_the_same_cut);
+    tcase_add_test(legal, null_and_empty_executors_are_serial);
+    tcase_add_test(legal, pieces_follow_each_other_up_to_the_largest_count);
+    tcase_add_test(legal, single_job_stays_on_the_calling_thread);
+    return legal;
+}
+
+static TCase *illegal_case(void)
+{
+    TCase *const illegal = tcase_create("illegal");
+
+    tcase_add_test(illegal, skipped_job_is_reported_and_not_made_up_for);
+    tcase_add_test(illegal, second_run_of_a_job_is_suppressed);
+    tcase_add_test(illegal, index_out_of_range_is_suppressed);
+    tcase_add_test(illegal, every_index_past_the_count_is_out_of_range);
+    tcase_add_test(illegal, two_threads_racing_for_a_job_run_it_once);
+    tcase_add_test(illegal, job_that_has_not_returned_is_reported);
+    tcase_add_test(illegal, fault_without_a_hook_aborts_checked_builds);
+    return illegal;
+}
+
+static Suite *ranges_suite(void)
+{
+    Suite *const suite = suite_create("ranges");
+
+    suite_add_tcase(suite, legal_case());
+    suite_add_tcase(suite, illegal_case());
+    return suite;
+}
+
+RUN_SUITE(ranges_suite)

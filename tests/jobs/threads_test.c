@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include <espalier/jobs.h>
+
+#include "tests/runner.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+enum { JOBS = 100000 };
+
+// Atomic, and never written otherwise: pthreadpool orders threads where ThreadSanitizer does not
+// look.
+static atomic_uchar ran[JOBS];
+static atomic_int arrived;
+
+static void mark(void *argument, size_t index)
+{
+    atomic_uchar *const marks = argument;
+
+    atomic_fetch_add(&marks[index], 1);
+}
+
+static size_t count_other_than(unsigned char times)
+{
+    size_t others = 0;
+
+    for (size_t i = 0; i < JOBS; ++i) {
+        others += atomic_load(&ran[i]) != times;
+    }
+    return others;
+}
+
+static espl_executor threads_of(uint32_t workers)
+{
+    espl_executor executor = {0};
+
+    ck_assert_int_eq(espl_executor_create_threads(&executor, workers), ESPL_OK);
+    ck_assert_ptr_nonnull(executor.parallel_for);
+    return executor;
+}
+
+START_TEST(each_job_runs_once_on_any_number_of_threads)
+{
+    for (unsigned char workers = 1; workers <= 8; ++workers) {
+        espl_executor executor = threads_of(workers);
+
+        ck_assert_uint_eq(executor.worker_count, workers);
+        executor.parallel_for(executor.context, mark, ran, JOBS);
+        ck_assert_uint_eq(count_other_than(workers), 0);
+        executor.parallel_for(executor.context, mark, ran, 0);
+        ck_assert_uint_eq(count_other_than(workers), 0);
+        espl_executor_destroy_threads(&executor);
+    }
+}
+END_TEST
+
+static void meet(void *argument, size_t index)
+{
+    (void)argument;
+    (void)index;
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < 2) {
+        sched_yield();
+    }
+}
+
+START_TEST(two_workers_run_two_jobs_at_once)
+{
+    espl_executor executor = threads_of(2);
+
+    executor.parallel_for(executor.context, meet, NULL, 2);
+    ck_assert_int_eq(atomic_load(&arrived), 2);
+    espl_executor_destroy_threads(&executor);
+}
+END_TEST
+
+START_TEST(zero_workers_means_one_for_each_processor)
+{
+    espl_executor executor = threads_of(0);
+
+    ck_assert_uint_ge(executor.worker_count, 1);
+    espl_executor_destroy_threads(&executor);
+}
+END_TEST
+
+START_TEST(destroyed_executor_is_serial)
+{
+    const espl_executor serial = espl_executor_serial();
+    espl_executor executor = threads_of(2);
+
+    for (int i = 0; i < 2; ++i) {
+        espl_executor_destroy_threads(&executor);
+        ck_assert_ptr_null(executor.context);
+        ck_assert_uint_eq(executor.worker_count, serial.worker_count);
+        ck_assert(executor.parallel_for == NULL);
+    }
+}
+END_TEST
+
+static void run_in_order(void *context, espl_job function, void *argument, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+START_TEST(other_executors_are_left_alone)
+{
+    int context = 0;
+    espl_executor engine = {&context, 3, run_in_order};
+
+    espl_executor_destroy_threads(NULL);
+    espl_executor_destroy_threads(&engine);
+    ck_assert_ptr_eq(engine.context, &context);
+    ck_assert_uint_eq(engine.worker_count, 3);
+    ck_assert(engine.parallel_for == run_in_order);
+}
+END_TEST
+
+START_TEST(bad_arguments_change_nothing)
+{
+    espl_executor executor = {&executor, 5, run_in_order};
+
+    ck_assert_int_eq(espl_executor_create_threads(NULL, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_executor_create_threads(&executor, ESPL_WORKER_LIMIT + 1),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_executor_create_threads(&executor, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    if (!espl_executor_has_threads()) {
+        ck_assert_int_eq(espl_executor_create_threads(&executor, 2), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_ptr_eq(executor.context, &executor);
+    ck_assert_uint_eq(executor.worker_count, 5);
+    ck_assert(executor.parallel_for == run_in_order);
+}
+END_TEST
+
+static Suite *threads_suite(void)
+{
+    Suite *const suite = suite_create("threads");
+    TCase *const pool = tcase_create("pool");
+    TCase *const any = tcase_create("any build");
+
+    if (espl_executor_has_threads()) {
+        tcase_add_test(pool, each_job_runs_once_on_any_number_of_threads);
+        tcase_add_test(pool, two_workers_run_two_jobs_at_once);
+        tcase_add_test(pool, zero_workers_means_one_for_each_processor);
+        tcase_add_test(pool, destroyed_executor_is_serial);
+    }
+    tcase_add_test(any, other_executors_are_left_alone);
+    tcase_add_test(any, bad_arguments_change_nothing);
+    suite_add_tcase(suite, pool);
+    suite_add_tcase(suite, any);
+    return suite;
+}
+
+RUN_SUITE(threads_suite)

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT
+// Conversions and matrices, against the double oracle and against cglm, which shares no formula
+// with the library.
+#include "lib/base/trap.h"
+
+#include "tests/base/abort.h"
+#include "tests/math/numbers.h"
+#include "tests/runner.h"
+
+#include <cglm/cglm.h>
+
+enum { ROUNDS = 5000 };
+
+static const double point_tolerance = 8 * 0x1p-24 * 16 * 350;
+
+static void any_point(float out[static 3], uint64_t *random)
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = test_between(random, -100, 100);
+    }
+}
+
+// --- Conversions ---
+
+START_TEST(point_agrees_with_double_oracle)
+{
+    uint64_t random = 1;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform frame = any_transform(&random);
+        float point[3], out[3];
+        double probe[3], expected[3];
+
+        any_point(point, &random);
+        widen(probe, point);
+        espl_transform_point(out, &frame, point);
+        oracle_point(expected, &frame, probe);
+        is_near(out, expected, point_tolerance);
+        espl_transform_point_inverse(out, &frame, point);
+        oracle_point_inverse(expected, &frame, probe);
+        is_near(out, expected, point_tolerance);
+    }
+}
+END_TEST
+
+START_TEST(point_goes_where_a_child_would_stand)
+{
+    uint64_t random = 2;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform frame = any_transform(&random), child = any_transform(&random);
+        const espl_transform world = espl_transform_compose(&frame, &child);
+        espl_transform local = espl_transform_identity();
+        float out[3];
+
+        espl_transform_point(out, &frame, child.position);
+        ck_assert_mem_eq(out, world.position, sizeof out);
+        ck_assert_int_eq(espl_transform_relative(&local, &frame, &child), ESPL_OK);
+        espl_transform_point_inverse(out, &frame, child.position);
+        ck_assert_mem_eq(out, local.position, sizeof out);
+    }
+}
+END_TEST
+
+START_TEST(inverses_undo)
+{
+    uint64_t random = 3;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform frame = any_transform(&random);
+        float start[3], out[3];
+        double expected[3];
+
+        any_point(start, &random);
+        widen(expected, start);
+        espl_transform_point(out, &frame, start);
+        espl_transform_point_inverse(out, &frame, out);
+        is_near(out, expected, 16 * point_tolerance);
+        espl_transform_vector(out, &frame, start);
+        espl_transform_vector_inverse(out, &frame, out);
+        is_near(out, expected, 16 * point_tolerance);
+        espl_transform_direction(out, &frame, start);
+        espl_transform_direction_inverse(out, &frame, out);
+        is_near(out, expected, 1e-4);
+    }
+}
+END_TEST
+
+START_TEST(vector_is_an_offset_between_points)
+{
+    uint64_t random = 4;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform frame = any_transform(&random);
+        float a[3], b[3], offset[3], out[3];
+
+        any_point(a, &random);
+        any_point(b, &random);
+        glm_vec3_sub(b, a, offset);
+        espl_transform_point(a, &frame, a);
+        espl_transform_point(b, &frame, b);
+        espl_transform_vector(out, &frame, offset);
+        is_near(out,
+                (const double[]){(double)b[0] - (double)a[0], (double)b[1] - (double)a[1],
+                                 (double)b[2] - (double)a[2]},
+                point_tolerance);
+    }
+}
+END_TEST
+
+START_TEST(direction_keeps_its_length)
+{
+    uint64_t random = 5;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform frame = any_transform(&random);
+        espl_transform rigid = frame;
+        float in[3], out[3], as_rigid[3];
+
+        rigid.scale = 1;
+        rigid.stretch[0] = rigid.stretch[1] = rigid.stretch[2] = 1;
+        any_point(in, &random);
+        espl_transform_direction(out, &frame, in);
+        espl_transform_vector(as_rigid, &rigid, in);
+        ck_assert_mem_eq(out, as_rigid, sizeof out);
+        ck_assert_double_eq_tol((double)glm_vec3_norm(out), (double)glm_vec3_norm(in), 1e-4);
+    }
+}
+END_TEST
+
+START_TEST(flat_axes_give_zero)
+{
+    const float point[3] = {3, 4, 5};
+
+    for (int flat = 0; flat < 16; ++flat) {
+        espl_transform frame = {{0, 0, 0, 1}, {1, 1, 1}, 2, {2, 2, 2}, 0};
+        float out[3], turned[3];
+
+        for (int i = 0; i < 3; ++i) {
+            frame.stretch[i] = (flat >> i & 1) != 0 ? -0.0f : 2;
+        }
+        frame.scale = flat >> 3 != 0 ? 0 : 2;
+        espl_transform_point_inverse(out, &frame, point);
+        espl_transform_vector_inverse(turned, &frame, point);
+        for (int i = 0; i < 3; ++i) {
+            const bool is_flat = flat >> 3 != 0 || (flat >> i & 1) != 0;
+
+            ck_assert(out[i] == (is_flat ? 0 : (point[i] - 1) / 4));
+            ck_assert(turned[i] == (is_flat ? 0 : point[i] / 4));
+        }
+    }
+}
+END_TEST
+
+typedef void (*conversion)(float out[3], const espl_transform *frame, const float in[3]);
+
+static const conversion conversions[] = {
+    espl_transform_point,          espl_transform_point_inverse, espl_transform_vector,
+    espl_transform_vector_inverse, espl_transform_direction,     espl_transform_direction_inverse,
+};
+
+enum { CONVERSION_COUNT = sizeof conversions / sizeof *conversions };
+
+START_TEST(result_may_stand_in_the_input)
+{
+    uint64_t random = 6;
+
+    for (int i = 0; i < 100 * CONVERSION_COUNT; ++i) {
+        const conversion convert = conversions[i % CONVERSION_COUNT];
+        const espl_transform frame = any_transform(&random);
+        float in[3], out[3];
+
+        any_point(in, &random);
+        convert(out, &frame, in);
+        convert(in, &frame, in);
+        ck_assert_mem_eq(in, out, sizeof out);
+    }
+}
+END_TEST
+
+START_TEST(extreme_frames_stay_finite)
+{
+    const float scales[] = {1e30f, -1e30f, 1e-30f, 0x1p-149f, 0};
+    uint64_t random = 7;
+
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i) {
+        espl_transform frame = any_transform(&random);
+        const float tiny[3] = {1e-30f, -0x1p-149f, 0};
+        float out[16];
+
+        frame.scale = scales[i];
+        frame.stretch[1] = 0x1p-149f;
+        espl_transform_point(out, &frame, tiny);
+        ck_assert(isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]));
+        espl_transform_matrix_4x4(out, &frame);
+        for (int k = 0; k < 16; ++k) {
+            ck_assert(isfinite(out[k]));
+        }
+    }
+}
+END_TEST
+
+START_TEST(matrix_of_the_largest_scale_does_not_overflow_on_the_way)
+{
+    uint64_t random = 8;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        espl_transform frame = any_transform(&random);
+        float out[16];
+
+        frame.scale = 3.3e38f;
+        frame.stretch[0] = frame.stretch[1] = frame.stretch[2] = 1;
+        espl_transform_matrix_4x4(out, &frame);
+        for (int k = 0; k < 16; ++k) {
+            ck_assert(isfinite(out[k]));
+        }
+    }
+}
+END_TEST
+
+// --- cglm ---
+
+static void to_versor(versor out, const espl_transform *t)
+{
+    memcpy(out, t->rotation, sizeof t->rotation);
+}
+
+static void cglm_matrix(mat4 out, const espl_transform *t)
+{
+    vec3 position, factors;
+    versor rotation;
+
+    memcpy(position, t->position, sizeof position);
+    for (int i = 0; i < 3; ++i) {
+        factors[i] = t->stretch[i] * t->scale;
+    }
+    to_versor(rotation, t);
+    glm_translate_make(out, position);
+    glm_quat_rotate(out, rotation, out);
+    glm_scale(out, factors);
+}
+
+START_TEST(compose_agrees_with_cglm)
+{
+    uint64_t random = 9;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform parent = any_transform(&random), local = any_transform(&random);
+        const espl_transform world = espl_transform_compose(&parent, &local);
+        versor p, l, rotation;
+        vec3 offset, turned;
+
+        to_versor(p, &parent);
+        to_versor(l, &local);
+        glm_quat_mul(p, l, rotation);
+        for (int k = 0; k < 3; ++k) {
+            offset[k] = local.position[k] * parent.stretch[k] * parent.scale;
+        }
+        glm_quat_rotatev(p, offset, turned);
+        for (int k = 0; k < 4; ++k) {
+            ck_assert_float_eq_tol(world.rotation[k], rotation[k], 4e-7f);
+        }
+        for (int k = 0; k < 3; ++k) {
+            ck_assert_float_eq_tol(world.position[k], parent.position[k] + turned[k],
+                                   (float)point_tolerance);
+        }
+    }
+}
+END_TEST
+
+START_TEST(matrix_agrees_with_cglm)
+{
+    uint64_t random = 10;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        mat4 expected;
+        float columns[16];
+
+        cglm_matrix(expected, &t);
+        espl_transform_matrix_4x4(columns, &t);
+        for (int k = 0; k < 16; ++k) {
+            ck_assert_float_eq_tol(columns[k], expected[k / 4][k % 4], 16 * 8 * 0x1p-24f);
+        }
+        // The position and the last row are not computed at all.
+        ck_assert_mem_eq(&columns[12], t.position, sizeof t.position);
+        ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
+    }
+}
+END_TEST
+
+START_TEST(matrix_places_points_as_the_transform_does)
+{
+    uint64_t random = 11;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        mat4 matrix;
+        float columns[16], point[3], out[3];
+        vec3 placed;
+
+        any_point(point, &random);
+        espl_transform_matrix_4x4(columns, &t);
+        memcpy(matrix, columns, sizeof matrix);
+        glm_mat4_mulv3(matrix, point, 1, placed);
+        espl_transform_point(out, &t, point);
+        for (int k = 0; k < 3; ++k) {
+            ck_assert_float_eq_tol(out[k], placed[k], (float)point_tolerance);
+        }
+    }
+}
+END_TEST
+
+START_TEST(rows_are_the_columns_turned_over)
+{
+    uint64_t random = 12;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        float rows[13], columns[16];
+
+        rows[12] = 123;
+        espl_transform_matrix_3x4(rows, &t);
+        espl_transform_matrix_4x4(columns, &t);
+        for (int row = 0; row < 3; ++row) {
+            for (int column = 0; column < 4; ++column) {
+                ck_assert_mem_eq(&rows[4 * row + column], &columns[4 * column + row], sizeof *rows);
+            }
+        }
+        ck_assert_float_eq(rows[12], 123);
+    }
+}
+END_TEST
+
+START_TEST(inverse_matrix_agrees_with_cglm_and_undoes)
+{
+    uint64_t random = 13;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        mat4 matrix, expected, inverse, product, identity = GLM_MAT4_IDENTITY_INIT;
+        float columns[16];
+
+        espl_transform_matrix_4x4(columns, &t);
+        memcpy(matrix, columns, sizeof matrix);
+        glm_mat4_inv_precise(matrix, expected);
+        espl_transform_matrix_4x4_inverse(columns, &t);
+        memcpy(inverse, columns, sizeof inverse);
+        glm_mat4_mul(inverse, matrix, product);
+        for (int k = 0; k < 16; ++k) {
+            const bool is_position = k / 4 == 3;
+
+            ck_assert_float_eq_tol(columns[k], expected[k / 4][k % 4], is_position ? 0.1f : 1e-3f);
+            ck_assert_float_eq_tol(product[k / 4][k % 4], identity[k / 4][k % 4],
+                                   is_position ? 0.02f : 1e-4f);
+        }
+    }
+}
+END_TEST
+
+START_TEST(inverse_matrix_places_points_as_the_inverse_does)
+{
+    uint64_t random = 14;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        float columns[16], point[3], out[3];
+
+        any_point(point, &random);
+        espl_transform_matrix_4x4_inverse(columns, &t);
+        espl_transform_point_inverse(out, &t, point);
+        for (int row = 0; row < 3; ++row) {
+            double sum = (double)columns[12 + row];
+
+            for (int k = 0; k < 3; ++k) {
+                sum += (double)columns[4 * k + row] * (double)point[k];
+            }
+            ck_assert_double_eq_tol((double)out[row], sum, point_tolerance);
+        }
+    }
+}
+END_TEST
+
+START_TEST(flat_axes_become_rows_of_zeros)
+{
+    uint64_t random = 15;
+
+    for (int flat = 0; flat < 4; ++flat) {
+        espl_transform t = any_transform(&random);
+        float columns[16];
+
+        *(flat == 3 ? &t.scale : &t.stretch[flat]) = 0;
+        espl_transform_matrix_4x4_inverse(columns, &t);
+        for (int k = 0; k < 16; ++k) {
+            const int row = k % 4;
+            const bool is_flat = row < 3 && (flat == 3 || flat == row);
+
+            ck_assert(isfinite(columns[k]));
+            ck_assert(!is_flat || columns[k] == 0);
+        }
+        ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
+    }
+}
+END_TEST
+
+START_TEST(negative_factors_mirror)
+{
+    uint64_t random = 16;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_transform t = any_transform(&random);
+        const float volume =
+            t.scale * t.scale * t.scale * t.stretch[0] * t.stretch[1] * t.stretch[2];
+        float columns[16];
+        mat3 shape;
+
+        espl_transform_matrix_4x4(columns, &t);
+        for (int k = 0; k < 9; ++k) {
+            shape[k / 3][k % 3] = columns[4 * (k / 3) + k % 3];
+        }
+        ck_assert_double_eq_tol((double)(glm_mat3_det(shape) / volume), 1, 1e-4);
+    }
+}
+END_TEST
+
+// --- Wrong use ---
+
+static void compose_nothing(void)
+{
+    (void)espl_transform_compose(NULL, NULL);
+}
+
+static void relate_nothing(void)
+{
+    (void)espl_transform_relative(NULL, NULL, NULL);
+}
+
+static void normalize_nothing(void)
+{
+    if (espl_transform_normalize(NULL) != ESPL_OK) {
+        return;
+    }
+}
+
+static void convert_nothing(void)
+{
+    espl_transform_point(NULL, NULL, NULL);
+}
+
+static void write_no_matrix(void)
+{
+    const espl_transform identity = espl_transform_identity();
+
+    espl_transform_matrix_3x4(NULL, &identity);
+}
+
+START_TEST(null_pointers_trap_in_checked_builds_and_do_nothing_in_others)
+{
+    void (*const calls[])(void) = {compose_nothing, relate_nothing, normalize_nothing,
+                                   convert_nothing, write_no_matrix};
+    char said[256];
+
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
+        if (ESPL_CHECKS >= 1) {
+            expect_abort(calls[i], said, sizeof said);
+            ck_assert_ptr_nonnull(strstr(said, "transform.c"));
+        } else {
+            calls[i]();
+        }
+    }
+}
+END_TEST
+
+static TCase *conversions_case(void)
+{
+    TCase *const points = tcase_create("conversions");
+
+    tcase_add_test(points, point_agrees_with_double_oracle);
+    tcase_add_test(points, point_goes_where_a_child_would_stand);
+    tcase_add_test(points, inverses_undo);
+    tcase_add_test(points, vector_is_an_offset_between_points);
+    tcase_add_test(points, direction_keeps_its_length);
+    tcase_add_test(points, flat_axes_give_zero);
+    tcase_add_test(points, result_may_stand_in_the_input);
+    tcase_add_test(points, extreme_frames_stay_finite);
+    tcase_add_test(points, null_pointers_trap_in_checked_builds_and_do_nothing_in_others);
+    return points;
+}
+
+static TCase *matrices_case(void)
+{
+    TCase *const matrices = tcase_create("matrices");
+
+    tcase_add_test(matrices, compose_agrees_with_cglm);
+    tcase_add_test(matrices, matrix_agrees_with_cglm);
+    tcase_add_test(matrices, matrix_places_points_as_the_transform_does);
+    tcase_add_test(matrices, matrix_of_the_largest_scale_does_not_overflow_on_the_way);
+    tcase_add_test(matrices, rows_are_the_columns_turned_over);
+    tcase_add_test(matrices, inverse_matrix_agrees_with_cglm_and_undoes);
+    tcase_add_test(matrices, inverse_matrix_places_points_as_the_inverse_does);
+    tcase_add_test(matrices, flat_axes_become_rows_of_zeros);
+    tcase_add_test(matrices, negative_factors_mirror);
+    return matrices;
+}
+
+static Suite *transform_suite(void)
+{
+    Suite *const suite = suite_create("transform");
+
+    suite_add_tcase(suite, conversions_case());
+    suite_add_tcase(suite, matrices_case());
+    return suite;
+}
+
+RUN_SUITE(transform_suite)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// One small world and its model for many short cases, each of which begins without entities.
+#ifndef ESPALIER_TESTS_SMALL_H
+#define ESPALIER_TESTS_SMALL_H
+
+#include "tests/tape.h"
+
+enum { SMALL_LANES = 4 };
+
+typedef struct small {
+    test_tape tape;
+    test_side side;
+    size_t cases;
+} small;
+
+void small_begin(small *s);
+void small_end(small *s);
+/// Carry an operation out at once in world and model, and compare the statuses.
+espl_status small_run(small *s, const operation *op);
+/// Add one entity with a placement, under a parent or MODEL_NONE. @return its node.
+uint32_t small_add(small *s, uint32_t parent, espl_link link);
+/// Record operations in their lanes, play them, carry them out on the model in the order of
+/// playback, and compare results and worlds. The first clone made by
+/// ops[i] is pending TAPE_PENDING + the clones of the instances recorded before it.
+void small_play(small *s, operation *ops, uint32_t count);
+/// Destroy everything, compare, and start again with node 0. Counts a case.
+void small_clear(small *s);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: MIT
+#include "tests/store/fixture.h"
+
+#define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
+#define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
+
+static fixture fix;
+static uint32_t bare; // the archetype of the empty set
+
+static void set_up(void)
+{
+    fixture_begin(&fix);
+    bare = fixture_archetype(&fix, NULL, 0);
+}
+
+static void tear_down(void)
+{
+    fixture_end(&fix);
+}
+
+static espl_entity create(void)
+{
+    uint32_t index = 0;
+
+    fixture_create(&fix, bare, &index, 1);
+    return espl__entity_at(&fix.store, index);
+}
+
+static void destroy(espl_entity entity)
+{
+    fixture_destroy(&fix, entity.index);
+    fixture_settle(&fix);
+}
+
+START_TEST(first_life_carries_tag_and_one)
+{
+    const espl_entity entity = create();
+
+    ck_assert_uint_eq(entity.index, 0);
+    ck_assert_uint_eq(entity.generation, (uint32_t)FIXTURE_TAG << ESPL__TAG_SHIFT | 1);
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    ck_assert_uint_eq(fix.store.records[0].slot, ESPL__NONE);
+}
+END_TEST
+
+// BUGS B4: a recycled index keeps its generation word whole.
+START_TEST(recycled_index_differs_in_the_count_alone)
+{
+    const espl_entity first = create();
+    destroy(first);
+    const espl_entity second = create();
+
+    ck_assert_uint_eq(second.index, first.index);
+    ck_assert_uint_eq(second.generation, first.generation + 1);
+    ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl__entity_check(&fix.store, second), ESPL_OK);
+}
+END_TEST
+
+// BUGS B7: generations go up per index, whatever grows or moves meanwhile.
+START_TEST(generation_of_an_index_only_goes_up)
+{
+    uint32_t last[32] = {0};
+    uint64_t random = 7;
+    espl_entity living[32];
+    size_t count = 0;
+
+    for (int step = 0; step < 200; ++step) {
+        if (count < 32 && (count == 0 || fixture_below(&random, 2) == 0)) {
+            living[count] = create();
+            ck_assert_uint_gt(living[count].generation, last[living[count].index]);
+            last[living[count].index] = living[count].generation;
+            count += 1;
+            continue;
+        }
+        const uint32_t at = fixture_below(&random, count);
+        destroy(living[at]);
+        living[at] = living[--count];
+    }
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+START_TEST(last_freed_index_is_taken_first)
+{
+    espl_entity entities[4];
+
+    for (size_t i = 0; i < 4; ++i) {
+        entities[i] = create();
+    }
+    destroy(entities[1]);
+    destroy(entities[3]);
+    destroy(entities[0]);
+
+    ck_assert_uint_eq(create().index, entities[0].index);
+    ck_assert_uint_eq(create().index, entities[3].index);
+    ck_assert_uint_eq(create().index, entities[1].index);
+    ck_assert_uint_eq(create().index, 4);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+START_TEST(handles_that_name_nothing_are_told_apart)
+{
+    const espl_entity entity = create();
+    const espl_entity dead = create();
+    destroy(dead);
+    const uint32_t tag = (uint32_t)FIXTURE_TAG << ESPL__TAG_SHIFT;
+    const struct {
+        espl_entity entity;
+        espl_status status;
+    } cases[] = {
+        {{0, 0}, ESPL_ERR_NULL_ENTITY},
+        {dead, ESPL_ERR_DEAD},
+        // The next life of an index that is free now, and a life that nobody had.
+        {{dead.index, dead.generation + 1}, ESPL_ERR_DEAD},
+        {{entity.index, tag}, ESPL_ERR_DEAD},
+        {{entity.index, entity.generation + 1}, ESPL_ERR_DEAD},
+        // Another world, no world, a pending handle, an index never issued.
+        {{entity.index, (FIXTURE_TAG + 1) << ESPL__TAG_SHIFT | 1}, ESPL_ERR_FOREIGN},
+        {{entity.index, 1}, ESPL_ERR_FOREIGN},
+        {{5, 0}, ESPL_ERR_FOREIGN},
+        {{entity.index, entity.generation | UINT32_C(1) << 31}, ESPL_ERR_FOREIGN},
+        {{2, entity.generation}, ESPL_ERR_FOREIGN},
+        {{UINT32_MAX, entity.generation}, ESPL_ERR_FOREIGN},
+        {{UINT32_MAX, UINT32_MAX}, ESPL_ERR_FOREIGN},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ck_assert_msg(espl__entity_check(&fix.store, cases[i].entity) == cases[i].status,
+                      "case %zu", i);
+    }
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+}
+END_TEST
+
+START_TEST(index_lives_from_its_row_to_its_removal)
+{
+    uint32_t index = 0;
+
+    fixture_take_indices(&fix, bare, &index, 1);
+    const espl_entity entity = espl__entity_at(&fix.store, index);
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
+
+    espl__row_add(&fix.store, bare, index);
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+
+    espl__rows_remove(&fix.store, fix.store.records[index].chunk, &fix.store.records[index].row, 1);
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
+    espl__entity_release(&fix.store, index);
+    fixture_settle(&fix);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+// BUGS C7: nothing of the life before shows.
+START_TEST(fresh_life_has_no_slot)
+{
+    const espl_entity entity = create();
+
+    espl__entity_set_slot(&fix.store, entity.index, 77);
+    ck_assert_uint_eq(fix.store.records[entity.index].slot, 77);
+    destroy(entity);
+    ck_assert_uint_eq(fix.store.records[create().index].slot, ESPL__NONE);
+}
+END_TEST
+
+// BUGS K1, K6: every index has the same number of lives, and no handle comes back.
+START_TEST(index_retires_after_its_last_generation)
+{
+    espl_entity first = create();
+    const espl_entity other = create();
+    espl_entity last = first;
+
+    destroy(first);
+    for (uint32_t life = 2; life < LAST_GENERATION; ++life) {
+        last = espl__entity_take(&fix.store);
+        espl__entity_release(&fix.store, last.index);
+    }
+    ck_assert_uint_eq(last.generation, first.generation + LAST_GENERATION - 2);
+    ck_assert_uint_eq(fix.store.retired_count, 0);
+
+    last = create();
+    ck_assert_uint_eq(last.index, first.index);
+    ck_assert_uint_eq(last.generation, first.generation + LAST_GENERATION - 1);
+    destroy(last);
+    ck_assert_uint_eq(fix.store.retired_count, 1);
+    ck_assert_uint_eq(fix.store.free_count, 0);
+    ck_assert_int_eq(espl__entity_check(&fix.store, last), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl__entity_check(&fix.store, first), ESPL_ERR_DEAD);
+    ck_assert_uint_eq(create().index, other.index + 1);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+// BUGS K2: the largest count does not wrap into a small one.
+START_TEST(reserve_past_the_index_limit_is_refused)
+{
+    create();
+
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, INDEX_LIMIT), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, (size_t)UINT32_MAX + 2), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, 20), ESPL_OK);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
+}
+END_TEST
+
+#ifdef ESPL_SHRUNKEN
+// BUGS K1: at the end of all lives of all indices there is no entity more, and none comes back.
+START_TEST(store_without_indices_gives_none)
+{
+    espl_entity living[1 << ESPL__INDEX_BITS];
+    size_t lives = 0;
+
+    while (fix.store.retired_count < INDEX_LIMIT) {
+        const size_t left = INDEX_LIMIT - fix.store.retired_count;
+
+        for (size_t i = 0; i < left; ++i, ++lives) {
+            living[i] = create();
+            ck_assert_uint_lt(living[i].index, INDEX_LIMIT);
+        }
+        ck_assert_int_eq(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
+        fixture_is_sound(&fix);
+        for (size_t i = 0; i < left; ++i) {
+            destroy(living[i]);
+            ck_assert_int_eq(espl__entity_check(&fix.store, living[i]), ESPL_ERR_DEAD);
+        }
+    }
+
+    ck_assert_uint_eq(lives, INDEX_LIMIT * LAST_GENERATION);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, 1), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);
+    fixture_is_sound(&fix);
+}
+END_TEST
+#endif
+
+// BUGS K4: single and batched reserves draw from the same pool.
+START_TEST(single_and_batched_takes_give_distinct_indices)
+{
+    const size_t sizes[] = {1, 7, 1, 1, 12, 3, 1, 9};
+    bool is_taken[64] = {false};
+    size_t total = 0;
+
+    destroy(create());
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        uint32_t indices[12];
+
+        fixture_create(&fix, bare, indices, sizes[i]);
+        for (size_t k = 0; k < sizes[i]; ++k) {
+            ck_assert(indices[k] < 64 && !is_taken[indices[k]]);
+            is_taken[indices[k]] = true;
+        }
+        total += sizes[i];
+        ck_assert_uint_eq(fix.store.alive_count, total);
+        fixture_is_sound(&fix);
+    }
+    ck_assert_uint_eq(espl__array_length(fix.store.records), total);
+}
+END_TEST
+
+START_TEST(failed_reserve_changes_nothing)
+{
+    const espl_entity entity = create();
+    const size_t room = espl__array_capacity(fix.store.records);
+
+    fix.fail_at = fix.calls + 1;
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
+    ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
+    fixture_is_sound(&fix);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, room + 1), ESPL_OK);
+}
+END_TEST
+
+static Suite *entities_suite(void)
+{
+    Suite *const suite = suite_create("entities");
+    TCase *const cases = tcase_create("entities");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, first_life_carries_tag_and_one);
+    tcase_add_test(cases, recycled_index_differs_in_the_count_alone);
+    tcase_add_test(cases, generation_of_an_index_only_goes_up);
+    tcase_add_test(cases, last_freed_index_is_taken_first);
+    tcase_add_test(cases, handles_that_name_nothing_are_told_apart);
+    tcase_add_test(cases, index_lives_from_its_row_to_its_removal);
+    tcase_add_test(cases, fresh_life_has_no_slot);
+    tcase_add_test(cases, index_retires_after_its_last_generation);
+    tcase_add_test(cases, reserve_past_the_index_limit_is_refused);
+#ifdef ESPL_SHRUNKEN
+    tcase_add_test(cases, store_without_indices_gives_none);
+#endif
+    tcase_add_test(cases, single_and_batched_takes_give_distinct_indices);
+    tcase_add_test(cases, failed_reserve_changes_nothing);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+RUN_SUITE(entities_suite)

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// Each invariant is broken on purpose, seen named, and mended.
+#include "tests/store/fixture.h"
+
+static fixture fix;
+static espl_component weight, page;
+static uint32_t plain, root, paged; // archetypes
+static uint32_t living[5], freed;   // indices: the first four in `paged`, the last in `plain`
+
+static void set_up(void)
+{
+    fixture_begin(&fix);
+    weight = fixture_component(&fix, "weight", 8, 8);
+    page = fixture_component(&fix, "page", 4096, 1);
+    const espl_component plain_set[] = {ESPL_PLACEMENT, ESPL_SOLO, weight}, paged_set[] = {page};
+
+    plain = fixture_archetype(&fix, plain_set, 3);
+    paged = fixture_archetype(&fix, paged_set, 1);
+    ck_assert_int_eq(espl__archetype_role(&fix.store, plain, ESPL_ROOT, &root), ESPL_OK);
+
+    // Two free indices, two free chunk numbers, one chunk full and one partly filled.
+    uint32_t extra[8];
+    fixture_create(&fix, paged, living, 4);
+    fixture_create(&fix, paged, extra, 8);
+    fixture_create(&fix, plain, living + 4, 1);
+    for (size_t i = 0; i < 8; ++i) {
+        fixture_destroy(&fix, extra[i]);
+    }
+    fixture_settle(&fix);
+    fixture_destroy(&fix, living[0]);
+    fixture_settle(&fix);
+    fixture_create(&fix, paged, living, 1);
+    freed = fix.store.free_head;
+    ck_assert_uint_ne(freed, ESPL__NONE);
+    ck_assert_uint_ge(espl__array_length(fix.store.free_chunks), 1);
+    fixture_is_sound(&fix);
+}
+
+static void tear_down(void)
+{
+    fixture_is_sound(&fix);
+    fixture_end(&fix);
+}
+
+static void expect_rule(const char *expected, int line)
+{
+    espl_entity where = {0, 0};
+    size_t detail = 0;
+    const char *const rule = espl__store_broken_rule(&fix.store, &where, &detail);
+
+    ck_assert_msg(rule != NULL, "line %d: not found: %s", line, expected);
+    ck_assert_msg(strcmp(rule, expected) == 0, "line %d: %s", line, rule);
+    ck_assert_ptr_eq(espl__store_broken_rule(&fix.store, NULL, NULL), rule);
+}
+
+// Give a field a wrong value, see the rule named, and mend it.
+#define BREAKS(rule, field, wrong)               \
+    do {                                         \
+        const __typeof__(field) right = (field); \
+        (field) = (wrong);                       \
+        expect_rule((rule), __LINE__);           \
+        (field) = right;                         \
+        fixture_is_sound(&fix);                  \
+    } while (0)
+
+// The same for the length of an array.
+#define BREAKS_LENGTH(rule, array, wrong)               \
+    do {                                                \
+        const size_t right = espl__array_length(array); \
+        espl__array_set_length((array), (wrong));       \
+        expect_rule((rule), __LINE__);                  \
+        espl__array_set_length((array), right);         \
+        fixture_is_sound(&fix);                         \
+    } while (0)
+
+static espl__archetype *at(uint32_t number)
+{
+    return &fix.store.archetypes[number];
+}
+
+START_TEST(broken_component_is_named)
+{
+    espl__component_info *const info = &fix.store.component_blocks[0][weight - 1];
+
+    BREAKS("there are more components than the limit", fix.store.component_count,
+           ESPL_COMPONENT_LIMIT + 1);
+    BREAKS("a component's alignment is a power of two that divides its size", info->alignment, 0);
+    BREAKS("a component's alignment is a power of two that divides its size", info->alignment, 3);
+    BREAKS("a component's alignment is a power of two that divides its size", info->size, 12);
+    BREAKS("a component is found by its name", info->name, "height");
+    BREAKS("a component is found by its name", info->name, "page");
+    BREAKS("a component is found by its name", fix.store.component_names, (espl__map){0});
+}
+END_TEST
+
+START_TEST(broken_record_is_named)
+{
+    espl__record *const alive = &fix.store.records[living[1]];
+    espl__record *const free_one = &fix.store.records[freed];
+    const char *const back = "a row's handle is living and its record points back";
+    const char *const partition =
+        "the free, the retired and the living partition the issued indices";
+
+    BREAKS(back, alive->generation, alive->generation + 1);
+    BREAKS(back, alive->chunk, alive->chunk + 1);
+    BREAKS(back, alive->row, alive->row + 1);
+    BREAKS(back, alive->row, ESPL__NONE);
+    BREAKS(back, alive->row, ESPL__ROW_RETIRED);
+    BREAKS("a record carries the tag of its world", free_one->generation, 1);
+    BREAKS("a record points at the row that holds its handle", free_one->row, 0);
+    BREAKS(partition, free_one->row, ESPL__ROW_RETIRED);
+    BREAKS(partition, fix.store.alive_count, fix.store.alive_count + 1);
+    BREAKS(partition, fix.store.retired_count, 1);
+    BREAKS(partition, fix.store.free_count, fix.store.free_count - 1);
+}
+END_TEST
+
+START_TEST(broken_free_list_is_named)
+{
+    const char *const holds = "the free list holds free indices, as many as are free";
+    uint32_t last = fix.store.free_head;
+
+    while (fix.store.records[last].chunk != ESPL__NONE) {
+        last = fix.store.records[last].chunk;
+    }
+    ck_assert_uint_ne(last, freed);
+    BREAKS(holds, fix.store.free_head, living[1]);
+    BREAKS(holds, fix.store.free_head, 1000);
+    BREAKS(holds, fix.store.free_head, ESPL__NONE);
+    BREAKS(holds, fix.store.records[freed].chunk, ESPL__NONE);
+    BREAKS("the free list ends after the last free index", fix.store.records[last].chunk, freed);
+    BREAKS("the free list ends after the last free index", fix.store.records[freed].chunk, freed);
+}
+END_TEST
+
+START_TEST(broken_set_is_named)
+{
+    const char *const sorted = "a set holds registered components, ascending";
+    const char *const found = "an archetype is found by the hash of its set";
+
+    BREAKS(sorted, at(plain)->set[0], ESPL_PREFAB);
+    BREAKS(sorted, at(plain)->set[1], ESPL_PLACEMENT);
+    BREAKS(sorted, at(plain)->set[2], 0);
+    BREAKS(sorted, at(plain)->set[2], page + 1);
+    BREAKS("the bits of an archetype agree with its set", at(plain)->builtin, 0);
+    BREAKS("the bits of an archetype agree with its set", at(plain)->set[1], ESPL_PREFAB);
+    BREAKS_LENGTH("an archetype has a column for each component with a size", at(plain)->columns,
+                  1);
+    BREAKS(found, fix.store.archetype_sets, (espl__map){0});
+}
+END_TEST
+
+START_TEST(set_past_the_limit_is_named)
+{
+    espl_component *large = NULL;
+
+    ck_assert(ESPL_ARRAY_RESERVE(&fix.heap, ESPL__FOR_STORE, large, ESPL_SET_LIMIT + 1));
+    espl__array_set_length(large, ESPL_SET_LIMIT + 1);
+    BREAKS("a set has at most ESPL_SET_LIMIT components", at(plain)->set, large);
+    ESPL_ARRAY_FREE(&fix.heap, ESPL__FOR_STORE, large);
+}
+END_TEST
+
+START_TEST(broken_layout_is_named)
+{
+    espl__column *const slot = &at(plain)->columns[0], *const value = &at(plain)->columns[1];
+    const char *const capacity = "a chunk has room for 1 to ESPL__CHUNK_ROWS rows";
+    const char *const sized = "a column has its component's size and alignment";
+    const char *const order = "columns stand in the order of their components and do not overlap";
+    const char *const bytes =
+        "a chunk is as large as its rows need, and small unless one row alone is large";
+
+    BREAKS(capacity, at(plain)->capacity, 0);
+    BREAKS(capacity, at(plain)->capacity, ESPL__CHUNK_ROWS + 1);
+    BREAKS(sized, value->size, 4);
+    BREAKS(sized, value->component, page);
+    BREAKS(sized, value->component, 1000);
+    BREAKS(sized, value->component, ESPL_SOLO);
+    BREAKS(sized, value->offset, value->offset + 4);
+    BREAKS(sized, at(plain)->block_alignment, 4);
+    BREAKS(order, slot->offset, 4);
+    BREAKS(order, value->offset, slot->offset & ~7u);
+    BREAKS(bytes, at(plain)->chunk_bytes, at(plain)->chunk_bytes + 8);
+    BREAKS(bytes, value->offset, value->offset + 8);
+    BREAKS("the slot column stands where noted", at(plain)->placement_offset, ESPL__NONE);
+    BREAKS("the slot column stands where noted", at(paged)->placement_offset, 24);
+}
+END_TEST
+
+START_TEST(broken_role_edge_is_named)
+{
+    const char *const edge = "a role edge leads to the same set with that role";
+
+    BREAKS(edge, at(plain)->role_edge[1], plain);
+    BREAKS(edge, at(plain)->role_edge[1], 1000);
+    BREAKS(edge, at(plain)->role_edge[0], root);
+    BREAKS(edge, at(paged)->role_edge[0], plain);
+}
+END_TEST
+
+START_TEST(broken_rows_are_named)
+{
+    const espl__record record = fix.store.records[living[2]];
+    espl_entity *const entity = &espl__chunk_entities(&fix.store.chunks[record.chunk])[record.row];
+    uint32_t *const slot = espl__row_value(&fix.store, living[4], ESPL_PLACEMENT);
+    const char *const back = "a row's handle is living and its record points back";
+
+    BREAKS(back, entity->index, 1000);
+    BREAKS(back, entity->index, living[1]);
+    BREAKS(back, entity->index, freed);
+    BREAKS(back, entity->generation, entity->generation - 1);
+    BREAKS("the slot column agrees with the records", *slot, 3);
+    BREAKS("the slot column agrees with the records", fix.store.records[living[4]].slot, 3);
+}
+END_TEST
+
+START_TEST(broken_chunk_is_named)
+{
+    const uint32_t full = at(paged)->chunks[0], partly = at(paged)->chunks[1];
+    const uint32_t free_number = fix.store.free_chunks[0];
+    espl__chunk *const chunk = &fix.store.chunks[full];
+    const char *const listed = "a chunk stands in its archetype's list";
+    const char *const filled = "only the last chunk with rows of an archetype is partly filled";
+    const char *const marked = "no row is marked to leave";
+
+    BREAKS("a chunk without memory stands in the list of free numbers",
+           fix.store.chunks[free_number].position, 1000);
+    BREAKS("a chunk without memory stands in the list of free numbers", chunk->bytes, NULL);
+    BREAKS("a chunk belongs to an archetype", chunk->archetype, 1000);
+    BREAKS(listed, chunk->archetype, root);
+    BREAKS(listed, chunk->position, 1);
+    BREAKS(listed, chunk->position, 1000);
+    BREAKS("a chunk's memory is aligned", chunk->bytes, chunk->bytes + 32);
+    BREAKS(marked, chunk->leaving_count, 1);
+    BREAKS(marked, chunk->leaving[0], 1);
+    BREAKS(marked, chunk->leaving[1], 1);
+    BREAKS(filled, chunk->count, 2);
+    BREAKS(filled, fix.store.chunks[partly].count, 2);
+    BREAKS(filled, fix.store.chunks[partly].count, 0);
+    BREAKS(filled, at(paged)->count, 3);
+    BREAKS(filled, at(paged)->count, 5);
+}
+END_TEST
+
+START_TEST(broken_totals_are_named)
+{
+    const size_t free_count = espl__array_length(fix.store.free_chunks);
+    const char *const fit = "an archetype's rows fit the chunks it has";
+    const char *const marked = "no row is marked to leave";
+    const char *const changed = "the changed list holds the changed archetypes";
+
+    BREAKS_LENGTH("a chunk without memory stands in the list of free numbers",
+                  fix.store.free_chunks, free_count - 1);
+    BREAKS(fit, at(paged)->reserved, at(paged)->reserved + 1);
+    BREAKS(marked, at(paged)->leaving_count, 1);
+    BREAKS(changed, at(paged)->is_changed, true);
+
+    // A number that stands twice.
+    ESPL_ARRAY_PUSH(fix.store.changed_chunks, at(paged)->chunks[0]);
+    expect_rule(marked, __LINE__);
+    espl__array_set_length(fix.store.changed_chunks, 0);
+
+    ESPL_ARRAY_PUSH(fix.store.changed, paged);
+    expect_rule(changed, __LINE__);
+    fix.store.changed[0] = 1000;
+    expect_rule(changed, __LINE__);
+    espl__array_set_length(fix.store.changed, 0);
+
+    ESPL_ARRAY_PUSH(fix.store.free_chunks, fix.store.free_chunks[0]);
+    expect_rule("the list of free numbers holds each of them once", __LINE__);
+    espl__array_set_length(fix.store.free_chunks, free_count);
+
+    ck_assert(ESPL_ARRAY_RESERVE(&fix.heap, ESPL__FOR_STORE, at(root)->chunks, 1));
+    ESPL_ARRAY_PUSH(at(root)->chunks, at(paged)->chunks[0]);
+    at(root)->reserved = at(root)->capacity;
+    expect_rule("every chunk belongs to one archetype or is free", __LINE__);
+    at(root)->reserved = 0;
+    espl__array_set_length(at(root)->chunks, 0);
+}
+END_TEST
+
+START_TEST(lists_without_room_are_named)
+{
+    BREAKS("the lists of chunk numbers have room for all of them", fix.store.changed_chunks, NULL);
+    BREAKS("the changed list has room for all archetypes", fix.store.changed, NULL);
+}
+END_TEST
+
+// BUGS B10: the first broken place is told.
+START_TEST(place_of_a_broken_rule_is_told)
+{
+    espl_entity where = {0, 0};
+    size_t detail = 0;
+    const espl_entity entity = espl__entity_at(&fix.store, living[3]);
+
+    ck_assert_ptr_null(espl__store_broken_rule(&fix.store, &where, &detail));
+    ck_assert(espl_entity_is_null(where));
+    ck_assert_uint_eq(detail, 0);
+
+    fix.store.records[living[3]].row += 1;
+    ck_assert_ptr_nonnull(espl__store_broken_rule(&fix.store, &where, &detail));
+    ck_assert(espl_entity_equal(where, entity));
+    ck_assert_uint_eq(detail, fix.store.records[living[3]].chunk);
+    fix.store.records[living[3]].row -= 1;
+}
+END_TEST
+
+static Suite *validate_suite(void)
+{
+    Suite *const suite = suite_create("validate");
+    TCase *const cases = tcase_create("rules");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, broken_component_is_named);
+    tcase_add_test(cases, broken_record_is_named);
+    tcase_add_test(cases, broken_free_list_is_named);
+    tcase_add_test(cases, broken_set_is_named);
+    tcase_add_test(cases, set_past_the_limit_is_named);
+    tcase_add_test(cases, broken_layout_is_named);
+    tcase_add_test(cases, broken_role_edge_is_named);
+    tcase_add_test(cases, broken_rows_are_named);
+    tcase_add_test(cases, broken_chunk_is_named);
+    tcase_add_test(cases, broken_totals_are_named);
+    tcase_add_test(cases, lists_without_room_are_named);
+    tcase_add_test(cases, place_of_a_broken_rule_is_told);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+RUN_SUITE(validate_suite)

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+// What the tests share. It sees the public headers only.
+#include "tests/support.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- The allocator under test ---
+
+enum { GUARD_SIZE = 16, FRESH = 0xA5, STALE = 0xDD, GUARD = 0x5C };
+
+// Stands right before each block.
+typedef struct block_header {
+    void *base; // what malloc returned
+    size_t size, alignment;
+} block_header;
+
+void test_heap_init(test_heap *heap)
+{
+    memset(heap, 0, sizeof *heap);
+    atomic_flag_clear(&heap->is_busy);
+}
+
+void test_heap_arm(test_heap *heap, size_t fail_at, bool fails_after)
+{
+    heap->calls = 0;
+    heap->failures = 0;
+    heap->fail_at = fail_at;
+    heap->fails_after = fails_after;
+}
+
+static void heap_enter(test_heap *heap)
+{
+    if (atomic_flag_test_and_set(&heap->is_busy)) {
+        heap->faults += 1;
+    }
+}
+
+static void heap_leave(test_heap *heap)
+{
+    atomic_flag_clear(&heap->is_busy);
+}
+
+static bool heap_fails_now(test_heap *heap)
+{
+    heap->calls += 1;
+    if (heap->fail_at == 0 || heap->calls < heap->fail_at) {
+        return false;
+    }
+    return heap->calls == heap->fail_at || heap->fails_after;
+}
+
+static block_header header_of(const void *block)
+{
+    block_header header;
+    memcpy(&header, (const unsigned char *)block - sizeof header, sizeof header);
+    return header;
+}
+
+static void *heap_allocate(void *user, size_t size, size_t alignment)
+{
+    test_heap *const heap = user;
+
+    heap_enter(heap);
+    if (size == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 4096) {
+        heap->faults += 1;
+    }
+    if (heap_fails_now(heap)) {
+        heap->failures += 1;
+        heap_leave(heap);
+        return NULL;
+    }
+
+    // An odd multiple of the alignment: a block that needs more than it asked for is found out.
+    unsigned char *const base = malloc(sizeof(block_header) + 2 * alignment + size + GUARD_SIZE);
+    if (base == NULL) {
+        heap_leave(heap);
+        return NULL;
+    }
+    const uintptr_t first = (uintptr_t)base + sizeof(block_header);
+    const uintptr_t past = (first + alignment) % (2 * alignment);
+    unsigned char *const block =
+        base + sizeof(block_header) + (past != 0 ? 2 * alignment - past : 0);
+    const block_header header = {base, size, alignment};
+
+    memcpy(block - sizeof header, &header, sizeof header);
+    memset(block, FRESH, size);
+    memset(block + size, GUARD, GUARD_SIZE);
+    heap->bytes += size;
+    heap->blocks += 1;
+    heap_leave(heap);
+    return block;
+}
+
+static void heap_release(void *user, void *block, size_t size, size_t alignment)
+{
+    test_heap *const heap = user;
+    const block_header header = header_of(block);
+    unsigned char guard[GUARD_SIZE];
+
+    heap_enter(heap);
+    memset(guard, GUARD, sizeof guard);
+    if (header.size != size || header.alignment != alignment ||
+        memcmp((unsigned char *)block + header.size, guard, sizeof guard) != 0) {
+        heap->faults += 1;
+    }
+    heap->bytes -= header.size;
+    heap->blocks -= 1;
+    memset(block, STALE, header.size);
+    free(header.base);
+    heap_leave(heap);
+}
+
+espl_allocator test_heap_allocator(test_heap *heap)
+{
+    return (espl_allocator){heap, heap_allocate, heap_release};
+}
+
+// --- Hooks and worlds ---
+
+static void hear_line(void *user, espl_log_level level, const char *message)
+{
+    test_hooks *const hooks = user;
+    (void)level;
+    hooks->lines += 1;
+    snprintf(hooks->last_line, sizeof hooks->last_line, "%s", message);
+}
+
+static void hear_trap(void *user, const char *file, int line, const char *condition)
+{
+    test_hooks *const hooks = user;
+    hooks->traps += 1;
+    snprintf(hooks->last_line, sizeof hooks->last_line, "%s:%d: %s", file, line, condition);
+}
+
+espl_hooks test_hooks_of(test_hooks *hooks)
+{
+    return (espl_hooks){hooks, hear_line, hear_trap};
+}
+
+void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor)
+{
+    test_heap_init(&test->heap);
+    memset(&test->hooks, 0, sizeof test->hooks);
+    test->world = NULL;
+
+    espl_world_def def = {.allocator = test_heap_allocator(&test->heap),
+                          .hooks = test_hooks_of(&test->hooks),
+                          .tag = tag};
+    if (executor != NULL) {
+        def.executor = *executor;
+    }
+    ck_assert_int_eq(espl_world_create(&test->world, &def), ESPL_OK);
+    ck_assert_ptr_nonnull(test->world);
+}
+
+void test_world_end(test_world *test)
+{
+    test_world_is_valid(test->world);
+    espl_world_destroy(test->world);
+    ck_assert_uint_eq(test->heap.bytes, 0);
+    ck_assert_uint_eq(test->heap.blocks, 0);
+    ck_assert_uint_eq(test->heap.faults, 0);
+}
+
+void test_world_is_valid(const espl_world *world)
+{
+    espl_validation report = {0};
+    const bool is_valid = espl_validate(world, &report);
+
+    ck_assert_msg(is_valid, "%s (entity %u.%x, detail %zu)",
+                  report.rule != NULL ? report.rule : "no rule named", report.entity.index,
+                  report.entity.generation, report.detail);
+    ck_assert_ptr_null(report.rule);
+}
+
+espl_entity test_solo(espl_world *world)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_entity entity = {0};
+
+    ck_assert_int_eq(espl_create(world, &placement, 1, 1, &entity), ESPL_OK);
+    return entity;
+}
+
+espl_entity test_solo_at(espl_world *world, float x, float y, float z)
+{
+    const espl_entity entity = test_solo(world);
+    const espl_transform value = test_at(x, y, z);
+
+    ck_assert_int_eq(espl_set_local(world, entity, &value), ESPL_OK);
+    return entity;
+}
+
+espl_transform test_at(float x, float y, float z)
+{
+    espl_transform value = espl_transform_identity();
+    value.position[0] = x;
+    value.position[1] = y;
+    value.position[2] = z;
+    return value;
+}
+
+espl_transform test_world_of(const espl_world *world, espl_entity entity)
+{
+    espl_transform out = {0};
+    ck_assert_int_eq(espl_get_world(world, entity, &out), ESPL_OK);
+    return out;
+}
+
+espl_transform test_local_of(const espl_world *world, espl_entity entity)
+{
+    espl_transform out = {0};
+    ck_assert_int_eq(espl_get_local(world, entity, &out), ESPL_OK);
+    return out;
+}
+
+bool test_same(const espl_transform *a, const espl_transform *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+// --- Random numbers ---
+
+uint64_t test_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+uint32_t test_below(uint64_t *state, uint32_t bound)
+{
+    return (uint32_t)(((test_random(state) >> 32) * bound) >> 32);
+}
+
+bool test_one_in(uint64_t *state, uint32_t n)
+{
+    return test_below(state, n) == 0;
+}
+
+float test_between(uint64_t *state, float low, float high)
+{
+    const float unit = (float)(test_random(state) >> 40) * 0x1p-24f;
+    return low + unit * (high - low);
+}
+
+// --- Hashes ---
+
+uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *const byte = bytes;
+    for (size_t i = 0; i < size; ++i) {
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    }
+    return hash;
+}
+
+static uint64_t hash_entity(uint64_t hash, const espl_world *world, espl_entity entity)
+{
+    const espl_entity near[3] = {espl_get_parent(world, entity),
+                                 espl_get_first_child(world, entity),
+                                 espl_get_next_sibling(world, entity)};
+    const uint32_t word[3] = {(uint32_t)espl_get_role(world, entity),
+                              (uint32_t)espl_get_link(world, entity), espl_get_rank(world, entity)};
+    espl_transform local = {0}, placed = {0};
+    const int status[2] = {(int)espl_get_local(world, entity, &local),
+                           (int)espl_get_world(world, entity, &placed)};
+
+    hash = test_hash_bytes(hash, &entity, sizeof entity);
+    hash = test_hash_bytes(hash, near, sizeof near);
+    hash = test_hash_bytes(hash, word, sizeof word);
+    hash = test_hash_bytes(hash, status, sizeof status);
+    hash = test_hash_bytes(hash, &local, sizeof local);
+    return test_hash_bytes(hash, &placed, sizeof placed);
+}
+
+static uint64_t hash_query(uint64_t hash, espl_world *world, const espl_query_def *def)
+{
+    espl_query query;
+
+    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        hash = test_hash_bytes(hash, &query.count, sizeof query.count);
+        if (query.slots != NULL) {
+            hash = test_hash_bytes(hash, query.slots, query.count * sizeof *query.slots);
+        }
+        for (size_t row = 0; row < query.count; ++row) {
+            hash = hash_entity(hash, world, query.entities[row]);
+        }
+    }
+    return hash;
+}
+
+uint64_t test_physical_hash(espl_world *world)
+{
+    const espl_component prefab = ESPL_PREFAB;
+    const espl_query_def with_prefab = {.all = &prefab, .all_count = 1};
+    const espl_query_def without = {0};
+    espl_world_stats stats;
+
+    espl_stats(world, &stats);
+    const size_t counts[6] = {stats.entities, stats.solos,  stats.hierarchies,
+                              stats.members,  stats.ghosts, stats.chunks};
+    uint64_t hash = test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
+    hash = hash_query(hash, world, &without);
+    return hash_query(hash, world, &with_prefab);
+}
+
+// --- Executors ---
+
+static void run_in_order(espl_job function, void *argument, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+static void run_shuffled(uint64_t *random, espl_job function, void *argument, size_t count)
+{
+    size_t *const order = malloc(count * sizeof *order);
+    ck_assert_ptr_nonnull(order);
+    for (size_t i = 0; i < count; ++i) {
+        const size_t at = test_below(random, (uint32_t)(i + 1));
+        order[i] = order[at];
+        order[at] = i;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, order[i]);
+    }
+    free(order);
+}
+
+static void run_hostile(void *context, espl_job function, void *argument, size_t count)
+{
+    test_executor *const executor = context;
+
+    executor->calls += count > 1;
+    if (count == 0) {
+        return;
+    }
+    switch (executor->manner) {
+    case TEST_IN_ORDER:
+        run_in_order(function, argument, count);
+        break;
+    case TEST_REVERSED:
+        for (size_t i = count; i-- > 0;) {
+            function(argument, i);
+        }
+        break;
+    case TEST_SHUFFLED:
+        run_shuffled(&executor->random, function, argument, count);
+        break;
+    case TEST_SKIPS_ONE:
+        run_in_order(function, argument, count - 1);
+        break;
+    case TEST_RUNS_TWICE:
+        run_in_order(function, argument, count);
+        function(argument, count / 2);
+        break;
+    case TEST_OUT_OF_RANGE:
+        run_in_order(function, argument, count);
+        function(argument, count + 3);
+        break;
+    }
+}
+
+espl_executor test_executor_of(test_executor *executor)
+{
+    return (espl_executor){executor, executor->workers, run_hostile};
+}
+
+// --- Surroundings ---
+
+uint64_t test_environment(const char *name, uint64_t otherwise)
+{
+    const char *const text = getenv(name);
+    return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 0) : otherwise;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STEPS_ARE_SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define STEPS_ARE_SLOW 1
+#endif
+#endif
+#ifndef STEPS_ARE_SLOW
+#define STEPS_ARE_SLOW 0
+#endif
+
+size_t test_scaled(size_t count)
+{
+    const size_t divisor = (size_t)test_environment("ESPL_DIVISOR", STEPS_ARE_SLOW ? 10 : 1);
+    return divisor > 1 ? count / divisor + 1 : count;
+}

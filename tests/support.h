@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What the tests share: an allocator that counts, checks and fails on demand, worlds on top of it,
+// executors that are legal but hostile, random numbers, and hashes of a world.
+#ifndef ESPALIER_TESTS_SUPPORT_H
+#define ESPALIER_TESTS_SUPPORT_H
+
+#include <espalier/espalier.h>
+
+#include <stdatomic.h>
+
+/// Allocator under test. Every block is aligned to what was asked and no more, filled with 0xA5,
+/// followed by a guard, and checked against its size and alignment when it comes back.
+typedef struct test_heap {
+    size_t bytes;     // outstanding
+    size_t blocks;    // outstanding
+    size_t calls;     // allocations asked for since the last test_heap_arm()
+    size_t fail_at;   // this call fails, counted from 1; 0: none
+    bool fails_after; // so do all later ones
+    size_t failures;  // calls refused since the last test_heap_arm()
+    size_t faults;    // wrong size, alignment or guard; two threads at once
+    atomic_flag is_busy;
+} test_heap;
+
+void test_heap_init(test_heap *heap);
+/// Count calls from 1 again and let the given one fail; 0 means none.
+void test_heap_arm(test_heap *heap, size_t fail_at, bool fails_after);
+espl_allocator test_heap_allocator(test_heap *heap);
+
+/// Traps that were heard instead of aborting, and the last log line.
+typedef struct test_hooks {
+    size_t traps;
+    size_t lines;
+    char last_line[512];
+} test_hooks;
+
+espl_hooks test_hooks_of(test_hooks *hooks);
+
+/// A world with its heap and hooks; tests end it with test_world_end().
+typedef struct test_world {
+    test_heap heap;
+    test_hooks hooks;
+    espl_world *world;
+} test_world;
+
+/// @param executor  NULL means serial.
+void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor);
+/// Validate, destroy, and demand that the heap ends at zero bytes without a fault.
+void test_world_end(test_world *test);
+/// Fail the test with the broken rule unless every invariant holds.
+void test_world_is_valid(const espl_world *world);
+
+/// Make one solo with a placement.
+espl_entity test_solo(espl_world *world);
+/// Make one solo with a placement at a position.
+espl_entity test_solo_at(espl_world *world, float x, float y, float z);
+/// Identity placement but for its position.
+espl_transform test_at(float x, float y, float z);
+/// World placement of a living entity.
+espl_transform test_world_of(const espl_world *world, espl_entity entity);
+espl_transform test_local_of(const espl_world *world, espl_entity entity);
+/// Tell whether two placements are the same 48 bytes.
+bool test_same(const espl_transform *a, const espl_transform *b);
+
+/// Next number of a splitmix64 sequence.
+uint64_t test_random(uint64_t *state);
+/// Number in [0, bound); 0 for a bound of 0.
+uint32_t test_below(uint64_t *state, uint32_t bound);
+/// Tell true in one of `n` cases.
+bool test_one_in(uint64_t *state, uint32_t n);
+/// Float in [low, high).
+float test_between(uint64_t *state, float low, float high);
+
+/// Hash all that a world shows: handles, the order of rows, slots, parents, sibling order, links,
+/// transforms, and the statistics but for bytes.
+uint64_t test_physical_hash(espl_world *world);
+/// FNV-1a over bytes, continued from `hash`.
+uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size);
+#define TEST_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/// Legal executors with bad manners, and illegal ones.
+typedef enum test_manner {
+    TEST_IN_ORDER,
+    TEST_REVERSED,
+    TEST_SHUFFLED,
+    TEST_SKIPS_ONE,   // illegal: one job never runs
+    TEST_RUNS_TWICE,  // illegal
+    TEST_OUT_OF_RANGE // illegal
+} test_manner;
+
+typedef struct test_executor {
+    test_manner manner;
+    uint32_t workers;
+    uint64_t random;
+    size_t calls; // of parallel_for, with more than one job
+} test_executor;
+
+espl_executor test_executor_of(test_executor *executor);
+
+/// Number in an environment variable, or `otherwise`.
+uint64_t test_environment(const char *name, uint64_t otherwise);
+/// Divide a count where every step is slow: under sanitizers and valgrind.
+size_t test_scaled(size_t count);
+
+#endif

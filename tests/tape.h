@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// One operation language for many drivers. A tape makes operations from one 64-bit seed, bad input
+// among them, and carries them out on the model; a side is a world under test with the handles of
+// the model's nodes, which carries the same operations out at once or records them.
+#ifndef ESPALIER_TESTS_TAPE_H
+#define ESPALIER_TESTS_TAPE_H
+
+#include "tests/model.h"
+#include "tests/support.h"
+
+typedef enum opcode {
+    OP_CREATE,
+    OP_ATTACH,
+    OP_DETACH,
+    OP_DESTROY,
+    OP_DESTROY_SUBTREE,
+    OP_DESTROY_ONLY,
+    OP_INSTANTIATE,
+    OP_INSTANCE, // with all that espl_instance_def says; always through commands
+    OP_SET_LOCAL,
+    OP_SET_WORLD,
+    OPCODE_COUNT
+} opcode;
+
+// An operand is a node of the model, dead or alive, MODEL_NONE, MODEL_DEAD, MODEL_FOREIGN, or:
+#define TAPE_ALIEN (UINT32_MAX - 3)      // pending in another commands object
+#define TAPE_PENDING ((uint32_t)1 << 31) // plus a number: pending of this batch
+
+enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
+
+typedef struct operation {
+    opcode code;
+    uint32_t key, lane;
+    uint32_t entity, parent, before; // operands
+    espl_attach_options options;     // but for before
+    espl_keep keep;
+    espl_orphan orphan;
+    espl_place place;
+    espl_transform value;
+    uint32_t count;
+    uint32_t pending; // number of the first of `count` clones
+    bool has_placement, sets_tag;
+    uint32_t tag;
+} operation;
+
+typedef enum tape_shape {
+    SHAPE_RANDOM,
+    SHAPE_CHAIN,
+    SHAPE_STAR,
+    SHAPE_WIDE,
+    SHAPE_TINY
+} tape_shape;
+typedef enum tape_values { VALUES_PLAIN, VALUES_STRETCHED, VALUES_ZERO, VALUES_HUGE } tape_values;
+
+/// What one seed turns out. A random subset of all that could be.
+typedef struct tape_style {
+    uint32_t weights[OPCODE_COUNT];
+    uint32_t population; // living entities it strives for
+    tape_shape shape;
+    tape_values values;
+    uint32_t bad_one_in; // operands
+    bool has_unplaced;
+    uint32_t lanes, keys; // of recorded operations
+} tape_style;
+
+typedef struct test_tape {
+    uint64_t seed, random;
+    size_t at; // operation at hand, for the failure message
+    opcode code;
+    tape_style style;
+    test_model model;
+    uint32_t recent;   // last child attached
+    uint32_t *pending; // [pending_count] node of the model, MODEL_DEAD while not born
+    uint32_t pending_count, pending_capacity;
+} test_tape;
+
+/// Set up and choose a style from the seed.
+void tape_begin(test_tape *tape, uint64_t seed, uint32_t population);
+void tape_end(test_tape *tape);
+/// Make the next operation from the state of the model.
+operation tape_next(test_tape *tape);
+/// As tape_next(), of a kind that can be recorded; its operands may be pending.
+operation tape_next_recorded(test_tape *tape);
+/// Carry an operation out on the model.
+model_answer tape_apply(test_tape *tape, const operation *operation);
+/// Give pending numbers to the clones of an operation. @return the first.
+uint32_t tape_pend(test_tape *tape, uint32_t count);
+/// Forget the pending numbers of a batch.
+void tape_forget_pending(test_tape *tape);
+/// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.
+uint32_t tape_node(const test_tape *tape, uint32_t operand);
+/// Fail the test with seed, operation and opcode.
+#define tape_demand(tape, condition, ...)                       \
+    do {                                                        \
+        if (!(condition)) {                                     \
+            tape_fail((tape), __FILE__, __LINE__, __VA_ARGS__); \
+        }                                                       \
+    } while (0)
+_Noreturn void tape_fail(const test_tape *tape, const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/// A world under test.
+typedef struct test_side {
+    test_world test, elsewhere;
+    espl_world *world; // of test
+    espl_component tag_component;
+    espl_entity *handles;      // [capacity] by node of the model
+    uint32_t capacity, mapped; // nodes [0, mapped) have their handles
+    espl_entity foreign, alien, dead;
+    espl_commands *aliens, *single, *batch;
+    espl_entity *pending; // [pending_capacity] by number
+    uint32_t pending_capacity;
+    espl_entity fresh[TAPE_COUNT_LIMIT];
+} test_side;
+
+void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor);
+void side_end(test_side *side);
+/// Carry an operation out at once. The model follows with tape_apply(), then side_map().
+espl_status side_run(test_side *side, const test_tape *tape, const operation *operation);
+/// Record an operation in the side's batch.
+espl_status side_record(test_side *side, const operation *operation);
+/// Learn the handles of nodes that the model made since the last call. @param operation  the one
+/// that was run, or NULL after a playback of the batch.
+void side_map(test_side *side, const test_tape *tape, const operation *operation);
+/// Compare everything with the model, then validate.
+void side_compare(test_side *side, const test_tape *tape);
+/// Compare one node's placements with the model.
+void side_compare_node(const test_side *side, const test_tape *tape, uint32_t node);
+
+#endif

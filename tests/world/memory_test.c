@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT
+// Memory runs out at every point of a scenario of calls: the call says so, nothing changes, the
+// same call succeeds later, and the world ends as one that never lacked memory.
+#include "tests/runner.h"
+#include "tests/tape.h"
+
+#include <string.h>
+
+// --- A scenario with faults, beside one without ---
+
+typedef struct pair {
+    test_world calm, faulted;
+    size_t points;
+    bool fails_after;
+} pair;
+
+static void pair_begin(pair *p, bool fails_after)
+{
+    memset(p, 0, sizeof *p);
+    test_world_begin(&p->calm, 9, NULL);
+    test_world_begin(&p->faulted, 9, NULL);
+    p->fails_after = fails_after;
+}
+
+static void pair_end(pair *p)
+{
+    ck_assert_uint_eq(test_physical_hash(p->calm.world), test_physical_hash(p->faulted.world));
+    test_world_end(&p->calm);
+    test_world_end(&p->faulted);
+}
+
+static bool is_destroy(opcode code)
+{
+    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
+}
+
+static espl_status call(espl_world *world, const operation *op, const espl_entity *entities,
+                        espl_entity *out)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    const espl_entity entity = entities[op->entity];
+
+    switch (op->code) {
+    case OP_CREATE:
+        return espl_create(world, &placement, 1, op->count, out);
+    case OP_ATTACH:
+        return espl_attach(world, entity, entities[op->parent], &op->options);
+    case OP_DETACH:
+        return espl_detach(world, entity, op->keep);
+    case OP_DESTROY:
+        return espl_destroy(world, entity);
+    case OP_DESTROY_SUBTREE:
+        return espl_destroy_subtree(world, entity);
+    case OP_DESTROY_ONLY:
+        return espl_destroy_only(world, entity);
+    case OP_INSTANTIATE:
+        return espl_instantiate(world, entity, op->count, out);
+    case OP_SET_LOCAL:
+        return espl_set_local(world, entity, &op->value);
+    default:
+        return espl_set_world(world, entity, &op->value);
+    }
+}
+
+// Run one operation in both worlds; in the faulted one the n-th allocation fails, for all n.
+static void run(pair *p, const operation *op, espl_entity *entities, uint32_t out)
+{
+    espl_world *const world = p->faulted.world;
+    espl_entity made[TAPE_COUNT_LIMIT] = {{0}};
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    const espl_status calm = call(p->calm.world, op, entities, entities + out);
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        const uint64_t before = test_physical_hash(world);
+        test_heap_arm(&p->faulted.heap, n, p->fails_after);
+        status = call(world, op, entities, made);
+        test_heap_arm(&p->faulted.heap, 0, false);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            ck_assert_msg(!is_destroy(op->code), "a destroy failed for lack of memory");
+            ck_assert_uint_eq(test_physical_hash(world), before);
+            test_world_is_valid(world);
+            p->points += 1;
+        }
+    }
+    ck_assert_int_eq(status, calm);
+    if (op->code == OP_CREATE || op->code == OP_INSTANTIATE) {
+        ck_assert_int_eq(memcmp(made, entities + out, op->count * sizeof *made), 0);
+    }
+    test_world_is_valid(world);
+}
+
+static espl_transform stretched(void)
+{
+    espl_transform value = test_at(1, 2, 3);
+    value.stretch[1] = 2;
+    value.context = 7;
+    return value;
+}
+
+// Entities 0 - 7 solos, 8 - 10 clones of the tree, 11 - 13 clones of a member.
+static void run_scenario(bool fails_after, size_t least_points)
+{
+    const espl_transform plain = test_at(4, 5, 6), general = stretched();
+    const operation scenario[] = {
+        {.code = OP_CREATE, .count = 8},
+        {.code = OP_SET_LOCAL, .entity = 0, .value = plain},
+        {.code = OP_ATTACH, .entity = 1, .parent = 0},
+        {.code = OP_ATTACH, .entity = 2, .parent = 0},
+        {.code = OP_ATTACH, .entity = 3, .parent = 1},
+        {.code = OP_ATTACH, .entity = 4, .parent = 1, .options = {.link = ESPL_LINK_FREE}},
+        {.code = OP_SET_LOCAL, .entity = 3, .value = general},
+        {.code = OP_SET_WORLD, .entity = 4, .value = plain},
+        {.code = OP_ATTACH, .entity = 6, .parent = 5},
+        {.code = OP_ATTACH, .entity = 5, .parent = 3},
+        {.code = OP_INSTANTIATE, .entity = 0, .count = 3},
+        {.code = OP_INSTANTIATE, .entity = 3, .count = 3},
+        {.code = OP_SET_LOCAL, .entity = 8, .value = general},
+        {.code = OP_DESTROY_ONLY, .entity = 1},
+        {.code = OP_ATTACH, .entity = 7, .parent = 4},
+        {.code = OP_DETACH, .entity = 3, .keep = ESPL_KEEP_WORLD},
+        {.code = OP_DESTROY, .entity = 9},
+        {.code = OP_ATTACH, .entity = 10, .parent = 8},
+        {.code = OP_DESTROY_ONLY, .entity = 8},
+        {.code = OP_ATTACH, .entity = 2, .parent = 10},
+        {.code = OP_DESTROY_SUBTREE, .entity = 10},
+        {.code = OP_DETACH, .entity = 5, .keep = ESPL_KEEP_NONE},
+        {.code = OP_DESTROY, .entity = 0},
+    };
+    static const uint32_t out_of[2] = {8, 11};
+    espl_entity entities[16] = {{0}};
+    uint32_t instantiated = 0;
+    pair p;
+
+    pair_begin(&p, fails_after);
+    for (size_t i = 0; i < sizeof scenario / sizeof *scenario; ++i) {
+        const bool clones = scenario[i].code == OP_INSTANTIATE;
+        run(&p, &scenario[i], entities, clones ? out_of[instantiated] : 0);
+        instantiated += clones;
+    }
+    ck_assert_uint_ge(p.points, least_points);
+    pair_end(&p);
+}
+
+START_TEST(each_call_fails_cleanly_when_one_allocation_fails)
+{
+    run_scenario(false, 20);
+}
+END_TEST
+
+START_TEST(each_call_fails_cleanly_when_all_later_allocations_fail)
+{
+    run_scenario(true, 20);
+}
+END_TEST
+
+// --- Worlds and commands objects ---
+
+START_TEST(a_world_is_made_whole_or_not_at_all)
+{
+    test_heap heap;
+    espl_world *world = NULL;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    test_heap_init(&heap);
+    const espl_world_def def = {.allocator = test_heap_allocator(&heap)};
+    for (size_t n = 1; status != ESPL_OK; ++n) {
+        test_heap_arm(&heap, n, true);
+        status = espl_world_create(&world, &def);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+        ck_assert((world != NULL) == (status == ESPL_OK));
+        ck_assert(status == ESPL_OK || heap.bytes == 0);
+    }
+    test_heap_arm(&heap, 0, false);
+    ck_assert(espl_validate(world, NULL));
+    espl_world_destroy(world);
+    ck_assert_uint_eq(heap.bytes, 0);
+    ck_assert_uint_eq(heap.faults, 0);
+}
+END_TEST
+
+START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
+{
+    test_world test;
+    espl_commands *commands = NULL;
+    uint32_t number = 7;
+    size_t points = 0;
+    espl_component component = 0;
+    const espl_component_def number_def = {"number", sizeof number, 4};
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_component_register(test.world, &number_def, &component), ESPL_OK);
+    const espl_component_value value = {component, sizeof number, &number};
+    const espl_entity source = test_solo(test.world);
+    const espl_instance_def def = {.source = source, .values = &value, .value_count = 1};
+    ck_assert_int_eq(espl_commands_create(test.world, 2, &commands), ESPL_OK);
+
+    espl_recorder *const recorder = espl_commands_recorder(commands, 1);
+    for (size_t i = 0; i < 300; ++i) {
+        const espl_transform at = test_at((float)i, 0, 0);
+        espl_status status = ESPL_ERR_NO_MEMORY;
+        for (size_t n = 1; status != ESPL_OK; ++n) {
+            test_heap_arm(&test.heap, n, false);
+            status = i % 2 == 0 ? espl_record_instantiate(recorder, 0, &def, 1 + i % 3, NULL)
+                                : espl_record_set_local(recorder, 0, source, &at);
+            test_heap_arm(&test.heap, 0, false);
+            ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+            points += status != ESPL_OK;
+            ck_assert_uint_eq(espl_commands_count(commands), i + (status == ESPL_OK));
+        }
+    }
+    ck_assert_uint_gt(points, 3);
+
+    espl_report report;
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.applied, 300);
+    ck_assert_uint_eq(report.created, 300);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_commands_object_leaves_nothing_behind_in_any_state)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity source = test_solo(test.world);
+    const size_t before = test.heap.bytes;
+    const espl_instance_def def = {.source = source};
+    for (int state = 0; state < 5; ++state) {
+        espl_commands *commands = NULL;
+        ck_assert_int_eq(espl_commands_create(test.world, 3, &commands), ESPL_OK);
+        if (state >= 1) {
+            ck_assert_int_eq(
+                espl_record_instantiate(espl_commands_recorder(commands, 2), 0, &def, 2, NULL),
+                ESPL_OK);
+        }
+        if (state == 2) {
+            ck_assert_int_eq(espl_commands_submit(commands), ESPL_OK);
+        }
+        if (state == 3) {
+            test_heap_arm(&test.heap, 1, true);
+            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_ERR_NO_MEMORY);
+            test_heap_arm(&test.heap, 0, false);
+        }
+        if (state == 4) {
+            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        }
+        espl_commands_destroy(commands);
+        if (state < 3) { // playback keeps its scratch for the next one
+            ck_assert_uint_eq(test.heap.bytes, before);
+        }
+    }
+    // What was submitted and destroyed is not played.
+    espl_report report;
+    ck_assert_int_eq(espl_sync(test.world, &report), ESPL_OK);
+    ck_assert_uint_eq(report.accepted, 0);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_world_ends_at_zero_bytes_with_everything_in_it)
+{
+    test_world test;
+    espl_entity clones[100];
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity root = test_solo(test.world), child = test_solo(test.world);
+    const espl_transform value = stretched();
+    ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(test.world, child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(test.world, root, 100, clones), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(test.world, clones[50]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(test.world, espl_get_first_child(test.world, clones[7])),
+                     ESPL_OK);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(reserved_room_needs_no_memory_later)
+{
+    test_world test;
+    espl_entity entity[64];
+    const espl_component placement = ESPL_PLACEMENT;
+
+    test_world_begin(&test, 0, NULL);
+    // The first tree makes the archetypes and the scratch known.
+    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    ck_assert_int_eq(espl_attach(test.world, b, a, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, 64), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_create(test.world, &placement, 1, 64, entity), ESPL_OK);
+    ck_assert_uint_eq(test.heap.failures, 0);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(reads_writes_and_destroys_need_no_memory)
+{
+    test_world test;
+    espl_entity entity[32];
+    espl_transform out;
+
+    test_world_begin(&test, 0, NULL);
+    for (int i = 0; i < 32; ++i) {
+        entity[i] = test_solo_at(test.world, (float)i, 0, 0);
+        if (i > 0) {
+            ck_assert_int_eq(espl_attach(test.world, entity[i], entity[(i - 1) / 2], NULL),
+                             ESPL_OK);
+        }
+    }
+    test_heap_arm(&test.heap, 1, true);
+    for (int i = 0; i < 32; ++i) {
+        const espl_transform value = test_at(1, (float)i, 2);
+        ck_assert_int_eq(espl_set_local(test.world, entity[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_world(test.world, entity[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_get_world(test.world, entity[i], &out), ESPL_OK);
+    }
+    for (int i = 5; i < 32; i += 3) {
+        ck_assert_int_eq(espl_destroy_only(test.world, entity[i]), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_destroy_only(test.world, entity[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, entity[1]), ESPL_OK);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *memory_suite(void)
+{
+    Suite *const suite = suite_create("memory");
+    TCase *const tcase = tcase_create("allocator");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, each_call_fails_cleanly_when_one_allocation_fails);
+    tcase_add_test(tcase, each_call_fails_cleanly_when_all_later_allocations_fail);
+    tcase_add_test(tcase, a_world_is_made_whole_or_not_at_all);
+    tcase_add_test(tcase, recording_without_memory_records_nothing_and_can_be_tried_again);
+    tcase_add_test(tcase, a_commands_object_leaves_nothing_behind_in_any_state);
+    tcase_add_test(tcase, a_world_ends_at_zero_bytes_with_everything_in_it);
+    tcase_add_test(tcase, reserved_room_needs_no_memory_later);
+    tcase_add_test(tcase, reads_writes_and_destroys_need_no_memory);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(memory_suite)

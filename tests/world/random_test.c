@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// Random operations, good and bad, at once: the library against the model, bit for bit.
+// ESPL_SEED runs one seed, ESPL_OPERATIONS sets how many operations each run takes.
+#include "tests/runner.h"
+#include "tests/tape.h"
+
+// Everything is compared every so often, so that the share of a node stays the same.
+static size_t interval_of(const test_tape *tape)
+{
+    return tape->style.population <= 12 ? 1 : tape->style.population / 3;
+}
+
+static void step(test_tape *tape, test_side *side)
+{
+    const operation op = tape_next(tape);
+    tape->code = op.code;
+
+    const espl_status status = side_run(side, tape, &op);
+    const model_answer answer = tape_apply(tape, &op);
+    tape_demand(tape, (answer & model_answer_of(status)) != 0, "answered %s, allowed set %#x",
+                espl_status_name(status), answer);
+    side_map(side, tape, &op);
+
+    const uint32_t node = tape_node(tape, op.entity);
+    if (op.code != OP_CREATE && node < tape->model.count && tape->model.nodes[node].is_alive) {
+        side_compare_node(side, tape, node);
+    }
+}
+
+static void run_tape(uint64_t seed, uint32_t population, size_t operations)
+{
+    test_tape tape;
+    test_side side;
+
+    tape_begin(&tape, seed, population);
+    side_begin(&side, 1, NULL);
+    const size_t interval = interval_of(&tape);
+    for (tape.at = 0; tape.at < operations; ++tape.at) {
+        step(&tape, &side);
+        if (tape.at % interval == 0) {
+            side_compare(&side, &tape);
+        }
+    }
+    side_compare(&side, &tape);
+    side_end(&side);
+    tape_end(&tape);
+}
+
+static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, size_t operations)
+{
+    const uint64_t chosen = test_environment("ESPL_SEED", 0);
+    const size_t length = (size_t)test_environment("ESPL_OPERATIONS", test_scaled(operations));
+    uint64_t state = first;
+
+    if (chosen != 0) {
+        run_tape(chosen, population, length);
+        return;
+    }
+    for (uint32_t i = 0; i < seeds; ++i) {
+        run_tape(test_random(&state), population, length);
+    }
+}
+
+START_TEST(a_world_of_a_few_entities_follows_the_model)
+{
+    run_seeds(1, 60, 5, 4000);
+}
+END_TEST
+
+START_TEST(a_small_world_follows_the_model)
+{
+    run_seeds(2, 60, 24, 6000);
+}
+END_TEST
+
+START_TEST(a_world_of_hundreds_follows_the_model)
+{
+    run_seeds(3, 30, 200, 10000);
+}
+END_TEST
+
+START_TEST(a_world_of_thousands_follows_the_model)
+{
+    run_seeds(4, 10, 3000, 15000);
+}
+END_TEST
+
+static Suite *random_suite(void)
+{
+    Suite *const suite = suite_create("random");
+    TCase *const tcase = tcase_create("model");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, a_world_of_a_few_entities_follows_the_model);
+    tcase_add_test(tcase, a_small_world_follows_the_model);
+    tcase_add_test(tcase, a_world_of_hundreds_follows_the_model);
+    tcase_add_test(tcase, a_world_of_thousands_follows_the_model);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(random_suite)

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: MIT
+// The worked examples of the specification, with entities.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+static void ck_transform(espl_transform got, float x, float y, float z, float scale)
+{
+    ck_assert_float_eq(got.position[0], x);
+    ck_assert_float_eq(got.position[1], y);
+    ck_assert_float_eq(got.position[2], z);
+    ck_assert_float_eq(got.scale, scale);
+}
+
+static void adopt(espl_world *world, espl_entity child, espl_entity parent)
+{
+    const espl_attach_options keep_local = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    ck_assert_int_eq(espl_attach(world, child, parent, &keep_local), ESPL_OK);
+}
+
+static void set_local(espl_world *world, espl_entity entity, espl_transform value)
+{
+    ck_assert_int_eq(espl_set_local(world, entity, &value), ESPL_OK);
+}
+
+START_TEST(stretch_and_scale_move_children_and_only_scale_is_inherited)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    espl_transform above = espl_transform_identity(), below = test_at(1, 1, 1);
+
+    above.scale = 2;
+    above.stretch[1] = 3;
+    below.scale = 0.5f;
+    below.stretch[2] = 2;
+    set_local(test.world, parent, above);
+    set_local(test.world, child, below);
+    adopt(test.world, child, parent);
+
+    const espl_transform world = test_world_of(test.world, child);
+    ck_transform(world, 2, 6, 2, 1);
+    ck_assert_float_eq(world.stretch[0], 1);
+    ck_assert_float_eq(world.stretch[1], 1);
+    ck_assert_float_eq(world.stretch[2], 2);
+
+    espl_transform wanted = test_at(4, 6, 2);
+    wanted.scale = 3;
+    wanted.stretch[2] = 2;
+    ck_assert_int_eq(espl_set_world(test.world, child, &wanted), ESPL_OK);
+    ck_transform(test_local_of(test.world, child), 2, 1, 1, 1.5f);
+    ck_transform(test_world_of(test.world, child), 4, 6, 2, 3);
+    test_world_end(&test);
+}
+END_TEST
+
+// R{A{C,D},B{E}}, in the order R, A, B, C, D, E.
+static void make_tree(espl_world *world, espl_entity node[6])
+{
+    static const int parent[6] = {-1, 0, 0, 1, 1, 2};
+
+    for (int i = 0; i < 6; ++i) {
+        node[i] = test_solo_at(world, 1, 0, 0);
+        if (parent[i] >= 0) {
+            adopt(world, node[i], node[parent[i]]);
+        }
+    }
+}
+
+static void ck_ranks(const espl_world *world, const espl_entity *node, const uint32_t *rank,
+                     size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_uint_eq(espl_get_rank(world, node[i]), rank[i]);
+    }
+}
+
+START_TEST(ranks_are_the_breadth_first_order_and_follow_an_attach)
+{
+    static const uint32_t before[6] = {0, 1, 2, 3, 4, 5};
+    static const uint32_t after[7] = {0, 1, 2, 3, 4, 6, 5};
+    static const uint32_t depth[7] = {0, 1, 1, 2, 2, 2, 2};
+    test_world test;
+    espl_entity node[7];
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    ck_ranks(test.world, node, before, 6);
+
+    node[6] = test_solo(test.world);
+    adopt(test.world, node[6], node[1]);
+    ck_ranks(test.world, node, after, 7);
+    for (int i = 0; i < 7; ++i) {
+        ck_assert_uint_eq(espl_get_depth(test.world, node[i]), depth[i]);
+    }
+    ck_assert_uint_eq(espl_count_children(test.world, node[1]), 3);
+    ck_assert(espl_entity_equal(espl_get_child(test.world, node[1], 2), node[6]));
+    ck_assert(espl_entity_is_null(espl_get_child(test.world, node[1], 3)));
+    ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 6);
+    ck_assert(espl_is_ancestor(test.world, node[0], node[6]));
+    ck_assert(!espl_is_ancestor(test.world, node[2], node[6]));
+    ck_assert(!espl_is_ancestor(test.world, node[6], node[6]));
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
+{
+    test_world test;
+    espl_entity node[6];
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    set_local(test.world, node[0], test_at(2, 0, 0));
+    set_local(test.world, node[3], test_at(5, 0, 0));
+    ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(an_equal_write_visits_nothing)
+{
+    test_world test;
+    espl_entity node[6];
+    espl_world_stats before, after;
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    espl_stats(test.world, &before);
+    set_local(test.world, node[0], test_at(1, 0, 0));
+    espl_stats(test.world, &after);
+    ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
+    ck_assert_uint_eq(after.writes, before.writes);
+
+    set_local(test.world, node[1], test_at(3, 0, 0));
+    espl_stats(test.world, &after);
+    ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 3);
+    ck_assert_uint_eq(after.writes, before.writes + 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_world_below_scale_zero_is_lossy)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    espl_transform flat = test_at(10, 0, 0);
+
+    flat.scale = 0;
+    set_local(test.world, parent, flat);
+    adopt(test.world, child, parent);
+    const espl_transform wanted = test_at(12, 3, 4);
+    ck_assert_int_eq(espl_set_world(test.world, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(test.world, child), 10, 0, 0, 0);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(one_flat_axis_loses_that_axis_alone)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 7, 8, 9);
+    espl_transform flat = test_at(1, 1, 1);
+
+    flat.stretch[1] = 0;
+    set_local(test.world, parent, flat);
+    adopt(test.world, child, parent);
+    const espl_transform wanted = test_at(3, 3, 3);
+    ck_assert_int_eq(espl_set_world(test.world, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(test.world, child), 3, 1, 3, 1);
+    ck_transform(test_local_of(test.world, child), 2, 8, 2, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(attach_keeps_what_its_options_say)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo_at(test.world, 10, 0, 0);
+    const espl_entity child = test_solo_at(test.world, 1, 2, 3);
+    const espl_attach_options snap = {.position = ESPL_KEEP_NONE};
+
+    ck_assert_int_eq(espl_attach(test.world, child, parent, NULL), ESPL_OK);
+    ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
+    ck_transform(test_local_of(test.world, child), -9, 2, 3, 1);
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_transform(test_world_of(test.world, child), -9, 2, 3, 1);
+    adopt(test.world, child, parent);
+    ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &snap), ESPL_OK);
+    ck_transform(test_world_of(test.world, child), 10, 0, 0, 1);
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_transform(test_local_of(test.world, child), 10, 0, 0, 1);
+    ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_get_role(test.world, parent), ESPL_ROLE_SOLO);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(survivors_take_the_place_of_the_dead_in_order)
+{
+    test_world test;
+    espl_entity node[6];
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    ck_assert_int_eq(espl_destroy_only(test.world, node[1]), ESPL_OK);
+    ck_assert(!espl_is_alive(test.world, node[1]));
+    ck_assert_uint_eq(espl_count_children(test.world, node[0]), 3);
+    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 0), node[3]));
+    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 1), node[4]));
+    ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 2), node[2]));
+    ck_transform(test_world_of(test.world, node[3]), 3, 0, 0, 1);
+    ck_transform(test_local_of(test.world, node[3]), 2, 0, 0, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
+{
+    test_world test;
+    espl_entity node[6];
+    const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    ck_assert_int_eq(espl_attach(test.world, node[2], node[0], &set_free), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, node[0]), ESPL_OK);
+    ck_assert(!espl_is_alive(test.world, node[1]));
+    ck_assert(!espl_is_alive(test.world, node[4]));
+    ck_assert_int_eq(espl_get_role(test.world, node[2]), ESPL_ROLE_ROOT);
+    ck_assert_int_eq(espl_get_link(test.world, node[2]), ESPL_LINK_OWNED);
+    ck_assert_int_eq(espl_get_role(test.world, node[5]), ESPL_ROLE_MEMBER);
+    ck_transform(test_local_of(test.world, node[2]), 2, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[5]), 3, 0, 0, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_clone_of_a_member_starts_as_a_root_at_its_place)
+{
+    test_world test;
+    espl_entity node[6], clone[3];
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    ck_assert_int_eq(espl_instantiate(test.world, node[1], 3, clone), ESPL_OK);
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_get_role(test.world, clone[i]), ESPL_ROLE_ROOT);
+        ck_assert_uint_eq(espl_count_descendants(test.world, clone[i]), 2);
+        ck_transform(test_world_of(test.world, clone[i]), 2, 0, 0, 1);
+        ck_transform(test_world_of(test.world, espl_get_child(test.world, clone[i], 1)), 3, 0, 0,
+                     1);
+    }
+    ck_assert_uint_eq(espl_count_descendants(test.world, node[0]), 5);
+    test_world_end(&test);
+}
+END_TEST
+
+// A quarter turn about Y takes +Z to +X.
+START_TEST(a_turned_parent_carries_its_child_around)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
+    espl_transform turned = espl_transform_identity();
+
+    adopt(test.world, child, parent);
+    turned.rotation[1] = turned.rotation[3] = 0.70710678f;
+    set_local(test.world, parent, turned);
+    const espl_transform world = test_world_of(test.world, child);
+    ck_assert_float_eq_tol(world.position[0], 2, 1e-6f);
+    ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
+    ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    const espl_entity child = test_solo(test.world);
+    uint64_t random = 11;
+
+    for (int i = 0; i < 2; ++i) {
+        espl_transform value = test_at(1, 2, 3);
+        for (int k = 0; k < 4; ++k) {
+            value.rotation[k] = test_between(&random, 0.1f, 1);
+        }
+        set_local(test.world, i == 0 ? a : b, value);
+    }
+    for (size_t i = 0; i < test_scaled(200000); ++i) {
+        ck_assert_int_eq(espl_attach(test.world, child, i % 2 == 0 ? a : b, NULL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    const espl_transform world = test_world_of(test.world, child);
+    float square = 0;
+    for (int k = 0; k < 4; ++k) {
+        square += world.rotation[k] * world.rotation[k];
+    }
+    ck_assert_float_eq_tol(square, 1, 2e-6f);
+    ck_assert_float_eq_tol(world.scale, 1, 1e-6f);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(worlds_do_not_know_each_other)
+{
+    test_world one, other;
+    test_world_begin(&one, 0, NULL);
+    test_world_begin(&other, 0, NULL);
+    const espl_entity here = test_solo_at(one.world, 1, 0, 0);
+    const espl_entity there = test_solo_at(other.world, 2, 0, 0);
+
+    ck_assert(!espl_is_alive(one.world, there));
+    ck_assert(!espl_is_alive(other.world, here));
+    ck_assert_int_eq(espl_attach(one.world, here, there, NULL), ESPL_ERR_FOREIGN);
+    test_world_end(&one);
+    ck_transform(test_world_of(other.world, there), 2, 0, 0, 1);
+    test_world_end(&other);
+}
+END_TEST
+
+static Suite *worked_suite(void)
+{
+    Suite *const suite = suite_create("worked examples");
+    TCase *const tcase = tcase_create("entities");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, stretch_and_scale_move_children_and_only_scale_is_inherited);
+    tcase_add_test(tcase, ranks_are_the_breadth_first_order_and_follow_an_attach);
+    tcase_add_test(tcase, two_writes_to_one_hierarchy_are_both_seen_at_once);
+    tcase_add_test(tcase, an_equal_write_visits_nothing);
+    tcase_add_test(tcase, a_world_below_scale_zero_is_lossy);
+    tcase_add_test(tcase, one_flat_axis_loses_that_axis_alone);
+    tcase_add_test(tcase, attach_keeps_what_its_options_say);
+    tcase_add_test(tcase, survivors_take_the_place_of_the_dead_in_order);
+    tcase_add_test(tcase, survivors_below_a_destroyed_root_become_roots_of_their_own);
+    tcase_add_test(tcase, a_clone_of_a_member_starts_as_a_root_at_its_place);
+    tcase_add_test(tcase, a_turned_parent_carries_its_child_around);
+    tcase_add_test(tcase, changing_parents_for_ever_leaves_rotations_at_unit_length);
+    tcase_add_test(tcase, worlds_do_not_know_each_other);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(worked_suite)

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// `espalier check`: one copy of a scene in a world of its own, every world transform compared with
+// the oracle at every moment.
+#include "tools/commands.h"
+
+#include "tools/oracle.h"
+#include "tools/progress.h"
+#include "tools/stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MOMENTS 100
+#define STEPS 500
+
+/// How far a rotation may be off where a simulation is the oracle: 1 - |q.q'|.
+#define TURN_ALLOWED 1e-7
+
+/// One scene under examination.
+typedef struct check_bench {
+    const tool_options *options;
+    tool_scene *scene;
+    tool_stage stage;
+    tool_moment moment;
+    espl_entity *nodes; // [node_count]
+    tool_tally tally;
+    double worst_turn; // 1 - |q.q'|; simulations only
+} check_bench;
+
+static uint32_t count_moments(const check_bench *bench)
+{
+    if (!scene_moves(bench->scene)) {
+        return 1;
+    }
+    const uint32_t usual = bench->scene->physics != NULL ? STEPS : MOMENTS;
+    return bench->options->frames > 0 ? bench->options->frames : usual;
+}
+
+static bool write_locals(check_bench *bench, tool_fault *fault)
+{
+    for (size_t i = 0; i < bench->scene->node_count; ++i) {
+        const espl_transform local = placement_round(&bench->moment.locals[i].place);
+        const espl_status status = espl_set_local(bench->stage.world, bench->nodes[i], &local);
+
+        if (!stage_went_well(&bench->stage, status, "espl_set_local", fault)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// 1 - |q.q'| between the directions of two quaternions. Lengths are left out: the library brings
+/// rotations to unit length when they are written, not on the way down.
+static double turn_error(const tool_affine *expected, const espl_transform *world)
+{
+    double seen[4], dot = 0;
+    tool_placement truth;
+
+    for (int i = 0; i < 4; ++i) {
+        seen[i] = (double)world->rotation[i];
+    }
+    quaternion_normalize(seen);
+    (void)placement_of_affine(&truth, expected);
+    for (int i = 0; i < 4; ++i) {
+        dot += seen[i] * truth.rotation[i];
+    }
+    return 1 - fabs(dot);
+}
+
+static bool read_worlds(check_bench *bench, tool_fault *fault)
+{
+    const oracle_frame origin = oracle_frame_identity();
+
+    for (size_t i = 0; i < bench->scene->node_count; ++i) {
+        espl_transform world;
+        const espl_status status = espl_get_world(bench->stage.world, bench->nodes[i], &world);
+
+        if (!stage_went_well(&bench->stage, status, "espl_get_world", fault)) {
+            return false;
+        }
+        tally_compare(&bench->tally, &bench->moment, i, &origin, &world);
+        if (bench->scene->physics != NULL) {
+            const double turn = turn_error(&bench->moment.nodes[i].world, &world);
+            bench->worst_turn = fmax(bench->worst_turn, turn);
+        }
+    }
+    return true;
+}
+
+static bool run_moments(check_bench *bench, tool_fault *fault)
+{
+    const uint32_t count = count_moments(bench);
+    tool_progress progress = progress_begin(bench->scene->label, count, bench->options->is_quiet);
+    bool is_good = true;
+
+    for (uint32_t i = 0; is_good && i < count; ++i) {
+        if (i > 0) {
+            scene_step(bench->scene);
+        }
+        moment_take(&bench->moment, bench->scene, bench->scene->duration * i / count);
+        is_good = write_locals(bench, fault) && read_worlds(bench, fault);
+        progress_show(&progress, i + 1);
+    }
+    progress_end(&progress);
+    return is_good;
+}
+
+/// The verdict on what was read.
+static bool judge(const check_bench *bench, tool_fault *fault)
+{
+    const tool_tally *const tally = &bench->tally;
+    const double within = bench->options->within;
+
+    if (tally->wrong > 0) {
+        fault_say(fault, "%zu of %zu reads differ from the oracle, '%s' by %.3g of what is allowed",
+                  tally->wrong, tally->reads, bench->scene->nodes[tally->worst_node].name,
+                  tally->worst_share);
+        return false;
+    }
+    if (within > 0 && !(tally->worst_error <= within)) {
+        fault_say(fault, "a position is off by %.3g, more than %.3g", tally->worst_error, within);
+        return false;
+    }
+    if (!(bench->worst_turn <= TURN_ALLOWED)) {
+        fault_say(fault, "a rotation is off by 1 - |q.q'| = %.3g, more than %.3g",
+                  bench->worst_turn, TURN_ALLOWED);
+        return false;
+    }
+    return true;
+}
+
+static void print_result(const check_bench *bench)
+{
+    const tool_scene *const scene = bench->scene;
+    const tool_tally *const tally = &bench->tally;
+    const size_t beyond = moment_count_beyond(&bench->moment);
+
+    (void)printf("%s: %zu nodes, depth %u, %u moments, %zu reads agree; largest error %.3g "
+                 "(%.0f %% of what is allowed)",
+                 scene->label, scene->node_count, scene->depth, count_moments(bench), tally->reads,
+                 tally->worst_error, ceil(100 * tally->worst_share));
+    if (scene->physics != NULL) {
+        (void)printf(", 1-|q.q'| %.2g", bench->worst_turn);
+    }
+    (void)putchar('\n');
+    if (beyond > 0) {
+        (void)printf("    %zu nodes stand below uneven scale or shear and are not compared: a "
+                     "stretch hands no shape down\n",
+                     beyond);
+    }
+}
+
+static bool examine(check_bench *bench, tool_fault *fault)
+{
+    bench->nodes = calloc(bench->scene->node_count, sizeof *bench->nodes);
+    if (bench->nodes == NULL || !moment_reserve(&bench->moment, bench->scene)) {
+        fault_say(fault, "no memory for %zu nodes", bench->scene->node_count);
+        return false;
+    }
+    return stage_open(&bench->stage, bench->options->workers, fault) &&
+           stage_plant(&bench->stage, bench->scene, espl_entity_null(), bench->nodes, fault) &&
+           stage_is_valid(&bench->stage, fault) && run_moments(bench, fault) &&
+           stage_is_valid(&bench->stage, fault) && judge(bench, fault);
+}
+
+int run_check(const tool_options *options, tool_scene *scenes)
+{
+    int status = EXIT_AGREED;
+
+    for (size_t i = 0; i < options->scene_count; ++i) {
+        check_bench bench = {.options = options, .scene = &scenes[i]};
+        tool_fault fault = {""};
+
+        if (!examine(&bench, &fault)) {
+            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
+            status = EXIT_DISAGREED;
+        } else if (!options->is_quiet) {
+            print_result(&bench);
+        }
+        stage_close(&bench.stage);
+        moment_release(&bench.moment);
+        free(bench.nodes);
+    }
+    return status;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// What the program does, one function a command.
+#ifndef ESPALIER_TOOLS_COMMANDS_H
+#define ESPALIER_TOOLS_COMMANDS_H
+
+#include "tools/options.h"
+#include "tools/scene.h"
+
+/// Carry a command out on scenes that are loaded.
+/// @param scenes  [options->scene_count]; simulations move on.
+/// @return an exit status.
+int run_play(const tool_options *options, tool_scene *scenes);
+int run_check(const tool_options *options, tool_scene *scenes);
+int run_tree(const tool_options *options, tool_scene *scenes);
+
+#endif

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: MIT
+#include "tools/crowd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/// Shares destroyed each frame: carriers with all on them, and copies alone. Together one in twenty.
+#define CARRIER_SHARE 0.02
+#define COPY_SHARE 0.03
+
+/// Order of playback: carriers exist before what they carry, and the dead go last.
+enum { KEY_CARRIER, KEY_COPY, KEY_DESTROY };
+
+double crowd_clock(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// Layout.
+
+static void place_seat(tool_crowd *crowd, size_t index, double spacing)
+{
+    const size_t seat = index % CROWD_SEATS;
+    const int up = crowd->scene->up_axis;
+    const size_t column = seat % CROWD_SEAT_COLUMNS, row = seat / CROWD_SEAT_COLUMNS;
+    crowd_copy *const copy = &crowd->copies[index];
+
+    copy->carrier = (uint32_t)(index / CROWD_SEATS);
+    copy->nodes = crowd->nodes + index * crowd->scene->node_count;
+    copy->place = placement_identity();
+    copy->place.position[(up + 1) % 3] = ((double)row - 0.5) * spacing;
+    copy->place.position[(up + 2) % 3] =
+        ((double)column - (CROWD_SEAT_COLUMNS - 1) / 2.0) * spacing;
+}
+
+/// Carriers stand in a grid about as wide as deep on the picture.
+static void place_home(tool_crowd *crowd, size_t index, double spacing)
+{
+    const size_t columns = (size_t)ceil(sqrt((double)crowd->carrier_count * 0.75));
+    const size_t rows = (crowd->carrier_count + columns - 1) / columns;
+    crowd_carrier *const carrier = &crowd->carriers[index];
+    const double row = (double)(index / columns) - (double)(rows - 1) / 2;
+    const double column = (double)(index % columns) - (double)(columns - 1) / 2;
+
+    carrier->home[0] = row * spacing * 2.8;
+    carrier->home[1] = column * spacing * (CROWD_SEAT_COLUMNS + 0.8);
+    carrier->beat = random_unit(&crowd->random) * 6.283185307179586;
+    carrier->place = placement_identity();
+}
+
+/// Carriers drift on small circles and swing about the vertical.
+static tool_placement place_carrier(const tool_crowd *crowd, const crowd_carrier *carrier,
+                                    double seconds)
+{
+    const int up = crowd->scene->up_axis;
+    const double beat = carrier->beat + seconds;
+    const double drift = fabs(crowd->copies[0].place.position[(up + 1) % 3]) * 0.4;
+    tool_placement place = placement_identity();
+    double axis[3] = {0, 0, 0};
+
+    axis[up] = 1;
+    quaternion_about(place.rotation, axis, 0.3 * sin(0.7 * beat));
+    place.position[(up + 1) % 3] = carrier->home[0] + drift * cos(beat);
+    place.position[(up + 2) % 3] = carrier->home[1] + drift * sin(beat);
+    return place;
+}
+
+oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy)
+{
+    const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
+    const tool_affine carrier_matrix = affine_of_placement(&carrier->place);
+    const tool_affine seat_matrix = affine_of_placement(&copy->place);
+
+    return (oracle_frame){
+        .matrix = affine_multiply(&carrier_matrix, &seat_matrix),
+        .reach = vector_length(carrier->place.position) + vector_length(copy->place.position),
+        .depth = CROWD_DEPTH,
+    };
+}
+
+// Opening.
+
+static bool mark_prefab(tool_stage *stage, espl_entity entity, tool_fault *fault)
+{
+    return stage_went_well(stage, espl_add(stage->world, entity, ESPL_PREFAB, NULL, 0), "espl_add",
+                           fault);
+}
+
+/// An entity to carry seats, and a seat with the scene's nodes below it. All are prefabs, so that
+/// queries see the copies alone.
+static bool make_prefabs(tool_crowd *crowd, tool_fault *fault)
+{
+    tool_stage *const stage = crowd->stage;
+    const espl_component kinds[] = {ESPL_PLACEMENT, stage->copy_kind};
+    espl_entity *const nodes = crowd->nodes; // not in use yet
+
+    if (!stage_went_well(stage, espl_create(stage->world, kinds, 1, 1, &crowd->carrier_prefab),
+                         "espl_create", fault) ||
+        !stage_went_well(stage, espl_create(stage->world, kinds, 2, 1, &crowd->seat_prefab),
+                         "espl_create", fault) ||
+        !stage_plant(stage, crowd->scene, crowd->seat_prefab, nodes, fault) ||
+        !mark_prefab(stage, crowd->carrier_prefab, fault) ||
+        !mark_prefab(stage, crowd->seat_prefab, fault)) {
+        return false;
+    }
+    for (size_t i = 0; i < crowd->scene->node_count; ++i) {
+        if (!mark_prefab(stage, nodes[i], fault)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool reserve(tool_crowd *crowd, tool_fault *fault)
+{
+    crowd->carriers = calloc(crowd->carrier_count, sizeof *crowd->carriers);
+    crowd->copies = calloc(crowd->copy_count, sizeof *crowd->copies);
+    crowd->nodes = calloc(crowd->copy_count * crowd->scene->node_count, sizeof *crowd->nodes);
+    if (crowd->carriers == NULL || crowd->copies == NULL || crowd->nodes == NULL) {
+        fault_say(fault, "no memory for %zu copies", crowd->copy_count);
+        return false;
+    }
+    return stage_went_well(crowd->stage,
+                           espl_commands_create(crowd->stage->world, CROWD_LANES, &crowd->commands),
+                           "espl_commands_create", fault);
+}
+
+bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
+                const crowd_plan *plan, tool_fault *fault)
+{
+    *crowd = (tool_crowd){
+        .stage = stage,
+        .scene = scene,
+        .phase_count = plan->phase_count,
+        .copy_count = plan->copy_count,
+        .carrier_count = ((size_t)plan->copy_count + CROWD_SEATS - 1) / CROWD_SEATS,
+        .random = {plan->seed},
+    };
+    if (!reserve(crowd, fault) || !make_prefabs(crowd, fault)) {
+        crowd_close(crowd);
+        return false;
+    }
+
+    for (size_t i = 0; i < crowd->carrier_count; ++i) {
+        place_home(crowd, i, plan->spacing);
+    }
+    for (size_t i = 0; i < crowd->copy_count; ++i) {
+        place_seat(crowd, i, plan->spacing);
+    }
+    return true;
+}
+
+void crowd_close(tool_crowd *crowd)
+{
+    espl_commands_destroy(crowd->commands);
+    free(crowd->carriers);
+    free(crowd->copies);
+    free(crowd->nodes);
+    *crowd = (tool_crowd){0};
+}
+
+// Births and deaths.
+
+/// How many of so many a share takes this time; the fraction is left to chance.
+static size_t draw_count(random_stream *stream, size_t count, double share)
+{
+    return (size_t)((double)count * share + random_unit(stream));
+}
+
+static void doom_carriers(tool_crowd *crowd)
+{
+    const size_t count = draw_count(&crowd->random, crowd->carrier_count, CARRIER_SHARE);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t chosen = random_below(&crowd->random, (uint32_t)crowd->carrier_count);
+        crowd_carrier *const carrier = &crowd->carriers[chosen];
+        carrier->fate = carrier->is_alive ? FATE_DESTROY : carrier->fate;
+    }
+}
+
+/// Copies on a doomed carrier die with it, and need no command.
+static void doom_copies(tool_crowd *crowd)
+{
+    const size_t count = draw_count(&crowd->random, crowd->copy_count, COPY_SHARE);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t chosen = random_below(&crowd->random, (uint32_t)crowd->copy_count);
+        crowd_copy *const copy = &crowd->copies[chosen];
+        const bool is_carried = crowd->carriers[copy->carrier].fate != FATE_DESTROY;
+        copy->fate = copy->is_alive && is_carried ? FATE_DESTROY : copy->fate;
+    }
+}
+
+static void decide(tool_crowd *crowd, double seconds, bool is_last)
+{
+    for (size_t i = 0; i < crowd->carrier_count; ++i) {
+        crowd_carrier *const carrier = &crowd->carriers[i];
+        carrier->fate = carrier->is_alive ? FATE_STAY : FATE_SPAWN;
+        carrier->place = place_carrier(crowd, carrier, seconds);
+    }
+    if (!is_last) {
+        doom_carriers(crowd);
+    }
+    for (size_t i = 0; i < crowd->copy_count; ++i) {
+        crowd_copy *const copy = &crowd->copies[i];
+        const bool is_carried = crowd->carriers[copy->carrier].fate != FATE_DESTROY;
+        copy->fate = !copy->is_alive && is_carried ? FATE_SPAWN : FATE_STAY;
+    }
+    if (!is_last) {
+        doom_copies(crowd);
+    }
+}
+
+static void note(tool_crowd *crowd, size_t lane, espl_status status)
+{
+    if (crowd->recorded[lane] == ESPL_OK) {
+        crowd->recorded[lane] = status;
+    }
+}
+
+static void record_carrier(tool_crowd *crowd, size_t lane, crowd_carrier *carrier)
+{
+    espl_recorder *const recorder = espl_commands_recorder(crowd->commands, (uint32_t)lane);
+
+    if (carrier->fate == FATE_SPAWN) {
+        const espl_instance_def def = {
+            .source = crowd->carrier_prefab,
+            .place = ESPL_PLACE_WORLD,
+            .transform = placement_round(&carrier->place),
+        };
+        note(crowd, lane,
+             espl_record_instantiate(recorder, KEY_CARRIER, &def, 1, &carrier->pending));
+    } else if (carrier->fate == FATE_DESTROY) {
+        note(crowd, lane, espl_record_destroy(recorder, KEY_DESTROY, carrier->entity));
+    }
+}
+
+static void record_copy(tool_crowd *crowd, size_t lane, crowd_copy *copy)
+{
+    espl_recorder *const recorder = espl_commands_recorder(crowd->commands, (uint32_t)lane);
+    const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
+
+    if (copy->fate == FATE_SPAWN) {
+        const uint32_t number = (uint32_t)(copy - crowd->copies);
+        const espl_component_value value = {crowd->stage->copy_kind, sizeof number, &number};
+        const espl_instance_def def = {
+            .source = crowd->seat_prefab,
+            .parent = carrier->fate == FATE_SPAWN ? carrier->pending : carrier->entity,
+            .place = ESPL_PLACE_LOCAL,
+            .transform = placement_round(&copy->place),
+            .values = &value,
+            .value_count = 1,
+        };
+        note(crowd, lane, espl_record_instantiate(recorder, KEY_COPY, &def, 1, &copy->pending));
+    } else if (copy->fate == FATE_DESTROY) {
+        note(crowd, lane, espl_record_destroy(recorder, KEY_DESTROY, copy->seat));
+    }
+}
+
+static void record_carriers_of_lane(void *argument, size_t lane)
+{
+    tool_crowd *const crowd = argument;
+
+    for (size_t i = lane; i < crowd->carrier_count; i += CROWD_LANES) {
+        record_carrier(crowd, lane, &crowd->carriers[i]);
+    }
+}
+
+/// Copies are dealt to lanes otherwise than carriers, so that most have a pending parent that
+/// another lane recorded.
+static void record_copies_of_lane(void *argument, size_t lane)
+{
+    tool_crowd *const crowd = argument;
+    const size_t begin = crowd->copy_count * lane / CROWD_LANES;
+    const size_t end = crowd->copy_count * (lane + 1) / CROWD_LANES;
+
+    for (size_t i = begin; i < end; ++i) {
+        record_copy(crowd, lane, &crowd->copies[i]);
+    }
+}
+
+static void run_lanes(const espl_executor *executor, espl_job job, tool_crowd *crowd)
+{
+    if (executor->parallel_for != NULL) {
+        executor->parallel_for(executor->context, job, crowd, CROWD_LANES);
+        return;
+    }
+    for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
+        job(crowd, lane);
+    }
+}
+
+static bool record(tool_crowd *crowd, tool_fault *fault)
+{
+    memset(crowd->recorded, 0, sizeof crowd->recorded);
+    run_lanes(&crowd->stage->executor, record_carriers_of_lane, crowd);
+    run_lanes(&crowd->stage->executor, record_copies_of_lane, crowd);
+    for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
+        if (!stage_went_well(crowd->stage, crowd->recorded[lane], "recording", fault)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void add_account(espl_report *sum, const espl_report *part)
+{
+    sum->accepted += part->accepted;
+    sum->applied += part->applied;
+    sum->refused += part->refused;
+    sum->lossy += part->lossy;
+    sum->created += part->created;
+    sum->destroyed += part->destroyed;
+}
+
+static bool play(tool_crowd *crowd, tool_fault *fault)
+{
+    espl_report report = {0};
+
+    if (!stage_went_well(crowd->stage, espl_commands_submit(crowd->commands),
+                         "espl_commands_submit", fault)) {
+        return false;
+    }
+    const double begin = crowd_clock();
+    const espl_status status = espl_sync(crowd->stage->world, &report);
+    crowd->playback_seconds += crowd_clock() - begin;
+    add_account(&crowd->account, &report);
+    return stage_went_well(crowd->stage, status, "espl_sync", fault);
+}
+
+static bool number_is(const tool_stage *stage, espl_entity entity, espl_component kind,
+                      uint32_t number)
+{
+    uint32_t found = UINT32_MAX;
+
+    return espl_get(stage->world, entity, kind, &found, sizeof found) == ESPL_OK &&
+           found == number && !espl_has(stage->world, entity, ESPL_PREFAB);
+}
+
+/// Find the entities of a fresh copy, and see that they are what was ordered.
+static bool meet_copy(tool_crowd *crowd, crowd_copy *copy, tool_fault *fault)
+{
+    const tool_stage *const stage = crowd->stage;
+    const size_t count = crowd->scene->node_count;
+    const uint32_t number = (uint32_t)(copy - crowd->copies);
+
+    if (!stage_went_well(stage, espl_commands_resolve(crowd->commands, copy->pending, &copy->seat),
+                         "espl_commands_resolve", fault)) {
+        return false;
+    }
+    bool is_right = number_is(stage, copy->seat, stage->copy_kind, number) &&
+                    stage_list_below(stage, copy->seat, copy->nodes, count) == count;
+    for (uint32_t i = 0; is_right && i < count; ++i) {
+        is_right = number_is(stage, copy->nodes[i], stage->node_kind, i);
+    }
+    if (!is_right) {
+        fault_say(fault, "copy %u differs from its prefab", number);
+        return false;
+    }
+    copy->phase = random_below(&crowd->random, crowd->phase_count);
+    copy->is_alive = true;
+    ++crowd->made;
+    return true;
+}
+
+static bool meet(tool_crowd *crowd, tool_fault *fault)
+{
+    for (size_t i = 0; i < crowd->carrier_count; ++i) {
+        crowd_carrier *const carrier = &crowd->carriers[i];
+
+        carrier->is_alive = carrier->fate != FATE_DESTROY;
+        if (carrier->fate == FATE_SPAWN &&
+            !stage_went_well(
+                crowd->stage,
+                espl_commands_resolve(crowd->commands, carrier->pending, &carrier->entity),
+                "espl_commands_resolve", fault)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < crowd->copy_count; ++i) {
+        crowd_copy *const copy = &crowd->copies[i];
+
+        if (copy->fate == FATE_DESTROY || !crowd->carriers[copy->carrier].is_alive) {
+            copy->is_alive = false;
+        } else if (copy->fate == FATE_SPAWN && !meet_copy(crowd, copy, fault)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool crowd_change(tool_crowd *crowd, double seconds, bool is_last, tool_fault *fault)
+{
+    decide(crowd, seconds, is_last);
+    if (!record(crowd, fault) || !play(crowd, fault) || !meet(crowd, fault)) {
+        return false;
+    }
+    espl_commands_reset(crowd->commands);
+    return true;
+}
+
+bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault)
+{
+    for (size_t i = 0; i < crowd->carrier_count; ++i) {
+        crowd_carrier *const carrier = &crowd->carriers[i];
+
+        if (!carrier->is_alive) {
+            continue;
+        }
+        carrier->place = place_carrier(crowd, carrier, seconds);
+        const espl_transform local = placement_round(&carrier->place);
+        const espl_status status = espl_set_local(crowd->stage->world, carrier->entity, &local);
+        if (!stage_went_well(crowd->stage, status, "espl_set_local", fault)) {
+            return false;
+        }
+    }
+    return true;
+}

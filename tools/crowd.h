@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// Copies of one scene on moving carriers: spawned, respawned and destroyed through commands that
+// are recorded in several lanes and played at a sync point.
+//
+//     carrier (root, moves) - seat (one copy) - the scene's nodes
+#ifndef ESPALIER_TOOLS_CROWD_H
+#define ESPALIER_TOOLS_CROWD_H
+
+#include "tools/oracle.h"
+#include "tools/random.h"
+#include "tools/stage.h"
+
+/// Copies on one carrier, and their rows and columns there.
+#define CROWD_SEATS 8
+#define CROWD_SEAT_COLUMNS 4
+/// Lanes of recording; the same for any number of workers, so that the worlds are too.
+#define CROWD_LANES 8
+/// Links above the scene's own nodes.
+#define CROWD_DEPTH 2
+
+/// What the next playback does to a carrier or a copy.
+typedef enum crowd_fate { FATE_STAY, FATE_SPAWN, FATE_DESTROY } crowd_fate;
+
+typedef struct crowd_carrier {
+    espl_entity entity, pending;
+    double home[2]; // on the ground
+    double beat;    // where in its movement it starts, radians
+    tool_placement place;
+    crowd_fate fate;
+    bool is_alive;
+} crowd_carrier;
+
+typedef struct crowd_copy {
+    espl_entity seat, pending;
+    espl_entity *nodes; // [node_count], in the scene's order
+    tool_placement place;
+    uint32_t carrier, phase;
+    crowd_fate fate;
+    bool is_alive;
+} crowd_copy;
+
+typedef struct tool_crowd {
+    tool_stage *stage;
+    const tool_scene *scene;
+    espl_commands *commands;
+    espl_entity carrier_prefab, seat_prefab;
+    uint32_t phase_count;
+    size_t carrier_count, copy_count;
+    crowd_carrier *carriers; // [carrier_count]
+    crowd_copy *copies;      // [copy_count]
+    espl_entity *nodes;      // [copy_count * node_count]
+    random_stream random;
+    espl_status recorded[CROWD_LANES]; // first refusal while recording
+    size_t made;                       // prefabs instantiated, carriers not counted
+    double playback_seconds;           // of all playbacks
+    espl_report account;               // sum over all playbacks
+} tool_crowd;
+
+/// How to lay a crowd out.
+typedef struct crowd_plan {
+    uint32_t copy_count;
+    uint32_t phase_count; // copies draw one of these each time they are spawned
+    uint64_t seed;
+    double spacing; // between seats, scene units
+} crowd_plan;
+
+/// Make the prefabs and lay the crowd out; nobody lives yet.
+bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
+                const crowd_plan *plan, tool_fault *fault);
+/// Release it; {0} is allowed. The entities go with the stage.
+void crowd_close(tool_crowd *crowd);
+
+/// Record and play one frame's births and deaths. Whoever is missing is spawned; a share is
+/// destroyed unless this is the last frame.
+bool crowd_change(tool_crowd *crowd, double seconds, bool is_last, tool_fault *fault);
+
+/// Move the carriers to where they are at a time.
+bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault);
+
+/// What the top of a copy stands in.
+oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy);
+
+/// Seconds of a clock that only runs forward.
+double crowd_clock(void);
+
+#endif

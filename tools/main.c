@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// espalier(1): shows scenes made by others living in the library's hierarchies.
+#include "tools/commands.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/// Load all scenes before anything else happens: a bad one spoils the whole command line, and the
+/// readers' processes are started before any thread.
+static bool load_all(tool_scene *scenes, const tool_options *options)
+{
+    bool is_good = true;
+
+    for (size_t i = 0; i < options->scene_count; ++i) {
+        tool_fault fault = {""};
+
+        if (!scene_load(&scenes[i], options->scenes[i], &fault)) {
+            (void)fprintf(stderr, "espalier: %s: %s\n", options->scenes[i], fault.text);
+            is_good = false;
+        }
+    }
+    return is_good;
+}
+
+static int run(const tool_options *options, tool_scene *scenes)
+{
+    switch (options->command) {
+    case COMMAND_PLAY:
+        return run_play(options, scenes);
+    case COMMAND_CHECK:
+        return run_check(options, scenes);
+    default:
+        return run_tree(options, scenes);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    tool_options options;
+    const options_result parsed = options_parse(&options, argc, argv);
+
+    if (parsed != OPTIONS_RUN) {
+        return parsed == OPTIONS_DONE ? EXIT_AGREED : EXIT_BAD_SCENE;
+    }
+    tool_scene *const scenes = calloc(options.scene_count, sizeof *scenes);
+    if (scenes == NULL) {
+        (void)fprintf(stderr, "espalier: no memory\n");
+        return EXIT_BAD_SCENE;
+    }
+
+    const int status = load_all(scenes, &options) ? run(&options, scenes) : EXIT_BAD_SCENE;
+    for (size_t i = 0; i < options.scene_count; ++i) {
+        scene_release(&scenes[i]);
+    }
+    free(scenes);
+    return fflush(stdout) == 0 ? status : EXIT_BAD_SCENE;
+}

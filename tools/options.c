@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+#include "tools/options.h"
+
+#include <espalier/base.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COPIES_LIMIT 1000000
+#define FRAMES_LIMIT 1000000
+#define WORKERS_LIMIT 256
+
+static const char usage[] =
+    "usage: espalier play  [--copies N] [--frames N] [--workers N] [--seed N] [--png FILE]\n"
+    "                      [--quiet] SCENE...\n"
+    "       espalier check [--frames N] [--within LENGTH] [--quiet] SCENE...\n"
+    "       espalier tree  SCENE...\n";
+
+static const char help[] =
+    "\n"
+    "Show scenes made by others living in Espalier's transform hierarchies.\n"
+    "\n"
+    "  play   spawn copies of each scene under moving carriers, animate them, respawn some\n"
+    "         each frame, and compare world transforms read mid-frame with an oracle\n"
+    "  check  load each scene, validate it, and compare every world transform with an oracle\n"
+    "  tree   print each scene's hierarchy: depth, role, local and world placement\n"
+    "\n"
+    "A SCENE is any file that Assimp reads (BVH, glTF, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
+    "in MuJoCo's MJCF.\n"
+    "\n"
+    "  -n, --copies N       copies of each scene (100)\n"
+    "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps)\n"
+    "  -w, --workers N      threads (1); 0 is one for each processor\n"
+    "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
+    "  -p, --png FILE       draw the final poses\n"
+    "  -e, --within LENGTH  largest error of a position, instead of the bound of rounding\n"
+    "  -q, --quiet          print failures only\n"
+    "  -h, --help           print this\n"
+    "  -V, --version        print the version\n"
+    "\n"
+    "Exit status: 0 the oracle agreed, 1 it did not, 2 a scene or the command line is bad.\n";
+
+static const struct option long_options[] = {
+    {"copies", required_argument, NULL, 'n'},  {"frames", required_argument, NULL, 'f'},
+    {"workers", required_argument, NULL, 'w'}, {"seed", required_argument, NULL, 's'},
+    {"png", required_argument, NULL, 'p'},     {"within", required_argument, NULL, 'e'},
+    {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
+};
+
+static bool parse_number(uint64_t *out, const char *text, uint64_t least, uint64_t most,
+                         const char *what)
+{
+    char *end = NULL;
+
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    if (errno != 0 || end == text || *end != '\0' || strchr(text, '-') != NULL || value < least ||
+        value > most) {
+        (void)fprintf(stderr, "espalier: --%s takes a whole number from %llu to %llu, not '%s'\n",
+                      what, (unsigned long long)least, (unsigned long long)most, text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_small(uint32_t *out, const char *text, uint32_t least, uint32_t most,
+                        const char *what)
+{
+    uint64_t value = 0;
+
+    if (!parse_number(&value, text, least, most, what)) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool parse_length(double *out, const char *text)
+{
+    char *end = NULL;
+    const double value = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(value > 0) || isinf(value)) {
+        (void)fprintf(stderr, "espalier: --within takes a length above 0, not '%s'\n", text);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool parse_command(tool_command *out, const char *word)
+{
+    static const char *const words[] = {"play", "tree", "check"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+        if (strcmp(word, words[i]) == 0) {
+            *out = (tool_command)i;
+            return true;
+        }
+    }
+    (void)fprintf(stderr, "espalier: no command '%s'; there are play, check and tree\n", word);
+    return false;
+}
+
+/// Take one option. @return OPTIONS_RUN to go on.
+static options_result take_option(tool_options *options, int option)
+{
+    bool is_good = true;
+
+    switch (option) {
+    case 'n':
+        is_good = parse_small(&options->copies, optarg, 1, COPIES_LIMIT, "copies");
+        break;
+    case 'f':
+        is_good = parse_small(&options->frames, optarg, 1, FRAMES_LIMIT, "frames");
+        break;
+    case 'w':
+        is_good = parse_small(&options->workers, optarg, 0, WORKERS_LIMIT, "workers");
+        break;
+    case 's':
+        is_good = parse_number(&options->seed, optarg, 0, UINT64_MAX, "seed");
+        break;
+    case 'e':
+        is_good = parse_length(&options->within, optarg);
+        break;
+    case 'p':
+        options->png = optarg;
+        break;
+    case 'q':
+        options->is_quiet = true;
+        break;
+    case 'h':
+        (void)printf("%s%s", usage, help);
+        return OPTIONS_DONE;
+    case 'V':
+        (void)printf("espalier %d.%d.%d\n", ESPL_VERSION_MAJOR, ESPL_VERSION_MINOR,
+                     ESPL_VERSION_PATCH);
+        return OPTIONS_DONE;
+    default: // getopt_long has said what is wrong
+        is_good = false;
+        break;
+    }
+    return is_good ? OPTIONS_RUN : OPTIONS_BAD;
+}
+
+options_result options_parse(tool_options *out, int argc, char **argv)
+{
+    options_result result = OPTIONS_RUN;
+
+    *out = (tool_options){.copies = 100, .workers = 1, .seed = 1};
+    while (result == OPTIONS_RUN) {
+        const int option = getopt_long(argc, argv, "n:f:w:s:p:e:qhV", long_options, NULL);
+        if (option == -1) {
+            break;
+        }
+        result = take_option(out, option);
+    }
+    if (result != OPTIONS_RUN) {
+        return result;
+    }
+
+    if (optind >= argc) {
+        (void)fprintf(stderr, "%s", usage);
+        return OPTIONS_BAD;
+    }
+    if (!parse_command(&out->command, argv[optind])) {
+        return OPTIONS_BAD;
+    }
+    out->scenes = argv + optind + 1;
+    out->scene_count = (size_t)(argc - optind - 1);
+    if (out->scene_count == 0) {
+        (void)fprintf(stderr, "espalier: %s needs a scene\n", argv[optind]);
+        return OPTIONS_BAD;
+    }
+    return OPTIONS_RUN;
+}

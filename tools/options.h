@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The command line of espalier(1).
+#ifndef ESPALIER_TOOLS_OPTIONS_H
+#define ESPALIER_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Exit statuses.
+enum { EXIT_AGREED = 0, EXIT_DISAGREED = 1, EXIT_BAD_SCENE = 2 };
+
+typedef enum tool_command { COMMAND_PLAY, COMMAND_TREE, COMMAND_CHECK } tool_command;
+
+typedef struct tool_options {
+    tool_command command;
+    uint32_t copies;
+    uint32_t frames; // 0: what suits the command and the scene
+    uint32_t workers;
+    uint64_t seed;
+    double within;   // largest error of a position; 0: the bound of rounding
+    const char *png; // or NULL
+    bool is_quiet;
+    char **scenes; // [scene_count]
+    size_t scene_count;
+} tool_options;
+
+/// What options_parse() found.
+typedef enum options_result {
+    OPTIONS_RUN,  // carry the command out
+    OPTIONS_DONE, // help or version was printed: exit with EXIT_AGREED
+    OPTIONS_BAD,  // a message was printed: exit with EXIT_BAD_SCENE
+} options_result;
+
+options_result options_parse(tool_options *out, int argc, char **argv);
+
+#endif

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: MIT
+// `espalier play`: a crowd of each scene, alive for some frames, judged while it moves.
+#include "tools/commands.h"
+
+#include "tools/crowd.h"
+#include "tools/picture.h"
+#include "tools/progress.h"
+#include "tools/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES 60
+#define FRAME_SECONDS (1.0 / 60)
+/// Moments of a scene that copies are spread over.
+#define PHASES 32
+/// World transforms read and judged in a frame, about; larger crowds are judged in turns.
+#define READS_PER_FRAME 65536
+
+/// One moment of the scene, ready to be written to any copy.
+typedef struct play_phase {
+    tool_moment moment;
+    espl_transform *locals; // [moved_count]
+} play_phase;
+
+/// One scene's performance.
+typedef struct play_show {
+    const tool_options *options;
+    tool_scene *scene;
+    tool_stage stage;
+    tool_crowd crowd;
+    size_t phase_count, moved_count;
+    play_phase *phases; // [phase_count]
+    uint32_t *moved;    // [moved_count] nodes that something moves
+    uint32_t frame_count;
+    double write_seconds;
+    uint64_t visited; // worlds recomputed by the writes
+    tool_tally tally;
+    espl_world_stats stats; // at the end
+    size_t beyond;          // nodes not compared, of one copy
+    uint64_t checksum;      // of the final worlds
+} play_show;
+
+// Preparation.
+
+static bool list_moved(play_show *show)
+{
+    const tool_scene *const scene = show->scene;
+
+    show->moved = calloc(scene->node_count + scene->channel_count + 1, sizeof *show->moved);
+    if (show->moved == NULL) {
+        return false;
+    }
+    if (scene->physics != NULL) {
+        for (uint32_t i = 0; i < scene->node_count; ++i) {
+            show->moved[show->moved_count++] = i;
+        }
+    }
+    for (size_t i = 0; i < scene->channel_count; ++i) {
+        show->moved[show->moved_count++] = scene->channels[i].node;
+    }
+    return true;
+}
+
+static bool reserve_phases(play_show *show)
+{
+    const uint32_t copies = show->options->copies;
+
+    show->phase_count = show->scene->channel_count == 0 ? 1 : copies < PHASES ? copies : PHASES;
+    show->phases = calloc(show->phase_count, sizeof *show->phases);
+    bool is_good = show->phases != NULL;
+    for (size_t i = 0; is_good && i < show->phase_count; ++i) {
+        play_phase *const phase = &show->phases[i];
+        phase->locals = calloc(show->moved_count + 1, sizeof *phase->locals);
+        is_good = phase->locals != NULL && moment_reserve(&phase->moment, show->scene);
+    }
+    return is_good;
+}
+
+static void take_phases(play_show *show, double seconds)
+{
+    for (size_t i = 0; i < show->phase_count; ++i) {
+        play_phase *const phase = &show->phases[i];
+        const double share = (double)i / (double)show->phase_count;
+
+        moment_take(&phase->moment, show->scene, seconds + show->scene->duration * share);
+        for (size_t j = 0; j < show->moved_count; ++j) {
+            phase->locals[j] = placement_round(&phase->moment.locals[show->moved[j]].place);
+        }
+    }
+}
+
+/// The widest side of a figure at one moment: on the ground whole, in height by half.
+static double figure_size(const tool_moment *moment, int up_axis)
+{
+    double widest = 0;
+
+    for (int axis = 0; axis < 3; ++axis) {
+        double least = HUGE_VAL, most = -HUGE_VAL;
+
+        for (size_t i = 0; i < moment->count; ++i) {
+            least = fmin(least, moment->nodes[i].world.m[axis][3]);
+            most = fmax(most, moment->nodes[i].world.m[axis][3]);
+        }
+        widest = fmax(widest, (most - least) * (axis == up_axis ? 0.5 : 1));
+    }
+    return widest;
+}
+
+static double choose_spacing(const play_show *show)
+{
+    double size = 0;
+
+    for (size_t i = 0; i < show->phase_count; ++i) {
+        size = fmax(size, figure_size(&show->phases[i].moment, show->scene->up_axis));
+    }
+    return size > 0 ? 1.25 * size : 1;
+}
+
+static bool prepare(play_show *show, tool_fault *fault)
+{
+    show->frame_count = show->options->frames > 0 ? show->options->frames : FRAMES;
+    if (!list_moved(show) || !reserve_phases(show)) {
+        fault_say(fault, "no memory for %zu nodes", show->scene->node_count);
+        return false;
+    }
+    take_phases(show, 0);
+    show->beyond = moment_count_beyond(&show->phases[0].moment);
+
+    const crowd_plan plan = {
+        .copy_count = show->options->copies,
+        .phase_count = (uint32_t)show->phase_count,
+        .seed = show->options->seed,
+        .spacing = choose_spacing(show),
+    };
+    return stage_open(&show->stage, show->options->workers, fault) &&
+           crowd_open(&show->crowd, &show->stage, show->scene, &plan, fault);
+}
+
+// Frames.
+
+static bool write_copy(play_show *show, const crowd_copy *copy, tool_fault *fault)
+{
+    const play_phase *const phase = &show->phases[copy->phase];
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < show->moved_count && status == ESPL_OK; ++i) {
+        const espl_entity node = copy->nodes[show->moved[i]];
+        status = espl_set_local(show->stage.world, node, &phase->locals[i]);
+    }
+    return stage_went_well(&show->stage, status, "espl_set_local", fault);
+}
+
+/// Read a copy's worlds right after it was written, while others still wait for their writes.
+static bool judge_copy(play_show *show, const crowd_copy *copy, tool_fault *fault)
+{
+    const oracle_frame above = crowd_frame(&show->crowd, copy);
+    const tool_moment *const moment = &show->phases[copy->phase].moment;
+
+    for (size_t i = 0; i < show->scene->node_count; ++i) {
+        espl_transform world;
+        const espl_status status = espl_get_world(show->stage.world, copy->nodes[i], &world);
+
+        if (!stage_went_well(&show->stage, status, "espl_get_world", fault)) {
+            return false;
+        }
+        tally_compare(&show->tally, moment, i, &above, &world);
+    }
+    return true;
+}
+
+/// Every how many copies one is judged, so that the reads of a frame stay few enough.
+static size_t judging_stride(const play_show *show)
+{
+    const size_t nodes = show->scene->node_count * show->crowd.copy_count;
+
+    return (nodes + READS_PER_FRAME - 1) / READS_PER_FRAME;
+}
+
+static bool write_frame(play_show *show, uint32_t frame, tool_fault *fault)
+{
+    const double seconds = frame * FRAME_SECONDS;
+    const size_t stride = judging_stride(show);
+    espl_world_stats before, after;
+
+    espl_stats(show->stage.world, &before);
+    double begin = crowd_clock();
+    bool is_good = crowd_move(&show->crowd, seconds, fault);
+    show->write_seconds += crowd_clock() - begin;
+
+    for (size_t i = 0; is_good && i < show->crowd.copy_count; ++i) {
+        const crowd_copy *const copy = &show->crowd.copies[i];
+        if (!copy->is_alive) {
+            continue;
+        }
+        begin = crowd_clock();
+        is_good = write_copy(show, copy, fault);
+        show->write_seconds += crowd_clock() - begin;
+        if (is_good && (i + frame) % stride == 0) {
+            is_good = judge_copy(show, copy, fault);
+        }
+    }
+    espl_stats(show->stage.world, &after);
+    show->visited += after.nodes_visited - before.nodes_visited;
+    return is_good;
+}
+
+static bool run_frames(play_show *show, tool_fault *fault)
+{
+    tool_progress progress =
+        progress_begin(show->scene->label, show->frame_count, show->options->is_quiet);
+    bool is_good = true;
+
+    for (uint32_t frame = 0; is_good && frame < show->frame_count; ++frame) {
+        const double seconds = frame * FRAME_SECONDS;
+
+        is_good = crowd_change(&show->crowd, seconds, frame + 1 == show->frame_count, fault);
+        scene_step(show->scene);
+        take_phases(show, seconds);
+        is_good = is_good && write_frame(show, frame, fault);
+        progress_show(&progress, frame + 1);
+    }
+    progress_end(&progress);
+    return is_good;
+}
+
+// The end.
+
+/// FNV-1a over the bytes of the worlds, copy by copy.
+static bool sum_worlds(play_show *show, tool_fault *fault)
+{
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < show->crowd.copy_count * show->scene->node_count; ++i) {
+        const crowd_copy *const copy = &show->crowd.copies[i / show->scene->node_count];
+        espl_transform world;
+        unsigned char bytes[sizeof world];
+
+        if (!copy->is_alive) {
+            continue;
+        }
+        const espl_status status = espl_get_world(show->stage.world, show->crowd.nodes[i], &world);
+        if (!stage_went_well(&show->stage, status, "espl_get_world", fault)) {
+            return false;
+        }
+        memcpy(bytes, &world, sizeof world);
+        for (size_t j = 0; j < sizeof bytes; ++j) {
+            sum = (sum ^ bytes[j]) * UINT64_C(0x100000001b3);
+        }
+    }
+    show->checksum = sum;
+    return true;
+}
+
+/// See by a query that exactly the nodes of the living copies are there.
+static bool count_by_query(const play_show *show, tool_fault *fault)
+{
+    const espl_query_def def = {.all = &show->stage.node_kind, .all_count = 1};
+    size_t found = 0, expected = 0;
+    espl_query query;
+
+    const espl_status status = espl_query_begin(show->stage.world, &def, &query);
+    if (!stage_went_well(&show->stage, status, "espl_query_begin", fault)) {
+        return false;
+    }
+    while (espl_query_next(&query)) {
+        found += query.count;
+    }
+    for (size_t i = 0; i < show->crowd.copy_count; ++i) {
+        expected += show->crowd.copies[i].is_alive ? show->scene->node_count : 0;
+    }
+    if (found != expected) {
+        fault_say(fault, "a query finds %zu nodes where %zu live", found, expected);
+    }
+    return found == expected;
+}
+
+static bool judge(play_show *show, tool_fault *fault)
+{
+    const tool_tally *const tally = &show->tally;
+    const espl_report *const account = &show->crowd.account;
+    const double within = show->options->within;
+
+    espl_stats(show->stage.world, &show->stats);
+    if (!stage_is_valid(&show->stage, fault) || !count_by_query(show, fault) ||
+        !sum_worlds(show, fault)) {
+        return false;
+    }
+    if (account->refused > 0 || account->accepted != account->applied) {
+        fault_say(fault, "%zu of %zu commands were refused", account->refused, account->accepted);
+        return false;
+    }
+    if (tally->wrong > 0) {
+        fault_say(fault, "%zu of %zu reads differ from the oracle, '%s' by %.3g of what is allowed",
+                  tally->wrong, tally->reads, show->scene->nodes[tally->worst_node].name,
+                  tally->worst_share);
+        return false;
+    }
+    if (within > 0 && !(tally->worst_error <= within)) {
+        fault_say(fault, "a position is off by %.3g, more than %.3g", tally->worst_error, within);
+        return false;
+    }
+    return true;
+}
+
+// What is shown.
+
+static void copy_position(float out[3], const play_show *show, espl_entity entity)
+{
+    if (espl_get_world_position(show->stage.world, entity, out) != ESPL_OK) {
+        memset(out, 0, 3 * sizeof *out);
+    }
+}
+
+/// A stick from each node's parent to the node; nodes at the top are dots.
+static bool collect_sticks(const play_show *show, picture_panel *panel, tool_fault *fault)
+{
+    const size_t node_count = show->scene->node_count;
+
+    panel->up_axis = show->scene->up_axis;
+    panel->sticks = calloc(show->crowd.copy_count * node_count, sizeof *panel->sticks);
+    if (panel->sticks == NULL) {
+        fault_say(fault, "no memory for the picture");
+        return false;
+    }
+    for (size_t i = 0; i < show->crowd.copy_count * node_count; ++i) {
+        const crowd_copy *const copy = &show->crowd.copies[i / node_count];
+        const uint32_t parent = show->scene->nodes[i % node_count].parent;
+        picture_stick *const stick = &panel->sticks[panel->count];
+
+        if (!copy->is_alive) {
+            continue;
+        }
+        copy_position(stick->to, show, copy->nodes[i % node_count]);
+        memcpy(stick->from, stick->to, sizeof stick->to);
+        if (parent != SCENE_NO_PARENT) {
+            copy_position(stick->from, show, copy->nodes[parent]);
+        }
+        stick->figure = copy->carrier;
+        ++panel->count;
+    }
+    return true;
+}
+
+static void head_table(tool_table *table)
+{
+    static const char *const headings[] = {"scene",       "nodes",         "copies",  "entities",
+                                           "hierarchies", "depth",         "ns/node", "us/prefab",
+                                           "reads",       "largest error", "allowed", "checksum"};
+
+    (void)table_row_begin(table);
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; ++i) {
+        table_cell(table, "%s", headings[i]);
+    }
+}
+
+static void add_to_table(tool_table *table, const play_show *show)
+{
+    const tool_crowd *const crowd = &show->crowd;
+    const double per_node =
+        show->visited > 0 ? show->write_seconds / (double)show->visited * 1e9 : 0;
+    const double per_prefab =
+        crowd->made > 0 ? crowd->playback_seconds / (double)crowd->made * 1e6 : 0;
+
+    (void)table_row_begin(table);
+    table_cell(table, "%s", show->scene->label);
+    table_cell(table, "%zu", show->scene->node_count);
+    table_cell(table, "%zu", crowd->copy_count);
+    table_cell(table, "%zu", show->stats.entities);
+    table_cell(table, "%zu", show->stats.hierarchies);
+    table_cell(table, "%u", show->scene->depth + CROWD_DEPTH);
+    table_cell(table, "%.1f", per_node);
+    table_cell(table, "%.2f", per_prefab);
+    table_cell(table, "%zu", show->tally.reads);
+    table_cell(table, "%.2g", show->tally.worst_error);
+    table_cell(table, "%.0f %%", ceil(100 * show->tally.worst_share));
+    table_cell(table, "%016llx", (unsigned long long)show->checksum);
+}
+
+static void release(play_show *show)
+{
+    crowd_close(&show->crowd);
+    stage_close(&show->stage);
+    for (size_t i = 0; show->phases != NULL && i < show->phase_count; ++i) {
+        moment_release(&show->phases[i].moment);
+        free(show->phases[i].locals);
+    }
+    free(show->phases);
+    free(show->moved);
+}
+
+/// What all scenes came to.
+typedef struct play_sum {
+    tool_table table;
+    picture_panel *panels; // [scene_count]
+    espl_report account;
+    size_t made;
+} play_sum;
+
+static bool play_scene(const tool_options *options, tool_scene *scene, play_sum *sum,
+                       picture_panel *panel, tool_fault *fault)
+{
+    play_show show = {.options = options, .scene = scene};
+
+    const bool is_good = prepare(&show, fault) && run_frames(&show, fault) && judge(&show, fault) &&
+                         (options->png == NULL || collect_sticks(&show, panel, fault));
+    if (is_good) {
+        add_to_table(&sum->table, &show);
+        sum->account.accepted += show.crowd.account.accepted;
+        sum->account.refused += show.crowd.account.refused;
+        sum->account.created += show.crowd.account.created;
+        sum->account.destroyed += show.crowd.account.destroyed;
+        sum->made += show.crowd.made;
+    }
+    if (is_good && show.beyond > 0 && !options->is_quiet) {
+        (void)printf("%s: %zu of %zu nodes stand below uneven scale or shear and are not "
+                     "compared: a stretch hands no shape down\n",
+                     scene->label, show.beyond, scene->node_count);
+    }
+    release(&show);
+    return is_good;
+}
+
+static void print_sum(const tool_options *options, const play_sum *sum)
+{
+    const uint32_t frames = options->frames > 0 ? options->frames : FRAMES;
+
+    (void)printf("%u frames, seed %llu, %d lanes of commands\n\n", frames,
+                 (unsigned long long)options->seed, CROWD_LANES);
+    table_print(&sum->table);
+    (void)printf("\ncommands    %zu played, %zu refused; %zu prefabs made, %zu entities created, "
+                 "%zu destroyed\n",
+                 sum->account.accepted, sum->account.refused, sum->made, sum->account.created,
+                 sum->account.destroyed);
+    (void)printf("oracle      agreed on every read\ninvariants  hold\n");
+}
+
+static bool draw(const tool_options *options, const play_sum *sum)
+{
+    tool_fault fault = {""};
+
+    if (!picture_write(options->png, sum->panels, options->scene_count, &fault)) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        return false;
+    }
+    if (!options->is_quiet) {
+        (void)printf("picture     %s\n", options->png);
+    }
+    return true;
+}
+
+int run_play(const tool_options *options, tool_scene *scenes)
+{
+    play_sum sum = {.panels = calloc(options->scene_count, sizeof *sum.panels)};
+    int status = sum.panels != NULL ? EXIT_AGREED : EXIT_DISAGREED;
+
+    head_table(&sum.table);
+    for (size_t i = 0; sum.panels != NULL && i < options->scene_count; ++i) {
+        tool_fault fault = {""};
+
+        if (!play_scene(options, &scenes[i], &sum, &sum.panels[i], &fault)) {
+            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
+            status = EXIT_DISAGREED;
+        }
+    }
+    if (status == EXIT_AGREED && !options->is_quiet) {
+        print_sum(options, &sum);
+    }
+    if (status == EXIT_AGREED && options->png != NULL && !draw(options, &sum)) {
+        status = EXIT_DISAGREED;
+    }
+    for (size_t i = 0; sum.panels != NULL && i < options->scene_count; ++i) {
+        free(sum.panels[i].sticks);
+    }
+    free(sum.panels);
+    table_release(&sum.table);
+    return status;
+}

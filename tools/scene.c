@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "tools/scene.h"
+
+#include "tools/guard.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_readable_file(const char *path, tool_fault *fault)
+{
+    struct stat facts;
+
+    if (stat(path, &facts) != 0) {
+        fault_say(fault, "%s", strerror(errno));
+    } else if (S_ISDIR(facts.st_mode)) {
+        fault_say(fault, "is a directory");
+    } else if (!S_ISREG(facts.st_mode)) {
+        fault_say(fault, "is not a regular file");
+    } else if (facts.st_size == 0) {
+        fault_say(fault, "is empty");
+    } else {
+        return true;
+    }
+    return false;
+}
+
+/// Tell an MJCF file by its first element; comments may stand before it.
+static bool is_mjcf(const char *path)
+{
+    char head[16384];
+    FILE *const file = fopen(path, "rb");
+
+    if (file == NULL) {
+        return false;
+    }
+    const size_t length = fread(head, 1, sizeof head - 1, file);
+    (void)fclose(file);
+    head[length] = '\0';
+    return strlen(head) == length && strstr(head, "<mujoco") != NULL;
+}
+
+bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault)
+{
+    scene->nodes = calloc(node_count > 0 ? node_count : 1, sizeof *scene->nodes);
+    scene->channels = calloc(channel_count > 0 ? channel_count : 1, sizeof *scene->channels);
+    if (scene->nodes == NULL || scene->channels == NULL) {
+        fault_say(fault, "no memory for %zu nodes", node_count);
+        return false;
+    }
+    scene->node_count = node_count;
+    scene->channel_count = channel_count;
+    return true;
+}
+
+/// Depths, tops, and the check that float can hold the scene at all.
+static bool finish(tool_scene *scene, tool_fault *fault)
+{
+    tool_affine *const worlds = calloc(scene->node_count + 1, sizeof *worlds);
+    bool fits = worlds != NULL;
+
+    if (!fits) {
+        fault_say(fault, "no memory for %zu nodes", scene->node_count);
+    }
+    for (size_t i = 0; i < scene->node_count && fits; ++i) {
+        scene_node *const node = &scene->nodes[i];
+        const bool is_top = node->parent == SCENE_NO_PARENT;
+
+        node->depth = is_top ? 0 : scene->nodes[node->parent].depth + 1;
+        scene->depth = node->depth > scene->depth ? node->depth : scene->depth;
+        scene->top_count += is_top;
+        worlds[i] =
+            is_top ? node->rest.matrix : affine_multiply(&worlds[node->parent], &node->rest.matrix);
+        fits = affine_fits_float(&worlds[i]) && affine_fits_float(&node->rest.matrix);
+        if (!fits) {
+            fault_say(fault, "node '%s' stands at no finite place", node->name);
+        }
+    }
+    if (fits && scene->node_count == 0) {
+        fault_say(fault, "has no nodes");
+        fits = false;
+    }
+    free(worlds);
+    return fits;
+}
+
+static bool read_scene(void *out, const char *path, tool_fault *fault)
+{
+    tool_scene *const scene = out;
+
+    *scene = (tool_scene){0};
+    scene->path = strdup(path);
+    if (scene->path == NULL) {
+        fault_say(fault, "no memory");
+        return false;
+    }
+    const char *const slash = strrchr(scene->path, '/');
+    scene->label = slash != NULL ? slash + 1 : scene->path;
+
+    const bool is_read = is_mjcf(path) ? scene_read_mujoco(scene, path, fault)
+                                       : scene_read_assimp(scene, path, fault);
+    if (is_read && finish(scene, fault)) {
+        return true;
+    }
+    scene_release(scene);
+    return false;
+}
+
+bool scene_load(tool_scene *out, const char *path, tool_fault *fault)
+{
+    tool_scene trial;
+
+    return is_readable_file(path, fault) && guard_try(read_scene, &trial, path, fault) &&
+           read_scene(out, path, fault);
+}
+
+void scene_release(tool_scene *scene)
+{
+    for (size_t i = 0; i < scene->node_count; ++i) {
+        free(scene->nodes[i].name);
+    }
+    for (size_t i = 0; i < scene->channel_count; ++i) {
+        channel_release(&scene->channels[i]);
+    }
+    if (scene->physics != NULL) {
+        physics_end(scene->physics);
+    }
+    free(scene->nodes);
+    free(scene->channels);
+    free(scene->path);
+    *scene = (tool_scene){0};
+}
+
+bool scene_moves(const tool_scene *scene)
+{
+    return scene->physics != NULL || scene->channel_count > 0;
+}
+
+void scene_pose(const tool_scene *scene, double seconds, local_frame *locals)
+{
+    if (scene->physics != NULL) {
+        physics_pose(scene->physics, locals);
+        return;
+    }
+
+    for (size_t i = 0; i < scene->node_count; ++i) {
+        locals[i] = scene->nodes[i].rest;
+    }
+    const double time = scene->duration > 0 ? fmod(seconds, scene->duration) : 0;
+    for (size_t i = 0; i < scene->channel_count; ++i) {
+        const tool_channel *const channel = &scene->channels[i];
+        local_frame *const local = &locals[channel->node];
+
+        local->place = channel_sample(channel, &local->place, time);
+        local->matrix = affine_of_placement(&local->place);
+        local->defect = 0;
+    }
+}
+
+void scene_step(tool_scene *scene)
+{
+    if (scene->physics != NULL) {
+        physics_step(scene->physics);
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+// A scene whatever file it came from: nodes with parents, their rest, and what moves them. The
+// readers fill it; everything else in the program sees only this.
+#ifndef ESPALIER_TOOLS_SCENE_H
+#define ESPALIER_TOOLS_SCENE_H
+
+#include "tools/channel.h"
+#include "tools/fault.h"
+
+/// Parent of a node at the top.
+#define SCENE_NO_PARENT UINT32_MAX
+
+/// Where a node stands in its parent, both as the reader has it and as a placement.
+typedef struct local_frame {
+    tool_placement place; // what the library is given, rounded
+    tool_affine matrix;   // what the oracle multiplies
+    double defect;        // how much of the matrix the placement does not express; see affine.h
+} local_frame;
+
+/// One node. Parents come before children, and the order is breadth-first.
+typedef struct scene_node {
+    char *name;
+    uint32_t parent; // SCENE_NO_PARENT at the top
+    uint32_t depth;  // links to the top
+    local_frame rest;
+} scene_node;
+
+/// A simulation that moves the scene, in scene_mujoco.c.
+typedef struct tool_physics tool_physics;
+
+typedef struct tool_scene {
+    char *path;
+    const char *label; // the file's own name, inside path
+    size_t node_count;
+    scene_node *nodes; // [node_count]
+    size_t channel_count;
+    tool_channel *channels; // [channel_count]
+    double duration;        // seconds; 0 where nothing moves by channels
+    int up_axis;            // 1: y, 2: z
+    uint32_t depth;         // of the deepest node
+    size_t top_count;       // nodes without a parent
+    tool_physics *physics;  // or NULL
+} tool_scene;
+
+/// Read a file.
+///
+/// A crash, an endless loop or an exit of the reader is found in a process of its own first, and
+/// counts as a fault of the file. Call before threads are started.
+/// @return false with the reason, and nothing to release.
+bool scene_load(tool_scene *out, const char *path, tool_fault *fault);
+
+/// Release what scene_load() took. {0} is allowed.
+void scene_release(tool_scene *scene);
+
+/// Tell whether the scene moves by itself.
+bool scene_moves(const tool_scene *scene);
+
+/// Fill the locals of one moment: by the channels at a time that repeats after the duration, or as
+/// the simulation stands.
+/// @param locals  [node_count]
+void scene_pose(const tool_scene *scene, double seconds, local_frame *locals);
+
+/// Carry the simulation one step on; without one it does nothing.
+void scene_step(tool_scene *scene);
+
+// For the readers.
+
+/// Take memory for nodes and channels, zeroed; false with the reason where there is none.
+bool scene_reserve(tool_scene *scene, size_t node_count, size_t channel_count, tool_fault *fault);
+
+/// Read with Assimp or MuJoCo. The scene is {0}; on false it may be filled in part.
+bool scene_read_assimp(tool_scene *out, const char *path, tool_fault *fault);
+bool scene_read_mujoco(tool_scene *out, const char *path, tool_fault *fault);
+
+/// The simulation: step it, read its joints as locals, read its own idea of the worlds, end it.
+void physics_step(tool_physics *physics);
+void physics_pose(const tool_physics *physics, local_frame *locals);
+void physics_worlds(const tool_physics *physics, tool_affine *worlds);
+void physics_end(tool_physics *physics);
+
+#endif

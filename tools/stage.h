@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// One world of the library, and a scene's nodes as entities in it.
+#ifndef ESPALIER_TOOLS_STAGE_H
+#define ESPALIER_TOOLS_STAGE_H
+
+#include "tools/scene.h"
+
+#include <espalier/espalier.h>
+
+typedef struct tool_stage {
+    espl_world *world;
+    espl_executor executor;
+    espl_component node_kind; // uint32_t: which node of the scene an entity stands for
+    espl_component copy_kind; // uint32_t: which copy of the scene stands on this seat
+    char complaint[256];      // what the world's log said last
+} tool_stage;
+
+/// Make a world that runs on a number of workers; 1 is the calling thread alone.
+bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault);
+/// Destroy it; {0} is allowed.
+void stage_close(tool_stage *stage);
+
+/// Tell whether a call of the library went well; say which one did not.
+bool stage_went_well(const tool_stage *stage, espl_status status, const char *call,
+                     tool_fault *fault);
+
+/// Make an entity for every node, placed at rest, and attach them through commands.
+///
+/// @param seat   what the nodes without a parent are attached to; null: they become roots.
+/// @param nodes  [scene->node_count] out.
+bool stage_plant(tool_stage *stage, const tool_scene *scene, espl_entity seat, espl_entity *nodes,
+                 tool_fault *fault);
+
+/// List everything below an entity, breadth-first.
+/// @param out  [capacity]
+/// @return how many there are; those past the capacity are not listed.
+size_t stage_list_below(const tool_stage *stage, espl_entity top, espl_entity *out,
+                        size_t capacity);
+
+/// Ask the library to check all it holds.
+bool stage_is_valid(const tool_stage *stage, tool_fault *fault);
+
+#endif

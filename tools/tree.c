@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// `espalier tree`: the hierarchy as the library holds it, one line a node.
+#include "tools/commands.h"
+
+#include "tools/stage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/// Deeper nodes are not indented further.
+#define INDENT_LIMIT 24
+
+static const char *role_name(const tool_stage *stage, espl_entity entity)
+{
+    switch (espl_get_role(stage->world, entity)) {
+    case ESPL_ROLE_SOLO:
+        return "solo";
+    case ESPL_ROLE_ROOT:
+        return "root";
+    case ESPL_ROLE_MEMBER:
+        return espl_count_children(stage->world, entity) > 0 ? "member" : "leaf";
+    default:
+        return "none";
+    }
+}
+
+static void print_transform(const espl_transform *transform)
+{
+    const espl_transform *const t = transform;
+
+    (void)printf("  position %.6g %.6g %.6g  rotation %.4g %.4g %.4g %.4g", (double)t->position[0],
+                 (double)t->position[1], (double)t->position[2], (double)t->rotation[0],
+                 (double)t->rotation[1], (double)t->rotation[2], (double)t->rotation[3]);
+    if (t->scale != 1) {
+        (void)printf("  scale %.6g", (double)t->scale);
+    }
+    if (t->stretch[0] != 1 || t->stretch[1] != 1 || t->stretch[2] != 1) {
+        (void)printf("  stretch %.4g %.4g %.4g", (double)t->stretch[0], (double)t->stretch[1],
+                     (double)t->stretch[2]);
+    }
+}
+
+static bool print_node(const tool_stage *stage, const scene_node *node, espl_entity entity,
+                       tool_fault *fault)
+{
+    const uint32_t depth = espl_get_depth(stage->world, entity);
+    const int indent = 2 * (int)(depth < INDENT_LIMIT ? depth : INDENT_LIMIT);
+    espl_transform local, world;
+
+    if (!stage_went_well(stage, espl_get_local(stage->world, entity, &local), "espl_get_local",
+                         fault) ||
+        !stage_went_well(stage, espl_get_world(stage->world, entity, &world), "espl_get_world",
+                         fault)) {
+        return false;
+    }
+    (void)printf("%5u %5u  %-6s  %*s%s\n", espl_get_rank(stage->world, entity), depth,
+                 role_name(stage, entity), indent, "", node->name[0] != '\0' ? node->name : "-");
+    (void)printf("%*slocal", 22 + indent, "");
+    print_transform(&local);
+    (void)printf("\n%*sworld", 22 + indent, "");
+    print_transform(&world);
+    (void)putchar('\n');
+    return true;
+}
+
+/// The next node in depth-first order, by the library's own links; null after the last.
+static espl_entity next_in_depth(const tool_stage *stage, espl_entity entity)
+{
+    espl_entity next = espl_get_first_child(stage->world, entity);
+
+    for (espl_entity up = entity; espl_entity_is_null(next) && !espl_entity_is_null(up);) {
+        next = espl_get_next_sibling(stage->world, up);
+        up = espl_get_parent(stage->world, up);
+    }
+    return next;
+}
+
+static bool print_below(const tool_stage *stage, const tool_scene *scene, espl_entity root,
+                        tool_fault *fault)
+{
+    espl_entity entity = root;
+
+    while (!espl_entity_is_null(entity)) {
+        uint32_t node = 0;
+        const espl_status status =
+            espl_get(stage->world, entity, stage->node_kind, &node, sizeof node);
+
+        if (!stage_went_well(stage, status, "espl_get", fault) ||
+            !print_node(stage, &scene->nodes[node], entity, fault)) {
+            return false;
+        }
+        entity = next_in_depth(stage, entity);
+    }
+    return true;
+}
+
+static bool print_scene(const tool_scene *scene, tool_fault *fault)
+{
+    espl_entity *const nodes = calloc(scene->node_count, sizeof *nodes);
+    tool_stage stage = {0};
+    bool is_good = nodes != NULL;
+
+    if (!is_good) {
+        fault_say(fault, "no memory for %zu nodes", scene->node_count);
+    }
+    is_good = is_good && stage_open(&stage, 1, fault) &&
+              stage_plant(&stage, scene, espl_entity_null(), nodes, fault);
+    if (is_good) {
+        (void)printf("%s: %zu nodes, depth %u, %zu at the top\n\n rank depth  role    name\n",
+                     scene->label, scene->node_count, scene->depth, scene->top_count);
+    }
+    for (size_t i = 0; is_good && i < scene->top_count; ++i) {
+        // Breadth-first order has the tops first.
+        is_good = print_below(&stage, scene, nodes[i], fault);
+    }
+    stage_close(&stage);
+    free(nodes);
+    return is_good;
+}
+
+int run_tree(const tool_options *options, tool_scene *scenes)
+{
+    int status = EXIT_AGREED;
+
+    for (size_t i = 0; i < options->scene_count; ++i) {
+        tool_fault fault = {""};
+
+        (void)fputs(i > 0 ? "\n" : "", stdout);
+        if (!print_scene(&scenes[i], &fault)) {
+            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
+            status = EXIT_DISAGREED;
+        }
+    }
+    return status;
+}
