@@ -1,7 +1,23 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every example runs to its end; each says by its exit status whether its own claims held.
+# Every example runs to its end and prints exactly what stands beside its source; each also says by
+# its exit status whether its own claims held. The first one is the program of README.md.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+top=${srcdir:-.}
+
+test -n "$EXAMPLES" || skip_all "no examples"
+room=$(mktemp -d ./examples.XXXXXX) || exit 99
+trap 'rm -rf "$room"' EXIT
 for program in $EXAMPLES; do
-    echo "== $program"
-    "./$program" || { echo "$program: exit status $?"; exit 1; }
+    "./$program" </dev/null >"$room/printed"
+    ok "$program runs"
+    diff "$top/$program.out" "$room/printed" >&2
+    ok "$program prints what $program.out says"
 done
+
+# The example opens with its licence, a sentence and an empty line.
+awk '/^```c$/ { inside = 1; next } inside && /^```$/ { exit } inside' "$top/README.md" >"$room/block"
+sed 1,3d "$top/examples/hello.c" | diff - "$room/block" >&2
+ok "examples/hello.c is the program of README.md"
+done_testing

@@ -1,26 +1,33 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every header compiles alone as C11, the public ones also as C++.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
 srcdir=${srcdir:-.}
 flags="-fsyntax-only -Wall -Wextra -Werror -DHAVE_CONFIG_H -I. -I$srcdir -I$srcdir/include"
-failed=0
 
-compiles() # header command...
+# compile HEADER COMMAND...
+compile()
 {
-    header=$1
-    shift
-    printf '#include "%s"\n' "$header" | "$@" - || { echo "$header: not clean: $*"; failed=1; }
+    printf '#include "%s"\n' "$1" | { shift && "$@" -; } 2>&1
 }
 
-# $CC, $CXX and the flags are lists of words.
-for header in "$srcdir"/lib/*/*.h; do
-    compiles "$header" $CC -std=c11 $flags $INTERNAL_CFLAGS -x c
-done
-for header in "$srcdir"/include/espalier/*.h; do
-    compiles "$header" $CC -std=c11 -pedantic $flags -x c
-done
-$CXX --version >/dev/null 2>&1 || { echo "no C++ compiler"; test $failed = 0 && exit 77; exit 1; }
-for header in "$srcdir"/include/espalier/*.h; do
-    compiles "$header" $CXX -std=c++11 -pedantic $flags -x c++
-done
-exit $failed
+# The compilers and the flags are lists of words.
+# shellcheck disable=SC2086
+{
+    for header in "$srcdir"/lib/*/*.h; do
+        compile "$header" $CC -std=c11 $flags $INTERNAL_CFLAGS -x c
+        ok "${header#"$srcdir/"} as C11"
+    done
+    for header in "$srcdir"/include/espalier/*.h; do
+        compile "$header" $CC -std=c11 -pedantic $flags -x c
+        ok "${header#"$srcdir/"} as C11"
+        if $CXX --version >/dev/null 2>&1; then
+            compile "$header" $CXX -std=c++11 -pedantic $flags -x c++
+            ok "${header#"$srcdir/"} as C++"
+        else
+            skip "${header#"$srcdir/"} as C++" "no C++ compiler"
+        fi
+    done
+}
+done_testing

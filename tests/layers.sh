@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: MIT
 # A file in lib/ includes headers of its own layer or of a lower one; tests/layers.txt holds the
 # order. Each foreign library has its one room, and the public face shows none of them.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
 
+# shellcheck disable=SC2046
 awk '
     function complain(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; bad = 1 }
 
@@ -16,17 +19,24 @@ awk '
         used = substr($0, RSTART + 5, RLENGTH - 6)
         if (!(used in height)) complain("no layer " used)
         else if (height[used] > height[layer]) complain(layer " may not use " used)
-        else if (height[used] == height[layer] && used != layer) complain(layer " and " used " do not know each other")
+        else if (height[used] == height[layer] && used != layer)
+            complain(layer " and " used " do not know each other")
     }
-    home == "lib" && /"/ && !/"lib\// { complain("own headers are named from the top: \"lib/...\"") }
-    home == "lib" && /stb/ && FILENAME != "lib/base/array.c" { complain("stb_ds stays in lib/base/array.c") }
+    home == "lib" && /"/ && !/"lib\// { complain("own headers are named from the top") }
+    home == "lib" && /stb/ && FILENAME != "lib/base/array.c" {
+        complain("stb_ds stays in lib/base/array.c")
+    }
     home == "lib" && /cglm/ && layer != "math" { complain("cglm stays in lib/math") }
     home == "lib" && /pthread/ && layer != "jobs" { complain("threads stay in lib/jobs") }
 
     home == "include" && !/<espalier\/[a-z]+\.h>/ && !/<(stdbool|stddef|stdint)\.h>/ {
         complain("a public header includes only public headers, stdbool, stddef, stdint")
     }
-    (home == "tools" || home == "examples") && /"lib\// { complain(home " use the public face only") }
+    (home == "tools" || home == "examples") && /"lib\// {
+        complain(home " use the public face only")
+    }
 
     END { exit bad }
-' tests/layers.txt lib/*/*.[ch] include/espalier/*.h $(ls tools/*.[ch] examples/*.[ch] 2>/dev/null)
+' tests/layers.txt lib/*/*.[ch] include/espalier/*.h $(find tools examples -name '*.[ch]')
+ok "every file includes its own layer or lower ones"
+done_testing

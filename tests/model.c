@@ -3,75 +3,9 @@
 #include "tests/model.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-// --- Nodes ---
-
-void model_init(test_model *model)
-{
-    memset(model, 0, sizeof *model);
-}
-
-void model_free(test_model *model)
-{
-    free(model->nodes);
-    free(model->living);
-    free(model->doomed);
-    free(model->survivors);
-    model_init(model);
-}
-
-static void *resized(void *block, size_t count, size_t size)
-{
-    void *const moved = realloc(block, count * size);
-    if (moved == NULL) {
-        abort();
-    }
-    return moved;
-}
-
-static uint32_t add_node(test_model *model)
-{
-    if (model->count == model->capacity) {
-        model->capacity = model->capacity * 2 + 64;
-        model->nodes = resized(model->nodes, model->capacity, sizeof *model->nodes);
-        model->living = resized(model->living, model->capacity, sizeof *model->living);
-        model->doomed = resized(model->doomed, model->capacity, sizeof *model->doomed);
-        model->survivors = resized(model->survivors, model->capacity, sizeof *model->survivors);
-    }
-    const uint32_t node = model->count++;
-    model->nodes[node] = (model_node){.parent = MODEL_NONE,
-                                      .first = MODEL_NONE,
-                                      .last = MODEL_NONE,
-                                      .next = MODEL_NONE,
-                                      .previous = MODEL_NONE,
-                                      .living_at = model->living_count,
-                                      .is_alive = true,
-                                      .local = espl_transform_identity(),
-                                      .world = espl_transform_identity()};
-    model->living[model->living_count++] = node;
-    return node;
-}
-
-uint32_t model_create(test_model *model, bool has_placement, uint32_t tag)
-{
-    const uint32_t node = add_node(model);
-    model->nodes[node].has_placement = has_placement;
-    model->nodes[node].tag = tag;
-    return node;
-}
-
-static void kill_node(test_model *model, uint32_t node)
-{
-    const uint32_t at = model->nodes[node].living_at;
-    const uint32_t moved = model->living[--model->living_count];
-
-    model->living[at] = moved;
-    model->nodes[moved].living_at = at;
-    model->nodes[node].is_alive = false;
-    model->nodes[node].is_doomed = false;
-}
+// --- Refusals ---
 
 static model_answer fault_of(const test_model *model, uint32_t node)
 {
@@ -85,85 +19,6 @@ static model_answer fault_of(const test_model *model, uint32_t node)
     default:
         return model->nodes[node].is_alive ? 0 : model_answer_of(ESPL_ERR_DEAD);
     }
-}
-
-// --- Links ---
-
-static void unlink_node(test_model *model, uint32_t node)
-{
-    model_node *const n = &model->nodes[node];
-    if (n->parent == MODEL_NONE) {
-        return;
-    }
-    model_node *const parent = &model->nodes[n->parent];
-
-    *(n->previous != MODEL_NONE ? &model->nodes[n->previous].next : &parent->first) = n->next;
-    *(n->next != MODEL_NONE ? &model->nodes[n->next].previous : &parent->last) = n->previous;
-    n->parent = n->next = n->previous = MODEL_NONE;
-}
-
-static void link_node(test_model *model, uint32_t node, uint32_t parent, uint32_t before)
-{
-    model_node *const n = &model->nodes[node];
-    model_node *const p = &model->nodes[parent];
-
-    n->parent = parent;
-    n->next = before;
-    n->previous = before != MODEL_NONE ? model->nodes[before].previous : p->last;
-    *(n->previous != MODEL_NONE ? &model->nodes[n->previous].next : &p->first) = node;
-    *(before != MODEL_NONE ? &model->nodes[before].previous : &p->last) = node;
-}
-
-// Next node of a walk that leaves out what hangs below this one.
-static uint32_t next_behind(const test_model *model, uint32_t top, uint32_t node)
-{
-    while (node != top && model->nodes[node].next == MODEL_NONE) {
-        node = model->nodes[node].parent;
-    }
-    return node == top ? MODEL_NONE : model->nodes[node].next;
-}
-
-uint32_t model_next(const test_model *model, uint32_t top, uint32_t node)
-{
-    const uint32_t first = model->nodes[node].first;
-    return first != MODEL_NONE ? first : next_behind(model, top, node);
-}
-
-static bool is_at_or_below(const test_model *model, uint32_t node, uint32_t top)
-{
-    while (node != top && node != MODEL_NONE) {
-        node = model->nodes[node].parent;
-    }
-    return node == top;
-}
-
-uint32_t model_root(const test_model *model, uint32_t node)
-{
-    while (model->nodes[node].parent != MODEL_NONE) {
-        node = model->nodes[node].parent;
-    }
-    return node;
-}
-
-uint32_t model_depth(const test_model *model, uint32_t node)
-{
-    uint32_t depth = 0;
-    while (model->nodes[node].parent != MODEL_NONE) {
-        node = model->nodes[node].parent;
-        depth += 1;
-    }
-    return depth;
-}
-
-espl_role model_role(const test_model *model, uint32_t node)
-{
-    if (!model->nodes[node].is_alive) {
-        return ESPL_ROLE_NONE;
-    }
-    if (model->nodes[node].parent != MODEL_NONE) {
-        return ESPL_ROLE_MEMBER;
-    }
-    return model->nodes[node].first != MODEL_NONE ? ESPL_ROLE_ROOT : ESPL_ROLE_SOLO;
 }
 
 // --- Placements ---
@@ -298,13 +153,20 @@ static espl_transform composed_local(const test_model *model, uint32_t node)
     return local;
 }
 
+// The world as a local of its own: a rotation off unit length is normalised when it is written.
+static espl_transform unit_world(const model_node *node)
+{
+    espl_transform world = node->world;
+    return espl_transform_normalize(&world) == ESPL_OK ? world : node->world;
+}
+
 // Local under an heir that keeps the world where it is. What cannot be seen from there comes from
 // the composed locals; where nothing is finite, it snaps.
 static espl_transform rebased(const test_model *model, uint32_t node, uint32_t heir)
 {
     const model_node *const n = &model->nodes[node];
     if (heir == MODEL_NONE) {
-        return n->world;
+        return unit_world(n);
     }
     const espl_transform *const above = &model->nodes[heir].world;
     const espl_transform composed = composed_local(model, node);
@@ -329,7 +191,7 @@ static void rebase(test_model *model, uint32_t top, uint32_t heir)
         model_node *const n = &model->nodes[i];
         n->saved = n->local;
         n->local = n->has_placement ? rebased(model, i, heir) : n->local;
-        i = n->has_placement ? next_behind(model, top, i) : model_next(model, top, i);
+        i = n->has_placement ? model_next_behind(model, top, i) : model_next(model, top, i);
     }
 }
 
@@ -338,7 +200,7 @@ static void undo_rebase(test_model *model, uint32_t top)
     for (uint32_t i = top; i != MODEL_NONE;) {
         model_node *const n = &model->nodes[i];
         n->local = n->saved;
-        i = n->has_placement ? next_behind(model, top, i) : model_next(model, top, i);
+        i = n->has_placement ? model_next_behind(model, top, i) : model_next(model, top, i);
     }
 }
 
@@ -374,7 +236,7 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
         faults |= model_answer_of(ESPL_ERR_ARGUMENT);
     }
     if (fault_of(model, child) == 0 && fault_of(model, parent) == 0 &&
-        is_at_or_below(model, parent, child)) {
+        model_is_at_or_below(model, parent, child)) {
         faults |= model_answer_of(ESPL_ERR_CYCLE);
     }
     if (faults != 0) {
@@ -396,8 +258,8 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
 
     n->link = options->link;
     if (!stays || (before != MODEL_NONE && before != child)) {
-        unlink_node(model, child);
-        link_node(model, child, parent, before);
+        model_unlink(model, child);
+        model_link(model, child, parent, before);
     }
     return model_answer_of(is_lossy ? ESPL_LOSSY : ESPL_OK);
 }
@@ -414,14 +276,14 @@ model_answer model_detach(test_model *model, uint32_t node, espl_keep keep)
         return model_answer_of(ESPL_OK);
     }
 
-    espl_transform local = keep == ESPL_KEEP_WORLD && n->has_placement ? n->world : n->local;
+    espl_transform local = keep == ESPL_KEEP_WORLD && n->has_placement ? unit_world(n) : n->local;
     if (keep == ESPL_KEEP_NONE) {
         snap_parts(&local, &snap_all);
     }
     if (!place_under(model, node, MODEL_NONE, &local, keep == ESPL_KEEP_WORLD)) {
         return model_answer_of(ESPL_ERR_RANGE);
     }
-    unlink_node(model, node);
+    model_unlink(model, node);
     n->link = ESPL_LINK_OWNED;
     return model_answer_of(ESPL_OK);
 }
@@ -502,9 +364,9 @@ model_answer model_destroy(test_model *model, uint32_t node, model_policy policy
     }
     for (uint32_t i = 0; i < survivor_count; ++i) {
         model_node *const n = &model->nodes[model->survivors[i]];
-        unlink_node(model, model->survivors[i]);
+        model_unlink(model, model->survivors[i]);
         if (heir != MODEL_NONE) {
-            link_node(model, model->survivors[i], heir, node);
+            model_link(model, model->survivors[i], heir, node);
         } else {
             n->link = ESPL_LINK_OWNED;
         }
@@ -512,9 +374,9 @@ model_answer model_destroy(test_model *model, uint32_t node, model_policy policy
         (void)try_worlds(model, model->survivors[i], &world);
         keep_worlds(model, model->survivors[i]);
     }
-    unlink_node(model, node);
+    model_unlink(model, node);
     for (uint32_t i = 0; i < doomed_count; ++i) {
-        kill_node(model, model->doomed[i]);
+        model_kill(model, model->doomed[i]);
     }
     return model_answer_of(ESPL_OK);
 }
@@ -529,7 +391,7 @@ static uint32_t collect_closure(const test_model *model, uint32_t source)
         const bool is_taken = i == source || model->nodes[i].link == ESPL_LINK_OWNED;
         model->doomed[count] = i;
         count += is_taken;
-        i = is_taken ? model_next(model, source, i) : next_behind(model, source, i);
+        i = is_taken ? model_next(model, source, i) : model_next_behind(model, source, i);
     }
     return count;
 }
@@ -542,7 +404,7 @@ uint32_t model_closure_size(const test_model *model, uint32_t node)
 static uint32_t clone_closure(test_model *model, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t clone = add_node(model); // which may move the nodes
+        const uint32_t clone = model_add(model); // which may move the nodes
         model_node *const from = &model->nodes[model->doomed[i]];
         model_node *const to = &model->nodes[clone];
 
@@ -552,7 +414,7 @@ static uint32_t clone_closure(test_model *model, uint32_t count)
         from->clone = clone;
         if (i > 0) {
             to->link = from->link;
-            link_node(model, clone, model->nodes[from->parent].clone, MODEL_NONE);
+            model_link(model, clone, model->nodes[from->parent].clone, MODEL_NONE);
         }
     }
     return model->nodes[model->doomed[0]].clone;
@@ -580,7 +442,7 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
     if (!source.has_placement) {
         local = source.local;
     } else if (def->place == ESPL_PLACE_SOURCE) {
-        local = parent != MODEL_NONE ? source.local : source.world;
+        local = parent != MODEL_NONE ? source.local : unit_world(&source);
     } else if (def->place == ESPL_PLACE_WORLD && parent != MODEL_NONE) {
         const espl_transform wanted = local;
         status = espl_transform_relative(&local, &model->nodes[parent].world, &wanted);
@@ -600,7 +462,7 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
         model->nodes[clone].tag = def->sets_tag ? def->tag : source.tag;
         keep_worlds(model, clone);
         if (parent != MODEL_NONE) {
-            link_node(model, clone, parent, before);
+            model_link(model, clone, parent, before);
         }
         out[i] = clone;
     }

@@ -58,6 +58,12 @@ typedef struct model_instance {
 void model_init(test_model *model);
 void model_free(test_model *model);
 
+// kin.c; for the model itself.
+uint32_t model_add(test_model *model);
+void model_kill(test_model *model, uint32_t node);
+void model_unlink(test_model *model, uint32_t node);
+void model_link(test_model *model, uint32_t node, uint32_t parent, uint32_t before);
+
 uint32_t model_create(test_model *model, bool has_placement, uint32_t tag);
 model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, uint32_t before,
                           const espl_attach_options *options);
@@ -71,8 +77,12 @@ model_answer model_set_world(test_model *model, uint32_t node, const espl_transf
 espl_role model_role(const test_model *model, uint32_t node);
 uint32_t model_root(const test_model *model, uint32_t node);
 uint32_t model_depth(const test_model *model, uint32_t node);
+/// Tell whether a node is `top` or below it.
+bool model_is_at_or_below(const test_model *model, uint32_t node, uint32_t top);
 /// Next node of a walk over everything below `top`, parents first; MODEL_NONE at the end.
 uint32_t model_next(const test_model *model, uint32_t top, uint32_t node);
+/// The same, leaving out what hangs below `node`.
+uint32_t model_next_behind(const test_model *model, uint32_t top, uint32_t node);
 /// Count what a clone of the node would make.
 uint32_t model_closure_size(const test_model *model, uint32_t node);
 

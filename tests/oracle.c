@@ -41,12 +41,22 @@ static double length_of(const double v[3])
     return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
+// How far a rotation's squared length is from 1.
+static double off_unit(const espl_transform *transform)
+{
+    double square = 0;
+    for (int i = 0; i < 4; ++i) {
+        square += (double)transform->rotation[i] * (double)transform->rotation[i];
+    }
+    return fabs(square - 1);
+}
+
 double oracle_error(const test_model *model, uint32_t node, const espl_transform *world)
 {
     const matrix got = matrix_of(world);
     matrix want = matrix_of(&model->nodes[node].local);
     double travelled = length_of(want.t), scale = fabs((double)model->nodes[node].local.scale);
-    double worst = 0, moved[3];
+    double worst = 0, slack = 0, moved[3];
     uint32_t depth = 1;
 
     for (uint32_t i = model->nodes[node].parent; i != MODEL_NONE; i = model->nodes[i].parent) {
@@ -59,6 +69,7 @@ double oracle_error(const test_model *model, uint32_t node, const espl_transform
         want = multiplied(&above, &want);
         travelled = length_of(above.t) + fabs((double)local->scale) * travelled;
         scale *= fabs((double)local->scale);
+        slack += off_unit(local);
         depth += 1;
     }
     for (int i = 0; i < 3; ++i) {
@@ -68,5 +79,5 @@ double oracle_error(const test_model *model, uint32_t node, const espl_transform
         }
     }
     worst = fmax(worst, length_of(moved) / (travelled + 1));
-    return worst / (8 * depth * 0x1p-24);
+    return worst / (8 * depth * 0x1p-24 + slack);
 }

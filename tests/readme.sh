@@ -2,29 +2,39 @@
 # SPDX-License-Identifier: MIT
 # The program in README.md (its first block of C) builds against this library and prints exactly
 # the block of text that follows it.
-set -e
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
 page=${srcdir:-.}/README.md
-room=$(mktemp -d readme.XXXXXX)
+room=$(mktemp -d ./readme.XXXXXX) || exit 99
 trap 'rm -rf "$room"' EXIT
 
-first_block() # language, after: print the first block of a language that follows one of another
+# first_block LANGUAGE [AFTER]: the first block of a language, or the first behind one of another.
+first_block()
 {
-    awk -v open="\`\`\`$1" -v after="\`\`\`$2" '
-        $0 == after { seen = 1 }
+    awk -v open="\`\`\`$1" -v after="\`\`\`${2-}" '
         inside && $0 == "```" { exit }
         inside { print }
+        $0 == after { seen = 1 }
         $0 == open && (seen || after == "```") { inside = 1 }
     ' "$page"
 }
 
-first_block c "" >"$room/program.c"
-first_block text c >"$room/expected"
-test -s "$room/program.c" || { echo "README.md has no block of C"; exit 1; }
-test -s "$room/expected" || { echo "README.md has no block of text after its program"; exit 1; }
+# The compiler and the flags are lists of words.
+# shellcheck disable=SC2086
+build()
+{
+    $CC -Wall -Wextra -Werror $CFLAGS $ESPL_LDFLAGS -I"${srcdir:-.}/include" \
+        -c -o "$room/program.o" "$room/program.c" &&
+        ./libtool --quiet --tag=CC --mode=link $CC $CFLAGS $ESPL_LDFLAGS \
+            -o "$room/program" "$room/program.o" libespalier.la
+}
 
-$CC -Wall -Wextra -Werror $CFLAGS $ESPL_LDFLAGS -I"${srcdir:-.}/include" \
-    -c -o "$room/program.o" "$room/program.c"
-./libtool --quiet --tag=CC --mode=link $CC $CFLAGS $ESPL_LDFLAGS \
-    -o "$room/program" "$room/program.o" libespalier.la
-"$room/program" >"$room/printed"
-diff "$room/expected" "$room/printed"
+first_block c >"$room/program.c"
+first_block text c >"$room/expected"
+test -s "$room/program.c" && test -s "$room/expected"
+ok "README.md has a program and what it prints"
+build
+ok "the program builds without a warning"
+"$room/program" >"$room/printed" && diff "$room/expected" "$room/printed"
+ok "the program prints what README.md says"
+done_testing

@@ -345,7 +345,9 @@ void side_map(test_side *side, const test_tape *tape, const operation *op)
     const uint32_t count = tape->model.count, begin = side->mapped;
 
     side->handles = grown(side->handles, &side->capacity, count);
-    memset(side->handles + begin, 0, (count - begin) * sizeof *side->handles);
+    for (uint32_t i = begin; i < count; ++i) {
+        side->handles[i] = espl_entity_null();
+    }
     if (op == NULL) {
         map_pending(side, tape);
     } else if (count != begin) {

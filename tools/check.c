@@ -136,9 +136,14 @@ static void print_result(const check_bench *bench)
     const tool_tally *const tally = &bench->tally;
     const size_t beyond = moment_count_beyond(&bench->moment);
 
-    (void)printf("%s: %zu nodes, depth %u, %u moments, %zu reads agree; largest error %.3g "
+    char when[32] = "at rest";
+
+    if (scene_moves(scene)) {
+        (void)snprintf(when, sizeof when, "%u moments", count_moments(bench));
+    }
+    (void)printf("%s: %zu nodes, depth %u, %s, %zu reads agree; largest error %.3g "
                  "(%.0f %% of what is allowed)",
-                 scene->label, scene->node_count, scene->depth, count_moments(bench), tally->reads,
+                 scene->label, scene->node_count, scene->depth, when, tally->reads,
                  tally->worst_error, ceil(100 * tally->worst_share));
     if (scene->physics != NULL) {
         (void)printf(", 1-|q.q'| %.2g", bench->worst_turn);

@@ -2,6 +2,7 @@
 #include "tools/crowd.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,32 +24,48 @@ double crowd_clock(void)
 
 // Layout.
 
-static void place_seat(tool_crowd *crowd, size_t index, double spacing)
+/// In how many columns seats stand so that a carrier is about as wide as deep.
+static size_t choose_columns(const double spacing[2])
+{
+    size_t columns = 1;
+
+    while (2 * columns < CROWD_SEATS &&
+           (double)(2 * columns * columns) * spacing[1] < CROWD_SEATS * spacing[0]) {
+        columns *= 2;
+    }
+    return columns;
+}
+
+static void place_seat(tool_crowd *crowd, size_t index, const double spacing[2])
 {
     const size_t seat = index % CROWD_SEATS;
     const int up = crowd->scene->up_axis;
-    const size_t column = seat % CROWD_SEAT_COLUMNS, row = seat / CROWD_SEAT_COLUMNS;
+    const size_t column = seat % crowd->seat_columns, row = seat / crowd->seat_columns;
+    const double last_column = (double)(crowd->seat_columns - 1);
+    const double last_row = (double)(CROWD_SEATS / crowd->seat_columns - 1);
     crowd_copy *const copy = &crowd->copies[index];
 
     copy->carrier = (uint32_t)(index / CROWD_SEATS);
     copy->nodes = crowd->nodes + index * crowd->scene->node_count;
     copy->place = placement_identity();
-    copy->place.position[(up + 1) % 3] = ((double)row - 0.5) * spacing;
-    copy->place.position[(up + 2) % 3] =
-        ((double)column - (CROWD_SEAT_COLUMNS - 1) / 2.0) * spacing;
+    copy->place.position[(up + 1) % 3] = ((double)row - last_row / 2) * spacing[0];
+    copy->place.position[(up + 2) % 3] = ((double)column - last_column / 2) * spacing[1];
 }
 
-/// Carriers stand in a grid about as wide as deep on the picture.
-static void place_home(tool_crowd *crowd, size_t index, double spacing)
+/// Carriers stand in a grid that is about as wide as deep.
+static void place_home(tool_crowd *crowd, size_t index, const double spacing[2])
 {
-    const size_t columns = (size_t)ceil(sqrt((double)crowd->carrier_count * 0.75));
+    const double wide = spacing[1] * ((double)crowd->seat_columns + 0.8);
+    const double deep = spacing[0] * ((double)(CROWD_SEATS / crowd->seat_columns) + 0.8);
+    const double even = sqrt((double)crowd->carrier_count * deep / wide);
+    const size_t columns = (size_t)fmin(ceil(even), (double)crowd->carrier_count);
     const size_t rows = (crowd->carrier_count + columns - 1) / columns;
     crowd_carrier *const carrier = &crowd->carriers[index];
     const double row = (double)(index / columns) - (double)(rows - 1) / 2;
     const double column = (double)(index % columns) - (double)(columns - 1) / 2;
 
-    carrier->home[0] = row * spacing * 2.8;
-    carrier->home[1] = column * spacing * (CROWD_SEAT_COLUMNS + 0.8);
+    carrier->home[0] = row * deep;
+    carrier->home[1] = column * wide;
     carrier->beat = random_unit(&crowd->random) * 6.283185307179586;
     carrier->place = placement_identity();
 }
@@ -59,14 +76,13 @@ static tool_placement place_carrier(const tool_crowd *crowd, const crowd_carrier
 {
     const int up = crowd->scene->up_axis;
     const double beat = carrier->beat + seconds;
-    const double drift = fabs(crowd->copies[0].place.position[(up + 1) % 3]) * 0.4;
     tool_placement place = placement_identity();
     double axis[3] = {0, 0, 0};
 
     axis[up] = 1;
     quaternion_about(place.rotation, axis, 0.3 * sin(0.7 * beat));
-    place.position[(up + 1) % 3] = carrier->home[0] + drift * cos(beat);
-    place.position[(up + 2) % 3] = carrier->home[1] + drift * sin(beat);
+    place.position[(up + 1) % 3] = carrier->home[0] + crowd->drift * cos(beat);
+    place.position[(up + 2) % 3] = carrier->home[1] + crowd->drift * sin(beat);
     return place;
 }
 
@@ -146,6 +162,8 @@ bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
         return false;
     }
 
+    crowd->seat_columns = choose_columns(plan->spacing);
+    crowd->drift = 0.2 * fmin(plan->spacing[0], plan->spacing[1]);
     for (size_t i = 0; i < crowd->carrier_count; ++i) {
         place_home(crowd, i, plan->spacing);
     }
@@ -262,10 +280,8 @@ static void record_copy(tool_crowd *crowd, size_t lane, crowd_copy *copy)
     }
 }
 
-static void record_carriers_of_lane(void *argument, size_t lane)
+static void record_carriers(tool_crowd *crowd, size_t lane)
 {
-    tool_crowd *const crowd = argument;
-
     for (size_t i = lane; i < crowd->carrier_count; i += CROWD_LANES) {
         record_carrier(crowd, lane, &crowd->carriers[i]);
     }
@@ -273,9 +289,8 @@ static void record_carriers_of_lane(void *argument, size_t lane)
 
 /// Copies are dealt to lanes otherwise than carriers, so that most have a pending parent that
 /// another lane recorded.
-static void record_copies_of_lane(void *argument, size_t lane)
+static void record_copies(tool_crowd *crowd, size_t lane)
 {
-    tool_crowd *const crowd = argument;
     const size_t begin = crowd->copy_count * lane / CROWD_LANES;
     const size_t end = crowd->copy_count * (lane + 1) / CROWD_LANES;
 
@@ -284,22 +299,49 @@ static void record_copies_of_lane(void *argument, size_t lane)
     }
 }
 
-static void run_lanes(const espl_executor *executor, espl_job job, tool_crowd *crowd)
+/// One pass over all lanes. The two atomics order each lane's work after what the caller did before
+/// and before what it does next, whatever the executor is made of.
+typedef struct lane_run {
+    void (*record)(tool_crowd *crowd, size_t lane);
+    tool_crowd *crowd;
+    atomic_bool is_open;
+    atomic_uint finished;
+} lane_run;
+
+static void run_lane(void *argument, size_t lane)
 {
+    lane_run *const run = argument;
+
+    (void)atomic_load_explicit(&run->is_open, memory_order_acquire);
+    run->record(run->crowd, lane);
+    (void)atomic_fetch_add_explicit(&run->finished, 1, memory_order_acq_rel);
+}
+
+static bool run_lanes(tool_crowd *crowd, void (*job)(tool_crowd *crowd, size_t lane))
+{
+    const espl_executor *const executor = &crowd->stage->executor;
+    lane_run run = {.record = job, .crowd = crowd};
+
+    atomic_init(&run.finished, 0);
+    atomic_init(&run.is_open, false);
+    atomic_store_explicit(&run.is_open, true, memory_order_release);
     if (executor->parallel_for != NULL) {
-        executor->parallel_for(executor->context, job, crowd, CROWD_LANES);
-        return;
+        executor->parallel_for(executor->context, run_lane, &run, CROWD_LANES);
+    } else {
+        for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
+            run_lane(&run, lane);
+        }
     }
-    for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
-        job(crowd, lane);
-    }
+    return atomic_load_explicit(&run.finished, memory_order_acquire) == CROWD_LANES;
 }
 
 static bool record(tool_crowd *crowd, tool_fault *fault)
 {
     memset(crowd->recorded, 0, sizeof crowd->recorded);
-    run_lanes(&crowd->stage->executor, record_carriers_of_lane, crowd);
-    run_lanes(&crowd->stage->executor, record_copies_of_lane, crowd);
+    if (!run_lanes(crowd, record_carriers) || !run_lanes(crowd, record_copies)) {
+        fault_say(fault, "the executor left a lane out");
+        return false;
+    }
     for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
         if (!stage_went_well(crowd->stage, crowd->recorded[lane], "recording", fault)) {
             return false;

@@ -10,9 +10,8 @@
 #include "tools/random.h"
 #include "tools/stage.h"
 
-/// Copies on one carrier, and their rows and columns there.
+/// Copies on one carrier.
 #define CROWD_SEATS 8
-#define CROWD_SEAT_COLUMNS 4
 /// Lanes of recording; the same for any number of workers, so that the worlds are too.
 #define CROWD_LANES 8
 /// Links above the scene's own nodes.
@@ -45,6 +44,8 @@ typedef struct tool_crowd {
     espl_commands *commands;
     espl_entity carrier_prefab, seat_prefab;
     uint32_t phase_count;
+    size_t seat_columns; // of the seats on a carrier
+    double drift;        // radius of the circle that a carrier moves on
     size_t carrier_count, copy_count;
     crowd_carrier *carriers; // [carrier_count]
     crowd_copy *copies;      // [copy_count]
@@ -61,7 +62,7 @@ typedef struct crowd_plan {
     uint32_t copy_count;
     uint32_t phase_count; // copies draw one of these each time they are spawned
     uint64_t seed;
-    double spacing; // between seats, scene units
+    double spacing[2]; // between seats along the two ground axes, scene units
 } crowd_plan;
 
 /// Make the prefabs and lay the crowd out; nobody lives yet.

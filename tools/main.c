@@ -2,6 +2,10 @@
 // espalier(1): shows scenes made by others living in the library's hierarchies.
 #include "tools/commands.h"
 
+#include "tools/picture.h"
+
+#include <espalier/jobs.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +24,21 @@ static bool load_all(tool_scene *scenes, const tool_options *options)
         }
     }
     return is_good;
+}
+
+/// Refuse before any work what this build cannot do.
+static bool is_possible(const tool_options *options)
+{
+    if (options->png != NULL && !picture_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without libpng: no --png\n");
+        return false;
+    }
+    if (options->workers != 1 && !espl_executor_has_threads()) {
+        (void)fprintf(stderr,
+                      "espalier: this espalier was built without pthreadpool: no --workers\n");
+        return false;
+    }
+    return true;
 }
 
 static int run(const tool_options *options, tool_scene *scenes)
@@ -41,6 +60,9 @@ int main(int argc, char **argv)
 
     if (parsed != OPTIONS_RUN) {
         return parsed == OPTIONS_DONE ? EXIT_AGREED : EXIT_BAD_SCENE;
+    }
+    if (!is_possible(&options)) {
+        return EXIT_BAD_SCENE;
     }
     tool_scene *const scenes = calloc(options.scene_count, sizeof *scenes);
     if (scenes == NULL) {

@@ -16,8 +16,8 @@
 
 static const char usage[] =
     "usage: espalier play  [--copies N] [--frames N] [--workers N] [--seed N] [--png FILE]\n"
-    "                      [--quiet] SCENE...\n"
-    "       espalier check [--frames N] [--within LENGTH] [--quiet] SCENE...\n"
+    "                      [--within LENGTH] [--quiet] SCENE...\n"
+    "       espalier check [--frames N] [--workers N] [--within LENGTH] [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n";
 
 static const char help[] =
@@ -37,7 +37,7 @@ static const char help[] =
     "  -w, --workers N      threads (1); 0 is one for each processor\n"
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
     "  -p, --png FILE       draw the final poses\n"
-    "  -e, --within LENGTH  largest error of a position, instead of the bound of rounding\n"
+    "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -q, --quiet          print failures only\n"
     "  -h, --help           print this\n"
     "  -V, --version        print the version\n"

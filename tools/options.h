@@ -18,7 +18,7 @@ typedef struct tool_options {
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t workers;
     uint64_t seed;
-    double within;   // largest error of a position; 0: the bound of rounding
+    double within;   // largest error of a position; 0: the bound of rounding alone
     const char *png; // or NULL
     bool is_quiet;
     char **scenes; // [scene_count]

@@ -5,7 +5,12 @@
 
 #include "tools/picture.h"
 
-#ifndef HAVE_PNG
+#ifndef HAVE_LIBPNG
+
+bool picture_is_built(void)
+{
+    return false;
+}
 
 bool picture_write(const char *path, const picture_panel *panels, size_t panel_count,
                    tool_fault *fault)
@@ -373,6 +378,11 @@ static bool write_png(const char *path, const tool_colour *pixels, tool_fault *f
     png_image_free(&image);
     free(bytes);
     return is_written;
+}
+
+bool picture_is_built(void)
+{
+    return true;
 }
 
 bool picture_write(const char *path, const picture_panel *panels, size_t panel_count,

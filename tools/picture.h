@@ -25,6 +25,9 @@ typedef struct picture_panel {
     int up_axis; // 1: y, 2: z
 } picture_panel;
 
+/// Tell whether this build can write pictures.
+bool picture_is_built(void);
+
 /// Draw the panels side by side.
 /// @return false with the reason: the file cannot be written, or this build has no libpng.
 bool picture_write(const char *path, const picture_panel *panels, size_t panel_count,

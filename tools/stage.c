@@ -31,10 +31,6 @@ static bool open_executor(espl_executor *out, uint32_t workers, tool_fault *faul
     if (workers == 1) {
         return true;
     }
-    if (!espl_executor_has_threads()) {
-        fault_say(fault, "this espalier was built without pthreadpool and has one worker");
-        return false;
-    }
     const espl_status status = espl_executor_create_threads(out, workers);
     if (status != ESPL_OK) {
         fault_say(fault, "no threads: %s", espl_status_text(status));

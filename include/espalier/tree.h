@@ -53,8 +53,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
 /// Structural. The link kind is forgotten.
 ///
-/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit; ESPL_KEEP_LOCAL: the local becomes the
-///              world; ESPL_KEEP_NONE: the identity placement.
+/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
+///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
+///              ESPL_KEEP_NONE: the identity placement.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
                                                 espl_keep keep);

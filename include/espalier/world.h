@@ -40,7 +40,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const es
 /// destroyed first.
 ESPL_API void espl_world_destroy(espl_world *world);
 
-/// Make room so that later calls need no memory for that many more entities in trees.
+/// Make room for that many more entities: their records and the slots of their transforms. Rows
+/// are not included, since no component set is named.
 ///
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
@@ -62,7 +63,7 @@ typedef struct espl_world_stats {
     uint64_t writes;         ///< Transform writes that changed a local since the world was made.
 } espl_world_stats;
 
-/// Read the statistics. O(1).
+/// Read the statistics. O(archetypes + chunks).
 ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
 
 /// First broken invariant that espl_validate() found.

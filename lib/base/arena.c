@@ -66,11 +66,10 @@ void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
 void espl__arena_reset(espl__arena *arena)
 {
     const size_t round = arena->round + ALIGNMENT;
-    const size_t usual = (3 * arena->usual + round + 3) / 4;
-    const bool is_usual = round <= KEPT_FACTOR * usual;
+    const bool is_usual = round <= KEPT_FACTOR * arena->usual;
     const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
 
-    arena->usual = usual;
+    arena->usual = (3 * arena->usual + round + 3) / 4;
     arena->round = 0;
     // One block that fits stays; anything else makes room for it.
     if (arena->blocks != NULL && arena->blocks->next == NULL && arena->blocks->size >= kept &&

@@ -85,12 +85,14 @@ static frame frame_of(carrier *c, uint32_t node)
     return (frame){espl__sketch_world(c->sketch, node), espl__sketch_extra(c->sketch, node)};
 }
 
-// Local that a world pose has under a parent; without a parent they are the same.
+// Local that a world pose has under a parent; without a parent they are the same, but that a
+// rotation that propagation brought off unit length does not live on as a local.
 static unsigned local_under(carrier *c, uint32_t parent, const espl_pose *world,
                             const espl_pose *fallback, espl_pose *local)
 {
     if (parent == ESPL__NO_NODE) {
         *local = *world;
+        (void)espl__rotation_normalize(local->rotation);
         return 0;
     }
     const frame up = frame_of(c, parent);
@@ -173,7 +175,9 @@ static espl_status rebase(carrier *c, uint32_t top, uint32_t anchor)
         if (!is_pass) {
             espl_pose local = espl__sketch_world(c->sketch, node);
 
-            if (anchor != ESPL__NO_NODE) {
+            if (anchor == ESPL__NO_NODE) {
+                (void)espl__rotation_normalize(local.rotation);
+            } else {
                 const espl_pose composed = composed_local(c, node);
 
                 local = espl__rebased(&up.world, up.extra.stretch, &local, &composed);
@@ -236,7 +240,7 @@ static espl_status place_and_move(carrier *c, uint32_t node, uint32_t parent, ui
         espl__sketch_link(c->sketch, node, parent, before);
     }
     set_link(c, node, parent != ESPL__NO_NODE ? c->command->link : ESPL_LINK_OWNED);
-    node_at(c, node)->flags |= ESPL__NODE_MOVED;
+    espl__sketch_note(c->sketch, node, ESPL__NODE_MOVED);
     espl__sketch_touch(c->sketch, node);
     return status;
 }
@@ -327,7 +331,7 @@ static size_t mark_closure(carrier *c, uint32_t top)
                           (kind == ESPL__COMMAND_DESTROY && is_owned);
 
         if (dies) {
-            node_at(c, node)->flags |= ESPL__NODE_DEAD;
+            espl__sketch_note(sketch, node, ESPL__NODE_DEAD);
             sketch->order[count++] = node;
         }
         node = espl__sketch_next(sketch, node, top, dies);
@@ -361,7 +365,7 @@ static espl_status destroy(carrier *c)
 
         for (uint32_t child = sketch->nodes[node].first; child != ESPL__NO_NODE;
              child = sketch->nodes[child].next) {
-            node_at(c, child)->flags |= ESPL__NODE_MOVED;
+            espl__sketch_note(sketch, child, ESPL__NODE_MOVED);
             espl__sketch_touch(sketch, child);
         }
         espl__sketch_splice(sketch, node);
@@ -567,15 +571,29 @@ static espl_status find_instance_parent(const carrier *c, uint32_t *parent, uint
     return status != ESPL_OK ? status : find_before(c, *parent, before);
 }
 
-// The local of each clone's top node.
+static bool is_pass_source(const carrier *c, const source *from)
+{
+    return from->node == ESPL__NO_NODE
+               ? espl__slot_is(c->playback->forest, from->slot, ESPL__SLOT_PASS)
+               : has_flag(c, from->node, ESPL__NODE_PASS);
+}
+
+// The local of each clone's top node. One without placement has nothing to be placed.
 static espl_status place_instance(carrier *c, const source *from, uint32_t parent,
                                   espl_transform *local)
 {
     const unsigned place = c->command->place;
     unsigned lost = 0;
 
+    if (is_pass_source(c, from)) {
+        *local = espl_transform_identity();
+        return ESPL_OK;
+    }
     if (place == ESPL_PLACE_SOURCE) {
         *local = source_transform(c, from, parent == ESPL__NO_NODE);
+        if (parent == ESPL__NO_NODE) {
+            (void)espl__rotation_normalize(local->rotation);
+        }
     } else {
         *local = *espl__entry_transform(c->playback, c->entry);
     }

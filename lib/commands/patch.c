@@ -14,9 +14,9 @@ typedef struct patch {
     espl__forest *forest;
     const espl__sketch *sketch;
     espl__plot *plot;
+    const espl__laid *laid;
     const uint32_t *order; // [size] nodes by rank
     uint32_t size;
-    size_t begin; // in the sketch's layout
 } patch;
 
 static patch patch_of(espl__playback *playback, espl__group *group, espl__plot *plot)
@@ -27,15 +27,14 @@ static patch patch_of(espl__playback *playback, espl__group *group, espl__plot *
                    playback->forest,
                    &group->sketch,
                    plot,
+                   laid,
                    group->sketch.order + laid->begin,
-                   laid->size,
-                   laid->begin};
+                   laid->size};
 }
 
-static bool is_resident(const patch *p, const espl__node *node)
+static bool is_resident(const patch *p, uint32_t node)
 {
-    return !p->plot->is_moved && (node->flags & ESPL__NODE_CLONE) == 0 &&
-           p->forest->run[node->slot] == p->plot->old_run;
+    return !p->plot->is_moved && node >= p->laid->resident_begin && node < p->laid->resident_end;
 }
 
 // --- Before the parallel part ---
@@ -68,7 +67,7 @@ static void choose_slots(const patch *p)
 
         if (old == NULL) {
             p->sketch->path[node] = p->plot->base + rank;
-        } else if (is_resident(p, &p->sketch->nodes[node])) {
+        } else if (is_resident(p, node)) {
             p->sketch->path[node] = p->sketch->nodes[node].slot;
         } else {
             p->sketch->path[node] =
@@ -88,6 +87,9 @@ static espl_pose final_local(const patch *p, const espl__node *node)
 // since they are read from the old runs.
 static void move_in(const patch *p)
 {
+    if (!p->plot->is_moved && p->laid->entrants == 0 && p->plot->extra == NULL) {
+        return;
+    }
     for (uint32_t rank = 0; rank < p->size; ++rank) {
         const uint32_t node = p->order[rank];
         const espl__node *const n = &p->sketch->nodes[node];
@@ -96,31 +98,35 @@ static void move_in(const patch *p)
         if (p->plot->extra != NULL) {
             p->plot->extra[slot - p->plot->base] = espl__sketch_extra(p->sketch, node);
         }
-        if (!is_resident(p, n)) {
+        if (!is_resident(p, node)) {
             p->forest->local[slot] = final_local(p, n);
-            p->forest->world[slot] = p->sketch->worlds[node];
+            p->forest->world[slot] = (n->flags & ESPL__NODE_CHANGED) != 0
+                                         ? p->sketch->worlds[node]
+                                         : p->forest->world[n->slot];
         }
     }
 }
 
-static void update_resident(const patch *p, uint32_t node)
+static void update_resident(espl__forest *forest, const espl__sketch *sketch, uint32_t node)
 {
-    const espl__node *const n = &p->sketch->nodes[node];
+    const espl__node *const n = &sketch->nodes[node];
 
     if (n->written != ESPL__NO_NODE) {
-        p->forest->local[n->slot] = espl__pose_of(&p->sketch->written[n->written]);
+        forest->local[n->slot] = espl__pose_of(&sketch->written[n->written]);
     }
     if ((n->flags & ESPL__NODE_CHANGED) != 0) {
-        p->forest->world[n->slot] = p->sketch->worlds[node];
+        forest->world[n->slot] = sketch->worlds[node];
     }
 }
 
-static uint8_t slot_flags(const espl__node *node)
+static uint8_t slot_flags(const patch *p, const espl__node *node)
 {
+    const bool has_extra = p->plot->extra != NULL;
     const bool is_free = (node->flags & ESPL__NODE_FREE_LINK) != 0;
     const bool is_pass = (node->flags & ESPL__NODE_PASS) != 0;
 
-    return (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) | (is_pass ? ESPL__SLOT_PASS : 0));
+    return (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) | (is_pass ? ESPL__SLOT_PASS : 0) |
+                     (has_extra ? ESPL__SLOT_EXTRA : 0));
 }
 
 // Slots of the run that no node uses stand behind the nodes in `order`.
@@ -139,55 +145,73 @@ static void file_holes(const patch *p, uint32_t used)
     }
 }
 
+// A new range belongs to its run from end to end, unused slots too; in an old one, slots that no
+// node claims are to be found.
+static void claim_range(const patch *p, uint32_t used)
+{
+    const espl__plot *const plot = p->plot;
+
+    if (!plot->is_moved) {
+        memset(p->forest->rank + plot->base, 0xff, used * sizeof *p->forest->rank);
+        return;
+    }
+    for (uint32_t slot = plot->base; slot < plot->base + plot->capacity; ++slot) {
+        p->forest->run[slot] = plot->run;
+    }
+}
+
+// One node's place in the links. Returns the flags that its run may have with it.
+static uint32_t write_node(const patch *p, uint32_t rank)
+{
+    espl__forest *const forest = p->forest;
+    const uint32_t node = p->order[rank];
+    const espl__node *const n = &p->sketch->nodes[node];
+    const uint32_t slot = p->sketch->path[node];
+    const uint32_t straight = p->plot->base + rank;
+
+    if (is_resident(p, node)) {
+        update_resident(forest, p->sketch, node);
+    } else {
+        espl__entity_set_slot(p->playback->store, n->entity, slot);
+    }
+    forest->order[straight] = slot;
+    forest->rank[slot] = rank;
+    forest->entity[slot] = n->entity;
+    forest->flags[slot] = slot_flags(p, n);
+    return (slot == straight ? ESPL__RUN_IN_ORDER : 0u) |
+           ((n->flags & ESPL__NODE_PASS) != 0 ? ESPL__RUN_GENERAL : 0u);
+}
+
 static void write_links(const patch *p)
 {
     espl__forest *const forest = p->forest;
     espl__plot *const plot = p->plot;
-    const uint32_t base = plot->base;
+    const size_t begin = p->laid->begin;
     uint32_t used = p->size;
-    uint32_t flags = ESPL__RUN_IN_ORDER | (plot->extra != NULL ? (unsigned)ESPL__RUN_GENERAL : 0u);
+    uint32_t in_order = ESPL__RUN_IN_ORDER;
+    uint32_t general = plot->extra != NULL ? ESPL__RUN_GENERAL : 0;
 
     if (!plot->is_moved) {
         const espl__run *const old = &forest->runs[plot->old_run];
+        const uint32_t reached = old->size + p->laid->entrants;
 
-        used = old->used;
-        for (uint32_t rank = 0; rank < p->size; ++rank) {
-            const uint32_t behind = p->sketch->path[p->order[rank]] - base + 1;
-
-            used = behind > used ? behind : used;
-        }
+        used = reached > old->used ? reached : old->used;
     }
-    if (plot->is_moved) {
-        for (uint32_t slot = base; slot < base + plot->capacity; ++slot) {
-            forest->run[slot] = plot->run;
-        }
-    } else {
-        memset(forest->rank + base, 0xff, used * sizeof *forest->rank);
-    }
-
-    memcpy(forest->parent + base, p->sketch->parent + p->begin, p->size * sizeof(uint32_t));
-    memcpy(forest->first + base, p->sketch->first + p->begin, p->size * sizeof(uint32_t));
+    claim_range(p, used);
+    memcpy(forest->parent + plot->base, p->sketch->parent + begin, p->size * sizeof(uint32_t));
+    memcpy(forest->first + plot->base, p->sketch->first + begin, p->size * sizeof(uint32_t));
     for (uint32_t rank = 0; rank < p->size; ++rank) {
-        const uint32_t node = p->order[rank];
-        const espl__node *const n = &p->sketch->nodes[node];
-        const uint32_t slot = p->sketch->path[node];
+        const uint32_t flags = write_node(p, rank);
 
-        forest->order[base + rank] = slot;
-        forest->rank[slot] = rank;
-        forest->entity[slot] = n->entity;
-        forest->flags[slot] = slot_flags(n);
-        flags &= slot == base + rank ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
-        flags |= (n->flags & ESPL__NODE_PASS) != 0 ? (unsigned)ESPL__RUN_GENERAL : 0u;
-        if (slot != n->slot || (n->flags & ESPL__NODE_CLONE) != 0) {
-            espl__entity_set_slot(p->playback->store, n->entity, slot);
-        }
+        in_order &= flags;
+        general |= flags & (uint32_t)ESPL__RUN_GENERAL;
     }
     file_holes(p, used);
-    forest->runs[plot->run] = (espl__run){.base = base,
+    forest->runs[plot->run] = (espl__run){.base = plot->base,
                                           .capacity = plot->capacity,
                                           .used = used,
                                           .size = p->size,
-                                          .flags = flags,
+                                          .flags = in_order | general,
                                           .next = ESPL__NO_RUN,
                                           .previous = ESPL__NO_RUN,
                                           .extra = plot->extra};
@@ -208,15 +232,6 @@ static void patch_group(espl__playback *playback, espl__group *group)
     for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
         const patch p = patch_of(playback, group, &playback->plots[i]);
 
-        for (uint32_t rank = 0; rank < p.size; ++rank) {
-            if (is_resident(&p, &p.sketch->nodes[p.order[rank]])) {
-                update_resident(&p, p.order[rank]);
-            }
-        }
-    }
-    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
-        const patch p = patch_of(playback, group, &playback->plots[i]);
-
         write_links(&p);
     }
 }
@@ -227,9 +242,7 @@ static void write_in_place(espl__playback *playback, const espl__group *group)
     const espl__sketch *const sketch = &group->sketch;
 
     for (uint32_t node = 0; sketch->is_touched && node < sketch->count; ++node) {
-        const patch p = {.forest = playback->forest, .sketch = sketch};
-
-        update_resident(&p, node);
+        update_resident(playback->forest, sketch, node);
     }
 }
 

@@ -166,18 +166,24 @@ static void count_work(const espl__playback *playback, espl__group *group)
 {
     const espl__sketch *const sketch = &group->sketch;
 
-    group->clones = group->dead = group->role_changes = group->visited = 0;
-    for (size_t i = 0; i < sketch->count; ++i) {
-        const espl__node *const node = &sketch->nodes[i];
-        const bool is_dead = (node->flags & ESPL__NODE_DEAD) != 0;
-        const bool is_clone = (node->flags & ESPL__NODE_CLONE) != 0;
-        const bool may_change_role =
-            (node->flags & ESPL__NODE_MOVED) != 0 || node->parent == ESPL__NO_NODE;
+    group->clones = group->dead = 0;
+    group->visited = sketch->changed_count;
+    // Roots may have become solos, or solos roots, without being noted.
+    group->role_changes = sketch->laid_count;
+    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
+        group->clones += playback->entries[playback->grouped_entries[i]].clone_count;
+    }
+    for (size_t i = 0; i < sketch->noted_count; ++i) {
+        const uint32_t flags = sketch->nodes[sketch->noted[i]].flags;
+        const bool is_dead = (flags & ESPL__NODE_DEAD) != 0;
 
-        group->clones += !is_dead && is_clone;
-        group->dead += is_dead && !is_clone && (node->flags & ESPL__NODE_GHOST) == 0;
-        group->role_changes += !is_dead && !is_clone && may_change_role;
-        group->visited += !is_dead && (node->flags & ESPL__NODE_CHANGED) != 0;
+        if ((flags & ESPL__NODE_CLONE) != 0) {
+            group->clones -= is_dead;
+        } else if (is_dead) {
+            group->dead += 1;
+        } else {
+            group->role_changes += 1;
+        }
     }
     group->has_extras = sketch->is_restructured || sketch->is_touched
                             ? may_have_extras(playback, group)

@@ -63,6 +63,19 @@ static void drop_plots(espl__playback *playback)
     }
 }
 
+// Marks stay as long as they are not many times what is there to be marked.
+static void trim_marks(espl__playback *playback, uint32_t **marks, size_t count)
+{
+    if (espl__array_length(*marks) > 4 * count + 1024) {
+        ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, *marks);
+    }
+}
+
+static void record_slot(void *context, uint32_t entity, uint32_t slot)
+{
+    espl__entity_set_slot(context, entity, slot);
+}
+
 static void end(espl__playback *playback)
 {
     for (size_t i = 0; i < playback->touched_count; ++i) {
@@ -73,6 +86,8 @@ static void end(espl__playback *playback)
         ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->groups[i].values);
     }
     espl__arena_reset(&playback->arena);
+    trim_marks(playback, &playback->run_marks, playback->forest->run_end);
+    trim_marks(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
 }
 
 // Stages 1 to 4: read only, may fail.
@@ -102,5 +117,9 @@ espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
         drop_plots(playback);
     }
     end(playback);
+    if (status == ESPL_OK && espl__forest_wants_pack(playback->forest)) {
+        // Without memory the pool stays as it is; the next playback tries again.
+        (void)espl__forest_pack(playback->forest, record_slot, playback->store);
+    }
     return status;
 }

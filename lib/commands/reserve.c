@@ -185,36 +185,49 @@ static espl__row_change row_change(const espl__store *store, uint32_t entity, ui
                               store->records[entity].row};
 }
 
-static espl_status list_group_rows(espl__playback *playback, const espl__group *group)
+static espl_status list_role(espl__playback *playback, const espl__node *node)
 {
     espl__store *const store = playback->store;
+    const uint32_t now = archetype_of(store, node->entity);
+    uint32_t archetype = 0;
 
-    for (size_t i = 0; i < group->sketch.count; ++i) {
-        const espl__node *const node = &group->sketch.nodes[i];
-        const bool may_change_role =
-            (node->flags & ESPL__NODE_MOVED) != 0 || node->parent == ESPL__NO_NODE;
-        uint32_t archetype = 0;
+    if (espl__archetype_has(store, now, role_of(node))) {
+        return ESPL_OK;
+    }
+    const espl_status status = espl__archetype_role(store, now, role_of(node), &archetype);
+    if (status == ESPL_OK) {
+        playback->moves[playback->move_count++] = row_change(store, node->entity, archetype);
+    }
+    return status;
+}
 
-        if (is_clone(node) || (node->flags & ESPL__NODE_GHOST) != 0) {
+// Nodes that moved or died, then the roots that did not move: the only ones whose rows change.
+static espl_status list_group_rows(espl__playback *playback, const espl__group *group)
+{
+    const espl__sketch *const sketch = &group->sketch;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < sketch->noted_count && status == ESPL_OK; ++i) {
+        const espl__node *const node = &sketch->nodes[sketch->noted[i]];
+
+        if (is_clone(node)) {
             continue;
         }
         if (is_dead(node)) {
             playback->removals[playback->removal_count++] =
-                row_change(store, node->entity, ESPL__NONE);
-            continue;
+                row_change(playback->store, node->entity, ESPL__NONE);
+        } else {
+            status = list_role(playback, node);
         }
-        const uint32_t now = archetype_of(store, node->entity);
-        if (!may_change_role || espl__archetype_has(store, now, role_of(node))) {
-            continue;
-        }
-        const espl_status status =
-            espl__archetype_role(store, now, role_of(node), &archetype);
-        if (status != ESPL_OK) {
-            return status;
-        }
-        playback->moves[playback->move_count++] = row_change(store, node->entity, archetype);
     }
-    return ESPL_OK;
+    for (size_t i = 0; i < sketch->laid_count && status == ESPL_OK; ++i) {
+        const espl__node *const root = &sketch->nodes[sketch->order[sketch->laid[i].begin]];
+
+        if (!is_clone(root) && (root->flags & ESPL__NODE_NOTED) == 0) {
+            status = list_role(playback, root);
+        }
+    }
+    return status;
 }
 
 // One chunk's changes in the order of archetypes' first appearance, rows ascending.
@@ -369,27 +382,21 @@ static void lay_plot(espl__playback *playback, const espl__group *group, espl__p
     const espl__sketch *const sketch = &group->sketch;
     const espl__laid *const laid = &sketch->laid[plot->laid];
     const espl__node *const root = &sketch->nodes[sketch->order[laid->begin]];
-    const bool stays = !is_clone(root) && forest->rank[root->slot] == 0;
-    uint32_t entrants = 0;
 
-    plot->old_run = stays ? forest->run[root->slot] : ESPL__NO_RUN;
-    plot->run = plot->old_run;
-    for (uint32_t i = 0; stays && i < laid->size; ++i) {
-        const espl__node *const node = &sketch->nodes[sketch->order[laid->begin + i]];
-
-        entrants += is_clone(node) || forest->run[node->slot] != plot->old_run;
-    }
-    if (stays) {
-        const espl__run *const old = &forest->runs[plot->old_run];
-
-        playback->touched[playback->run_marks[plot->old_run] - 1].is_kept = true;
-        plot->old_base = old->base;
-        plot->old_capacity = old->capacity;
-        plot->old_extra = old->extra;
-        choose_room(plot, old, laid->size, entrants);
-    } else {
+    if (laid->resident_begin == laid->resident_end) {
+        plot->old_run = plot->run = ESPL__NO_RUN;
         choose_room(plot, NULL, laid->size, 0);
+        return;
     }
+    const uint32_t run = forest->run[root->slot];
+    const espl__run *const old = &forest->runs[run];
+
+    playback->touched[playback->run_marks[run] - 1].is_kept = true;
+    plot->old_run = plot->run = run;
+    plot->old_base = old->base;
+    plot->old_capacity = old->capacity;
+    plot->old_extra = old->extra;
+    choose_room(plot, old, laid->size, laid->entrants);
 }
 
 static espl_status lay_group_plots(espl__playback *playback, uint32_t number, size_t *slots,

@@ -65,7 +65,6 @@ void espl__entity_release(espl__store *store, uint32_t index)
     ESPL_CHECK(index < espl__array_length(store->records));
     ESPL_CHECK(store->alive_count > 0);
     store->alive_count -= 1;
-    record->slot = ESPL__NONE;
 
     // A generation that came around again would revive every handle of its first life.
     if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {

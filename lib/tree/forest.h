@@ -22,6 +22,8 @@ enum {
     ESPL__SLOT_GHOST = 4,     ///< destroyed, waits for the next purge; PASS as well
     ESPL__SLOT_ROOTED = 8,    ///< its root is a ghost: world is the local, bit for bit
     ESPL__SLOT_DYING = 16,    ///< only while a destroy runs
+    ESPL__SLOT_EXTRA = 64,    ///< its run has extras: the same in all its slots
+    ESPL__SLOT_LOOSE = 32,    ///< only while a destroy runs: a PASS whose children keep their worlds
 };
 
 /// Flags of a run.
@@ -96,6 +98,16 @@ void espl__run_unmark_unsettled(espl__forest *forest, uint32_t run);
 /// NULL, or the first broken rule of the pool's own books. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 
+// --- pack.c ---
+
+/// Tell whether more than a third of a pool worth the work is free.
+bool espl__forest_wants_pack(const espl__forest *forest);
+/// Move all runs into a block that fits them, in rank order, and renumber them.
+/// @param moved  called with the context, an entity and its new slot.
+/// @return false where there is no memory; nothing changed then. O(slots).
+bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
+                       void *context);
+
 // --- propagate.c ---
 
 /// Recompute the worlds of everything below a rank. false: some world is not finite (all of them
@@ -167,9 +179,13 @@ static inline uint32_t espl__first_child(const espl__forest *forest, const espl_
 
 static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t slot)
 {
+    // The flag saves a read of the run where there is none, which is nearly everywhere.
+    if ((forest->flags[slot] & ESPL__SLOT_EXTRA) == 0) {
+        return espl__extra_default();
+    }
     const espl__run *const run = espl__run_of(forest, slot);
 
-    return run->extra == NULL ? espl__extra_default() : run->extra[slot - run->base];
+    return run->extra[slot - run->base];
 }
 
 static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)

@@ -3,14 +3,15 @@
 // destroy needs no memory, and a purge later changes no bit.
 #include "lib/tree/sketch.h"
 
-// Local of a survivor relative to the first living ancestor: the locals of the dying between them
-// applied one after the other.
+// Local of a survivor relative to the first living transform above it: the locals of the dying
+// between them applied one after the other. Pass-throughs add nothing.
 static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
 {
     espl_pose local = forest->local[slot];
     uint32_t up = espl__parent_slot(forest, slot);
 
-    while (up != ESPL__NO_SLOT && espl__slot_is(forest, up, ESPL__SLOT_DYING)) {
+    while (up != ESPL__NO_SLOT &&
+           espl__slot_is(forest, up, ESPL__SLOT_DYING | ESPL__SLOT_PASS)) {
         if (!espl__slot_is(forest, up, ESPL__SLOT_PASS)) {
             const espl__extra extra = espl__slot_extra(forest, up);
 
@@ -21,13 +22,20 @@ static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
     return local;
 }
 
-// `anchor` is the slot above the dying, or ESPL__NO_SLOT where the root dies.
+// A survivor right below a dead root is a root to its users.
+static void become_rooted(espl__forest *forest, uint32_t slot)
+{
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) | ESPL__SLOT_ROOTED);
+}
+
+// Give a survivor the local that keeps its world. `anchor` is the slot above the dying, or
+// ESPL__NO_SLOT where the root dies.
 static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor)
 {
     if (anchor == ESPL__NO_SLOT) {
         forest->local[slot] = forest->world[slot];
-        forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
-                                        ESPL__SLOT_ROOTED);
+        (void)espl__rotation_normalize(forest->local[slot].rotation);
         return;
     }
     const espl__extra extra = espl__slot_extra(forest, anchor);
@@ -35,6 +43,49 @@ static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor
 
     forest->local[slot] = espl__rebased(&forest->world[anchor], extra.stretch,
                                         &forest->world[slot], &composed);
+}
+
+// A pass-through that survives has nothing to keep, but those below it have. As a root it stands
+// at the identity.
+static void loosen_survivor(espl__forest *forest, uint32_t slot, bool is_root)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+
+    forest->flags[slot] |= ESPL__SLOT_LOOSE;
+    if (!is_root) {
+        return;
+    }
+    forest->local[slot] = espl__pose_identity();
+    if (run->extra != NULL) {
+        run->extra[slot - run->base] = espl__extra_default();
+    }
+}
+
+static void spread_to(espl__forest *forest, uint32_t slot, espl__closure closure, uint32_t anchor)
+{
+    const uint32_t up = espl__parent_slot(forest, slot);
+    const bool is_below_dying = espl__slot_is(forest, up, ESPL__SLOT_DYING);
+    const bool is_owned = !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+    const bool dies = espl__slot_is(forest, slot, ESPL__SLOT_GHOST) ||
+                      closure == ESPL__CLOSURE_SUBTREE ||
+                      (closure == ESPL__CLOSURE_OWNED && is_owned);
+
+    if (!is_below_dying && !espl__slot_is(forest, up, ESPL__SLOT_LOOSE)) {
+        return;
+    }
+    if (is_below_dying && dies) {
+        forest->flags[slot] |= ESPL__SLOT_DYING;
+        return;
+    }
+    const bool is_root = is_below_dying && anchor == ESPL__NO_SLOT;
+    if (espl__slot_is(forest, slot, ESPL__SLOT_PASS)) {
+        loosen_survivor(forest, slot, is_root);
+    } else {
+        rebase_survivor(forest, slot, anchor);
+    }
+    if (is_root) {
+        become_rooted(forest, slot);
+    }
 }
 
 // Mark what dies below a dying rank, re-base what survives; level by level.
@@ -47,19 +98,7 @@ static void spread(espl__forest *forest, uint32_t run, uint32_t rank, espl__clos
 
     while (begin < end) {
         for (uint32_t at = begin; at < end; ++at) {
-            const uint32_t slot = forest->order[header->base + at];
-            const uint32_t up = espl__parent_slot(forest, slot);
-            const bool is_owned = !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
-
-            if (!espl__slot_is(forest, up, ESPL__SLOT_DYING)) {
-                continue;
-            }
-            if (espl__slot_is(forest, slot, ESPL__SLOT_GHOST) ||
-                closure == ESPL__CLOSURE_SUBTREE || (closure == ESPL__CLOSURE_OWNED && is_owned)) {
-                forest->flags[slot] |= ESPL__SLOT_DYING;
-            } else {
-                rebase_survivor(forest, slot, anchor);
-            }
+            spread_to(forest, forest->order[header->base + at], closure, anchor);
         }
         const uint32_t next = espl__first_child(forest, header, begin);
 
@@ -75,6 +114,7 @@ static void settle_dying(espl__forest *forest, espl__run *header, uint32_t rank,
     for (uint32_t at = rank; at < header->size; ++at) {
         const uint32_t slot = forest->order[header->base + at];
 
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_LOOSE;
         if (!espl__slot_is(forest, slot, ESPL__SLOT_DYING)) {
             continue;
         }
@@ -84,7 +124,8 @@ static void settle_dying(espl__forest *forest, espl__run *header, uint32_t rank,
             header->ghosts += 1;
             forest->ghosts += 1;
         }
-        forest->flags[slot] = ESPL__SLOT_GHOST | ESPL__SLOT_PASS;
+        forest->flags[slot] = (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) |
+                                        ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
     }
     header->flags |= ESPL__RUN_GENERAL;
 }

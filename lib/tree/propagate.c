@@ -42,11 +42,8 @@ static float compose_in_order(espl_pose *restrict world, const espl_pose *restri
     float alarm = 0;
 
     for (uint32_t rank = begin; rank < end; ++rank) {
-        const espl_pose up = world[parent[rank]];
-        const espl_pose down = espl__pose_compose(&up, NULL, &local[rank]);
-
-        world[rank] = down;
-        alarm += alarm_of(&down);
+        espl__pose_compose_to(&world[rank], &world[parent[rank]], NULL, &local[rank]);
+        alarm += alarm_of(&world[rank]);
     }
     return alarm;
 }
@@ -57,9 +54,9 @@ static float compose_by_order(const view *v, uint32_t begin, uint32_t end)
 
     for (uint32_t rank = begin; rank < end; ++rank) {
         const uint32_t slot = v->order[rank];
-        const espl_pose up = v->world[v->order[v->parent[rank]]];
+        const uint32_t up = v->order[v->parent[rank]];
 
-        v->world[slot] = espl__pose_compose(&up, NULL, &v->local[slot]);
+        espl__pose_compose_to(&v->world[slot], &v->world[up], NULL, &v->local[slot]);
         alarm += alarm_of(&v->world[slot]);
     }
     return alarm;
@@ -85,7 +82,7 @@ static void compose_general(const view *v, uint32_t rank)
     }
     const float *const stretch = v->extra != NULL ? v->extra[up - v->base].stretch : NULL;
 
-    v->world[slot] = espl__pose_compose(&v->world[up], stretch, &v->local[slot]);
+    espl__pose_compose_to(&v->world[slot], &v->world[up], stretch, &v->local[slot]);
 }
 
 static bool all_finite(const espl__forest *forest, const espl__run *run, uint32_t begin,

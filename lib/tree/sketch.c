@@ -9,7 +9,7 @@ enum { NONE_STAMP = 0 };
 
 size_t espl__sketch_size(size_t capacity)
 {
-    return capacity * (sizeof(espl__node) + sizeof(espl_pose) + 4 * sizeof(uint32_t) +
+    return capacity * (sizeof(espl__node) + sizeof(espl_pose) + 5 * sizeof(uint32_t) +
                        sizeof(espl__laid));
 }
 
@@ -27,12 +27,14 @@ void espl__sketch_use(espl__sketch *sketch, void *block, size_t capacity)
     sketch->parent = sketch->order + capacity;
     sketch->first = sketch->parent + capacity;
     sketch->path = sketch->first + capacity;
+    sketch->noted = sketch->path + capacity;
     sketch->capacity = capacity;
 }
 
 void espl__sketch_clear(espl__sketch *sketch)
 {
     sketch->count = sketch->written_count = sketch->laid_count = 0;
+    sketch->noted_count = sketch->changed_count = 0;
     sketch->stamp = NONE_STAMP + 1;
     sketch->is_touched = sketch->is_restructured = false;
 }
@@ -69,6 +71,7 @@ bool espl__sketch_reserve_nodes(espl__sketch *sketch, size_t more)
     if (sketch->count != 0) {
         memcpy(next.nodes, sketch->nodes, sketch->count * sizeof *next.nodes);
         memcpy(next.worlds, sketch->worlds, sketch->count * sizeof *next.worlds);
+        memcpy(next.noted, sketch->noted, sketch->noted_count * sizeof *next.noted);
     }
     espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
                     espl__sketch_size(sketch->capacity), 64);
@@ -214,9 +217,13 @@ static void scatter_children(espl__sketch *sketch, uint32_t node)
     while (child != ESPL__NO_NODE) {
         espl__node *const c = &nodes[child];
 
+        // A ghost has no row; it is spliced out in its turn.
+        if ((c->flags & ESPL__NODE_GHOST) == 0) {
+            espl__sketch_note(sketch, child, ESPL__NODE_MOVED);
+        }
         child = c->next;
         c->parent = c->next = c->previous = ESPL__NO_NODE;
-        c->flags = (c->flags & ~(unsigned)ESPL__NODE_FREE_LINK) | ESPL__NODE_MOVED;
+        c->flags &= ~(unsigned)ESPL__NODE_FREE_LINK;
     }
     nodes[node].first = nodes[node].last = ESPL__NO_NODE;
 }
@@ -280,6 +287,16 @@ uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t t
     return ESPL__NO_NODE;
 }
 
+void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag)
+{
+    espl__node *const n = &sketch->nodes[node];
+
+    if ((n->flags & ESPL__NODE_NOTED) == 0) {
+        sketch->noted[sketch->noted_count++] = node;
+    }
+    n->flags |= flag | ESPL__NODE_NOTED;
+}
+
 // --- Transforms ---
 
 espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
@@ -335,8 +352,8 @@ void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
     }
 }
 
-// World of a node whose parent's is known.
-static espl_pose world_below(const espl__sketch *sketch, uint32_t node)
+// World that follows for a node from its parent's.
+static espl_pose world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up)
 {
     const espl__node *const n = &sketch->nodes[node];
     const bool is_pass = (n->flags & ESPL__NODE_PASS) != 0;
@@ -344,7 +361,6 @@ static espl_pose world_below(const espl__sketch *sketch, uint32_t node)
     if (n->parent == ESPL__NO_NODE) {
         return is_pass ? espl__pose_identity() : espl__sketch_local(sketch, node);
     }
-    const espl_pose *const up = &sketch->worlds[n->parent];
     if (is_pass) {
         return *up;
     }
@@ -375,9 +391,11 @@ espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
     is_dirty = is_dirty || at != ESPL__NO_NODE;
     while (count > 0) {
         const uint32_t next = sketch->path[--count];
+        const uint32_t parent = nodes[next].parent;
+        const espl_pose *const up = parent == ESPL__NO_NODE ? NULL : &sketch->worlds[parent];
 
         sketch->worlds[next] =
-            is_dirty ? world_below(sketch, next) : sketch->forest->world[nodes[next].slot];
+            is_dirty ? world_below(sketch, next, up) : sketch->forest->world[nodes[next].slot];
         nodes[next].stamp = sketch->stamp;
     }
     return sketch->worlds[node];
@@ -400,43 +418,70 @@ espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const esp
 
 // --- Layout ---
 
+// Final world of a node that is laid out already.
+static const espl_pose *laid_world(const espl__sketch *sketch, uint32_t node)
+{
+    const espl__node *const n = &sketch->nodes[node];
+
+    return (n->flags & ESPL__NODE_CHANGED) != 0 ? &sketch->worlds[node]
+                                                : &sketch->forest->world[n->slot];
+}
+
 // Compute one node's world when it may differ; its parent's is final. false: not finite.
 static bool settle_world(espl__sketch *sketch, uint32_t node)
 {
     espl__node *const nodes = sketch->nodes;
     espl__node *const n = &nodes[node];
+    const bool has_parent = n->parent != ESPL__NO_NODE;
     const bool is_clone = (n->flags & ESPL__NODE_CLONE) != 0;
     const bool is_below_change =
-        n->parent != ESPL__NO_NODE && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
+        has_parent && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
 
     if (!is_clone && !is_below_change && (n->flags & ESPL__NODE_DIRTY) == 0) {
-        sketch->worlds[node] = sketch->forest->world[n->slot];
         return true;
     }
-    sketch->worlds[node] = world_below(sketch, node);
+    const espl_pose world =
+        world_below(sketch, node, has_parent ? laid_world(sketch, n->parent) : NULL);
     // A stretch moves what hangs below even where the node's own pose stays.
     const bool is_passed_on =
         (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_PASS | ESPL__NODE_MOVED)) != 0;
     if (is_clone || is_passed_on ||
-        memcmp(&sketch->worlds[node], &sketch->forest->world[n->slot], sizeof(espl_pose)) != 0) {
+        memcmp(&world, &sketch->forest->world[n->slot], sizeof world) != 0) {
         n->flags |= ESPL__NODE_CHANGED;
+        sketch->worlds[node] = world;
+        sketch->changed_count += 1;
     }
-    return espl__pose_is_finite(&sketch->worlds[node]);
+    return espl__pose_is_finite(&world);
 }
 
-// Lay one hierarchy out behind the position; its nodes serve as their own queue.
-static bool lay_hierarchy(espl__sketch *sketch, uint32_t root, size_t begin, size_t *end)
+// The nodes that stay where they are when a root goes on in its run.
+static void find_residents(const espl__sketch *sketch, uint32_t root, espl__laid *laid)
+{
+    const espl__node *const n = &sketch->nodes[root];
+    const espl__forest *const forest = sketch->forest;
+    const bool goes_on =
+        (n->flags & ESPL__NODE_CLONE) == 0 && forest->rank[n->slot] == 0;
+
+    laid->resident_begin = root;
+    laid->resident_end = root + (goes_on ? espl__run_of(forest, n->slot)->size : 0);
+}
+
+// Lay one hierarchy out; its nodes serve as their own queue. false: some world is not finite.
+static bool lay_hierarchy(espl__sketch *sketch, uint32_t root, espl__laid *laid)
 {
     const espl__node *const nodes = sketch->nodes;
+    const size_t begin = laid->begin;
     size_t behind = begin;
     bool is_finite = true;
 
+    find_residents(sketch, root, laid);
     sketch->order[behind] = root;
     sketch->parent[behind++] = ESPL__NO_SLOT;
     for (size_t at = begin; at < behind; ++at) {
         const uint32_t node = sketch->order[at];
 
         is_finite = settle_world(sketch, node) && is_finite;
+        laid->entrants += node < laid->resident_begin || node >= laid->resident_end;
         sketch->first[at] = (uint32_t)(behind - begin);
         for (uint32_t child = nodes[node].first; child != ESPL__NO_NODE;
              child = nodes[child].next) {
@@ -444,26 +489,27 @@ static bool lay_hierarchy(espl__sketch *sketch, uint32_t root, size_t begin, siz
             sketch->parent[behind++] = (uint32_t)(at - begin);
         }
     }
-    *end = behind;
+    laid->size = (uint32_t)(behind - begin);
     return is_finite;
 }
 
 bool espl__sketch_lay_out(espl__sketch *sketch)
 {
-    size_t position = 0;
+    uint32_t position = 0;
     bool is_finite = true;
 
-    sketch->laid_count = 0;
+    sketch->laid_count = sketch->changed_count = 0;
     for (uint32_t node = 0; node < sketch->count; ++node) {
         const espl__node *const n = &sketch->nodes[node];
+        espl__laid *const laid = &sketch->laid[sketch->laid_count];
 
         if (n->parent != ESPL__NO_NODE || (n->flags & ESPL__NODE_DEAD) != 0) {
             continue;
         }
-        const size_t begin = position;
-        is_finite = lay_hierarchy(sketch, node, begin, &position) && is_finite;
-        sketch->laid[sketch->laid_count++] =
-            (espl__laid){(uint32_t)begin, (uint32_t)(position - begin)};
+        *laid = (espl__laid){.begin = position};
+        is_finite = lay_hierarchy(sketch, node, laid) && is_finite;
+        position += laid->size;
+        sketch->laid_count += 1;
     }
     return is_finite;
 }

@@ -21,6 +21,7 @@ enum {
     ESPL__NODE_RESTRETCHED = 64, ///< its stretch or context changed
     ESPL__NODE_MOVED = 128,    ///< its parent changed: its role may have
     ESPL__NODE_CHANGED = 256,  ///< laid out: its world differs, worlds[node] is final
+    ESPL__NODE_NOTED = 512,    ///< stands in the list of noted nodes
 };
 
 typedef struct espl__node {
@@ -39,6 +40,10 @@ _Static_assert(sizeof(espl__node) == 48, "node: 12 words");
 /// One hierarchy of the layout: order[begin .. begin + size).
 typedef struct espl__laid {
     uint32_t begin, size;
+    // Nodes [resident_begin, resident_end) were in the run that the hierarchy goes on in; equal
+    // where it goes on in none. The others are entrants.
+    uint32_t resident_begin, resident_end;
+    uint32_t entrants;
 } espl__laid;
 
 typedef struct espl__sketch {
@@ -51,10 +56,12 @@ typedef struct espl__sketch {
     uint32_t *parent;     // rank of the parent by position
     uint32_t *first;      // rank of the first child by position
     uint32_t *path;       // scratch of walks
+    uint32_t *noted;      // [noted_count] nodes that moved or died: their rows may
     espl__laid *laid;     // hierarchies of the layout
     espl_transform *written; // [written_capacity]
     size_t capacity, written_capacity;
-    size_t count, written_count, laid_count;
+    size_t count, written_count, laid_count, noted_count;
+    size_t changed_count; // laid out: nodes whose world differs
     void *own_block, *own_written; // NULL while the slices serve
     uint32_t stamp;
     bool is_touched;   // some local or link changed
@@ -88,6 +95,9 @@ void espl__sketch_splice(espl__sketch *sketch, uint32_t node);
 bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above);
 /// The next node of a preorder walk below `top`; descends only where told. ESPL__NO_NODE at the end.
 uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend);
+
+/// Set ESPL__NODE_MOVED or ESPL__NODE_DEAD on a node and keep it in the list of those.
+void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag);
 
 // --- Transforms ---
 

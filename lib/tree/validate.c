@@ -68,6 +68,9 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
     const bool is_general = (header->flags & ESPL__RUN_GENERAL) != 0;
     const uint32_t up = espl__parent_slot(forest, slot);
 
+    if (((flags & ESPL__SLOT_EXTRA) != 0) != (header->extra != NULL)) {
+        return "slots know whether their run has extras";
+    }
     if (is_ghost != (forest->entity[slot] == ESPL__NO_ENTITY)) {
         return "ghosts and no others lack an entity";
     }

@@ -20,6 +20,12 @@ struct espl_world {
     bool is_playing;
 };
 
+/// Who hears of a programmer's fault; nobody where there is no world.
+static inline const espl_hooks *espl__hooks_of(const espl_world *world)
+{
+    return world != NULL ? &world->hooks : NULL;
+}
+
 /// Tell the log hook that a call was refused, and return the status. ESPL_OK passes silently.
 espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
                          espl_status status);

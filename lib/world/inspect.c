@@ -28,7 +28,7 @@ static size_t count_chunks(const espl__store *store)
 
 void espl_stats(const espl_world *world, espl_world_stats *out)
 {
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL && out != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return;
     }
     const espl__heap *const heap = &world->heap;
@@ -110,7 +110,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
     espl_validation found = {0};
     uint32_t slot = ESPL__NO_SLOT;
 
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
         return false;
     }
     found.rule = espl__store_broken_rule(&world->store, &found.entity, &found.detail);

@@ -6,7 +6,7 @@
 
 espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_commands **out)
 {
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL && out != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     return espl__commands_make(&world->heap, &world->store, world, &world->next_commands_tag,

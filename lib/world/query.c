@@ -33,7 +33,7 @@ espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_
     const espl_query_def everything = {0};
     const espl_query_def *const d = def != NULL ? def : &everything;
 
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL && query != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && query != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     const espl_status status = check_def(world, d);

@@ -96,7 +96,7 @@ espl_status espl__refuse(const espl_world *world, const char *operation, espl_en
 
 espl_status espl__check_structural(const espl_world *world)
 {
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     return world->iterations != 0 || world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
@@ -104,7 +104,7 @@ espl_status espl__check_structural(const espl_world *world)
 
 espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot)
 {
-    if (!ESPL_DEMAND((const espl_hooks *)NULL, world != NULL)) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     const espl_status status = espl__entity_check(&world->store, entity);

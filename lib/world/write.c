@@ -68,6 +68,9 @@ static espl_status add_extras(espl_world *world, espl__run *run)
     for (uint32_t i = 0; i < run->capacity; ++i) {
         run->extra[i] = espl__extra_default();
     }
+    for (uint32_t i = 0; i < run->used; ++i) {
+        world->forest.flags[run->base + i] |= ESPL__SLOT_EXTRA;
+    }
     run->flags |= ESPL__RUN_GENERAL;
     return ESPL_OK;
 }
@@ -124,15 +127,36 @@ static espl_status write_local(espl_world *world, uint32_t slot, const espl_pose
     return ESPL_OK;
 }
 
+// Ask for the lines that a write will touch, so that their misses overlap instead of adding up.
+static inline void prefetch_slot(const espl__forest *forest, uint32_t slot)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch(&forest->run[slot]);
+    __builtin_prefetch(&forest->local[slot], 1);
+    __builtin_prefetch(&forest->world[slot], 1);
+    __builtin_prefetch(&forest->rank[slot]);
+    __builtin_prefetch(&forest->parent[slot]);
+    __builtin_prefetch(&forest->local[slot] + 2);
+    __builtin_prefetch(&forest->world[slot] + 2, 1);
+#else
+    (void)forest;
+    (void)slot;
+#endif
+}
+
 // The checks that both whole-transform writes make.
 static espl_status check_write(const espl_world *world, espl_entity entity,
                                const espl_transform *value, uint32_t *slot,
                                espl_transform *normal)
 {
-    const espl_status status = espl__find_placed(world, entity, slot);
+    const espl_status status = espl__find_slot(world, entity, slot);
 
     if (status != ESPL_OK) {
         return status;
+    }
+    prefetch_slot(&world->forest, *slot);
+    if (espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
+        return ESPL_ERR_NO_TRANSFORM;
     }
     if (value == NULL) {
         return ESPL_ERR_ARGUMENT;

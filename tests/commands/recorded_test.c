@@ -253,6 +253,13 @@ static void compare_played(stage *s, const espl_report *reports)
     }
 }
 
+// An overflow is told for each command only where the playback ends with it: a later command may
+// take it back unseen. So where values are huge a batch is one command.
+static uint32_t batch_size(stage *s, uint32_t limit)
+{
+    return s->tape.style.values == VALUES_HUGE ? 1 : 1 + test_below(&s->tape.random, limit);
+}
+
 static void stage_step(stage *s, uint32_t count)
 {
     espl_report reports[PLAYED_LIMIT];
@@ -284,30 +291,30 @@ static void stage_step(stage *s, uint32_t count)
 
 // --- Drivers ---
 
-static void run_recorded(uint64_t seed, uint32_t population, uint32_t batch_size, size_t batches,
+static void run_recorded(uint64_t seed, uint32_t population, uint32_t limit, size_t batches,
                          const espl_executor *executors, size_t count)
 {
     stage *const s = stage_begin(seed, population, executors, count);
 
     for (size_t i = 0; i < batches; ++i) {
-        stage_step(s, 1 + test_below(&s->tape.random, batch_size));
+        stage_step(s, batch_size(s, limit));
     }
     stage_end(s);
 }
 
-static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, uint32_t batch_size,
+static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, uint32_t limit,
                       size_t batches, const espl_executor *executors, size_t count)
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     uint64_t state = first;
 
     if (chosen != 0) {
-        run_recorded(chosen, population, batch_size, batches, executors, count);
+        run_recorded(chosen, population, limit, batches, executors, count);
         return;
     }
     seeds = (uint32_t)test_scaled(seeds);
     for (uint32_t i = 0; i < seeds; ++i) {
-        run_recorded(test_random(&state), population, batch_size, batches, executors, count);
+        run_recorded(test_random(&state), population, limit, batches, executors, count);
     }
 }
 
@@ -371,8 +378,7 @@ static void play_with_faults(stage *s, test_side *side, bool fails_after, size_t
 
         tape_demand(&s->tape, status == ESPL_OK || status == ESPL_ERR_NO_MEMORY, "play: %s",
                     espl_status_name(status));
-        tape_demand(&s->tape, (status == ESPL_OK) == (failures == 0), "%zu failures, yet %s",
-                    failures, espl_status_name(status));
+        tape_demand(&s->tape, status == ESPL_OK || failures != 0, "no memory without a failure");
         if (status != ESPL_OK) {
             tape_demand(&s->tape, test_physical_hash(side->world) == before,
                         "failing call %zu changed the world", n);
@@ -383,7 +389,7 @@ static void play_with_faults(stage *s, test_side *side, bool fails_after, size_t
 }
 
 // World 0 never faults; in 1 one call fails; in 2 all calls from one on fail.
-static size_t run_faulted(uint64_t seed, uint32_t population, uint32_t batch_size, size_t batches)
+static size_t run_faulted(uint64_t seed, uint32_t population, uint32_t limit, size_t batches)
 {
     const espl_executor serial[3] = {espl_executor_serial(), espl_executor_serial(),
                                      espl_executor_serial()};
@@ -394,7 +400,7 @@ static size_t run_faulted(uint64_t seed, uint32_t population, uint32_t batch_siz
         if (s->tape.model.living_count < population / 3 + 1) {
             stage_seed(s, population / 3 + 1);
         }
-        make_batch(&s->tape, &s->batch, 1 + test_below(&s->tape.random, batch_size));
+        make_batch(&s->tape, &s->batch, batch_size(s, limit));
         for (size_t k = 0; k < 3; ++k) {
             record_batch(&s->tape, &s->played[k], &s->batch, k == 0);
         }

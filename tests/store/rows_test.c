@@ -351,18 +351,19 @@ START_TEST(index_may_live_again_in_the_change_it_died_in)
     put(index, weight, 5);
     const espl__record record = fix.store.records[index];
     const espl_entity before = espl__entity_at(&fix.store, index);
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, plain, 1), ESPL_OK);
+    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
     fix.heap.is_forbidden = true;
 
     // The row goes last, when its index has another one.
     espl__entity_release(&fix.store, index);
     ck_assert_uint_eq(espl__entity_take(&fix.store).index, index);
-    espl__row_add(&fix.store, plain, index);
+    espl__row_add(&fix.store, named, index);
     espl__rows_remove(&fix.store, record.chunk, &record.row, 1);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);
-    ck_assert_uint_eq(at(plain)->count, 1);
+    ck_assert_uint_eq(at(plain)->count, 0);
+    ck_assert_uint_eq(at(named)->count, 1);
     ck_assert_uint_eq(get(index, weight), 0);
     ck_assert_int_eq(espl__entity_check(&fix.store, before), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, index)), ESPL_OK);
@@ -550,7 +551,12 @@ START_TEST(kept_rows_need_no_memory_ever_after)
     enum { KEPT = 20 };
     uint32_t indices[KEPT];
 
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, KEPT), ESPL_OK);
+    // Indices are issued first: in hard-move builds every new one moves the records.
+    fixture_create(&fix, plain, indices, KEPT);
+    for (size_t i = 0; i < KEPT; ++i) {
+        fixture_destroy(&fix, indices[i]);
+    }
+    fixture_settle(&fix);
     ck_assert_int_eq(espl__rows_keep(&fix.store, paged, KEPT), ESPL_OK);
     const size_t calls = fix.calls;
     for (int turn = 0; turn < 3; ++turn) {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # MuJoCo's own kinematics are the oracle: bodies within 1e-6 m and 1-|q.q'| within 1e-7.
-# shellcheck source-path=SCRIPTDIR
+# shellcheck source=tests/tools/lib.sh
 . "${srcdir:-.}/tests/tools/lib.sh"
 
 models=${ESPALIER_MUJOCO_MODELS:-/usr/share/mujoco/model}
@@ -10,7 +10,7 @@ run check --frames 1 "$models/humanoid/humanoid.xml"
 grep -q 'without MuJoCo' "$scratch/err" && skip_all "built without MuJoCo"
 
 run check --frames 500 --within 1e-6 "$models/humanoid/22_humanoids.xml"
-test $status -eq 0 && test ! -s "$scratch/err" &&
+test "$status" -eq 0 && test ! -s "$scratch/err" &&
     grep -q '352 nodes, depth 5, 500 moments, 176000 reads agree' "$scratch/out"
 ok "22 humanoids stay within 1e-6 m of MuJoCo for 500 steps"
 
@@ -18,25 +18,25 @@ ok "22 humanoids stay within 1e-6 m of MuJoCo for 500 steps"
 for file in adhesion/active_adhesion slider_crank/slider_crank tendon_arm/arm26 composite/rope \
     composite/softbox composite/cloth flag/flag humanoid100/humanoid100; do
     run check --frames 50 "$models/$file.xml"
-    test $status -eq 0 && test ! -s "$scratch/err" && grep -q '50 moments' "$scratch/out"
+    test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '50 moments' "$scratch/out"
     ok "$file agrees with MuJoCo"
 done
 
 run check --frames 500 --within 1e-9 "$models/humanoid/22_humanoids.xml"
-test $status -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
+test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
 ok "an error past the bound is told with status 1"
 
 printf '<mujoco><worldbody><body><joint type="hinge"/></body></worldbody></mujoco>' \
     >"$scratch/massless.xml"
 run check "$scratch/massless.xml"
-test $status -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1
+test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1
 ok "a model that MuJoCo refuses gets one line and status 2"
 
 test ! -e MUJOCO_LOG.TXT
 ok "no log file is left behind"
 
 run play --copies 3 --frames 20 "$models/humanoid/22_humanoids.xml"
-test $status -eq 0 && test ! -s "$scratch/err" && grep -q '22_humanoids.xml  *352  *3 ' "$scratch/out"
+test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '22_humanoids.xml  *352  *3 ' "$scratch/out"
 ok "copies of a simulation play under moving carriers"
 
 done_testing

@@ -140,7 +140,7 @@ static void try_all(uint32_t count, uint32_t mask_step, void (*attempt)(small *,
         trees += 1;
     } while (next_depths(depth, count));
     ck_assert_uint_eq(trees, expected_trees);
-    ck_assert_uint_gt(b.cases, 0);
+    ck_assert(b.cases > 0 || count == 1); // a node alone has no place among siblings
     small_end(&b);
 }
 

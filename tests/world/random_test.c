@@ -63,25 +63,25 @@ static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, size_
 
 START_TEST(a_world_of_a_few_entities_follows_the_model)
 {
-    run_seeds(1, 60, 5, 4000);
+    run_seeds(1, 600, 5, 4000);
 }
 END_TEST
 
 START_TEST(a_small_world_follows_the_model)
 {
-    run_seeds(2, 60, 24, 6000);
+    run_seeds(2, 500, 24, 6000);
 }
 END_TEST
 
 START_TEST(a_world_of_hundreds_follows_the_model)
 {
-    run_seeds(3, 30, 200, 10000);
+    run_seeds(3, 300, 200, 10000);
 }
 END_TEST
 
 START_TEST(a_world_of_thousands_follows_the_model)
 {
-    run_seeds(4, 10, 3000, 15000);
+    run_seeds(4, 120, 3000, 15000);
 }
 END_TEST
 

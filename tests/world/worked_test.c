@@ -311,6 +311,38 @@ START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 }
 END_TEST
 
+// Each detach makes a local of a world whose rotation is a product of two.
+START_TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
+{
+    const espl_attach_options keep_local = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity pair[2] = {test_solo(test.world), test_solo(test.world)};
+    uint64_t random = 5;
+
+    for (int i = 0; i < 2; ++i) {
+        espl_transform value = test_at(0, 0, 0);
+        for (int k = 0; k < 4; ++k) {
+            value.rotation[k] = test_between(&random, 0.1f, 1);
+        }
+        set_local(test.world, pair[i], value);
+    }
+    for (int i = 0; i < 500; ++i) {
+        const espl_entity child = pair[i % 2], parent = pair[1 - i % 2];
+        double square = 0;
+        ck_assert_int_eq(espl_attach(test.world, child, parent, &keep_local), ESPL_OK);
+        ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+        const espl_transform local = test_local_of(test.world, child);
+        for (int k = 0; k < 4; ++k) {
+            square += (double)local.rotation[k] * (double)local.rotation[k];
+        }
+        ck_assert_double_eq_tol(square, 1, 1e-6);
+    }
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(worlds_do_not_know_each_other)
 {
     test_world one, other;
@@ -346,6 +378,7 @@ static Suite *worked_suite(void)
     tcase_add_test(tcase, a_clone_of_a_member_starts_as_a_root_at_its_place);
     tcase_add_test(tcase, a_turned_parent_carries_its_child_around);
     tcase_add_test(tcase, changing_parents_for_ever_leaves_rotations_at_unit_length);
+    tcase_add_test(tcase, leaving_and_joining_by_turns_leaves_rotations_at_unit_length);
     tcase_add_test(tcase, worlds_do_not_know_each_other);
     suite_add_tcase(suite, tcase);
     return suite;

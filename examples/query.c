@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Components and queries: carts with a speed roll, each with a lantern hung on. The second loop
+// reads the lanterns' placements from the world column; nobody has ever written to a lantern.
+#include <espalier/espalier.h>
+
+#include <stdio.h>
+
+enum { CARTS = 200 };
+
+static espl_component speed;
+
+static bool make_carts(espl_world *world)
+{
+    const espl_component set[] = {ESPL_PLACEMENT, speed};
+    espl_entity carts[CARTS], lanterns[CARTS];
+    bool ok =
+        !espl_create(world, set, 2, CARTS, carts) && !espl_create(world, set, 1, CARTS, lanterns);
+
+    for (int i = 0; ok && i < CARTS; ++i) {
+        const float metres = (float)(i % 4);
+
+        ok = !espl_set(world, carts[i], speed, &metres, sizeof metres) &&
+             !espl_attach(world, lanterns[i], carts[i], NULL);
+    }
+    return ok;
+}
+
+// Writing a transform is no structural call, so it may be done within the loop.
+static bool roll(espl_world *world)
+{
+    const espl_component all[] = {ESPL_ROOT, ESPL_PLACEMENT, speed};
+    espl_transform local = espl_transform_identity();
+    espl_query query;
+    bool ok = true;
+
+    if (espl_query_begin(world, &(espl_query_def){.all = all, .all_count = 3}, &query)) {
+        return false;
+    }
+    while (espl_query_next(&query)) {
+        const float *const speeds = espl_query_column(&query, speed, sizeof *speeds);
+
+        for (size_t row = 0; row < query.count; ++row) {
+            ok = ok && !espl_get_local(world, query.entities[row], &local);
+            local.position[0] += speeds[row];
+            ok = ok && !espl_set_local(world, query.entities[row], &local);
+        }
+    }
+    return ok;
+}
+
+// Lanterns are members, and all that is asked for has a placement: so there is a column of slots.
+static bool survey(espl_world *world)
+{
+    const espl_component all[] = {ESPL_MEMBER, ESPL_PLACEMENT};
+    espl_query query;
+    double metres = 0;
+
+    if (espl_query_begin(world, &(espl_query_def){.all = all, .all_count = 2}, &query)) {
+        return false;
+    }
+    while (espl_query_next(&query)) {
+        printf("a chunk of %zu lanterns\n", query.count);
+        for (size_t row = 0; row < query.count; ++row) {
+            metres += (double)query.worlds[query.slots[row]].position[0];
+        }
+    }
+    printf("the lanterns have come %g metres in all\n", metres);
+    return true;
+}
+
+int main(void)
+{
+    const espl_component_def def = {"speed", sizeof(float), _Alignof(float)};
+    espl_world *world = NULL;
+    bool ok = !espl_world_create(&world, NULL) && !espl_component_register(world, &def, &speed);
+    ok = ok && make_carts(world) && roll(world) && survey(world);
+    espl_world_destroy(world);
+    return ok ? 0 : 1;
+}

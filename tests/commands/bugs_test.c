@@ -1,0 +1,819 @@
+// SPDX-License-Identifier: MIT
+// Faults that other systems of this kind have had, each as a test that would have caught it here.
+// The letters name the entry in the list of them.
+#include "tests/runner.h"
+#include "tests/small.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// --- Small helpers ---
+
+static const espl_attach_options keep_local = {
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_commands *commands;
+    espl_recorder *lane[3];
+    espl_report report;
+} scene;
+
+static void scene_begin(scene *s)
+{
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 0, NULL);
+    s->world = s->test.world;
+    ck_assert_int_eq(espl_commands_create(s->world, 3, &s->commands), ESPL_OK);
+    for (uint32_t i = 0; i < 3; ++i) {
+        s->lane[i] = espl_commands_recorder(s->commands, i);
+    }
+}
+
+static void scene_end(scene *s)
+{
+    espl_commands_destroy(s->commands);
+    test_world_end(&s->test);
+}
+
+// Play what was recorded, check the account and every invariant.
+static void play(scene *s)
+{
+    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
+    ck_assert_uint_eq(s->report.accepted, s->report.applied + s->report.refused);
+    test_world_is_valid(s->world);
+}
+
+static espl_status result(const scene *s, uint32_t lane, uint32_t index)
+{
+    return espl_commands_result(s->commands, lane, index);
+}
+
+static espl_entity child_of(scene *s, espl_entity parent, float x)
+{
+    const espl_entity child = test_solo_at(s->world, x, 0, 0);
+    ck_assert_int_eq(espl_attach(s->world, child, parent, &keep_local), ESPL_OK);
+    return child;
+}
+
+static espl_entity resolved(const scene *s, espl_entity pending)
+{
+    espl_entity out = {0};
+    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    return out;
+}
+
+static espl_instance_def instance_of(espl_entity source, espl_entity parent)
+{
+    return (espl_instance_def){.source = source, .parent = parent};
+}
+
+static bool is_child(const scene *s, espl_entity child, espl_entity parent)
+{
+    return espl_entity_equal(espl_get_parent(s->world, child), parent);
+}
+
+static size_t living(const scene *s)
+{
+    espl_world_stats stats;
+    espl_stats(s->world, &stats);
+    return stats.entities;
+}
+
+// --- A: cycles and self-parents ---
+
+START_TEST(a1_an_entity_is_not_attached_to_itself_at_once_or_recorded)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity solo = test_solo(s.world), root = test_solo(s.world);
+    (void)child_of(&s, root, 1);
+    const uint64_t before = test_physical_hash(s.world);
+
+    ck_assert_int_eq(espl_attach(s.world, solo, solo, NULL), ESPL_ERR_CYCLE);
+    ck_assert_int_eq(espl_attach(s.world, root, root, NULL), ESPL_ERR_CYCLE);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, solo, solo, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, root, root, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_CYCLE], 2);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a3_three_attaches_that_would_close_a_ring_leave_a_chain)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity a = test_solo(s.world), b = test_solo(s.world), c = test_solo(s.world);
+
+    ck_assert_int_eq(espl_record_attach(s.lane[2], 0, c, a, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, a, b, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, b, c, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(result(&s, 0, 0), ESPL_OK);
+    ck_assert_int_eq(result(&s, 1, 0), ESPL_OK);
+    ck_assert_int_eq(result(&s, 2, 0), ESPL_ERR_CYCLE);
+    ck_assert(is_child(&s, a, b) && is_child(&s, b, c));
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
+{
+    scene s;
+    scene_begin(&s);
+    espl_entity node[12];
+
+    node[0] = test_solo(s.world);
+    for (int i = 1; i < 12; ++i) {
+        node[i] = child_of(&s, node[(i - 1) / 2], 1);
+    }
+    for (int i = 0; i < 12; ++i) {
+        for (int k = i; k < 12; ++k) {
+            const bool is_refused = i == k || espl_is_ancestor(s.world, node[i], node[k]);
+            if (is_refused) {
+                ck_assert_int_eq(espl_attach(s.world, node[i], node[k], NULL), ESPL_ERR_CYCLE);
+            }
+        }
+    }
+    ck_assert_int_eq(espl_destroy_subtree(s.world, node[1]), ESPL_OK);
+    ck_assert_uint_eq(living(&s), 5);
+    ck_assert_uint_eq(espl_count_descendants(s.world, node[0]), 4);
+    scene_end(&s);
+}
+END_TEST
+
+// --- C: destroyed parents, orphans, membership ---
+
+START_TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
+{
+    for (uint32_t order = 0; order < 2; ++order) {
+        scene s;
+        scene_begin(&s);
+        const espl_entity old = test_solo_at(s.world, 1, 0, 0), next = test_solo(s.world);
+        const espl_entity child = child_of(&s, old, 1);
+
+        ck_assert_int_eq(espl_record_destroy_only(s.lane[order], 0, old), ESPL_OK);
+        ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
+        play(&s);
+        ck_assert_uint_eq(s.report.applied, 2);
+        ck_assert(is_child(&s, child, next));
+        ck_assert_float_eq(test_world_of(s.world, child).position[0], 2);
+        scene_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
+{
+    for (uint32_t order = 0; order < 2; ++order) {
+        scene s;
+        scene_begin(&s);
+        const espl_entity old = test_solo(s.world), next = test_solo(s.world);
+        const espl_entity child = child_of(&s, old, 1);
+
+        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old), ESPL_OK);
+        ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
+        play(&s);
+        ck_assert_int_eq(result(&s, 1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
+        ck_assert(espl_is_alive(s.world, child) == (order == 1));
+        scene_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo_at(s.world, 2, 0, 0), parent = test_solo(s.world);
+    espl_instance_def def = instance_of(source, parent);
+    espl_entity refused, orphan;
+
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, &refused), ESPL_OK);
+    def.orphan = ESPL_ORPHAN_ROOT;
+    def.place = ESPL_PLACE_LOCAL;
+    def.transform = test_at(7, 0, 0);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[2], 0, &def, 1, &orphan), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_commands_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
+    orphan = resolved(&s, orphan);
+    ck_assert_int_eq(espl_get_role(s.world, orphan), ESPL_ROLE_SOLO);
+    ck_assert_float_eq(test_world_of(s.world, orphan).position[0], 7);
+    ck_assert_uint_eq(living(&s), 2);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity parent = test_solo(s.world), child = test_solo_at(s.world, 1, 2, 3);
+
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_KEEP_WORLD), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
+    ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].lane, 0);
+    ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].index, 1);
+    ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c7_a_recycled_index_remembers_nothing)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo(s.world), child = test_solo(s.world);
+    const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
+    espl_transform stretched = test_at(1, 2, 3);
+
+    stretched.stretch[0] = 5;
+    stretched.context = 9;
+    ck_assert_int_eq(espl_attach(s.world, child, root, &set_free), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.world, child, &stretched), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, child), ESPL_OK);
+    const espl_entity fresh = test_solo(s.world);
+    ck_assert_uint_eq(fresh.index, child.index);
+    ck_assert_uint_gt(fresh.generation, child.generation);
+    ck_assert_int_eq(espl_get_role(s.world, fresh), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_get_link(s.world, fresh), ESPL_LINK_OWNED);
+    const espl_transform local = test_local_of(s.world, fresh),
+                         identity = espl_transform_identity();
+    ck_assert(test_same(&local, &identity));
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo_at(s.world, 10, 0, 0);
+    const espl_entity child = child_of(&s, root, 1), below = child_of(&s, child, 1);
+
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    play(&s);
+    ck_assert_float_eq(test_world_of(s.world, child).position[0], 1);
+    ck_assert_float_eq(test_world_of(s.world, below).position[0], 2);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity old = test_solo_at(s.world, 10, 0, 0), next = test_solo_at(s.world, 20, 0, 0);
+    const espl_entity child = child_of(&s, old, 1);
+
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &keep_local), ESPL_OK);
+    play(&s);
+    ck_assert(is_child(&s, child, next));
+    ck_assert_float_eq(test_world_of(s.world, child).position[0], 21);
+    ck_assert_int_eq(espl_get_role(s.world, old), ESPL_ROLE_SOLO);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c11_what_moved_away_outlives_its_old_root)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity old = test_solo(s.world), next = test_solo(s.world);
+    const espl_entity child = child_of(&s, old, 1), below = child_of(&s, child, 1);
+
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[0], 0, old), ESPL_OK);
+    play(&s);
+    ck_assert(!espl_is_alive(s.world, old));
+    ck_assert(espl_is_alive(s.world, child) && espl_is_alive(s.world, below));
+    ck_assert_uint_eq(s.report.destroyed, 1);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c13_overlapping_destroys_kill_each_entity_once)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo(s.world), child = child_of(&s, root, 1);
+    const espl_entity below = child_of(&s, child, 1);
+
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, below), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, root), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, child), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_only(s.lane[2], 0, root), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.destroyed, 3);
+    ck_assert_uint_eq(s.report.applied, 2);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
+    ck_assert_uint_eq(living(&s), 0);
+    scene_end(&s);
+}
+END_TEST
+
+// The dead stand first, in the middle and last among many.
+START_TEST(c14_dead_members_anywhere_among_many_are_passed_over)
+{
+    enum { COUNT = 3000 };
+    const size_t dead[3] = {0, COUNT / 2, COUNT - 1};
+    espl_entity *const child = malloc(COUNT * sizeof *child);
+    scene s;
+
+    ck_assert_ptr_nonnull(child);
+    scene_begin(&s);
+    const espl_entity root = test_solo(s.world);
+    for (size_t i = 0; i < COUNT; ++i) {
+        child[i] = test_solo(s.world);
+        ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child[i], root, NULL), ESPL_OK);
+    }
+    play(&s);
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_destroy(s.world, child[dead[i]]), ESPL_OK);
+    }
+    espl_commands_reset(s.commands);
+    for (size_t i = 0; i < COUNT; ++i) {
+        ck_assert_int_eq(espl_record_destroy(s.lane[i % 3], 0, child[i]), ESPL_OK);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.destroyed, COUNT - 3);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 3);
+    ck_assert_uint_eq(living(&s), 1);
+    ck_assert_int_eq(espl_get_role(s.world, root), ESPL_ROLE_SOLO);
+    scene_end(&s);
+    free(child);
+}
+END_TEST
+
+START_TEST(c15_no_instance_leaks_when_many_parents_are_dead)
+{
+    enum { COUNT = 2000 };
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world);
+    (void)child_of(&s, source, 1);
+    size_t alive = 0;
+
+    for (size_t i = 0; i < COUNT; ++i) {
+        const espl_entity parent = test_solo(s.world);
+        const espl_instance_def def = instance_of(source, parent);
+        if (i % 3 == 0) {
+            ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+        }
+        alive += i % 3 != 0;
+        ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, NULL), ESPL_OK);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], COUNT - alive);
+    ck_assert_uint_eq(s.report.created, 2 * alive);
+    ck_assert_uint_eq(living(&s), 2 + 3 * alive);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c17_a_sibling_under_another_parent_is_no_sibling)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity a = test_solo(s.world), b = test_solo(s.world);
+    const espl_entity of_a = child_of(&s, a, 1), of_b = child_of(&s, b, 1);
+    const espl_attach_options options = {.before = of_b};
+
+    ck_assert_int_eq(espl_attach(s.world, of_b, a, &options), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, of_a, a, &options), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_NOT_CHILD);
+    ck_assert(is_child(&s, of_b, b));
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c18_a_purge_keeps_every_field_of_the_living)
+{
+    espl_transform before[40];
+    espl_entity child[40];
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo_at(s.world, 1, 1, 1);
+
+    for (int i = 0; i < 40; ++i) {
+        espl_transform value = test_at((float)i, 1, 2);
+        value.scale = 0.5f + (float)i;
+        value.stretch[i % 3] = 2;
+        value.context = (uint32_t)i;
+        child[i] = child_of(&s, root, 1);
+        ck_assert_int_eq(espl_set_local(s.world, child[i], &value), ESPL_OK);
+        before[i] = test_local_of(s.world, child[i]);
+    }
+    for (int i = 0; i < 40; i += 2) {
+        ck_assert_int_eq(espl_destroy(s.world, child[i]), ESPL_OK);
+    }
+    (void)child_of(&s, root, 1); // rebuilds, so purges
+    espl_world_stats stats;
+    espl_stats(s.world, &stats);
+    ck_assert_uint_eq(stats.ghosts, 0);
+    for (int i = 1; i < 40; i += 2) {
+        const espl_transform now = test_local_of(s.world, child[i]);
+        ck_assert(test_same(&now, &before[i]));
+    }
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(c21_many_children_under_one_new_parent_stand_there_once_each)
+{
+    enum { COUNT = 100 };
+    espl_entity pending[COUNT], parent;
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world);
+    espl_instance_def def = instance_of(source, espl_entity_null());
+
+    ck_assert_int_eq(espl_record_instantiate(s.lane[0], 0, &def, 1, &parent), ESPL_OK);
+    def.parent = parent;
+    for (int i = 0; i < COUNT; ++i) {
+        ck_assert_int_eq(espl_record_instantiate(s.lane[i % 3], 1, &def, 1, &pending[i]), ESPL_OK);
+    }
+    play(&s);
+    parent = resolved(&s, parent);
+    ck_assert_uint_eq(espl_count_children(s.world, parent), COUNT);
+    for (int i = 0; i < COUNT; ++i) {
+        ck_assert(is_child(&s, resolved(&s, pending[i]), parent));
+    }
+    scene_end(&s);
+}
+END_TEST
+
+// --- F: order of commands ---
+
+START_TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
+{
+    for (uint32_t order = 0; order < 2; ++order) {
+        scene s;
+        scene_begin(&s);
+        const espl_entity solo = test_solo(s.world);
+        const espl_transform value = test_at(1, 0, 0);
+
+        ck_assert_int_eq(espl_record_set_local(s.lane[order], 0, solo, &value), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo), ESPL_OK);
+        play(&s);
+        ck_assert(!espl_is_alive(s.world, solo));
+        ck_assert_int_eq(result(&s, order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
+        scene_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity a = test_solo(s.world), b = test_solo(s.world), child = test_solo(s.world);
+
+    ck_assert_int_eq(espl_record_attach(s.lane[0], UINT32_MAX, child, a, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[2], 0x80000000u, child, b, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.applied, 2);
+    ck_assert(is_child(&s, child, a));
+    ck_assert_int_eq(espl_get_role(s.world, b), ESPL_ROLE_SOLO);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f5_an_attach_taken_back_changes_nothing)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity parent = test_solo_at(s.world, 1, 0, 0),
+                      child = test_solo_at(s.world, 2, 0, 0);
+    const espl_entity kept = child_of(&s, parent, 3);
+    const espl_transform before = test_world_of(s.world, child);
+
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_WORLD), ESPL_OK);
+    play(&s);
+    const espl_transform after = test_world_of(s.world, child);
+    ck_assert(test_same(&before, &after));
+    ck_assert_int_eq(espl_get_role(s.world, child), ESPL_ROLE_SOLO);
+    ck_assert(is_child(&s, kept, parent));
+    ck_assert_uint_eq(espl_count_children(s.world, parent), 1);
+    ck_assert_uint_eq(s.report.row_moves, 0);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity dead = test_solo(s.world), other = test_solo(s.world);
+    const espl_transform value = test_at(1, 1, 1);
+    const espl_instance_def of_dead = instance_of(dead, espl_entity_null()),
+                            under_dead = instance_of(other, dead);
+    const espl_attach_options before_dead = {.before = dead};
+
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s.lane[1], 0, dead, &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_world(s.lane[1], 0, dead, &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, other, dead, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, &before_dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_KEEP_NONE), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_only(s.lane[1], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &of_dead, 2, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &under_dead, 2, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.applied, 1);
+    ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 11);
+    ck_assert_uint_eq(living(&s), 1);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f7_attaching_to_the_same_parent_again_changes_nothing)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo_at(s.world, 0.1f, 0.2f, 0.3f);
+    const espl_entity first = child_of(&s, root, 0.7f);
+    (void)child_of(&s, root, 0.9f);
+    const uint64_t before = test_physical_hash(s.world);
+
+    ck_assert_int_eq(espl_attach(s.world, first, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, first, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[1], 0, first, root, &keep_local), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.applied, 2);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+// Payloads of every size and count stand side by side in one lane.
+START_TEST(f8_each_instance_gets_its_own_values)
+{
+    enum { KINDS = 6, ROUNDS = 64 };
+    static const size_t size[KINDS] = {1, 2, 3, 8, 13, 64};
+    static const char *const names[KINDS] = {"a", "b", "c", "d", "e", "f"};
+    unsigned char bytes[ROUNDS][KINDS][64];
+    espl_entity pending[ROUNDS];
+    espl_component kinds[KINDS];
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world);
+
+    for (int k = 0; k < KINDS; ++k) {
+        const espl_component_def def = {names[k], size[k], 1};
+        ck_assert_int_eq(espl_component_register(s.world, &def, &kinds[k]), ESPL_OK);
+    }
+    for (int i = 0; i < ROUNDS; ++i) {
+        espl_component_value values[KINDS];
+        size_t count = 0;
+        for (int k = 0; k < KINDS; ++k) {
+            memset(bytes[i][k], i * KINDS + k, sizeof bytes[i][k]);
+            if ((i >> k & 1) != 0) {
+                values[count++] = (espl_component_value){kinds[k], size[k], bytes[i][k]};
+            }
+        }
+        const espl_instance_def def = {.source = source, .values = values, .value_count = count};
+        ck_assert_int_eq(espl_record_instantiate(s.lane[0], 0, &def, 1, &pending[i]), ESPL_OK);
+    }
+    play(&s);
+    for (int i = 0; i < ROUNDS; ++i) {
+        const espl_entity entity = resolved(&s, pending[i]);
+        for (int k = 0; k < KINDS; ++k) {
+            unsigned char got[64] = {0};
+            const bool has = (i >> k & 1) != 0;
+            ck_assert(espl_has(s.world, entity, kinds[k]) == has);
+            ck_assert_int_eq(espl_get(s.world, entity, kinds[k], got, size[k]),
+                             has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
+            ck_assert(!has || memcmp(got, bytes[i][k], size[k]) == 0);
+        }
+    }
+    scene_end(&s);
+}
+END_TEST
+
+// Solo, root, inner and leaf: nodes 0, 1, 2, 3.
+START_TEST(f10_each_command_meets_each_role)
+{
+    static const opcode codes[] = {OP_ATTACH,       OP_DETACH,   OP_DESTROY,   OP_DESTROY_SUBTREE,
+                                   OP_DESTROY_ONLY, OP_INSTANCE, OP_SET_LOCAL, OP_SET_WORLD};
+    small s;
+
+    small_begin(&s);
+    for (size_t code = 0; code < sizeof codes / sizeof *codes; ++code) {
+        for (uint32_t node = 0; node < 4; ++node) {
+            for (uint32_t parent = 0; parent < 4; ++parent) {
+                operation op = {.code = codes[code],
+                                .entity = node,
+                                .parent = parent,
+                                .before = MODEL_NONE,
+                                .value = test_at(1, 2, 3),
+                                .count = 2};
+                (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
+                (void)small_add(&s, MODEL_NONE, ESPL_LINK_OWNED);
+                (void)small_add(&s, 1, ESPL_LINK_OWNED);
+                (void)small_add(&s, 2, ESPL_LINK_OWNED);
+                small_play(&s, &op, 1);
+                small_clear(&s);
+            }
+        }
+    }
+    small_end(&s);
+}
+END_TEST
+
+START_TEST(f15_ids_may_be_far_larger_than_counts)
+{
+    enum { MANY = 20000 };
+    espl_entity *const filler = malloc(MANY * sizeof *filler);
+    const espl_component placement = ESPL_PLACEMENT;
+    scene s;
+
+    ck_assert_ptr_nonnull(filler);
+    scene_begin(&s);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, MANY, filler), ESPL_OK);
+    const espl_entity a = test_solo(s.world), b = test_solo(s.world);
+    for (size_t i = 0; i < MANY; ++i) {
+        ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, filler[i]), ESPL_OK);
+    }
+    play(&s);
+    espl_commands_reset(s.commands);
+    const espl_instance_def def = instance_of(a, b);
+    ck_assert_uint_ge(a.index, MANY);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, a, b, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[0], 0, &def, 3, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(living(&s), 5);
+    ck_assert_uint_eq(espl_count_children(s.world, b), 4);
+    scene_end(&s);
+    free(filler);
+}
+END_TEST
+
+START_TEST(f16_a_pending_entity_is_dead_before_its_creation_and_alive_after)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world), child = test_solo(s.world);
+    const espl_instance_def def = instance_of(source, espl_entity_null());
+    espl_entity pending;
+
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 5, &def, 1, &pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 4, child, pending, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 5, child, pending, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[2], 5, child, pending, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_DEAD);
+    ck_assert_int_eq(result(&s, 0, 1), ESPL_ERR_DEAD); // lane 0 comes before lane 1
+    ck_assert_int_eq(result(&s, 2, 0), ESPL_OK);
+    ck_assert(is_child(&s, child, resolved(&s, pending)));
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f17_a_pending_entity_of_other_commands_is_foreign)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world);
+    const espl_instance_def def = instance_of(source, espl_entity_null());
+    espl_commands *other = NULL;
+    espl_entity alien;
+
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &other), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(other, 0), 0, &def, 1, &alien),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_commands_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_play(s.world, other, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
+    play(&s);
+    ck_assert_uint_eq(s.report.accepted, 0);
+    espl_commands_destroy(other);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f18_instances_stand_in_the_order_they_were_recorded)
+{
+    espl_entity pending[9];
+    scene s;
+    scene_begin(&s);
+    const espl_entity source = test_solo(s.world), parent = test_solo(s.world);
+    const espl_entity last = child_of(&s, parent, 1);
+    espl_instance_def def = instance_of(source, parent);
+
+    def.before = last;
+    for (size_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_record_instantiate(s.lane[i], 0, &def, 3, &pending[3 * i]), ESPL_OK);
+    }
+    play(&s);
+    for (size_t i = 0; i < 9; ++i) {
+        ck_assert(espl_entity_equal(espl_get_child(s.world, parent, i), resolved(&s, pending[i])));
+    }
+    ck_assert(espl_entity_equal(espl_get_child(s.world, parent, 9), last));
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f18_clones_keep_the_order_of_children)
+{
+    scene s;
+    scene_begin(&s);
+    const espl_entity root = test_solo(s.world);
+    espl_entity clone;
+
+    for (int i = 0; i < 20; ++i) {
+        (void)child_of(&s, child_of(&s, root, (float)i), (float)(100 + i));
+    }
+    ck_assert_int_eq(espl_instantiate(s.world, root, 1, &clone), ESPL_OK);
+    for (size_t i = 0; i < 20; ++i) {
+        const espl_entity child = espl_get_child(s.world, clone, i);
+        const espl_entity below = espl_get_first_child(s.world, child);
+        ck_assert_float_eq(test_local_of(s.world, child).position[0], (float)i);
+        ck_assert_float_eq(test_local_of(s.world, below).position[0], (float)(100 + i));
+    }
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
+{
+    enum { MANY = 100000 };
+    espl_entity *const entity = malloc(MANY * sizeof *entity);
+    const espl_component placement = ESPL_PLACEMENT;
+    scene s;
+
+    ck_assert_ptr_nonnull(entity);
+    scene_begin(&s);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, MANY, entity), ESPL_OK);
+    for (size_t i = 1; i < MANY; ++i) {
+        ck_assert_int_eq(espl_record_attach(s.lane[0], 0, entity[i], entity[(i - 1) / 3], NULL),
+                         ESPL_OK);
+    }
+    for (size_t i = 0; i < MANY; ++i) {
+        ck_assert_int_eq(espl_record_destroy_only(s.lane[i % 3], 1, entity[MANY - 1 - i]), ESPL_OK);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.applied, 2 * MANY - 1);
+    ck_assert_uint_eq(s.report.destroyed, MANY);
+    ck_assert_uint_eq(living(&s), 0);
+    scene_end(&s);
+    free(entity);
+}
+END_TEST
+
+static Suite *bugs_suite(void)
+{
+    Suite *const suite = suite_create("bugs of others");
+    TCase *const tcase = tcase_create("cycles, orphans, order");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, a1_an_entity_is_not_attached_to_itself_at_once_or_recorded);
+    tcase_add_test(tcase, a3_three_attaches_that_would_close_a_ring_leave_a_chain);
+    tcase_add_test(tcase, a7_refused_links_do_not_confuse_the_destroy_of_a_subtree);
+    tcase_add_test(tcase, c1_a_child_changes_parents_while_the_old_one_is_destroyed);
+    tcase_add_test(tcase, c1_an_owned_child_dies_with_its_parent_unless_it_left_before);
+    tcase_add_test(tcase, c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root);
+    tcase_add_test(tcase, c5_an_attach_to_a_destroyed_parent_is_refused);
+    tcase_add_test(tcase, c7_a_recycled_index_remembers_nothing);
+    tcase_add_test(tcase, c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once);
+    tcase_add_test(tcase, c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent);
+    tcase_add_test(tcase, c11_what_moved_away_outlives_its_old_root);
+    tcase_add_test(tcase, c13_overlapping_destroys_kill_each_entity_once);
+    tcase_add_test(tcase, c14_dead_members_anywhere_among_many_are_passed_over);
+    tcase_add_test(tcase, c15_no_instance_leaks_when_many_parents_are_dead);
+    tcase_add_test(tcase, c17_a_sibling_under_another_parent_is_no_sibling);
+    tcase_add_test(tcase, c18_a_purge_keeps_every_field_of_the_living);
+    tcase_add_test(tcase, c21_many_children_under_one_new_parent_stand_there_once_each);
+    tcase_add_test(tcase, f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order);
+    tcase_add_test(tcase, f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins);
+    tcase_add_test(tcase, f5_an_attach_taken_back_changes_nothing);
+    tcase_add_test(tcase, f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing);
+    tcase_add_test(tcase, f7_attaching_to_the_same_parent_again_changes_nothing);
+    tcase_add_test(tcase, f8_each_instance_gets_its_own_values);
+    tcase_add_test(tcase, f10_each_command_meets_each_role);
+    tcase_add_test(tcase, f15_ids_may_be_far_larger_than_counts);
+    tcase_add_test(tcase, f16_a_pending_entity_is_dead_before_its_creation_and_alive_after);
+    tcase_add_test(tcase, f17_a_pending_entity_of_other_commands_is_foreign);
+    tcase_add_test(tcase, f18_instances_stand_in_the_order_they_were_recorded);
+    tcase_add_test(tcase, f18_clones_keep_the_order_of_children);
+    tcase_add_test(tcase, f20_a_whole_world_is_destroyed_by_one_playback);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(bugs_suite)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# For the test scripts: reports in TAP, one line a fact.
+# shellcheck shell=sh
+number=0
+failed=0
+
+# skip_all REASON: nothing here can be tested.
+skip_all()
+{
+    echo "1..0 # SKIP $1"
+    exit 0
+}
+
+# explain: more about a failure, for the scripts that know more.
+explain()
+{
+    :
+}
+
+# ok NAME: the last command's status decides.
+ok()
+{
+    result=$?
+    number=$((number + 1))
+    if test "$result" -eq 0; then
+        echo "ok $number $1"
+    else
+        echo "not ok $number $1"
+        explain
+        failed=1
+    fi
+}
+
+# skip NAME REASON: this one cannot be tested here.
+skip()
+{
+    number=$((number + 1))
+    echo "ok $number $1 # SKIP $2"
+}
+
+# done_testing: the plan, at the end.
+done_testing()
+{
+    echo "1..$number"
+    exit $failed
+}
