@@ -78,8 +78,8 @@ ESPL_API const char *espl_status_text(espl_status status);
 
 /// Memory of one world. All zero means malloc and free.
 ///
-/// Both functions are called by the thread that calls the library and, during playback, by one
-/// worker at a time; never by two threads at once for the same world.
+/// Both functions are called by threads that call the library, that record, or that work for a
+/// playback; never by two at once for the same world.
 typedef struct espl_allocator {
     /// Passed to both functions.
     void *user;
@@ -104,7 +104,8 @@ typedef struct espl_hooks {
     /// Passed to both functions.
     void *user;
     /// Receive one line without a newline. A refused call names the entity, the operation and the
-    /// rule. Called from the thread of the call; must not call the library.
+    /// rule. Called from the thread of the call, so by several at once where several read; must not
+    /// call the library. Recording and navigation do not log.
     void (*log)(void *user, espl_log_level level, const char *message);
     /// Receive a programmer's fault found by a checked build. When it returns, the call that
     /// trapped answers with its error status.

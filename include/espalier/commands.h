@@ -16,7 +16,9 @@ extern "C" {
 
 /// Commands waiting for playback: one recorder for each lane.
 ///
-/// Thread rule: one thread at a time, except that each recorder may be used by a thread of its own.
+/// Thread rule: one thread at a time, except that each recorder may be used by a thread of its own,
+/// also while the world plays other commands. Creating, submitting, resetting and destroying are
+/// changes of the world.
 typedef struct espl_commands espl_commands;
 
 /// One lane of commands: append-only, used by one thread at a time, no locks.
@@ -113,18 +115,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_set_world(espl_recorder *recorde
 
 /// Reasons counted by a report: index with the negated status.
 #define ESPL_REASON_COUNT 17
-/// Stages of playback, in order.
-enum {
-    ESPL_STAGE_ORDER,
-    ESPL_STAGE_CLASSIFY,
-    ESPL_STAGE_GROUP,
-    ESPL_STAGE_PLAN,
-    ESPL_STAGE_CHANGE,
-    ESPL_STAGE_PATCH,
-    ESPL_STAGE_REPORT,
-    ESPL_STAGE_COUNT
-};
-
 /// Where a command was recorded.
 typedef struct espl_command_place {
     uint32_t lane;

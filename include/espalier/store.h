@@ -36,7 +36,8 @@ enum {
 
 /// A kind of plain data on entities: copied and moved by bytes, zero where no value is given.
 typedef struct espl_component_def {
-    const char *name; ///< Unique in the world; copied. 1 to 255 bytes.
+    const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "placement", "solo",
+                      ///< "root", "member", "prefab".
     size_t size;      ///< Bytes, a multiple of alignment, to ESPL_COMPONENT_SIZE_LIMIT; 0: a tag.
     size_t alignment; ///< Power of two, at most 256; 0 means 1.
 } espl_component_def;
@@ -94,12 +95,12 @@ ESPL_API bool espl_has(const espl_world *world, espl_entity entity, espl_compone
 /// Copy a component's value out.
 ///
 /// @param out  [size] bytes; unchanged when refused.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (size), the handle's statuses.
+/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (size; NULL for a size other than 0;
+///         ESPL_PLACEMENT or a role), the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_get(const espl_world *world, espl_entity entity,
                                              espl_component component, void *out, size_t size);
 
-/// Copy a value into a component that the entity has. Not structural. Statuses as espl_get();
-/// ESPL_ERR_ARGUMENT for built-in components.
+/// Copy a value into a component that the entity has. Not structural. Statuses as espl_get().
 ESPL_API ESPL_NODISCARD espl_status espl_set(espl_world *world, espl_entity entity,
                                              espl_component component, const void *data,
                                              size_t size);

@@ -37,7 +37,8 @@ typedef struct espl_world_def {
 ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 
 /// Destroy a world and all it holds. NULL is allowed. Commands objects of this world must be
-/// destroyed first.
+/// destroyed first: while one is left the call is a fault (it traps in checked builds) and does
+/// nothing.
 ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Make room for that many more entities: their records and the slots of their transforms. Rows
@@ -77,8 +78,7 @@ typedef struct espl_validation {
 ///
 /// @param report  NULL, or the first broken rule.
 /// @return true when all hold. A broken rule is a fault of the library or of memory written by
-///         others. O(size); uses memory of its own for the walk: false with the rule "no memory to
-///         validate" where there is none.
+///         others. O(size), no memory.
 ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
 
 #ifdef __cplusplus

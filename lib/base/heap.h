@@ -14,21 +14,24 @@ typedef enum espl__purpose {
     ESPL__FOR_STORE,
     ESPL__FOR_TREE,
     ESPL__FOR_COMMANDS,
+    ESPL__FOR_RECORDING, ///< by any thread, also while a commit runs
     ESPL__PURPOSE_COUNT
 } espl__purpose;
 
 typedef struct espl__heap {
     espl_allocator allocator;
     atomic_flag busy;                   // guards the allocator and the counts
-    bool is_forbidden;                  // a commit runs: an allocation is a fault of the library
+    bool is_forbidden;                  // a commit runs: only recorders may allocate
     size_t bytes[ESPL__PURPOSE_COUNT];  // outstanding, by purpose
 } espl__heap;
 
 /// Set up; the null allocator means malloc and free.
 void espl__heap_init(espl__heap *heap, const espl_allocator *allocator);
 
-/// Bytes outstanding over all purposes.
+/// Bytes outstanding over all purposes. Any thread.
 size_t espl__heap_bytes(const espl__heap *heap);
+/// Bytes outstanding for one purpose. Any thread.
+size_t espl__heap_bytes_for(const espl__heap *heap, espl__purpose purpose);
 
 /// Return count * size bytes aligned to alignment, or NULL: no memory, or the product overflows.
 /// A product of zero gives NULL and is no failure: ask for at least one. Any thread.

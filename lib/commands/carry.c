@@ -632,6 +632,8 @@ static espl_status add_values(carrier *c, uint32_t node)
 static espl_status make_clones(carrier *c, const source *from, const espl_transform *local,
                                uint32_t *tops)
 {
+    const uint32_t stamp = c->sketch->stamp;
+    const bool may_hide = c->sketch->may_hide;
     espl_status status = ESPL_OK;
 
     for (uint32_t i = 0; i < c->command->count && status == ESPL_OK; ++i) {
@@ -641,6 +643,9 @@ static espl_status make_clones(carrier *c, const source *from, const espl_transf
             status = write_local(c, tops[i], local);
         }
     }
+    // Nothing was known of them before, so that placing them took nothing back.
+    c->sketch->stamp = stamp;
+    c->sketch->may_hide = may_hide;
     return status;
 }
 
@@ -653,6 +658,22 @@ static void link_clones(carrier *c, const uint32_t *tops, uint32_t parent, uint3
     }
 }
 
+// Tell whether a clone's component set stays within its limit.
+static bool fits_limits(const carrier *c, const source *from)
+{
+    const espl__forest *const forest = c->playback->forest;
+
+    if (from->node == ESPL__NO_NODE) {
+        return espl__values_fit(c->playback, c->group, c->entry, ESPL__NO_NODE,
+                                forest->entity[from->slot]);
+    }
+    const espl__node *const node = &c->sketch->nodes[from->node];
+    const bool is_clone = (node->flags & ESPL__NODE_CLONE) != 0;
+
+    return espl__values_fit(c->playback, c->group, c->entry, node->values,
+                            is_clone ? node->source : node->entity);
+}
+
 static espl_status instantiate(carrier *c)
 {
     source from;
@@ -663,6 +684,9 @@ static espl_status instantiate(carrier *c)
     status = status != ESPL_OK ? status : find_instance_parent(c, &parent, &before);
     if (status != ESPL_OK) {
         return status;
+    }
+    if (!fits_limits(c, &from)) {
+        return ESPL_ERR_LIMIT;
     }
     const espl_status placed = place_instance(c, &from, parent, &local);
     if (placed < 0) {

@@ -3,8 +3,6 @@
 // that leave; each in batches. Memory for all of it was taken before.
 #include "lib/commands/playback.h"
 
-#include <string.h>
-
 static espl__node *node_of(const espl__playback *playback, const espl__make *make)
 {
     return &playback->groups[make->group].sketch.nodes[make->node];
@@ -38,43 +36,6 @@ static void resolve_pendings(const espl__playback *playback)
     }
 }
 
-static void set_values(const espl__playback *playback, const espl__entry *entry, uint32_t entity)
-{
-    const unsigned char *at = playback->lanes[entry->lane].payload + entry->command->payload +
-                              sizeof(espl_transform);
-
-    for (uint32_t i = 0; i < entry->command->value_count; ++i) {
-        espl__value_header header;
-
-        memcpy(&header, at, sizeof header);
-        at += sizeof header;
-        if (header.size != 0) {
-            memcpy(espl__row_value(playback->store, entity, header.component), at, header.size);
-        }
-        at += (header.size + 7u) & ~7u;
-    }
-}
-
-// Oldest first: what a clone's original got, then what its own command gives.
-static void apply_values(const espl__playback *playback, const espl__make *make)
-{
-    const espl__node *const node = node_of(playback, make);
-    const espl__value_link *const links = playback->groups[make->group].values;
-    size_t depth = 0;
-
-    for (uint32_t link = node->values; link != ESPL__NO_NODE; link = links[link].before) {
-        depth += 1;
-    }
-    for (; depth > 0; --depth) {
-        uint32_t link = node->values;
-
-        for (size_t skip = 1; skip < depth; ++skip) {
-            link = links[link].before;
-        }
-        set_values(playback, &playback->entries[links[link].entry], node->entity);
-    }
-}
-
 // Rows of one source and one archetype are made by one call.
 static void make_rows(espl__playback *playback)
 {
@@ -96,7 +57,10 @@ static void make_rows(espl__playback *playback)
         begin = end;
     }
     for (size_t i = 0; i < playback->make_count; ++i) {
-        apply_values(playback, &makes[i]);
+        const espl__node *const node = node_of(playback, &makes[i]);
+
+        espl__values_apply(playback, &playback->groups[makes[i].group], node->values,
+                           node->entity);
     }
 }
 

@@ -60,7 +60,7 @@ struct espl_commands {
     espl__heap *heap;
     const espl__store *store;        // component sizes only
     const void *world;               // compared, never followed
-    _Atomic uint32_t *next_tag;      // of the world
+    _Atomic uint32_t *alive;         // the world's count of commands objects
     uint32_t tag;                    // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;
@@ -95,7 +95,7 @@ static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *next_tag, espl_commands **submitted,
+                                _Atomic uint32_t *alive, espl_commands **submitted,
                                 uint32_t lanes, espl_commands **out);
 /// Take a commands object out of the line of its world.
 void espl__commands_withdraw(espl_commands *commands);

@@ -81,14 +81,12 @@ static void start_over(espl__playback *playback, espl__group *group)
     }
 }
 
-// Carry out the first `count` commands. false: some world is not finite, or there is no memory.
-static bool try_commands(espl__playback *playback, espl__group *group, uint32_t count)
+static bool load_runs(espl__playback *playback, espl__group *group)
 {
-    const uint32_t runs = group->run_end - group->run_begin;
     size_t nodes = 0;
 
-    for (uint32_t i = 0; i < runs; ++i) {
-        const uint32_t run = playback->touched[playback->grouped_runs[group->run_begin + i]].run;
+    for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
+        const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
 
         nodes += playback->forest->runs[run].size;
     }
@@ -98,33 +96,86 @@ static bool try_commands(espl__playback *playback, espl__group *group, uint32_t 
         return false;
     }
     start_over(playback, group);
+    return true;
+}
+
+static espl__entry *entry_of(const espl__playback *playback, const espl__group *group, uint32_t i)
+{
+    return &playback->entries[playback->grouped_entries[group->entry_begin + i]];
+}
+
+// Carry out all commands; worlds are looked at once, at the end.
+static void carry_out_all(espl__playback *playback, espl__group *group)
+{
+    const uint32_t count = group->entry_end - group->entry_begin;
+
     for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
-        const uint32_t number = playback->grouped_entries[group->entry_begin + i];
-        espl__entry *const entry = &playback->entries[number];
+        espl__entry *const entry = entry_of(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
     }
-    return group->status == ESPL_OK && espl__sketch_lay_out(&group->sketch);
 }
 
-// Some command makes a world overflow: the last of the shortest sequence that does is refused, and
-// the others are carried out again.
-static void refuse_one(espl__playback *playback, espl__group *group)
+// Carry out all commands and look at the worlds after each past the first `known`. The number of
+// the first that makes one overflow, or the count.
+static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint32_t known)
 {
-    uint32_t fine = 0, bad = group->entry_end - group->entry_begin;
+    const uint32_t count = group->entry_end - group->entry_begin;
 
-    while (bad - fine > 1 && group->status == ESPL_OK) {
-        const uint32_t middle = fine + (bad - fine) / 2;
+    for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
+        espl__entry *const entry = entry_of(playback, group, i);
 
-        if (try_commands(playback, group, middle)) {
-            fine = middle;
-        } else {
-            bad = middle;
+        entry->status = espl__carry_out(playback, group, entry);
+        if (i >= known && entry->status >= 0 && !espl__sketch_lay_out(&group->sketch)) {
+            return i;
         }
     }
-    const uint32_t number = playback->grouped_entries[group->entry_begin + bad - 1];
+    return count;
+}
 
-    playback->entries[number].is_out_of_range = true;
+// Refuse each command that makes a world overflow, as one by one they would be: it is left out and
+// the group starts again.
+static void plan_carefully(espl__playback *playback, espl__group *group)
+{
+    const uint32_t count = group->entry_end - group->entry_begin;
+    uint32_t known = 0;
+
+    while (known < count && load_runs(playback, group)) {
+        known = find_overflow(playback, group, known);
+        if (known < count) {
+            entry_of(playback, group, known)->is_out_of_range = true;
+            known += 1;
+        }
+    }
+    // Left out last of all: what was carried out is to be undone too.
+    if (count > 0 && entry_of(playback, group, count - 1)->is_out_of_range &&
+        load_runs(playback, group)) {
+        carry_out_all(playback, group);
+    }
+}
+
+static void plan_group(espl__playback *playback, espl__group *group)
+{
+    const uint32_t count = group->entry_end - group->entry_begin;
+
+    if (!load_runs(playback, group)) {
+        return;
+    }
+    carry_out_all(playback, group);
+    if (group->status != ESPL_OK) {
+        return;
+    }
+    const bool is_fine = espl__sketch_lay_out(&group->sketch);
+    const bool may_hide = count > 1 && group->sketch.may_hide;
+
+    if (is_fine && (!may_hide || espl__sketch_is_tame(&group->sketch))) {
+        return;
+    }
+    ESPL_CHECK(count > 0);
+    plan_carefully(playback, group);
+    if (group->status == ESPL_OK) {
+        (void)espl__sketch_lay_out(&group->sketch);
+    }
 }
 
 static bool is_source_extra(const espl__playback *playback, const espl__entry *entry)
@@ -197,12 +248,8 @@ static void plan_groups(void *context, size_t begin, size_t end)
 
     for (size_t i = begin; i < end; ++i) {
         espl__group *const group = &playback->groups[i];
-        const uint32_t count = group->entry_end - group->entry_begin;
 
-        while (!try_commands(playback, group, count) && group->status == ESPL_OK) {
-            ESPL_CHECK(count > 0);
-            refuse_one(playback, group);
-        }
+        plan_group(playback, group);
         if (group->status == ESPL_OK) {
             count_work(playback, group);
         }

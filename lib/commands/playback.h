@@ -148,6 +148,19 @@ void espl__stage_report(espl__playback *playback, espl_report *report);
 /// @return its verdict, or ESPL_ERR_NO_MEMORY with group->status set as well.
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry);
 
+// --- Values of instantiate commands (values.c) ---
+
+/// List the components, each once, that a chain of values gives to a clone.
+/// @param out  [ESPL_SET_LIMIT] @return how many; ESPL_SET_LIMIT + 1 where there are more.
+size_t espl__values_components(const espl__playback *playback, const espl__group *group,
+                               uint32_t link, espl_component *out);
+/// Tell whether a clone of a source may have what a command and a chain of values give it.
+bool espl__values_fit(const espl__playback *playback, const espl__group *group,
+                      const espl__entry *entry, uint32_t link, uint32_t source);
+/// Write a chain of values to an entity: oldest first, so that the clone's own command wins.
+void espl__values_apply(const espl__playback *playback, const espl__group *group, uint32_t link,
+                        uint32_t entity);
+
 /// Zero-filled marks for numbers [0, count).
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count);
 

@@ -13,22 +13,25 @@ static size_t object_size(uint32_t lanes)
     return sizeof(espl_commands) + lanes * sizeof(espl_recorder);
 }
 
+// One round for all worlds, so that pending handles of one mean nothing in another.
+static _Atomic uint32_t next_tag;
+
 static void take_tag(espl_commands *commands)
 {
     const uint32_t mask = (UINT32_C(1) << ESPL__PENDING_TAG_BITS) - 1;
 
-    commands->tag = atomic_fetch_add(commands->next_tag, 1) & mask;
+    commands->tag = atomic_fetch_add(&next_tag, 1) & mask;
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *next_tag, espl_commands **submitted,
+                                _Atomic uint32_t *alive, espl_commands **submitted,
                                 uint32_t lanes, espl_commands **out)
 {
     if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
         return ESPL_ERR_ARGUMENT;
     }
     espl_commands *const commands =
-        espl__heap_take(heap, ESPL__FOR_COMMANDS, 1, object_size(lanes), _Alignof(max_align_t));
+        espl__heap_take(heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(max_align_t));
     if (commands == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -37,7 +40,8 @@ espl_status espl__commands_make(espl__heap *heap, const espl__store *store, cons
     commands->heap = heap;
     commands->store = store;
     commands->world = world;
-    commands->next_tag = next_tag;
+    commands->alive = alive;
+    atomic_fetch_add(alive, 1);
     commands->submitted = submitted;
     commands->lane_count = lanes;
     take_tag(commands);
@@ -71,16 +75,17 @@ void espl_commands_destroy(espl_commands *commands)
     }
     espl__heap *const heap = commands->heap;
 
+    atomic_fetch_sub(commands->alive, 1);
     espl__commands_withdraw(commands);
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         espl__lane *const lane = &commands->recorders[i].lane;
 
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, lane->commands);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, lane->payload);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, lane->created);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, lane->results);
+        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->commands);
+        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->payload);
+        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->created);
+        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->results);
     }
-    espl__heap_give(heap, ESPL__FOR_COMMANDS, commands, 1, object_size(commands->lane_count),
+    espl__heap_give(heap, ESPL__FOR_RECORDING, commands, 1, object_size(commands->lane_count),
                     _Alignof(max_align_t));
 }
 
@@ -220,9 +225,9 @@ static bool reserve(espl_recorder *recorder, size_t payload_size, size_t pending
     espl__lane *const lane = &recorder->lane;
     espl__heap *const heap = recorder->owner->heap;
 
-    return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, lane->commands, 1) &&
-           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, lane->payload, payload_size + 1) &&
-           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, lane->created,
+    return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->commands, 1) &&
+           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->payload, payload_size + 1) &&
+           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->created,
                               lane->pending_count - espl__array_length(lane->created) + pending);
 }
 

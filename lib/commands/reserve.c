@@ -32,29 +32,6 @@ static uint32_t archetype_of(const espl__store *store, uint32_t entity)
 
 // --- Clones ---
 
-// Components that the chain of values adds to a clone.
-static size_t collect_components(const espl__playback *playback, const espl__group *group,
-                                 uint32_t link, espl_component *out)
-{
-    size_t count = 0;
-
-    while (link != ESPL__NO_NODE) {
-        const espl__entry *const entry = &playback->entries[group->values[link].entry];
-        const unsigned char *at = playback->lanes[entry->lane].payload + entry->command->payload +
-                                  sizeof(espl_transform);
-
-        for (uint32_t i = 0; i < entry->command->value_count && count < ESPL_SET_LIMIT; ++i) {
-            espl__value_header header;
-
-            memcpy(&header, at, sizeof header);
-            out[count++] = header.component;
-            at += sizeof header + ((header.size + 7u) & ~7u);
-        }
-        link = group->values[link].before;
-    }
-    return count;
-}
-
 static espl_status clone_archetype(espl__playback *playback, const espl__make *make,
                                    uint32_t *out)
 {
@@ -63,7 +40,7 @@ static espl_status clone_archetype(espl__playback *playback, const espl__make *m
     const espl_component role = role_of(node);
     espl_component add[ESPL_SET_LIMIT + 1], remove[ROLES + 1];
     size_t removed = 0;
-    size_t added = collect_components(playback, group, node->values, add);
+    size_t added = espl__values_components(playback, group, node->values, add);
     bool keeps_prefab = false;
 
     for (size_t i = 0; i < added; ++i) {

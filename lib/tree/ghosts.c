@@ -107,25 +107,42 @@ static void spread(espl__forest *forest, uint32_t run, uint32_t rank, espl__clos
     }
 }
 
-// The dying become ghosts.
-static void settle_dying(espl__forest *forest, espl__run *header, uint32_t rank,
-                         void (*bury)(void *context, uint32_t entity), void *context)
-{
-    for (uint32_t at = rank; at < header->size; ++at) {
-        const uint32_t slot = forest->order[header->base + at];
+// Who hears of each new ghost.
+typedef struct burial {
+    void (*bury)(void *context, uint32_t entity);
+    void *context;
+} burial;
 
-        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_LOOSE;
-        if (!espl__slot_is(forest, slot, ESPL__SLOT_DYING)) {
-            continue;
+// A dying slot becomes a ghost; what else a destroy marked is unmarked.
+static void settle_slot(espl__forest *forest, espl__run *header, uint32_t slot, burial to)
+{
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_LOOSE;
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_DYING)) {
+        return;
+    }
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
+        to.bury(to.context, forest->entity[slot]);
+        forest->entity[slot] = ESPL__NO_ENTITY;
+        header->ghosts += 1;
+        forest->ghosts += 1;
+    }
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) | ESPL__SLOT_GHOST |
+                                    ESPL__SLOT_PASS);
+}
+
+// Settle a rank and everything below it, level by level.
+static void settle_below(espl__forest *forest, espl__run *header, uint32_t rank, burial to)
+{
+    uint32_t begin = rank, end = rank + 1;
+
+    while (begin < end) {
+        for (uint32_t at = begin; at < end; ++at) {
+            settle_slot(forest, header, forest->order[header->base + at], to);
         }
-        if (!espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
-            bury(context, forest->entity[slot]);
-            forest->entity[slot] = ESPL__NO_ENTITY;
-            header->ghosts += 1;
-            forest->ghosts += 1;
-        }
-        forest->flags[slot] = (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) |
-                                        ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
+        const uint32_t next = espl__first_child(forest, header, begin);
+
+        end = espl__first_child(forest, header, end);
+        begin = next;
     }
     header->flags |= ESPL__RUN_GENERAL;
 }
@@ -150,7 +167,7 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
 
     forest->flags[slot] |= ESPL__SLOT_DYING;
     spread(forest, run, rank, closure, is_top ? ESPL__NO_SLOT : espl__parent_slot(forest, slot));
-    settle_dying(forest, header, rank, bury, context);
+    settle_below(forest, header, rank, (burial){bury, context});
     if (header->ghosts == header->size) {
         forest->ghosts -= header->ghosts;
         espl__run_release(forest, run);

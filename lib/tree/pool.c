@@ -322,9 +322,21 @@ static void unfile_range(espl__forest *forest, uint32_t base)
     forest->free_slots -= count;
 }
 
+// The class to take from. The range filed last in the count's own class may fit as well: without
+// it a run that goes would not find its place again when one of the same size comes.
+static unsigned choose_class(const espl__forest *forest, uint32_t count)
+{
+    const unsigned own = class_of(count);
+    const uint32_t last = forest->free_heads[own];
+
+    return last != ESPL__NO_SLOT && forest->rank[last] >= count
+               ? own
+               : first_filled_class(forest, class_that_fits(count));
+}
+
 uint32_t espl__range_take(espl__forest *forest, uint32_t count)
 {
-    const unsigned class = first_filled_class(forest, class_that_fits(count));
+    const unsigned class = choose_class(forest, count);
 
     ESPL_CHECK(count > 0);
     if (class == ESPL__SIZE_CLASSES) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lib/tree/sketch.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { NONE_STAMP = 0 };
@@ -36,7 +38,9 @@ void espl__sketch_clear(espl__sketch *sketch)
     sketch->count = sketch->written_count = sketch->laid_count = 0;
     sketch->noted_count = sketch->changed_count = 0;
     sketch->stamp = NONE_STAMP + 1;
-    sketch->is_touched = sketch->is_restructured = false;
+    sketch->reach = 0;
+    sketch->growth = 0;
+    sketch->may_hide = sketch->is_touched = sketch->is_restructured = false;
 }
 
 void espl__sketch_drop(espl__sketch *sketch)
@@ -295,6 +299,7 @@ void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag)
         sketch->noted[sketch->noted_count++] = node;
     }
     n->flags |= flag | ESPL__NODE_NOTED;
+    sketch->may_hide = sketch->may_hide || (n->flags & ESPL__NODE_CLONE) != 0;
 }
 
 // --- Transforms ---
@@ -323,6 +328,53 @@ espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
     return node == ESPL__NO_NODE ? espl__extra_default() : espl__sketch_own_extra(sketch, node);
 }
 
+// Powers of two by which a placement may enlarge what hangs below it.
+static unsigned growth_by(float factor)
+{
+    int exponent = 0;
+    const float mantissa = frexpf(fabsf(factor), &exponent); // in [0.5, 1)
+
+    exponent -= mantissa == 0.5f; // a power of two is no more than itself
+    return exponent > 0 ? (unsigned)exponent : 0;
+}
+
+static unsigned growth_of(const espl_pose *pose, const espl__extra *extra)
+{
+    unsigned growth = 0;
+
+    for (int i = 0; i < 3; ++i) {
+        const unsigned by = growth_by(extra->stretch[i]);
+
+        growth = by > growth ? by : growth;
+    }
+    return growth + growth_by(pose->scale);
+}
+
+static double reach_of(const espl_pose *pose)
+{
+    return fabs((double)pose->position[0]) + fabs((double)pose->position[1]) +
+           fabs((double)pose->position[2]);
+}
+
+bool espl__sketch_is_tame(const espl__sketch *sketch)
+{
+    double reach = sketch->reach;
+    uint64_t growth = sketch->growth;
+    int exponent = 0;
+
+    for (uint32_t node = 0; node < sketch->count; ++node) {
+        const espl__node *const n = &sketch->nodes[node];
+        const espl_pose *const local = &sketch->forest->local[n->slot];
+        const espl__extra extra = espl__slot_extra(sketch->forest, n->slot);
+
+        reach += reach_of(local);
+        growth += growth_of(local, &extra);
+    }
+    (void)frexp(reach, &exponent);
+    // Eight powers to spare, for rotations off unit length and for rounding.
+    return growth < 110 && (int)growth + exponent + 8 < FLT_MAX_EXP;
+}
+
 void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl_transform *local)
 {
     espl__node *const n = &sketch->nodes[node];
@@ -336,7 +388,11 @@ void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl_transfor
         ESPL_CHECK(sketch->written_count < sketch->written_capacity);
         n->written = (uint32_t)sketch->written_count++;
     }
+    const espl_pose pose = espl__pose_of(local);
+
     sketch->written[n->written] = *local;
+    sketch->growth += growth_of(&pose, &after);
+    sketch->reach += reach_of(&pose);
     espl__sketch_touch(sketch, node);
 }
 
@@ -347,6 +403,8 @@ void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
     n->flags |= ESPL__NODE_DIRTY;
     n->stamp = NONE_STAMP;
     sketch->is_touched = true;
+    sketch->may_hide = sketch->may_hide || n->first != ESPL__NO_NODE ||
+                       (n->flags & ESPL__NODE_CLONE) != 0;
     if (n->first != ESPL__NO_NODE) {
         sketch->stamp += 1; // what hangs below is known no longer
     }
@@ -437,6 +495,7 @@ static bool settle_world(espl__sketch *sketch, uint32_t node)
     const bool is_below_change =
         has_parent && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
 
+    n->flags &= ~(unsigned)ESPL__NODE_CHANGED;
     if (!is_clone && !is_below_change && (n->flags & ESPL__NODE_DIRTY) == 0) {
         return true;
     }

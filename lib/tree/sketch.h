@@ -64,6 +64,11 @@ typedef struct espl__sketch {
     size_t changed_count; // laid out: nodes whose world differs
     void *own_block, *own_written; // NULL while the slices serve
     uint32_t stamp;
+    // How far worlds can reach at any moment of the editing, whatever is linked to what: they stay
+    // below 2^growth in scale and reach * 2^growth in position. Written values count as they come.
+    double reach;
+    uint64_t growth;
+    bool may_hide;     // a later edit may hide the overflow of an earlier one
     bool is_touched;   // some local or link changed
     bool is_restructured; // some link changed, or ghosts were dropped
 } espl__sketch;
@@ -117,6 +122,10 @@ void espl__sketch_touch(espl__sketch *sketch, uint32_t node);
 /// breadth-first, and compute the worlds that differ. O(nodes).
 /// @return false where a world is not finite.
 bool espl__sketch_lay_out(espl__sketch *sketch);
+
+/// Tell whether no world can have overflowed between the edits, by a bound over all locals that
+/// are and were. O(nodes).
+bool espl__sketch_is_tame(const espl__sketch *sketch);
 
 /// Local that keeps `world` where it is under a new parent, for a destroy: seen from the parent;
 /// where that is not exact and finite, the composed local; where that is not finite, the identity.

@@ -15,7 +15,7 @@ struct espl_world {
     espl__forest forest;
     espl__playback playback;
     espl_commands *submitted;     // first in line for espl_sync()
-    _Atomic uint32_t next_commands_tag;
+    _Atomic uint32_t commands_alive;
     uint32_t iterations;          // queries under way
     bool is_playing;
 };

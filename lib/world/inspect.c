@@ -41,9 +41,10 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                               .archetypes = espl__array_length(world->store.archetypes),
                               .chunks = count_chunks(&world->store),
                               .bytes = espl__heap_bytes(heap),
-                              .bytes_store = heap->bytes[ESPL__FOR_STORE],
-                              .bytes_tree = heap->bytes[ESPL__FOR_TREE],
-                              .bytes_commands = heap->bytes[ESPL__FOR_COMMANDS],
+                              .bytes_store = espl__heap_bytes_for(heap, ESPL__FOR_STORE),
+                              .bytes_tree = espl__heap_bytes_for(heap, ESPL__FOR_TREE),
+                              .bytes_commands = espl__heap_bytes_for(heap, ESPL__FOR_COMMANDS) +
+                                                espl__heap_bytes_for(heap, ESPL__FOR_RECORDING),
                               .nodes_visited = world->forest.nodes_visited,
                               .writes = world->forest.writes};
 }

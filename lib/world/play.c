@@ -9,7 +9,7 @@ espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_command
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__commands_make(&world->heap, &world->store, world, &world->next_commands_tag,
+    return espl__commands_make(&world->heap, &world->store, world, &world->commands_alive,
                                &world->submitted, lanes, out);
 }
 
@@ -20,9 +20,9 @@ static bool reserve_answers(espl_world *world, espl_commands *commands)
         espl__lane *const lane = &commands->recorders[i].lane;
         const size_t count = espl__array_length(lane->commands);
 
-        if (!ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_COMMANDS, lane->results,
+        if (!ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, lane->results,
                                 count - espl__array_length(lane->results)) ||
-            !ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_COMMANDS, lane->created,
+            !ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, lane->created,
                                 lane->pending_count - espl__array_length(lane->created))) {
             return false;
         }

@@ -57,6 +57,10 @@ void espl_world_destroy(espl_world *world)
     if (world == NULL) {
         return;
     }
+    // They hold memory of the world and a way back to it.
+    if (!ESPL_DEMAND(&world->hooks, world->commands_alive == 0)) {
+        return;
+    }
     espl__playback_free(&world->playback);
     espl__forest_free(&world->forest);
     espl__store_free(&world->store);
@@ -66,7 +70,7 @@ void espl_world_destroy(espl_world *world)
     espl__heap_init(&heap, &world->heap.allocator);
     memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);
     espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(max_align_t));
-    ESPL_CHECK(espl__heap_bytes(&heap) == 0); // commands objects must go before their world
+    ESPL_CHECK(espl__heap_bytes(&heap) == 0);
 }
 
 espl_status espl_reserve(espl_world *world, size_t entities)

@@ -253,11 +253,9 @@ static void compare_played(stage *s, const espl_report *reports)
     }
 }
 
-// An overflow is told for each command only where the playback ends with it: a later command may
-// take it back unseen. So where values are huge a batch is one command.
 static uint32_t batch_size(stage *s, uint32_t limit)
 {
-    return s->tape.style.values == VALUES_HUGE ? 1 : 1 + test_below(&s->tape.random, limit);
+    return 1 + test_below(&s->tape.random, limit);
 }
 
 static void stage_step(stage *s, uint32_t count)

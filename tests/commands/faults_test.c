@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+// Faults that this library had itself, each with the test that failed before its mend.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include "lib/base/trap.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static espl_transform scaled(float scale)
+{
+    espl_transform transform = espl_transform_identity();
+
+    transform.scale = scale;
+    return transform;
+}
+
+static espl_commands *commands_of(espl_world *world)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    return commands;
+}
+
+START_TEST(an_overflow_that_a_later_command_hides_is_refused_all_the_same)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity root = test_solo(test.world), child = test_solo(test.world);
+    const espl_transform large = scaled(1e30f), small = scaled(1e-30f);
+    espl_commands *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_report report;
+
+    ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(test.world, child, &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(recorder, 0, root, &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(recorder, 0, child, &small), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(recorder, 0, root, &large), ESPL_OK);
+
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 1), ESPL_OK);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 2), ESPL_OK);
+    const espl_transform local = test_local_of(test.world, root);
+    ck_assert_float_eq(local.scale, 1e30f);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_is_refused_all_the_same)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity prefab = test_solo(test.world), child = test_solo(test.world);
+    const espl_entity parent = test_solo(test.world);
+    const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
+    const espl_attach_options keep = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
+                                      ESPL_LINK_OWNED, {0, 0}};
+    espl_commands *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_entity clone;
+
+    ck_assert_int_eq(espl_set_local(test.world, child, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(test.world, parent, &large), ESPL_OK);
+    ck_assert_int_eq(espl_attach(test.world, child, prefab, &keep), ESPL_OK);
+    const espl_instance_def def = {
+        .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, clone), ESPL_OK);
+
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 1), ESPL_ERR_DEAD);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(pending_handles_of_another_world_are_foreign)
+{
+    test_world test, other;
+    test_world_begin(&test, 0, NULL);
+    test_world_begin(&other, 0, NULL);
+    const espl_entity source = test_solo(test.world), target = test_solo(other.world);
+    espl_commands *const commands = commands_of(test.world);
+    espl_commands *const others = commands_of(other.world);
+    const espl_instance_def def = {.source = source}, their = {.source = target};
+    espl_entity pending, theirs;
+
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &pending),
+        ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(others, 0), 0, &their, 1, &theirs), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(others, 0), 0, pending),
+                     ESPL_ERR_FOREIGN);
+    espl_commands_destroy(commands);
+    espl_commands_destroy(others);
+    test_world_end(&test);
+    test_world_end(&other);
+}
+END_TEST
+
+START_TEST(a_clone_with_too_many_components_is_refused_alone)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity source = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_component_value values[ESPL_SET_LIMIT] = {{0}};
+    espl_instance_def def = {.source = source, .values = values, .value_count = ESPL_SET_LIMIT};
+    espl_report report;
+    espl_entity full;
+
+    for (uint32_t i = 0; i < ESPL_SET_LIMIT; ++i) {
+        char name[16];
+        snprintf(name, sizeof name, "tag %u", (unsigned)i);
+        const espl_component_def tag = {.name = name};
+        ck_assert_int_eq(espl_component_register(test.world, &tag, &values[i].component), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
+    def.value_count = ESPL_SET_LIMIT - 2; // the placement and the role take two
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
+
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.applied, 1);
+    ck_assert_uint_eq(report.refused_by[-ESPL_ERR_LIMIT], 1);
+    ck_assert_int_eq(espl_commands_resolve(commands, full, &full), ESPL_OK);
+    ck_assert(espl_has(test.world, full, values[ESPL_SET_LIMIT - 3].component));
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_world_is_not_destroyed_under_its_commands)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    espl_commands *const commands = commands_of(test.world);
+
+    espl_world_destroy(test.world); // a fault: heard by the trap in checked builds, refused in all
+    ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
+    test_world_is_valid(test.world);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(members_of_a_large_star_are_destroyed_one_by_one)
+{
+    enum { MEMBERS = 100000 };
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const uint32_t count = (uint32_t)test_scaled(MEMBERS);
+    const espl_entity root = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world);
+    const espl_instance_def def = {.source = root, .parent = root};
+    espl_entity *const pending = malloc(count * sizeof *pending);
+
+    ck_assert_ptr_nonnull(pending);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, count, pending),
+        ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    for (uint32_t i = 0; i < count; ++i) {
+        espl_entity member;
+
+        ck_assert_int_eq(espl_commands_resolve(commands, pending[i], &member), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, member), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
+    free(pending);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+typedef struct recording {
+    espl_commands *commands;
+    espl_entity source;
+    bool is_refused;
+} recording;
+
+static void *record_many(void *argument)
+{
+    recording *const r = argument;
+    const espl_instance_def def = {.source = r->source};
+
+    for (int i = 0; i < 20000; ++i) {
+        r->is_refused |= espl_record_instantiate(espl_commands_recorder(r->commands, 0), 0, &def,
+                                                 1, NULL) != ESPL_OK;
+    }
+    return NULL;
+}
+
+START_TEST(recording_goes_on_while_other_commands_are_played)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity source = test_solo(test.world);
+    espl_commands *const played = commands_of(test.world);
+    recording r = {.commands = commands_of(test.world), .source = source};
+    const espl_instance_def def = {.source = source};
+    pthread_t thread;
+
+    ck_assert_int_eq(pthread_create(&thread, NULL, record_many, &r), 0);
+    for (int frame = 0; frame < 50; ++frame) {
+        ck_assert_int_eq(
+            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, 20, NULL),
+            ESPL_OK);
+        ck_assert_int_eq(espl_play(test.world, played, NULL), ESPL_OK);
+        espl_commands_reset(played);
+    }
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert(!r.is_refused);
+    espl_commands_destroy(played);
+    espl_commands_destroy(r.commands);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *faults_suite(void)
+{
+    Suite *const suite = suite_create("faults of our own");
+    TCase *const tcase = tcase_create("mended");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, an_overflow_that_a_later_command_hides_is_refused_all_the_same);
+    tcase_add_test(tcase, an_overflow_in_a_clone_that_is_destroyed_again_is_refused_all_the_same);
+    tcase_add_test(tcase, pending_handles_of_another_world_are_foreign);
+    tcase_add_test(tcase, a_clone_with_too_many_components_is_refused_alone);
+    tcase_add_test(tcase, a_world_is_not_destroyed_under_its_commands);
+    tcase_add_test(tcase, members_of_a_large_star_are_destroyed_one_by_one);
+    tcase_add_test(tcase, recording_goes_on_while_other_commands_are_played);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(faults_suite)
