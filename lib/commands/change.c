@@ -30,8 +30,7 @@ static void resolve_pendings(const espl__playback *playback)
                 node != ESPL__NO_NODE && (nodes[node].flags & ESPL__NODE_DEAD) == 0;
 
             lane->created[pending] =
-                is_made ? espl__entity_at(playback->store, nodes[node].entity)
-                        : espl_entity_null();
+                is_made ? espl__entity_at(playback->store, nodes[node].entity) : espl_entity_null();
         }
     }
 }
@@ -59,8 +58,7 @@ static void make_rows(espl__playback *playback)
     for (size_t i = 0; i < playback->make_count; ++i) {
         const espl__node *const node = node_of(playback, &makes[i]);
 
-        espl__values_apply(playback, &playback->groups[makes[i].group], node->values,
-                           node->entity);
+        espl__values_apply(playback, &playback->groups[makes[i].group], node->values, node->entity);
     }
 }
 

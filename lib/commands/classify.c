@@ -28,10 +28,9 @@ static espl__operand resolve(const espl__playback *playback, espl_entity entity)
     }
     const espl_status status = espl__entity_check(playback->store, entity);
 
-    return status != ESPL_OK
-               ? (espl__operand){.status = status}
-               : (espl__operand){.status = ESPL_OK,
-                                 .slot = playback->store->records[entity.index].slot};
+    return status != ESPL_OK ? (espl__operand){.status = status}
+                             : (espl__operand){.status = ESPL_OK,
+                                               .slot = playback->store->records[entity.index].slot};
 }
 
 // Nodes that a clone of this slot's closure has at most: itself and everything below.
@@ -58,8 +57,7 @@ static void name_makers(void *context, size_t begin, size_t end)
 
     for (size_t i = begin; i < end; ++i) {
         const espl__entry *const entry = &playback->entries[i];
-        const uint32_t first =
-            playback->lanes[entry->lane].pending_base + entry->command->pending;
+        const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
 
         for (uint32_t k = 0; k < entry->command->count; ++k) {
             playback->pending_entries[first + k] = (uint32_t)i;

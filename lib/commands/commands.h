@@ -25,9 +25,9 @@ typedef struct espl__command {
     espl_entity parent; // attach, instantiate
     espl_entity before; // attach, instantiate
     uint32_t key;
-    uint32_t count;     // instantiate: clones
-    uint32_t pending;   // instantiate: serial of the first clone in its lane
-    uint32_t payload;   // offset in the lane: a transform, then the values
+    uint32_t count;   // instantiate: clones
+    uint32_t pending; // instantiate: serial of the first clone in its lane
+    uint32_t payload; // offset in the lane: a transform, then the values
     uint32_t value_count;
     uint8_t kind, link, place, orphan;
     uint8_t keep_position, keep_rotation, keep_scale, spare;
@@ -58,16 +58,16 @@ struct espl_recorder {
 
 struct espl_commands {
     espl__heap *heap;
-    const espl__store *store;        // component sizes only
-    const void *world;               // compared, never followed
-    _Atomic uint32_t *alive;         // the world's count of commands objects
-    uint32_t tag;                    // in the generation of pending handles
+    const espl__store *store; // component sizes only
+    const void *world;        // compared, never followed
+    _Atomic uint32_t *alive;  // the world's count of commands objects
+    uint32_t tag;             // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;
-    struct espl_commands *next;      // submitted behind this one
+    struct espl_commands *next;       // submitted behind this one
     struct espl_commands **submitted; // head of the world's line
     bool is_submitted;
-    espl_recorder recorders[];       // [lane_count]
+    espl_recorder recorders[]; // [lane_count]
 };
 
 // A pending handle: index is its serial in the lane; generation is bit 31, then 8 bits of lane,
@@ -95,8 +95,8 @@ static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl_commands **submitted,
-                                uint32_t lanes, espl_commands **out);
+                                _Atomic uint32_t *alive, espl_commands **submitted, uint32_t lanes,
+                                espl_commands **out);
 /// Take a commands object out of the line of its world.
 void espl__commands_withdraw(espl_commands *commands);
 

@@ -170,8 +170,7 @@ espl_status espl__stage_group(espl__playback *playback)
     const unions u = {espl__arena_take(&playback->arena, entries + bound, sizeof(uint32_t)),
                       (uint32_t)entries};
 
-    playback->touched =
-        espl__arena_take(&playback->arena, bound, sizeof *playback->touched);
+    playback->touched = espl__arena_take(&playback->arena, bound, sizeof *playback->touched);
     if (u.above == NULL || playback->touched == NULL ||
         !espl__marks_reserve(playback->heap, &playback->run_marks, forest->run_end)) {
         return ESPL_ERR_NO_MEMORY;

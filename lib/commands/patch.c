@@ -23,13 +23,9 @@ static patch patch_of(espl__playback *playback, espl__group *group, espl__plot *
 {
     const espl__laid *const laid = &group->sketch.laid[plot->laid];
 
-    return (patch){playback,
-                   playback->forest,
-                   &group->sketch,
-                   plot,
-                   laid,
-                   group->sketch.order + laid->begin,
-                   laid->size};
+    return (patch){
+        playback,  playback->forest, &group->sketch, plot, laid, group->sketch.order + laid->begin,
+        laid->size};
 }
 
 static bool is_resident(const patch *p, uint32_t node)

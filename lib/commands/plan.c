@@ -71,8 +71,7 @@ static void start_over(espl__playback *playback, espl__group *group)
     }
     for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
         espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
-        const uint32_t first =
-            playback->lanes[entry->lane].pending_base + entry->command->pending;
+        const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
 
         entry->clone_count = 0;
         for (uint32_t k = 0; k < entry->command->count; ++k) {
@@ -236,9 +235,8 @@ static void count_work(const espl__playback *playback, espl__group *group)
             group->role_changes += 1;
         }
     }
-    group->has_extras = sketch->is_restructured || sketch->is_touched
-                            ? may_have_extras(playback, group)
-                            : false;
+    group->has_extras =
+        sketch->is_restructured || sketch->is_touched ? may_have_extras(playback, group) : false;
     group->has_plots = sketch->is_restructured || group->has_extras;
 }
 

@@ -10,11 +10,8 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
                          espl__forest *forest, const espl_executor *executor,
                          const espl_hooks *hooks)
 {
-    *playback = (espl__playback){.heap = heap,
-                                 .store = store,
-                                 .forest = forest,
-                                 .executor = executor,
-                                 .hooks = hooks};
+    *playback = (espl__playback){
+        .heap = heap, .store = store, .forest = forest, .executor = executor, .hooks = hooks};
     espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);
 }
 

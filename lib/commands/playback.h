@@ -33,11 +33,11 @@ typedef struct espl__entry {
     const espl__command *command;
     uint32_t lane, index;
     espl__operand target, parent, before;
-    espl_status status;   // verdict
+    espl_status status; // verdict
     uint32_t group;
-    uint32_t clone_bound; // clones it makes at most; 0 where only the plan can tell
+    uint32_t clone_bound;              // clones it makes at most; 0 where only the plan can tell
     uint32_t clone_begin, clone_count; // nodes it made in its group's sketch
-    bool is_out_of_range; // refused by the search for the command that overflows
+    bool is_out_of_range;              // refused by the search for the command that overflows
 } espl__entry;
 
 /// One application of a command's values to a clone; the one before it comes first.
@@ -54,8 +54,8 @@ typedef struct espl__group {
     espl_status status;       // ESPL_ERR_NO_MEMORY: the plan failed
     uint32_t plot_begin, plot_end;
     size_t clones, dead, role_changes, visited; // of the plan
-    bool has_extras;  // some node may have one
-    bool has_plots;   // hierarchies are laid out anew; else values change in place
+    bool has_extras;                            // some node may have one
+    bool has_plots; // hierarchies are laid out anew; else values change in place
     bool is_patched;
 } espl__group;
 
@@ -68,12 +68,12 @@ typedef struct espl__touched_run {
 /// One hierarchy to be: where it will stand.
 typedef struct espl__plot {
     uint32_t group, laid;
-    uint32_t old_run;  // goes on in this run, or ESPL__NO_RUN
-    uint32_t run;      // set by patch
+    uint32_t old_run; // goes on in this run, or ESPL__NO_RUN
+    uint32_t run;     // set by patch
     uint32_t base, capacity;
     uint32_t old_base, old_capacity; // given back after the patch where is_moved
-    bool is_moved;     // needs a new range
-    espl__extra *extra, *old_extra; // [capacity]; [old_capacity]
+    bool is_moved;                   // needs a new range
+    espl__extra *extra, *old_extra;  // [capacity]; [old_capacity]
 } espl__plot;
 
 /// A clone to be given an id and a row.
@@ -115,8 +115,8 @@ typedef struct espl__playback {
     size_t plot_count;
     espl__make *makes; // [make_count] in command order
     size_t make_count;
-    uint32_t *make_order;   // [make_count] sorted by source, then as above
-    uint32_t *make_indices; // [make_count] scratch of the change stage
+    uint32_t *make_order;               // [make_count] sorted by source, then as above
+    uint32_t *make_indices;             // [make_count] scratch of the change stage
     espl__row_change *moves, *removals; // [move_count], [removal_count]
     size_t move_count, removal_count;
 } espl__playback;

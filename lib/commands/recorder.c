@@ -24,8 +24,8 @@ static void take_tag(espl_commands *commands)
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl_commands **submitted,
-                                uint32_t lanes, espl_commands **out)
+                                _Atomic uint32_t *alive, espl_commands **submitted, uint32_t lanes,
+                                espl_commands **out)
 {
     if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
         return ESPL_ERR_ARGUMENT;
@@ -187,9 +187,8 @@ static espl_status check_operand(const espl_commands *owner, espl_entity entity)
     if (espl_entity_is_null(entity)) {
         return ESPL_ERR_NULL_ENTITY;
     }
-    if (espl__is_pending(entity) &&
-        (espl__pending_tag(entity) != owner->tag ||
-         espl__pending_lane(entity) >= owner->lane_count)) {
+    if (espl__is_pending(entity) && (espl__pending_tag(entity) != owner->tag ||
+                                     espl__pending_lane(entity) >= owner->lane_count)) {
         return ESPL_ERR_FOREIGN;
     }
     return ESPL_OK;
@@ -305,8 +304,7 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_keep(o->position) || !is_keep(o->rotation) || !is_keep(o->scale) ||
-        !is_link(o->link)) {
+    if (!is_keep(o->position) || !is_keep(o->rotation) || !is_keep(o->scale) || !is_link(o->link)) {
         return ESPL_ERR_ARGUMENT;
     }
     return append(recorder,
@@ -386,8 +384,7 @@ static espl_status check_values(const espl_commands *owner, const espl_instance_
     }
     for (size_t i = 0; i < def->value_count; ++i) {
         const espl_component component = def->values[i].component;
-        const espl__component_info *const info =
-            espl__component_info_of(owner->store, component);
+        const espl__component_info *const info = espl__component_info_of(owner->store, component);
 
         // A clone gets its role and placement by itself.
         if (info == NULL || component < ESPL_PREFAB || info->size != def->values[i].size) {
@@ -424,8 +421,7 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
 static void append_values(espl__lane *lane, const espl_instance_def *def)
 {
     for (size_t i = 0; i < def->value_count; ++i) {
-        const espl__value_header header = {def->values[i].component,
-                                           (uint32_t)def->values[i].size};
+        const espl__value_header header = {def->values[i].component, (uint32_t)def->values[i].size};
 
         append_payload(lane, &header, sizeof header);
         append_payload(lane, def->values[i].data, def->values[i].size);

@@ -32,8 +32,7 @@ static uint32_t archetype_of(const espl__store *store, uint32_t entity)
 
 // --- Clones ---
 
-static espl_status clone_archetype(espl__playback *playback, const espl__make *make,
-                                   uint32_t *out)
+static espl_status clone_archetype(espl__playback *playback, const espl__make *make, uint32_t *out)
 {
     const espl__group *const group = &playback->groups[make->group];
     const espl__node *const node = &group->sketch.nodes[make->node];
@@ -55,8 +54,8 @@ static espl_status clone_archetype(espl__playback *playback, const espl__make *m
     if (!keeps_prefab) {
         remove[removed++] = ESPL_PREFAB;
     }
-    return espl__archetype_change(playback->store, archetype_of(playback->store, make->source),
-                                  add, added, remove, removed, out);
+    return espl__archetype_change(playback->store, archetype_of(playback->store, make->source), add,
+                                  added, remove, removed, out);
 }
 
 // Clones without values of one archetype and role go to one archetype: look it up once.
@@ -328,8 +327,7 @@ static espl_status reserve_rows(espl__playback *playback)
 static bool has_extra(const espl__sketch *sketch, const espl__laid *laid)
 {
     for (uint32_t i = 0; i < laid->size; ++i) {
-        const espl__extra extra =
-            espl__sketch_extra(sketch, sketch->order[laid->begin + i]);
+        const espl__extra extra = espl__sketch_extra(sketch, sketch->order[laid->begin + i]);
 
         if (!espl__extra_is_default(&extra)) {
             return true;
@@ -348,7 +346,7 @@ static void choose_room(espl__plot *plot, const espl__run *old, uint32_t size, u
 
     plot->is_moved = !fits || is_loose;
     plot->base = plot->is_moved ? ESPL__NO_SLOT : old->base;
-    plot->capacity = !plot->is_moved ? old->capacity
+    plot->capacity = !plot->is_moved                    ? old->capacity
                      : old != NULL && old->capacity > 1 ? roomy
                                                         : size;
 }
@@ -426,7 +424,7 @@ espl_status espl__stage_reserve(espl__playback *playback)
 
     status = status != ESPL_OK ? status : list_rows(playback);
     status = status != ESPL_OK ? status : reserve_rows(playback);
-    status = status != ESPL_OK ? status
-                               : espl__entities_reserve(playback->store, playback->make_count);
+    status =
+        status != ESPL_OK ? status : espl__entities_reserve(playback->store, playback->make_count);
     return status != ESPL_OK ? status : lay_plots(playback);
 }

@@ -59,8 +59,8 @@ size_t espl__values_components(const espl__playback *playback, const espl__group
     size_t count = 0;
 
     for (; link != ESPL__NO_NODE && count <= ESPL_SET_LIMIT; link = group->values[link].before) {
-        count = list_components(playback, &playback->entries[group->values[link].entry], out,
-                                count);
+        count =
+            list_components(playback, &playback->entries[group->values[link].entry], out, count);
     }
     return count;
 }
@@ -83,8 +83,8 @@ bool espl__values_fit(const espl__playback *playback, const espl__group *group,
     // A clone loses the tag of a prefab unless it is given.
     total -= espl__archetype_has(store, archetype, ESPL_PREFAB) ? 1 : 0;
     for (size_t i = 0; i < count; ++i) {
-        const bool is_new = added[i] == ESPL_PREFAB ||
-                            !espl__archetype_has(store, archetype, added[i]);
+        const bool is_new =
+            added[i] == ESPL_PREFAB || !espl__archetype_has(store, archetype, added[i]);
 
         total += is_new ? 1 : 0;
     }

@@ -10,8 +10,7 @@ static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
     espl_pose local = forest->local[slot];
     uint32_t up = espl__parent_slot(forest, slot);
 
-    while (up != ESPL__NO_SLOT &&
-           espl__slot_is(forest, up, ESPL__SLOT_DYING | ESPL__SLOT_PASS)) {
+    while (up != ESPL__NO_SLOT && espl__slot_is(forest, up, ESPL__SLOT_DYING | ESPL__SLOT_PASS)) {
         if (!espl__slot_is(forest, up, ESPL__SLOT_PASS)) {
             const espl__extra extra = espl__slot_extra(forest, up);
 
@@ -41,8 +40,8 @@ static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor
     const espl__extra extra = espl__slot_extra(forest, anchor);
     const espl_pose composed = composed_local(forest, slot);
 
-    forest->local[slot] = espl__rebased(&forest->world[anchor], extra.stretch,
-                                        &forest->world[slot], &composed);
+    forest->local[slot] =
+        espl__rebased(&forest->world[anchor], extra.stretch, &forest->world[slot], &composed);
 }
 
 // A pass-through that survives has nothing to keep, but those below it have. As a root it stands
@@ -126,8 +125,8 @@ static void settle_slot(espl__forest *forest, espl__run *header, uint32_t slot, 
         header->ghosts += 1;
         forest->ghosts += 1;
     }
-    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) | ESPL__SLOT_GHOST |
-                                    ESPL__SLOT_PASS);
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) | ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
 }
 
 // Settle a rank and everything below it, level by level.

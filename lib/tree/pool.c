@@ -12,11 +12,9 @@ enum { BLOCK_ALIGNMENT = 64, ARRAY_COUNT = 9, FIRST_CAPACITY = 64 };
 enum { SKEW = 5 * 64 };
 
 // Item sizes, in the order in which point_arrays() lays the arrays out.
-static const size_t item_sizes[ARRAY_COUNT] = {sizeof(espl_pose), sizeof(espl_pose),
-                                               sizeof(uint32_t),  sizeof(uint32_t),
-                                               sizeof(uint32_t),  sizeof(uint32_t),
-                                               sizeof(uint32_t),  sizeof(uint32_t),
-                                               sizeof(uint8_t)};
+static const size_t item_sizes[ARRAY_COUNT] = {
+    sizeof(espl_pose), sizeof(espl_pose), sizeof(uint32_t), sizeof(uint32_t), sizeof(uint32_t),
+    sizeof(uint32_t),  sizeof(uint32_t),  sizeof(uint32_t), sizeof(uint8_t)};
 
 typedef struct arrays {
     unsigned char *at[ARRAY_COUNT];
@@ -120,8 +118,8 @@ static bool grow_runs(espl__forest *forest, uint32_t capacity)
     if (forest->run_end != 0) {
         memcpy(runs, forest->runs, forest->run_end * sizeof *runs);
     }
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->runs, forest->run_capacity,
-                    sizeof *runs, 16);
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->runs, forest->run_capacity, sizeof *runs,
+                    16);
     forest->runs = runs;
     forest->run_capacity = capacity;
     return true;
@@ -378,6 +376,39 @@ void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count)
     file_range(forest, base, count);
 }
 
+// A free range hangs in the list of its size: what stands before it there names it, and so does
+// what stands behind.
+static bool is_filed(const espl__forest *forest, uint32_t base)
+{
+    const unsigned class = class_of(forest->rank[base]);
+    const uint32_t next = forest->order[base], previous = forest->parent[base];
+    const bool is_first = previous == ESPL__NO_SLOT;
+
+    if ((!is_first && previous >= forest->end) || (next != ESPL__NO_SLOT && next >= forest->end)) {
+        return false;
+    }
+    return (is_first ? forest->free_heads[class] : forest->order[previous]) == base &&
+           (next == ESPL__NO_SLOT || forest->parent[next] == base) &&
+           (forest->free_bits[class / 64] >> (class % 64) & 1) != 0;
+}
+
+// Headers that are free stand in one list, and no others.
+static bool are_headers_listed(const espl__forest *forest)
+{
+    uint32_t unused = 0, listed = 0;
+
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        unused += forest->runs[run].size == 0 ? 1 : 0;
+    }
+    for (uint32_t run = forest->free_run; run != ESPL__NO_RUN; run = forest->runs[run].next) {
+        if (run >= forest->run_end || forest->runs[run].size != 0 || listed == unused) {
+            return false;
+        }
+        listed += 1;
+    }
+    return listed == unused;
+}
+
 const char *espl__pool_broken_rule(const espl__forest *forest)
 {
     uint32_t slot = 0, free_slots = 0;
@@ -386,7 +417,8 @@ const char *espl__pool_broken_rule(const espl__forest *forest)
         const bool is_free = forest->run[slot] == ESPL__NO_RUN;
         const uint32_t run = forest->run[slot];
 
-        if (!is_free && (run >= forest->run_end || forest->runs[run].base != slot)) {
+        if (!is_free && (run >= forest->run_end || forest->runs[run].base != slot ||
+                         forest->runs[run].size == 0)) {
             return "free ranges and runs tile the pool";
         }
         const uint32_t count = is_free ? forest->rank[slot] : forest->runs[run].capacity;
@@ -398,8 +430,14 @@ const char *espl__pool_broken_rule(const espl__forest *forest)
                         forest->run[slot + count] == ESPL__NO_RUN)) {
             return "free ranges are merged and marked at both ends";
         }
+        if (is_free && !is_filed(forest, slot)) {
+            return "free ranges are filed by their size";
+        }
         free_slots += is_free ? count : 0;
         slot += count;
     }
-    return free_slots == forest->free_slots ? NULL : "free slots are counted";
+    if (free_slots != forest->free_slots) {
+        return "free slots are counted";
+    }
+    return are_headers_listed(forest) ? NULL : "free headers stand in one list";
 }

@@ -11,8 +11,8 @@ enum { NONE_STAMP = 0 };
 
 size_t espl__sketch_size(size_t capacity)
 {
-    return capacity * (sizeof(espl__node) + sizeof(espl_pose) + 5 * sizeof(uint32_t) +
-                       sizeof(espl__laid));
+    return capacity *
+           (sizeof(espl__node) + sizeof(espl_pose) + 5 * sizeof(uint32_t) + sizeof(espl__laid));
 }
 
 void espl__sketch_use(espl__sketch *sketch, void *block, size_t capacity)
@@ -47,8 +47,8 @@ void espl__sketch_drop(espl__sketch *sketch)
 {
     espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
                     espl__sketch_size(sketch->capacity), 64);
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written,
-                    sketch->written_capacity, sizeof(espl_transform), 64);
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written, sketch->written_capacity,
+                    sizeof(espl_transform), 64);
     sketch->own_block = sketch->own_written = NULL;
     sketch->capacity = sketch->written_capacity = 0;
 }
@@ -92,8 +92,8 @@ bool espl__sketch_reserve_written(espl__sketch *sketch, size_t more)
         return true;
     }
     const size_t capacity = wanted + wanted / 2;
-    espl_transform *const written = espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, capacity,
-                                                    sizeof *written, 64);
+    espl_transform *const written =
+        espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, capacity, sizeof *written, 64);
     if (written == NULL) {
         return false;
     }
@@ -101,8 +101,8 @@ bool espl__sketch_reserve_written(espl__sketch *sketch, size_t more)
     if (sketch->written_count != 0) {
         memcpy(written, sketch->written, sketch->written_count * sizeof *written);
     }
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written,
-                    sketch->written_capacity, sizeof *written, 64);
+    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written, sketch->written_capacity,
+                    sizeof *written, 64);
     sketch->written = sketch->own_written = written;
     sketch->written_capacity = capacity;
     return true;
@@ -142,17 +142,17 @@ uint32_t espl__sketch_load(espl__sketch *sketch, uint32_t run)
         const bool has_next = rank != 0 && rank + 1 < size && parent[rank + 1] == parent[rank];
         const bool has_previous = rank > 1 && parent[rank - 1] == parent[rank];
 
-        sketch->nodes[base + rank] = (espl__node){
-            .parent = rank == 0 ? ESPL__NO_NODE : base + parent[rank],
-            .first = begin < end ? base + begin : ESPL__NO_NODE,
-            .last = begin < end ? base + end - 1 : ESPL__NO_NODE,
-            .next = has_next ? base + rank + 1 : ESPL__NO_NODE,
-            .previous = has_previous ? base + rank - 1 : ESPL__NO_NODE,
-            .slot = slot,
-            .entity = forest->entity[slot],
-            .written = ESPL__NO_NODE,
-            .values = ESPL__NO_NODE,
-            .flags = node_flags(forest->flags[slot])};
+        sketch->nodes[base + rank] =
+            (espl__node){.parent = rank == 0 ? ESPL__NO_NODE : base + parent[rank],
+                         .first = begin < end ? base + begin : ESPL__NO_NODE,
+                         .last = begin < end ? base + end - 1 : ESPL__NO_NODE,
+                         .next = has_next ? base + rank + 1 : ESPL__NO_NODE,
+                         .previous = has_previous ? base + rank - 1 : ESPL__NO_NODE,
+                         .slot = slot,
+                         .entity = forest->entity[slot],
+                         .written = ESPL__NO_NODE,
+                         .values = ESPL__NO_NODE,
+                         .flags = node_flags(forest->flags[slot])};
     }
     sketch->count += size;
 
@@ -403,8 +403,8 @@ void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
     n->flags |= ESPL__NODE_DIRTY;
     n->stamp = NONE_STAMP;
     sketch->is_touched = true;
-    sketch->may_hide = sketch->may_hide || n->first != ESPL__NO_NODE ||
-                       (n->flags & ESPL__NODE_CLONE) != 0;
+    sketch->may_hide =
+        sketch->may_hide || n->first != ESPL__NO_NODE || (n->flags & ESPL__NODE_CLONE) != 0;
     if (n->first != ESPL__NO_NODE) {
         sketch->stamp += 1; // what hangs below is known no longer
     }
@@ -471,7 +471,7 @@ espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const esp
     }
     const espl_pose there = espl__pose_compose(parent, stretch, composed);
     return espl__pose_is_finite(composed) && espl__pose_is_finite(&there) ? *composed
-                                                                         : espl__pose_identity();
+                                                                          : espl__pose_identity();
 }
 
 // --- Layout ---
@@ -492,8 +492,7 @@ static bool settle_world(espl__sketch *sketch, uint32_t node)
     espl__node *const n = &nodes[node];
     const bool has_parent = n->parent != ESPL__NO_NODE;
     const bool is_clone = (n->flags & ESPL__NODE_CLONE) != 0;
-    const bool is_below_change =
-        has_parent && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
+    const bool is_below_change = has_parent && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
 
     n->flags &= ~(unsigned)ESPL__NODE_CHANGED;
     if (!is_clone && !is_below_change && (n->flags & ESPL__NODE_DIRTY) == 0) {
@@ -518,8 +517,7 @@ static void find_residents(const espl__sketch *sketch, uint32_t root, espl__laid
 {
     const espl__node *const n = &sketch->nodes[root];
     const espl__forest *const forest = sketch->forest;
-    const bool goes_on =
-        (n->flags & ESPL__NODE_CLONE) == 0 && forest->rank[n->slot] == 0;
+    const bool goes_on = (n->flags & ESPL__NODE_CLONE) == 0 && forest->rank[n->slot] == 0;
 
     laid->resident_begin = root;
     laid->resident_end = root + (goes_on ? espl__run_of(forest, n->slot)->size : 0);

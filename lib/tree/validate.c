@@ -14,7 +14,7 @@ static const char *order_rule(const espl__forest *forest, uint32_t run, place *a
 {
     const espl__run *const header = &forest->runs[run];
 
-    if (header->size > header->used || header->used > header->capacity || header->size == 0) {
+    if (header->size > header->used || header->used > header->capacity) {
         return "a run holds its nodes";
     }
     for (uint32_t i = 0; i < header->used; ++i) {
@@ -57,7 +57,8 @@ static const char *links_rule(const espl__forest *forest, const espl__run *heade
             child += 1;
         }
     }
-    return child == header->size ? NULL : "every node is a child of some node";
+    // That each node was met as a child follows: its parent is the rank of some node before it.
+    return NULL;
 }
 
 static const char *node_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
@@ -74,7 +75,8 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
     if (is_ghost != (forest->entity[slot] == ESPL__NO_ENTITY)) {
         return "ghosts and no others lack an entity";
     }
-    if ((flags & ESPL__SLOT_DYING) != 0 || (is_ghost && (flags & ESPL__SLOT_PASS) == 0)) {
+    if ((flags & (ESPL__SLOT_DYING | ESPL__SLOT_LOOSE)) != 0 ||
+        (is_ghost && (flags & ESPL__SLOT_PASS) == 0)) {
         return "flags of a slot are at rest";
     }
     if ((flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) != 0 && !is_general) {
@@ -104,6 +106,25 @@ static const char *world_rule(const espl__forest *forest, uint32_t slot)
                : "a world follows from the locals bit for bit";
 }
 
+// A run that wants a purge hangs in their list: what stands before it there names it, and so does
+// what stands behind.
+static bool is_listed(const espl__forest *forest, uint32_t run)
+{
+    const espl__run *const header = &forest->runs[run];
+    const uint32_t next = header->next, previous = header->previous;
+    const bool is_first = previous == ESPL__NO_RUN;
+
+    if ((header->flags & ESPL__RUN_UNSETTLED) == 0) {
+        return forest->unsettled != run;
+    }
+    if ((!is_first && previous >= forest->run_end) ||
+        (next != ESPL__NO_RUN && next >= forest->run_end)) {
+        return false;
+    }
+    return (is_first ? forest->unsettled : forest->runs[previous].next) == run &&
+           (next == ESPL__NO_RUN || forest->runs[next].previous == run);
+}
+
 static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
 {
     const espl__run *const header = &forest->runs[run];
@@ -123,6 +144,9 @@ static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
     }
     if (rule == NULL && header->extra != NULL && (header->flags & ESPL__RUN_GENERAL) == 0) {
         return "a run with extras takes the general kernel";
+    }
+    if (rule == NULL && !is_listed(forest, run)) {
+        return "runs that want a purge stand in one list";
     }
     return rule;
 }

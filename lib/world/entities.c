@@ -101,8 +101,8 @@ static espl_status create(espl_world *world, const espl_component *components,
     return ESPL_OK;
 }
 
-espl_status espl_create(espl_world *world, const espl_component *components,
-                        size_t component_count, size_t count, espl_entity *out)
+espl_status espl_create(espl_world *world, const espl_component *components, size_t component_count,
+                        size_t count, espl_entity *out)
 {
     return espl__refuse(world, "creation", espl_entity_null(),
                         create(world, components, component_count, count, out));
@@ -117,8 +117,7 @@ bool espl_is_alive(const espl_world *world, espl_entity entity)
 
 // What add, remove, get and set check alike.
 static espl_status check_component(const espl_world *world, espl_entity entity,
-                                   espl_component component,
-                                   const espl__component_info **info)
+                                   espl_component component, const espl__component_info **info)
 {
     uint32_t slot = 0;
     const espl_status status = espl__find_slot(world, entity, &slot);
@@ -209,8 +208,8 @@ static espl_status take_away(espl_world *world, espl_entity entity, espl_compone
         !espl__archetype_has(&world->store, archetype_of(world, entity), component)) {
         return status;
     }
-    status = espl__archetype_change(&world->store, archetype_of(world, entity), NULL, 0,
-                                    &component, 1, &archetype);
+    status = espl__archetype_change(&world->store, archetype_of(world, entity), NULL, 0, &component,
+                                    1, &archetype);
     return status != ESPL_OK ? status : move_to(world, entity, archetype);
 }
 

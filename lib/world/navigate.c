@@ -13,7 +13,7 @@ espl_role espl_get_role(const espl_world *world, espl_entity entity)
         return ESPL_ROLE_MEMBER;
     }
     return espl__living_first_child(&world->forest, slot) != ESPL__NO_SLOT ? ESPL_ROLE_ROOT
-                                                                          : ESPL_ROLE_SOLO;
+                                                                           : ESPL_ROLE_SOLO;
 }
 
 typedef uint32_t (*slot_function)(const espl__forest *forest, uint32_t slot);

@@ -77,8 +77,8 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
         lanes[i] = view_of(&commands->recorders[i].lane);
     }
     world->is_playing = true;
-    status = espl__playback_run(&world->playback, lanes, commands->lane_count, commands->tag,
-                                report);
+    status =
+        espl__playback_run(&world->playback, lanes, commands->lane_count, commands->tag, report);
     world->is_playing = false;
     if (status == ESPL_OK) {
         mark_played(commands);

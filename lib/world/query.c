@@ -82,10 +82,10 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
     query->count = chunk->count;
     query->entities = espl__chunk_entities(chunk);
     query->worlds = world->forest.world;
-    query->slots = archetype->placement_offset == ESPL__NONE
-                       ? NULL
-                       : (const uint32_t *)(const void *)(chunk->bytes +
-                                                          archetype->placement_offset);
+    query->slots =
+        archetype->placement_offset == ESPL__NONE
+            ? NULL
+            : (const uint32_t *)(const void *)(chunk->bytes + archetype->placement_offset);
 }
 
 bool espl_query_next(espl_query *query)
@@ -139,8 +139,7 @@ void *espl_query_column(const espl_query *query, espl_component component, size_
     if (info == NULL || info->size != size) {
         return NULL;
     }
-    const uint32_t chunk =
-        store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
+    const uint32_t chunk = store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
 
     return espl__chunk_column(store, chunk, component);
 }

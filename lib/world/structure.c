@@ -10,8 +10,8 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
     espl_status result = ESPL_OK;
     espl_report report = {0};
     espl__lane_view lane = {.commands = command,
-                            .payload = (const unsigned char *)(transform != NULL ? transform
-                                                                                 : &identity),
+                            .payload =
+                                (const unsigned char *)(transform != NULL ? transform : &identity),
                             .created = created,
                             .results = &result,
                             .count = 1,
@@ -19,8 +19,7 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
 
     world->is_playing = true;
     // No tag of a commands object: a pending handle is foreign here.
-    const espl_status status =
-        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
+    const espl_status status = espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
     world->is_playing = false;
     return status != ESPL_OK ? status : result;
 }

@@ -60,8 +60,8 @@ static espl_status add_extras(espl_world *world, espl__run *run)
     if (status != ESPL_OK) {
         return status;
     }
-    run->extra = espl__heap_take(&world->heap, ESPL__FOR_TREE, run->capacity, sizeof *run->extra,
-                                 16);
+    run->extra =
+        espl__heap_take(&world->heap, ESPL__FOR_TREE, run->capacity, sizeof *run->extra, 16);
     if (run->extra == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -146,8 +146,7 @@ static inline void prefetch_slot(const espl__forest *forest, uint32_t slot)
 
 // The checks that both whole-transform writes make.
 static espl_status check_write(const espl_world *world, espl_entity entity,
-                               const espl_transform *value, uint32_t *slot,
-                               espl_transform *normal)
+                               const espl_transform *value, uint32_t *slot, espl_transform *normal)
 {
     const espl_status status = espl__find_slot(world, entity, slot);
 
