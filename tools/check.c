@@ -3,6 +3,7 @@
 // the oracle at every moment.
 #include "tools/commands.h"
 
+#include "tools/document.h"
 #include "tools/oracle.h"
 #include "tools/progress.h"
 #include "tools/stage.h"
@@ -169,23 +170,61 @@ static bool examine(check_bench *bench, tool_fault *fault)
            stage_is_valid(&bench->stage, fault) && judge(bench, fault);
 }
 
+static void add_to_document(tool_document *document, const check_bench *bench)
+{
+    document_count(document, "nodes", bench->scene->node_count);
+    document_count(document, "not_compared", moment_count_beyond(&bench->moment));
+    document_count(document, "depth", bench->scene->depth);
+    document_count(document, "moments", count_moments(bench));
+    document_count(document, "reads", bench->tally.reads);
+    document_number(document, "max_error", bench->tally.worst_error);
+    document_number(document, "of_allowed", bench->tally.worst_share);
+    if (bench->scene->physics != NULL) {
+        document_number(document, "max_turn", bench->worst_turn);
+    }
+}
+
+static bool check_scene(const tool_options *options, tool_scene *scene, tool_document *document)
+{
+    check_bench bench = {.options = options, .scene = scene};
+    tool_fault fault = {""};
+
+    document_scene_begin(document);
+    document_text(document, "scene", scene->label);
+    const bool has_agreed = examine(&bench, &fault);
+    if (has_agreed) {
+        add_to_document(document, &bench);
+    } else {
+        (void)fprintf(stderr, "espalier: %s: %s\n", scene->path, fault.text);
+        document_text(document, "fault", fault.text);
+    }
+    if (has_agreed && !options->is_quiet) {
+        print_result(&bench);
+    }
+    document_scene_end(document);
+    stage_close(&bench.stage);
+    moment_release(&bench.moment);
+    free(bench.nodes);
+    return has_agreed;
+}
+
 int run_check(const tool_options *options, tool_scene *scenes)
 {
+    tool_document document = {0};
+    tool_fault fault = {""};
     int status = EXIT_AGREED;
 
+    document_text(&document, "command", "check");
     for (size_t i = 0; i < options->scene_count; ++i) {
-        check_bench bench = {.options = options, .scene = &scenes[i]};
-        tool_fault fault = {""};
-
-        if (!examine(&bench, &fault)) {
-            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
+        if (!check_scene(options, &scenes[i], &document)) {
             status = EXIT_DISAGREED;
-        } else if (!options->is_quiet) {
-            print_result(&bench);
         }
-        stage_close(&bench.stage);
-        moment_release(&bench.moment);
-        free(bench.nodes);
     }
+    document_flag(&document, "agreed", status == EXIT_AGREED);
+    if (options->json != NULL && !document_write(&document, options->json, &fault)) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        status = EXIT_DISAGREED;
+    }
+    document_release(&document);
     return status;
 }

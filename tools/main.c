@@ -2,6 +2,7 @@
 // espalier(1): shows scenes made by others living in the library's hierarchies.
 #include "tools/commands.h"
 
+#include "tools/document.h"
 #include "tools/picture.h"
 
 #include <espalier/jobs.h>
@@ -31,6 +32,10 @@ static bool is_possible(const tool_options *options)
 {
     if (options->png != NULL && !picture_is_built()) {
         (void)fprintf(stderr, "espalier: this espalier was built without libpng: no --png\n");
+        return false;
+    }
+    if (options->json != NULL && !document_is_built()) {
+        (void)fprintf(stderr, "espalier: this espalier was built without jansson: no --json\n");
         return false;
     }
     if (options->workers != 1 && !espl_executor_has_threads()) {

@@ -16,8 +16,9 @@
 
 static const char usage[] =
     "usage: espalier play  [--copies N] [--frames N] [--workers N] [--seed N] [--png FILE]\n"
-    "                      [--within LENGTH] [--quiet] SCENE...\n"
-    "       espalier check [--frames N] [--workers N] [--within LENGTH] [--quiet] SCENE...\n"
+    "                      [--json FILE] [--within LENGTH] [--quiet] SCENE...\n"
+    "       espalier check [--frames N] [--workers N] [--json FILE] [--within LENGTH]\n"
+    "                      [--quiet] SCENE...\n"
     "       espalier tree  SCENE...\n";
 
 static const char help[] =
@@ -37,6 +38,7 @@ static const char help[] =
     "  -w, --workers N      threads (1); 0 is one for each processor\n"
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
     "  -p, --png FILE       draw the final poses\n"
+    "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -q, --quiet          print failures only\n"
     "  -h, --help           print this\n"
@@ -45,11 +47,17 @@ static const char help[] =
     "Exit status: 0 the oracle agreed, 1 it did not, 2 a scene or the command line is bad.\n";
 
 static const struct option long_options[] = {
-    {"copies", required_argument, NULL, 'n'},  {"frames", required_argument, NULL, 'f'},
-    {"workers", required_argument, NULL, 'w'}, {"seed", required_argument, NULL, 's'},
-    {"png", required_argument, NULL, 'p'},     {"within", required_argument, NULL, 'e'},
-    {"quiet", no_argument, NULL, 'q'},         {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},       {NULL, 0, NULL, 0},
+    {"copies", required_argument, NULL, 'n'},
+    {"frames", required_argument, NULL, 'f'},
+    {"workers", required_argument, NULL, 'w'},
+    {"seed", required_argument, NULL, 's'},
+    {"png", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},
+    {"within", required_argument, NULL, 'e'},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
 };
 
 static bool parse_number(uint64_t *out, const char *text, uint64_t least, uint64_t most,
@@ -132,6 +140,9 @@ static options_result take_option(tool_options *options, int option)
     case 'p':
         options->png = optarg;
         break;
+    case 'j':
+        options->json = optarg;
+        break;
     case 'q':
         options->is_quiet = true;
         break;
@@ -155,7 +166,7 @@ options_result options_parse(tool_options *out, int argc, char **argv)
 
     *out = (tool_options){.copies = 100, .workers = 1, .seed = 1};
     while (result == OPTIONS_RUN) {
-        const int option = getopt_long(argc, argv, "n:f:w:s:p:e:qhV", long_options, NULL);
+        const int option = getopt_long(argc, argv, "n:f:w:s:p:j:e:qhV", long_options, NULL);
         if (option == -1) {
             break;
         }
@@ -178,5 +189,10 @@ options_result options_parse(tool_options *out, int argc, char **argv)
         (void)fprintf(stderr, "espalier: %s needs a scene\n", argv[optind]);
         return OPTIONS_BAD;
     }
+    if (out->json != NULL && out->command == COMMAND_TREE) {
+        (void)fprintf(stderr, "espalier: tree has no --json\n");
+        return OPTIONS_BAD;
+    }
+    out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0);
     return OPTIONS_RUN;
 }

@@ -18,8 +18,9 @@ typedef struct tool_options {
     uint32_t frames; // 0: what suits the command and the scene
     uint32_t workers;
     uint64_t seed;
-    double within;   // largest error of a position; 0: the bound of rounding alone
-    const char *png; // or NULL
+    double within;    // largest error of a position; 0: the bound of rounding alone
+    const char *png;  // or NULL
+    const char *json; // or NULL; "-": stdout, which then shows nothing else
     bool is_quiet;
     char **scenes; // [scene_count]
     size_t scene_count;

@@ -3,6 +3,7 @@
 #include "tools/commands.h"
 
 #include "tools/crowd.h"
+#include "tools/document.h"
 #include "tools/picture.h"
 #include "tools/progress.h"
 #include "tools/table.h"
@@ -43,7 +44,19 @@ typedef struct play_show {
     uint64_t checksum;      // of the final worlds
 } play_show;
 
+/// What is told of a show beside what stands in it.
+typedef struct play_figures {
+    size_t entities, hierarchies;
+    uint32_t depth;
+    double per_node, per_prefab; // nanoseconds, microseconds
+} play_figures;
+
 // Preparation.
+
+static uint32_t count_frames(const tool_options *options)
+{
+    return options->frames > 0 ? options->frames : FRAMES;
+}
 
 static bool list_moved(play_show *show)
 {
@@ -128,7 +141,7 @@ static void choose_spacing(double spacing[2], const play_show *show)
 
 static bool prepare(play_show *show, tool_fault *fault)
 {
-    show->frame_count = show->options->frames > 0 ? show->options->frames : FRAMES;
+    show->frame_count = count_frames(show->options);
     if (!list_moved(show) || !reserve_phases(show)) {
         fault_say(fault, "no memory for %zu nodes", show->scene->node_count);
         return false;
@@ -379,27 +392,53 @@ static void head_table(tool_table *table)
     }
 }
 
-static void add_to_table(tool_table *table, const play_show *show)
+static play_figures take_figures(const play_show *show)
 {
     const tool_crowd *const crowd = &show->crowd;
-    const double per_node =
-        show->visited > 0 ? show->write_seconds / (double)show->visited * 1e9 : 0;
-    const double per_prefab =
-        crowd->made > 0 ? crowd->playback_seconds / (double)crowd->made * 1e6 : 0;
+
+    // The prefabs are an entity and a hierarchy of their own: a carrier, and a seat with nodes.
+    return (play_figures){
+        .entities = show->stats.entities - show->scene->node_count - 2,
+        .hierarchies = show->stats.hierarchies - 1,
+        .depth = show->scene->depth + CROWD_DEPTH,
+        .per_node = show->visited > 0 ? show->write_seconds / (double)show->visited * 1e9 : 0,
+        .per_prefab = crowd->made > 0 ? crowd->playback_seconds / (double)crowd->made * 1e6 : 0,
+    };
+}
+
+static void add_to_table(tool_table *table, const play_show *show)
+{
+    const play_figures figures = take_figures(show);
 
     (void)table_row_begin(table);
     table_cell(table, "%s", show->scene->label);
     table_cell(table, "%zu", show->scene->node_count);
-    table_cell(table, "%zu", crowd->copy_count);
-    // The prefabs are an entity and a hierarchy of their own: a carrier, and a seat with nodes.
-    table_cell(table, "%zu", show->stats.entities - show->scene->node_count - 2);
-    table_cell(table, "%zu", show->stats.hierarchies - 1);
-    table_cell(table, "%u", show->scene->depth + CROWD_DEPTH);
-    table_cell(table, "%.1f", per_node);
-    table_cell(table, "%.2f", per_prefab);
+    table_cell(table, "%zu", show->crowd.copy_count);
+    table_cell(table, "%zu", figures.entities);
+    table_cell(table, "%zu", figures.hierarchies);
+    table_cell(table, "%u", figures.depth);
+    table_cell(table, "%.1f", figures.per_node);
+    table_cell(table, "%.2f", figures.per_prefab);
     table_cell(table, "%zu", show->tally.reads);
     table_cell(table, "%.2g", show->tally.worst_error);
     table_cell(table, "%.0f %%", ceil(100 * show->tally.worst_share));
+}
+
+static void add_to_document(tool_document *document, const play_show *show)
+{
+    const play_figures figures = take_figures(show);
+
+    document_count(document, "nodes", show->scene->node_count);
+    document_count(document, "not_compared", show->beyond);
+    document_count(document, "copies", show->crowd.copy_count);
+    document_count(document, "entities", figures.entities);
+    document_count(document, "hierarchies", figures.hierarchies);
+    document_count(document, "depth", figures.depth);
+    document_number(document, "ns_per_node", figures.per_node);
+    document_number(document, "us_per_prefab", figures.per_prefab);
+    document_count(document, "reads", show->tally.reads);
+    document_number(document, "max_error", show->tally.worst_error);
+    document_number(document, "of_allowed", show->tally.worst_share);
 }
 
 static void release(play_show *show)
@@ -417,6 +456,7 @@ static void release(play_show *show)
 /// What all scenes came to.
 typedef struct play_sum {
     tool_table table;
+    tool_document document;
     picture_panel *panels; // [scene_count]
     uint64_t checksum;     // of all scenes' final worlds
     espl_report account;
@@ -432,6 +472,7 @@ static bool play_scene(const tool_options *options, tool_scene *scene, play_sum 
                          (options->png == NULL || collect_sticks(&show, panel, fault));
     if (is_good) {
         add_to_table(&sum->table, &show);
+        add_to_document(&sum->document, &show);
         sum->account.accepted += show.crowd.account.accepted;
         sum->account.refused += show.crowd.account.refused;
         sum->account.created += show.crowd.account.created;
@@ -450,9 +491,7 @@ static bool play_scene(const tool_options *options, tool_scene *scene, play_sum 
 
 static void print_sum(const tool_options *options, const play_sum *sum)
 {
-    const uint32_t frames = options->frames > 0 ? options->frames : FRAMES;
-
-    (void)printf("%u frames, seed %llu, %d lanes of commands\n\n", frames,
+    (void)printf("%u frames, seed %llu, %d lanes of commands\n\n", count_frames(options),
                  (unsigned long long)options->seed, CROWD_LANES);
     table_print(&sum->table);
     (void)printf("\ncommands    %zu played, %zu refused; %zu prefabs made, %zu entities created, "
@@ -477,30 +516,99 @@ static bool draw(const tool_options *options, const play_sum *sum)
     return true;
 }
 
+static void begin_document(tool_document *document, const tool_options *options)
+{
+    char seed[24];
+
+    // Of 64 bits many readers of JSON keep 53, so the seed and the checksum are texts.
+    (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)options->seed);
+    document_text(document, "command", "play");
+    document_count(document, "frames", count_frames(options));
+    document_text(document, "seed", seed);
+    document_count(document, "lanes", CROWD_LANES);
+}
+
+/// What print_sum() prints below the table.
+static void add_sum(play_sum *sum)
+{
+    tool_document *const document = &sum->document;
+    char checksum[24];
+
+    (void)snprintf(checksum, sizeof checksum, "%016llx", (unsigned long long)sum->checksum);
+    document_count(document, "commands_played", sum->account.accepted);
+    document_count(document, "commands_refused", sum->account.refused);
+    document_count(document, "prefabs_made", sum->made);
+    document_count(document, "entities_created", sum->account.created);
+    document_count(document, "entities_destroyed", sum->account.destroyed);
+    document_text(document, "checksum", checksum);
+}
+
+static bool save_document(const tool_options *options, play_sum *sum, bool has_agreed)
+{
+    tool_fault fault = {""};
+
+    document_flag(&sum->document, "agreed", has_agreed);
+    if (has_agreed) {
+        add_sum(sum);
+    }
+    if (!document_write(&sum->document, options->json, &fault)) {
+        (void)fprintf(stderr, "espalier: %s\n", fault.text);
+        return false;
+    }
+    return true;
+}
+
+static bool play_all(const tool_options *options, tool_scene *scenes, play_sum *sum)
+{
+    bool has_agreed = true;
+
+    for (size_t i = 0; i < options->scene_count; ++i) {
+        tool_fault fault = {""};
+
+        document_scene_begin(&sum->document);
+        document_text(&sum->document, "scene", scenes[i].label);
+        if (!play_scene(options, &scenes[i], sum, &sum->panels[i], &fault)) {
+            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
+            document_text(&sum->document, "fault", fault.text);
+            has_agreed = false;
+        }
+        document_scene_end(&sum->document);
+    }
+    return has_agreed;
+}
+
+/// Print, draw and write what was asked for.
+static bool show_sum(const tool_options *options, play_sum *sum, bool has_agreed)
+{
+    bool is_shown = true;
+
+    if (has_agreed && !options->is_quiet) {
+        print_sum(options, sum);
+    }
+    if (has_agreed && options->png != NULL) {
+        is_shown = draw(options, sum);
+    }
+    return (options->json == NULL || save_document(options, sum, has_agreed)) && is_shown;
+}
+
 int run_play(const tool_options *options, tool_scene *scenes)
 {
     play_sum sum = {.panels = calloc(options->scene_count, sizeof *sum.panels)};
-    int status = sum.panels != NULL ? EXIT_AGREED : EXIT_DISAGREED;
 
+    if (sum.panels == NULL) {
+        (void)fprintf(stderr, "espalier: no memory\n");
+        return EXIT_DISAGREED;
+    }
     head_table(&sum.table);
-    for (size_t i = 0; sum.panels != NULL && i < options->scene_count; ++i) {
-        tool_fault fault = {""};
+    begin_document(&sum.document, options);
+    const bool has_agreed = play_all(options, scenes, &sum);
+    const bool is_shown = show_sum(options, &sum, has_agreed);
 
-        if (!play_scene(options, &scenes[i], &sum, &sum.panels[i], &fault)) {
-            (void)fprintf(stderr, "espalier: %s: %s\n", scenes[i].path, fault.text);
-            status = EXIT_DISAGREED;
-        }
-    }
-    if (status == EXIT_AGREED && !options->is_quiet) {
-        print_sum(options, &sum);
-    }
-    if (status == EXIT_AGREED && options->png != NULL && !draw(options, &sum)) {
-        status = EXIT_DISAGREED;
-    }
-    for (size_t i = 0; sum.panels != NULL && i < options->scene_count; ++i) {
+    for (size_t i = 0; i < options->scene_count; ++i) {
         free(sum.panels[i].sticks);
     }
     free(sum.panels);
+    document_release(&sum.document);
     table_release(&sum.table);
-    return status;
+    return has_agreed && is_shown ? EXIT_AGREED : EXIT_DISAGREED;
 }

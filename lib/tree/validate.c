@@ -85,7 +85,9 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
     if ((flags & ESPL__SLOT_FREE_LINK) != 0 && is_root) {
         return "a root has no link";
     }
-    if (!is_root && (flags & ESPL__SLOT_PASS) != 0 && header->extra != NULL &&
+    const bool shows_parent = !is_root && (flags & ESPL__SLOT_PASS) != 0 &&
+                              (flags & ESPL__SLOT_ROOTED) == 0;
+    if (shows_parent && header->extra != NULL &&
         memcmp(&header->extra[slot - header->base], &header->extra[up - header->base],
                sizeof(espl__extra)) != 0) {
         return "a pass-through shows its parent's stretch";

@@ -57,12 +57,64 @@ else
     ok "a picture that cannot be written is told"
 fi
 
+# has MEMBER...: the document has each of the members.
+has()
+{
+    for member in "$@"; do
+        grep -q "\"$member\": " "$scratch/document.json" || return 1
+    done
+}
+
+# parses: the document is JSON, if anything here can tell.
+parses()
+{
+    if command -v python3 >/dev/null; then
+        python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$scratch/document.json"
+    fi
+}
+
+run play --copies 40 --frames 20 --json "$scratch/document.json" "$scene" "$scene"
+if grep -q 'without jansson' "$scratch/err"; then
+    test "$status" -eq 2 && test ! -s "$scratch/out" && test "$(wc -l <"$scratch/err")" -eq 1
+    ok "without jansson --json is refused in one line"
+else
+    test "$status" -eq 0 && grep -q '^checksum ' "$scratch/out" && parses &&
+        has command frames seed lanes scenes commands_played prefabs_made ns_per_node reads &&
+        test "$(grep -c '"scene": "01_01.bvh"' "$scratch/document.json")" -eq 2 &&
+        grep -q '"nodes": 38,' "$scratch/document.json" &&
+        grep -q '"commands_refused": 0,' "$scratch/document.json" &&
+        grep -q "\"checksum\": \"$(checksum)\"" "$scratch/document.json"
+    ok "the document holds what the table does"
+
+    run play --copies 40 --frames 20 --json - "$scene"
+    cp "$scratch/out" "$scratch/document.json"
+    test "$status" -eq 0 && parses && test "$(head -c 1 "$scratch/out")" = "{" &&
+        has agreed of_allowed
+    ok "on stdout the document stands alone"
+
+    run check --frames 5 --json "$scratch/document.json" "$scene"
+    test "$status" -eq 0 && test -s "$scratch/out" && parses &&
+        has moments max_error && grep -q '"agreed": true' "$scratch/document.json"
+    ok "check writes a document too"
+
+    for command in play check; do
+        run "$command" --frames 5 --within 1e-30 --json "$scratch/document.json" "$scene"
+        test "$status" -eq 1 && parses && has fault &&
+            grep -q '"agreed": false' "$scratch/document.json"
+        ok "what fails in $command is in the document"
+    done
+
+    run play --copies 1 --frames 1 --json "$scratch/nowhere/document.json" "$scene"
+    test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
+    ok "a document that cannot be written is told"
+fi
+
 run play --copies 1 --frames 200 "$scene"
 test "$status" -eq 0
 ok "a crowd of one lives, dies and comes back"
 
 for line in "" "dance $scene" "play" "play --copies 0 $scene" "play --copies x $scene" \
-    "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene"; do
+    "play --frames -1 $scene" "check --within 0 $scene" "play --no-such-option $scene" "tree --json - $scene"; do
     # shellcheck disable=SC2086
     run $line
     test "$status" -eq 2 && test ! -s "$scratch/out" && test -s "$scratch/err"
