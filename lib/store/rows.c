@@ -159,17 +159,6 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     return ESPL_OK;
 }
 
-espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
-{
-    espl__archetype *const archetype = &store->archetypes[number];
-    const espl_status status = espl__rows_reserve(store, number, rows);
-
-    if (status == ESPL_OK && archetype->count + rows > archetype->kept) {
-        archetype->kept = archetype->count + rows;
-    }
-    return status;
-}
-
 // --- Adding ---
 
 // Open at most `wanted` rows at the end of an archetype: as many as its last chunk takes.
@@ -511,14 +500,12 @@ static void cut_tail(espl__store *store, espl__archetype *archetype)
     archetype->leaving_count = 0;
 }
 
-// Free the chunks that neither rows, nor a change like this one, nor espl__rows_keep() need.
+// Free the chunks that neither the rows nor a change like this one need.
 static void drop_surplus(espl__store *store, espl__archetype *archetype)
 {
     const size_t spare = chunks_for(archetype, archetype->count) + 1;
     const size_t again = chunks_for(archetype, archetype->count + archetype->wanted);
-    const size_t kept = chunks_for(archetype, archetype->kept);
-    const size_t larger = spare > again ? spare : again;
-    const size_t limit = larger > kept ? larger : kept;
+    const size_t limit = spare > again ? spare : again;
 
     while (espl__array_length(archetype->chunks) > limit) {
         drop_chunk(store, archetype);

@@ -65,7 +65,6 @@ typedef struct espl__archetype {
     size_t count;              // rows in all chunks, those marked to leave included
     size_t reserved;           // rows there is memory for, count included
     size_t wanted;             // largest reserve since the last settle
-    size_t kept;               // rows whose memory no settle gives back: espl__rows_keep()
     size_t leaving_count;      // rows marked to leave
     size_t tail;               // settle's next row that may fill a hole
     uint32_t role_edge[3];     // archetype with role ESPL_SOLO + i; ESPL__NONE: not looked up
@@ -151,8 +150,6 @@ bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_comp
 /// surplus back.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (chunk numbers).
 espl_status espl__rows_reserve(espl__store *store, uint32_t archetype, size_t rows);
-/// As espl__rows_reserve(), for good: no settle takes the archetype below that many rows.
-espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
 /// Append a row of zeros for an index taken before; reserved. The slot column is no value of the
 /// row but a mirror of the record: it is written from there, here and in the calls below.
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);

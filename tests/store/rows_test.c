@@ -546,38 +546,6 @@ START_TEST(reserve_that_was_not_used_outlives_one_settle)
 }
 END_TEST
 
-START_TEST(kept_rows_need_no_memory_ever_after)
-{
-    enum { KEPT = 20 };
-    uint32_t indices[KEPT];
-
-    // Indices are issued first: in hard-move builds every new one moves the records.
-    fixture_create(&fix, plain, indices, KEPT);
-    for (size_t i = 0; i < KEPT; ++i) {
-        fixture_destroy(&fix, indices[i]);
-    }
-    fixture_settle(&fix);
-    ck_assert_int_eq(espl__rows_keep(&fix.store, paged, KEPT), ESPL_OK);
-    const size_t calls = fix.calls;
-    for (int turn = 0; turn < 3; ++turn) {
-        for (size_t i = 0; i < KEPT; ++i) {
-            fixture_create(&fix, paged, indices + i, 1);
-        }
-        for (size_t i = 0; i < KEPT; ++i) {
-            fixture_destroy(&fix, indices[i]);
-            fixture_settle(&fix);
-        }
-    }
-    ck_assert_uint_eq(fix.calls, calls);
-    ck_assert_uint_ge(at(paged)->reserved, KEPT);
-    fixture_is_sound(&fix);
-
-    fix.fail_at = fix.calls + 1;
-    ck_assert_int_eq(espl__rows_keep(&fix.store, paged, 40), ESPL_ERR_NO_MEMORY);
-    ck_assert_uint_eq(at(paged)->kept, KEPT);
-}
-END_TEST
-
 static Suite *rows_suite(void)
 {
     Suite *const suite = suite_create("rows");
@@ -604,7 +572,6 @@ static Suite *rows_suite(void)
     tcase_add_test(memory, empty_chunks_go_back_but_for_a_spare);
     tcase_add_test(memory, churn_neither_allocates_nor_grows);
     tcase_add_test(memory, reserve_that_was_not_used_outlives_one_settle);
-    tcase_add_test(memory, kept_rows_need_no_memory_ever_after);
     suite_add_tcase(suite, memory);
     return suite;
 }

@@ -468,7 +468,7 @@ static espl_status run_step(scenario *s, int step)
     case 7:
         return espl__rows_reserve(&fix.store, s->large, 8);
     case 8:
-        return espl__rows_keep(&fix.store, s->other, 8);
+        return espl__rows_reserve(&fix.store, s->other, 8);
     default:
         commit(s);
         return espl__archetype_change(&fix.store, s->small, &tag, 1, NULL, 0, &s->other);
