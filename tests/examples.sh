@@ -12,8 +12,8 @@ trap 'rm -rf "$room"' EXIT
 for program in $EXAMPLES; do
     "./$program" </dev/null >"$room/printed"
     ok "$program runs"
-    diff "$top/$program.out" "$room/printed" >&2
-    ok "$program prints what $program.out says"
+    diff "$top/$program.txt" "$room/printed" >&2
+    ok "$program prints what $program.txt says"
 done
 
 # The example opens with its licence, a sentence and an empty line.

@@ -156,18 +156,19 @@ static bool dump(const tool_document *document, FILE *file)
 bool document_write(const tool_document *document, const char *path, tool_fault *fault)
 {
     const bool is_stdout = strcmp(path, "-") == 0;
+    const char *const name = is_stdout ? "standard output" : path;
 
     if (document->root == NULL || document->is_spoiled) {
-        fault_say(fault, "%s: a figure cannot be written as JSON", path);
+        fault_say(fault, "%s: a figure cannot be written as JSON", name);
         return false;
     }
     FILE *const file = is_stdout ? stdout : fopen(path, "w");
     bool is_written = file != NULL && dump(document, file);
     if (!is_written) {
-        fault_say(fault, "%s: %s", path, strerror(errno));
+        fault_say(fault, "%s: %s", name, strerror(errno));
     }
     if (!is_stdout && file != NULL && fclose(file) != 0 && is_written) {
-        fault_say(fault, "%s: %s", path, strerror(errno));
+        fault_say(fault, "%s: %s", name, strerror(errno));
         is_written = false;
     }
     return is_written;

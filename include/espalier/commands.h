@@ -69,16 +69,16 @@ typedef enum espl_orphan {
 
 /// What to instantiate, and where. All but `source` may be zero. Grows at the end only.
 typedef struct espl_instance_def {
-    espl_entity source;         ///< Any living entity, or a pending one of the same commands.
-    espl_entity parent;         ///< Null: none. May be pending.
-    espl_entity before;         ///< Sibling to stand before; null: last.
-    espl_link link;             ///< To the parent.
-    espl_orphan orphan;         ///< When the parent is dead.
-    espl_place place;           ///< How to read `transform`.
-    espl_transform transform;   ///< Not read for ESPL_PLACE_SOURCE.
+    espl_entity source;       ///< Any living entity, or a pending one of the same commands.
+    espl_entity parent;       ///< Null: none. May be pending.
+    espl_entity before;       ///< Sibling to stand before; null: last.
+    espl_link link;           ///< To the parent.
+    espl_orphan orphan;       ///< When the parent is dead.
+    espl_place place;         ///< How to read `transform`.
+    espl_transform transform; ///< Not read for ESPL_PLACE_SOURCE.
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
-    size_t value_count;         ///< At most ESPL_SET_LIMIT.
+    size_t value_count;                 ///< At most ESPL_SET_LIMIT.
 } espl_instance_def;
 
 /// Record clones of a source's owned closure.
@@ -123,14 +123,14 @@ typedef struct espl_command_place {
 
 /// Account of one playback: accepted == applied + refused, always.
 typedef struct espl_report {
-    size_t accepted; ///< Commands that were recorded.
-    size_t applied;  ///< Carried out, those with a remark included.
-    size_t refused;  ///< Not carried out; nothing of them was.
-    size_t lossy;    ///< Of the applied: ESPL_LOSSY.
+    size_t accepted;                      ///< Commands that were recorded.
+    size_t applied;                       ///< Carried out, those with a remark included.
+    size_t refused;                       ///< Not carried out; nothing of them was.
+    size_t lossy;                         ///< Of the applied: ESPL_LOSSY.
     size_t refused_by[ESPL_REASON_COUNT]; ///< Refused by reason: [-status].
     espl_command_place first_refused[ESPL_REASON_COUNT]; ///< First of each reason in playback
                                                          ///< order; valid where the count is not 0.
-    size_t created;       ///< Entities made.
+    size_t created;                                      ///< Entities made.
     size_t destroyed;     ///< Entities destroyed that lived before the playback.
     size_t row_moves;     ///< Rows moved between archetypes.
     size_t groups;        ///< Independent groups of hierarchies.

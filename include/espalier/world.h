@@ -49,19 +49,19 @@ ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entit
 
 /// What a world holds, and what it takes.
 typedef struct espl_world_stats {
-    size_t entities;         ///< Living.
-    size_t solos;            ///< Entities without a hierarchy.
-    size_t hierarchies;      ///< Roots.
-    size_t members;          ///< Non-root entities in hierarchies.
-    size_t ghosts;           ///< Destroyed members that wait for the next purge.
-    size_t archetypes;       ///< Component sets met so far.
-    size_t chunks;           ///< Blocks of rows in use.
-    size_t bytes;            ///< Outstanding at the allocator, all-in.
-    size_t bytes_store;      ///< Of these: entity records, archetypes, chunks.
-    size_t bytes_tree;       ///< Of these: runs, links, transforms.
-    size_t bytes_commands;   ///< Of these: recorders and playback scratch.
-    uint64_t nodes_visited;  ///< World transforms recomputed since the world was made.
-    uint64_t writes;         ///< Transform writes that changed a local since the world was made.
+    size_t entities;        ///< Living.
+    size_t solos;           ///< Entities without a hierarchy.
+    size_t hierarchies;     ///< Roots.
+    size_t members;         ///< Non-root entities in hierarchies.
+    size_t ghosts;          ///< Destroyed members that wait for the next purge.
+    size_t archetypes;      ///< Component sets met so far.
+    size_t chunks;          ///< Blocks of rows in use.
+    size_t bytes;           ///< Outstanding at the allocator, all-in.
+    size_t bytes_store;     ///< Of these: entity records, archetypes, chunks.
+    size_t bytes_tree;      ///< Of these: runs, links, transforms.
+    size_t bytes_commands;  ///< Of these: recorders and playback scratch.
+    uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
+    uint64_t writes;        ///< Transform writes that changed a local since the world was made.
 } espl_world_stats;
 
 /// Read the statistics. O(archetypes + chunks).
@@ -69,9 +69,9 @@ ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
 
 /// First broken invariant that espl_validate() found.
 typedef struct espl_validation {
-    const char *rule;      ///< The invariant, as a sentence; NULL when all hold. Static storage.
-    espl_entity entity;    ///< Where, if an entity can be named.
-    size_t detail;         ///< Rank, row or count, as the rule says.
+    const char *rule;   ///< The invariant, as a sentence; NULL when all hold. Static storage.
+    espl_entity entity; ///< Where, if an entity can be named.
+    size_t detail;      ///< Rank, row or count, as the rule says.
 } espl_validation;
 
 /// Check every invariant of the world, transforms bit for bit.

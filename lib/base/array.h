@@ -28,23 +28,23 @@ size_t espl__array_capacity(const void *array);
 /// Set the length, at most the capacity. NULL only with 0.
 void espl__array_set_length(void *array, size_t length);
 
-#define ESPL_ARRAY_RESERVE(heap, purpose, array, more)                                             \
+#define ESPL_ARRAY_RESERVE(heap, purpose, array, more) \
     espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more))
-#define ESPL_ARRAY_FREE(heap, purpose, array)                                                      \
+#define ESPL_ARRAY_FREE(heap, purpose, array) \
     espl__array_free((heap), (purpose), (void **)&(array), sizeof *(array))
 /// Append one item; there must be room.
-#define ESPL_ARRAY_PUSH(array, ...)                                                                \
-    do {                                                                                           \
-        const size_t espl__at = espl__array_length(array);                                         \
-        ESPL_CHECK(espl__at < espl__array_capacity(array));                                        \
-        (array)[espl__at] = __VA_ARGS__;                                                           \
-        espl__array_set_length((array), espl__at + 1);                                             \
+#define ESPL_ARRAY_PUSH(array, ...)                         \
+    do {                                                    \
+        const size_t espl__at = espl__array_length(array);  \
+        ESPL_CHECK(espl__at < espl__array_capacity(array)); \
+        (array)[espl__at] = __VA_ARGS__;                    \
+        espl__array_set_length((array), espl__at + 1);      \
     } while (0)
 
 /// A cold map from a 32-bit key to a 32-bit value. {0} is empty.
 typedef struct espl__map {
-    void *entries;     // stb_ds hash map
-    void *set_aside;   // block for the next hash index
+    void *entries;   // stb_ds hash map
+    void *set_aside; // block for the next hash index
     size_t set_aside_size;
 } espl__map;
 

@@ -20,9 +20,9 @@ typedef enum espl__purpose {
 
 typedef struct espl__heap {
     espl_allocator allocator;
-    atomic_flag busy;                   // guards the allocator and the counts
-    bool is_forbidden;                  // a commit runs: only recorders may allocate
-    size_t bytes[ESPL__PURPOSE_COUNT];  // outstanding, by purpose
+    atomic_flag busy;                  // guards the allocator and the counts
+    bool is_forbidden;                 // a commit runs: only recorders may allocate
+    size_t bytes[ESPL__PURPOSE_COUNT]; // outstanding, by purpose
 } espl__heap;
 
 /// Set up; the null allocator means malloc and free.

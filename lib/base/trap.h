@@ -24,15 +24,15 @@ _Noreturn void espl__assertion_failed(const char *file, int line, const char *co
 /// Report a programmer's fault through the hooks; without a trap hook, to stderr and abort.
 void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *condition);
 
-#define ESPL_CHECK_IF(on, condition)                                                               \
+#define ESPL_CHECK_IF(on, condition) \
     ((void)(!(on) || (condition) || (espl__assertion_failed(__FILE__, __LINE__, #condition), 0)))
 #define ESPL_CHECK(condition) ESPL_CHECK_IF(ESPL_CHECKS >= 1, condition)
 #define ESPL_CHECK_FULL(condition) ESPL_CHECK_IF(ESPL_CHECKS >= 2, condition)
 
 /// A condition that only a programmer's fault can break: true when it holds. Broken, checked
 /// builds trap; every build sees false and refuses the call.
-#define ESPL_DEMAND(hooks, condition)                                                              \
-    ((condition) ||                                                                                \
+#define ESPL_DEMAND(hooks, condition) \
+    ((condition) ||                   \
      (ESPL_CHECKS >= 1 ? (espl__trap((hooks), __FILE__, __LINE__, #condition), false) : false))
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <espalier/commands.h>
 
-/// Kinds of command. The table in plan.c says what each does; classify.c which operands it touches.
+/// Kinds of command. The table in carry.c says what each does.
 enum {
     ESPL__COMMAND_INSTANTIATE,
     ESPL__COMMAND_DESTROY,

@@ -10,11 +10,54 @@
 
 #include <pthreadpool.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define IS_WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define IS_WATCHED 1
+#endif
+#endif
+
+#ifdef IS_WATCHED
+
+#include <sanitizer/tsan_interface.h>
+
+// pthreadpool orders what was before a run, its jobs, and what comes after, but it is a library
+// that ThreadSanitizer does not see into. This tells the same where it looks. Opening and closing
+// have an address each, so that no job is ordered after another one.
+typedef struct watched_run {
+    espl_job function;
+    void *argument;
+    char opening, closing;
+} watched_run;
+
+static void run_watched(void *context, size_t index)
+{
+    watched_run *const run = context;
+
+    __tsan_acquire(&run->opening);
+    run->function(run->argument, index);
+    __tsan_release(&run->closing);
+}
+
+static void parallel_for(void *context, espl_job function, void *argument, size_t count)
+{
+    watched_run run = {.function = function, .argument = argument};
+
+    __tsan_release(&run.opening);
+    pthreadpool_parallelize_1d(context, run_watched, &run, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+    __tsan_acquire(&run.closing);
+}
+
+#else
+
 static void parallel_for(void *context, espl_job function, void *argument, size_t count)
 {
     // Yield: between two runs an engine has other work for the cores.
     pthreadpool_parallelize_1d(context, function, argument, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
 }
+
+#endif
 
 bool espl_executor_has_threads(void)
 {

@@ -18,12 +18,12 @@
 /// Flags of a slot.
 enum {
     ESPL__SLOT_FREE_LINK = 1, ///< member that outlives its parent
-    ESPL__SLOT_PASS = 2,      ///< no transform of its own: world and extra are copies of the parent's
-    ESPL__SLOT_GHOST = 4,     ///< destroyed, waits for the next purge; PASS as well
-    ESPL__SLOT_ROOTED = 8,    ///< its root is a ghost: world is the local, bit for bit
-    ESPL__SLOT_DYING = 16,    ///< only while a destroy runs
-    ESPL__SLOT_EXTRA = 64,    ///< its run has extras: the same in all its slots
-    ESPL__SLOT_LOOSE = 32,    ///< only while a destroy runs: a PASS whose children keep their worlds
+    ESPL__SLOT_PASS = 2,   ///< no transform of its own: world and extra are copies of the parent's
+    ESPL__SLOT_GHOST = 4,  ///< destroyed, waits for the next purge; PASS as well
+    ESPL__SLOT_ROOTED = 8, ///< its root is a ghost: world is the local, bit for bit
+    ESPL__SLOT_DYING = 16, ///< only while a destroy runs
+    ESPL__SLOT_EXTRA = 64, ///< its run has extras: the same in all its slots
+    ESPL__SLOT_LOOSE = 32, ///< only while a destroy runs: a PASS whose children keep their worlds
 };
 
 /// Flags of a run.
@@ -36,8 +36,8 @@ enum {
 /// One hierarchy's contiguous slots [base, base + capacity).
 typedef struct espl__run {
     uint32_t base, capacity;
-    uint32_t used;   // order[base .. base + used) is a permutation of [base, base + used)
-    uint32_t size;   // nodes, ghosts included; entries of order past it are holes. 0: header is free
+    uint32_t used; // order[base .. base + used) is a permutation of [base, base + used)
+    uint32_t size; // nodes, ghosts included; entries of order past it are holes. 0: header is free
     uint32_t ghosts;
     uint32_t flags;
     uint32_t next;      // next unsettled run, or next free header

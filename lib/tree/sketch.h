@@ -12,21 +12,21 @@
 
 /// Flags of a sketched node.
 enum {
-    ESPL__NODE_FREE_LINK = 1,  ///< outlives its parent
-    ESPL__NODE_PASS = 2,       ///< has no transform of its own
-    ESPL__NODE_DEAD = 4,       ///< destroyed; spliced out
-    ESPL__NODE_GHOST = 8,      ///< was dead before; has no entity
-    ESPL__NODE_CLONE = 16,     ///< made by this playback
-    ESPL__NODE_DIRTY = 32,     ///< its local or its parent changed
+    ESPL__NODE_FREE_LINK = 1,    ///< outlives its parent
+    ESPL__NODE_PASS = 2,         ///< has no transform of its own
+    ESPL__NODE_DEAD = 4,         ///< destroyed; spliced out
+    ESPL__NODE_GHOST = 8,        ///< was dead before; has no entity
+    ESPL__NODE_CLONE = 16,       ///< made by this playback
+    ESPL__NODE_DIRTY = 32,       ///< its local or its parent changed
     ESPL__NODE_RESTRETCHED = 64, ///< its stretch or context changed
-    ESPL__NODE_MOVED = 128,    ///< its parent changed: its role may have
-    ESPL__NODE_CHANGED = 256,  ///< laid out: its world differs, worlds[node] is final
-    ESPL__NODE_NOTED = 512,    ///< stands in the list of noted nodes
+    ESPL__NODE_MOVED = 128,      ///< its parent changed: its role may have
+    ESPL__NODE_CHANGED = 256,    ///< laid out: its world differs, worlds[node] is final
+    ESPL__NODE_NOTED = 512,      ///< stands in the list of noted nodes
 };
 
 typedef struct espl__node {
     uint32_t parent, first, last, next, previous; // nodes
-    uint32_t slot;    // in the forest; a clone's: of its original
+    uint32_t slot;                                // in the forest; a clone's: of its original
     uint32_t entity;  // index; ESPL__NO_ENTITY for a ghost or an unnamed clone
     uint32_t written; // of the written transforms, or ESPL__NO_NODE: as in the forest
     uint32_t stamp;   // worlds[node] holds while this equals the sketch's
@@ -51,25 +51,25 @@ typedef struct espl__sketch {
     espl__heap *heap;
     // [capacity] each; slices of one big block, or a block of the sketch's own once it outgrew it.
     espl__node *nodes;
-    espl_pose *worlds;    // by node
-    uint32_t *order;      // laid out: node by position
-    uint32_t *parent;     // rank of the parent by position
-    uint32_t *first;      // rank of the first child by position
-    uint32_t *path;       // scratch of walks
-    uint32_t *noted;      // [noted_count] nodes that moved or died: their rows may
-    espl__laid *laid;     // hierarchies of the layout
+    espl_pose *worlds;       // by node
+    uint32_t *order;         // laid out: node by position
+    uint32_t *parent;        // rank of the parent by position
+    uint32_t *first;         // rank of the first child by position
+    uint32_t *path;          // scratch of walks
+    uint32_t *noted;         // [noted_count] nodes that moved or died: their rows may
+    espl__laid *laid;        // hierarchies of the layout
     espl_transform *written; // [written_capacity]
     size_t capacity, written_capacity;
     size_t count, written_count, laid_count, noted_count;
-    size_t changed_count; // laid out: nodes whose world differs
+    size_t changed_count;          // laid out: nodes whose world differs
     void *own_block, *own_written; // NULL while the slices serve
     uint32_t stamp;
     // How far worlds can reach at any moment of the editing, whatever is linked to what: they stay
     // below 2^growth in scale and reach * 2^growth in position. Written values count as they come.
     double reach;
     uint64_t growth;
-    bool may_hide;     // a later edit may hide the overflow of an earlier one
-    bool is_touched;   // some local or link changed
+    bool may_hide;        // a later edit may hide the overflow of an earlier one
+    bool is_touched;      // some local or link changed
     bool is_restructured; // some link changed, or ghosts were dropped
 } espl__sketch;
 

@@ -46,6 +46,7 @@ static const char *links_rule(const espl__forest *forest, const espl__run *heade
         return "rank 0 is the root";
     }
     for (uint32_t rank = 0; rank < header->size; ++rank) {
+        at->slot = forest->order[header->base + rank];
         at->detail = rank;
         if (rank > 0 && (parent[rank] >= rank || (rank > 1 && parent[rank] < parent[rank - 1]))) {
             return "parents stand before children, in order";
@@ -85,8 +86,8 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
     if ((flags & ESPL__SLOT_FREE_LINK) != 0 && is_root) {
         return "a root has no link";
     }
-    const bool shows_parent = !is_root && (flags & ESPL__SLOT_PASS) != 0 &&
-                              (flags & ESPL__SLOT_ROOTED) == 0;
+    const bool shows_parent =
+        !is_root && (flags & ESPL__SLOT_PASS) != 0 && (flags & ESPL__SLOT_ROOTED) == 0;
     if (shows_parent && header->extra != NULL &&
         memcmp(&header->extra[slot - header->base], &header->extra[up - header->base],
                sizeof(espl__extra)) != 0) {
@@ -165,11 +166,13 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
         if (header->size == 0) {
             continue; // a free header
         }
+        at = (place){ESPL__NO_SLOT, run};
         ghosts += header->ghosts;
         rule = run_rule(forest, run, &at);
     }
-    if (rule == NULL && ghosts != forest->ghosts) {
-        rule = "all ghosts are counted";
+    if (rule == NULL) {
+        at = (place){ESPL__NO_SLOT, ghosts};
+        rule = ghosts == forest->ghosts ? NULL : "all ghosts are counted";
     }
     *slot = at.slot;
     *detail = at.detail;

@@ -14,9 +14,9 @@ struct espl_world {
     espl__store store;
     espl__forest forest;
     espl__playback playback;
-    espl_commands *submitted;     // first in line for espl_sync()
+    espl_commands *submitted; // first in line for espl_sync()
     _Atomic uint32_t commands_alive;
-    uint32_t iterations;          // queries under way
+    uint32_t iterations; // queries under way
     bool is_playing;
 };
 

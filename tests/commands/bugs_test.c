@@ -752,24 +752,24 @@ END_TEST
 
 START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
 {
-    enum { MANY = 100000 };
-    espl_entity *const entity = malloc(MANY * sizeof *entity);
+    const size_t many = test_scaled(100000);
+    espl_entity *const entity = malloc(many * sizeof *entity);
     const espl_component placement = ESPL_PLACEMENT;
     scene s;
 
     ck_assert_ptr_nonnull(entity);
     scene_begin(&s);
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, MANY, entity), ESPL_OK);
-    for (size_t i = 1; i < MANY; ++i) {
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, many, entity), ESPL_OK);
+    for (size_t i = 1; i < many; ++i) {
         ck_assert_int_eq(espl_record_attach(s.lane[0], 0, entity[i], entity[(i - 1) / 3], NULL),
                          ESPL_OK);
     }
-    for (size_t i = 0; i < MANY; ++i) {
-        ck_assert_int_eq(espl_record_destroy_only(s.lane[i % 3], 1, entity[MANY - 1 - i]), ESPL_OK);
+    for (size_t i = 0; i < many; ++i) {
+        ck_assert_int_eq(espl_record_destroy_only(s.lane[i % 3], 1, entity[many - 1 - i]), ESPL_OK);
     }
     play(&s);
-    ck_assert_uint_eq(s.report.applied, 2 * MANY - 1);
-    ck_assert_uint_eq(s.report.destroyed, MANY);
+    ck_assert_uint_eq(s.report.applied, 2 * many - 1);
+    ck_assert_uint_eq(s.report.destroyed, many);
     ck_assert_uint_eq(living(&s), 0);
     scene_end(&s);
     free(entity);

@@ -59,8 +59,8 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_is_refused_all_the_sam
     const espl_entity prefab = test_solo(test.world), child = test_solo(test.world);
     const espl_entity parent = test_solo(test.world);
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
-    const espl_attach_options keep = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
-                                      ESPL_LINK_OWNED, {0, 0}};
+    const espl_attach_options keep = {
+        ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_LINK_OWNED, {0, 0}};
     espl_commands *const commands = commands_of(test.world);
     espl_recorder *const recorder = espl_commands_recorder(commands, 0);
     espl_entity clone;
@@ -193,8 +193,8 @@ static void *record_many(void *argument)
     const espl_instance_def def = {.source = r->source};
 
     for (int i = 0; i < 20000; ++i) {
-        r->is_refused |= espl_record_instantiate(espl_commands_recorder(r->commands, 0), 0, &def,
-                                                 1, NULL) != ESPL_OK;
+        r->is_refused |= espl_record_instantiate(espl_commands_recorder(r->commands, 0), 0, &def, 1,
+                                                 NULL) != ESPL_OK;
     }
     return NULL;
 }
@@ -212,8 +212,7 @@ START_TEST(recording_goes_on_while_other_commands_are_played)
     ck_assert_int_eq(pthread_create(&thread, NULL, record_many, &r), 0);
     for (int frame = 0; frame < 50; ++frame) {
         ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, 20, NULL),
-            ESPL_OK);
+            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, 20, NULL), ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, played, NULL), ESPL_OK);
         espl_commands_reset(played);
     }

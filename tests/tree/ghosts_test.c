@@ -63,8 +63,8 @@ static void mark_dead(picture *p, uint32_t top, espl__closure closure)
     goes_on[top] = p->is_dead[top] = true;
     for (uint32_t rank = top + 1; rank < p->size; ++rank) {
         const bool is_owned = (p->flags[rank] & ESPL__SLOT_FREE_LINK) == 0;
-        const bool is_taken = closure == ESPL__CLOSURE_SUBTREE ||
-                              (closure == ESPL__CLOSURE_OWNED && is_owned);
+        const bool is_taken =
+            closure == ESPL__CLOSURE_SUBTREE || (closure == ESPL__CLOSURE_OWNED && is_owned);
 
         p->is_below[rank] = goes_on[p->parent[rank]];
         goes_on[rank] = p->is_below[rank] && (is_taken || p->is_dead[rank]);
@@ -283,8 +283,8 @@ static void run_shape(const uint32_t *parent, uint32_t size, uint32_t *number)
             const bool is_free = rank != 0 && (mask >> (rank - 1) & 1) != 0;
             const bool passes = (mask >> (size - 1 + rank) & 1) != 0;
 
-            flags[rank] = (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) |
-                                    (passes ? ESPL__SLOT_PASS : 0));
+            flags[rank] =
+                (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) | (passes ? ESPL__SLOT_PASS : 0));
         }
         run_case(parent, size, flags, (*number)++);
     }
@@ -471,12 +471,12 @@ START_TEST(survivor_keeps_its_local_axes_where_the_parent_has_none)
 
     forest->local[top].scale = 0;
     ck_assert(espl__propagate_from(forest, run, 0));
-    const espl_pose composed = espl__pose_compose(&forest->local[middle], NULL,
-                                                  &forest->local[last]);
+    const espl_pose composed =
+        espl__pose_compose(&forest->local[middle], NULL, &forest->local[last]);
     destroy_one(run, 1, ESPL__CLOSURE_OWNED);
     ck_assert(is_near(&forest->local[last], &composed));
-    ck_assert_int_eq(memcmp(forest->local[last].position, composed.position,
-                            sizeof composed.position), 0);
+    ck_assert_int_eq(
+        memcmp(forest->local[last].position, composed.position, sizeof composed.position), 0);
 }
 END_TEST
 
@@ -592,8 +592,9 @@ static void destroy_any(family *f, uint32_t from)
     const uint32_t i = from + test_below(&random_state, KIN - from);
 
     if (is_living(f, i)) {
-        ck_assert_int_eq(test_one_in(&random_state, 2) ? espl_destroy_only(f->test.world, f->member[i])
-                                                       : espl_destroy(f->test.world, f->member[i]),
+        ck_assert_int_eq(test_one_in(&random_state, 2)
+                             ? espl_destroy_only(f->test.world, f->member[i])
+                             : espl_destroy(f->test.world, f->member[i]),
                          ESPL_OK);
     }
 }

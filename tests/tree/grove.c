@@ -178,8 +178,8 @@ uint32_t grove_plant(grove *g, const grove_plan *plan)
     header->used = used;
     header->size = plan->size;
     if (plan->has_extras) {
-        header->extra = espl__heap_take(&g->heap, ESPL__FOR_TREE, header->capacity,
-                                        sizeof *header->extra, 16);
+        header->extra =
+            espl__heap_take(&g->heap, ESPL__FOR_TREE, header->capacity, sizeof *header->extra, 16);
         ck_assert_ptr_nonnull(header->extra);
         memset(header->extra, 0, header->capacity * sizeof *header->extra);
     }
@@ -205,7 +205,7 @@ uint32_t grove_plant(grove *g, const grove_plan *plan)
 static uint64_t hash_run(uint64_t hash, const espl__forest *forest, uint32_t run)
 {
     const espl__run *const h = &forest->runs[run];
-    const uint32_t words[] = {run,     h->base,  h->used, h->size,
+    const uint32_t words[] = {run,       h->base,  h->used, h->size,
                               h->ghosts, h->flags, h->next, h->previous};
 
     hash = test_hash_bytes(hash, words, sizeof words);
@@ -231,7 +231,7 @@ static uint64_t hash_run(uint64_t hash, const espl__forest *forest, uint32_t run
 uint64_t grove_hash(const grove *g)
 {
     const espl__forest *const forest = &g->forest;
-    const uint32_t words[] = {forest->end,      forest->run_end,    forest->free_run,
+    const uint32_t words[] = {forest->end,        forest->run_end,   forest->free_run,
                               forest->free_slots, forest->unsettled, forest->ghosts};
     uint64_t hash = test_hash_bytes(TEST_HASH_START, words, sizeof words);
 

@@ -75,8 +75,8 @@ static void churn(uint32_t first)
         } else if (i % 5 == 3 && forest->runs[run[i]].size > 20) {
             const uint32_t rank = test_below(&random_state, 10);
 
-            espl__make_ghosts(forest, grove_slot(&g, run[i], rank), ESPL__CLOSURE_ONLY,
-                              bury_nobody, NULL);
+            espl__make_ghosts(forest, grove_slot(&g, run[i], rank), ESPL__CLOSURE_ONLY, bury_nobody,
+                              NULL);
         }
     }
     ck_assert_uint_ne(forest->unsettled, ESPL__NO_RUN);
@@ -144,8 +144,8 @@ static size_t check_entities(void)
                               grove_same(&k->local, &forest->local[slot]) &&
                               grove_same(&k->world, &forest->world[slot]) &&
                               memcmp(&k->extra, &extra, sizeof extra) == 0 &&
-                              k->parent == (up != ESPL__NO_SLOT ? forest->entity[up]
-                                                                : ESPL__NO_ENTITY),
+                              k->parent ==
+                                  (up != ESPL__NO_SLOT ? forest->entity[up] : ESPL__NO_ENTITY),
                           "entity %u", entity);
         }
     }
@@ -166,6 +166,7 @@ START_TEST(pool_is_packed_and_everything_is_where_the_pack_says)
 {
     churn(0);
     learn();
+    forest->writes = 123;
     const espl__forest before = *forest;
     const uint32_t unsettled = count_unsettled();
     const size_t bytes = g.under.bytes;
@@ -209,6 +210,24 @@ START_TEST(packed_runs_are_in_order_with_some_room_to_grow)
         ck_assert_uint_le(header->capacity, header->size + header->size / 4);
     }
     ck_assert_uint_gt(with_extras, 10);
+}
+END_TEST
+
+START_TEST(packed_run_keeps_a_quarter_of_room_where_it_had_that)
+{
+    const uint32_t parent[40] = {0};
+    const uint32_t spare[] = {0, 3, 10, 100}, capacity[] = {40, 43, 50, 50};
+    size_t told = 0;
+
+    for (uint32_t i = 0; i < 4; ++i) {
+        (void)grove_plant(&g, &(grove_plan){.parent = parent, .size = 40, .spare = spare[i]});
+    }
+    ck_assert(espl__forest_pack(forest, hear, &told));
+    for (uint32_t i = 0; i < 4; ++i) {
+        ck_assert_uint_eq(forest->runs[i].capacity, capacity[i]);
+    }
+    // And the pool keeps a sixteenth.
+    ck_assert_uint_eq(forest->capacity - forest->end, forest->end / 16);
 }
 END_TEST
 
@@ -343,8 +362,8 @@ START_TEST(world_that_shrank_gives_memory_back_and_moves_no_bit)
             const espl_transform after = test_world_of(test.world, herd[i]);
 
             ck_assert(test_same(&before[i], &after));
-            ck_assert(i < 3 || espl_entity_equal(espl_get_root(test.world, herd[i]),
-                                                 herd[i - i % 3]));
+            ck_assert(i < 3 ||
+                      espl_entity_equal(espl_get_root(test.world, herd[i]), herd[i - i % 3]));
         }
     }
     test_world_end(&test);
@@ -360,6 +379,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(pack, set_up, tear_down);
     tcase_add_test(pack, pool_is_packed_and_everything_is_where_the_pack_says);
     tcase_add_test(pack, packed_runs_are_in_order_with_some_room_to_grow);
+    tcase_add_test(pack, packed_run_keeps_a_quarter_of_room_where_it_had_that);
     tcase_add_test(pack, pool_serves_on_after_a_pack);
     tcase_add_test(pack, pack_without_memory_changes_nothing);
     tcase_add_test(pack, pack_of_an_empty_pool_is_no_failure);

@@ -5,6 +5,7 @@
 #include "tests/tree/grove.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum { SIZE = 60 };
@@ -297,8 +298,7 @@ static void recompute(uint32_t run, espl_pose *world, espl__extra *shown)
             world[rank] = world[up];
             shown[rank] = shown[up];
         } else {
-            world[rank] =
-                espl__pose_compose(&world[up], shown[up].stretch, &forest->local[slot]);
+            world[rank] = espl__pose_compose(&world[up], shown[up].stretch, &forest->local[slot]);
         }
     }
 }
@@ -417,6 +417,31 @@ START_TEST(world_that_is_not_finite_is_told)
             ck_assert(espl__propagate_below(forest, here, 0));
             is_as_expected(here);
         }
+    }
+    uproot(run, 4);
+}
+END_TEST
+
+START_TEST(infinity_on_one_axis_alone_is_told)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0};
+    uint32_t run[4];
+
+    plant_alike(parent, 3, 5, run);
+    for (uint32_t i = 0; i < 12; ++i) {
+        const uint32_t here = run[i / 3], axis = i % 3;
+
+        // Each sum is finite but for the last, of two offsets along one axis.
+        for (uint32_t rank = 0; rank < 3; ++rank) {
+            *local_at(here, rank) = espl__pose_identity();
+            local_at(here, rank)->position[axis] = rank == 2 ? 1 : FLT_MAX;
+        }
+        ck_assert(!espl__propagate_from(forest, here, 0));
+        ck_assert(!espl__propagate_at(forest, here, 1));
+        for (uint32_t k = 0; k < 3; ++k) {
+            ck_assert_int_eq(isfinite(world_at(here, 1)->position[k]) != 0, k != axis);
+        }
+        ck_assert(espl__propagate_at(forest, here, 2));
     }
     uproot(run, 4);
 }
@@ -548,6 +573,7 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(finite, set_up, tear_down);
     tcase_add_test(finite, world_that_is_not_finite_is_told);
+    tcase_add_test(finite, infinity_on_one_axis_alone_is_told);
     tcase_add_test(finite, worlds_beside_one_that_is_not_finite_are_recomputed);
     tcase_add_test(finite, level_that_is_finite_does_not_hide_one_that_is_not);
     tcase_add_test(finite, huge_finite_values_are_no_false_alarm);

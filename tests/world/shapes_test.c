@@ -7,17 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
-// Where every growable array moves at each chance, a million would take hours.
-#ifdef ESPL_HARD_MOVE
-enum { MILLION = 2000 };
-#else
-enum { MILLION = 1000000 };
-#endif
-enum { STACK_SIZE = 64 * 1024 };
+enum { MILLION = 1000000, STACK_SIZE = 64 * 1024 };
 
 typedef struct huge {
     test_world test;

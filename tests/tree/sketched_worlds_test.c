@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Worlds of a sketch, at any moment of the editing and laid out.
+#include "tests/tree/plants.h"
+
+#include <float.h>
+#include <math.h>
+
+// --- At every moment of the editing ---
+
+START_TEST(worlds_are_those_of_a_full_recomputation_after_every_edit)
+{
+    const size_t rounds = test_scaled(150);
+
+    for (uint32_t round = 0; round < rounds; ++round) {
+        uint32_t run[2];
+
+        plant_round(round, run, 2);
+        begin_sketch(48);
+        (void)load(run[0]);
+        (void)load(run[1]);
+        for (uint32_t edits = 0; edits < 40; ++edits) {
+            edit_one();
+            worlds_agree();
+        }
+        layout_agrees();
+        uproot(run, 2);
+    }
+}
+END_TEST
+
+START_TEST(extra_that_children_see_is_the_next_own_one_above)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 2};
+    const uint8_t flags[] = {0, ESPL__SLOT_PASS, ESPL__SLOT_PASS, 0};
+    const espl__extra plain = espl__extra_default();
+
+    begin_sketch(4);
+    (void)load(grove_plant(
+        &g, &(grove_plan){.parent = parent, .size = 4, .flags = flags, .has_extras = true}));
+    const espl__extra top = espl__sketch_own_extra(&sketch, 0);
+    const espl__extra seen = espl__sketch_extra(&sketch, 2);
+
+    ck_assert(!espl__extra_is_default(&top));
+    ck_assert_int_eq(memcmp(&seen, &top, sizeof top), 0);
+    espl__sketch_unlink(&sketch, 1);
+    const espl__extra alone = espl__sketch_extra(&sketch, 2);
+    ck_assert_int_eq(memcmp(&alone, &plain, sizeof plain), 0);
+}
+END_TEST
+
+// --- What the layout recomputes ---
+
+START_TEST(layout_recomputes_what_hangs_below_a_write_and_no_more)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
+
+    for (uint32_t node = 0; node < 6; ++node) {
+        const uint32_t expected[] = {6, 3, 2, 1, 1, 1};
+        const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = 6});
+
+        begin_sketch(6);
+        (void)load(run);
+        plants[node].local.position[0] += 1;
+        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
+        ck_assert(espl__sketch_reserve_written(&sketch, 1));
+        espl__sketch_write(&sketch, node, &local);
+        layout_agrees();
+        ck_assert_uint_eq(sketch.changed_count, expected[node]);
+        uproot(&run, 1);
+    }
+}
+END_TEST
+
+START_TEST(stretch_alone_moves_what_hangs_below)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1};
+
+    begin_sketch(3);
+    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3}));
+    plants[1].extra.stretch[1] = 3;
+    const espl_transform local = espl__transform_of(&plants[1].local, &plants[1].extra);
+    ck_assert(espl__sketch_reserve_written(&sketch, 1));
+    espl__sketch_write(&sketch, 1, &local);
+    ck_assert_uint_ne(sketch.nodes[1].flags & ESPL__NODE_RESTRETCHED, 0);
+    worlds_agree();
+    layout_agrees();
+    ck_assert(!grove_same(&sketch.worlds[2], &g.forest.world[sketch.nodes[2].slot]));
+}
+END_TEST
+
+START_TEST(world_that_is_not_finite_is_told_wherever_it_hangs)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
+
+    for (uint32_t node = 0; node < 3; ++node) {
+        const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = 6});
+
+        begin_sketch(6);
+        (void)load(run);
+        plants[node].local.scale = FLT_MAX; // with the positions below it: past all bounds
+        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
+        ck_assert(espl__sketch_reserve_written(&sketch, 1));
+        espl__sketch_write(&sketch, node, &local);
+        ck_assert(!espl__sketch_lay_out(&sketch));
+
+        // Mended, it is told no longer.
+        plants[node].local.scale = 1;
+        const espl_transform mended = espl__transform_of(&plants[node].local, &plants[node].extra);
+        espl__sketch_clear(&sketch);
+        plant_count = 0;
+        (void)load(run);
+        plants[node].local.scale = 1;
+        espl__sketch_write(&sketch, node, &mended);
+        layout_agrees();
+        uproot(&run, 1);
+    }
+}
+END_TEST
+
+// --- Bounds of what is never laid out ---
+
+// Large, and in two rounds of three so large that a few of them overflow.
+static espl_pose wild_pose(uint32_t round)
+{
+    const int most = round % 3 == 0 ? 4 : 40;
+    espl_pose pose = espl__pose_identity();
+
+    pose.scale = ldexpf(test_between(&random_state, 0.6f, 1), (int)below((uint32_t)most));
+    for (int i = 0; i < 3; ++i) {
+        pose.position[i] = ldexpf(test_between(&random_state, -1, 1), (int)below(60));
+    }
+    return pose;
+}
+
+static bool all_worlds_are_finite(void)
+{
+    for (uint32_t node = 0; node < plant_count; ++node) {
+        const espl_pose world = plain_world(node);
+
+        if (!plants[node].is_dead && !espl__pose_is_finite(&world)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint32_t plant_wild(uint32_t round)
+{
+    uint32_t parent[8];
+
+    grove_random_parents(parent, 8, 4, &random_state);
+    const uint32_t run =
+        grove_plant(&g, &(grove_plan){.parent = parent, .size = 8, .has_extras = round % 2 == 0});
+
+    for (uint32_t rank = 0; rank < 8; ++rank) {
+        g.forest.local[grove_slot(&g, run, rank)] = wild_pose(round);
+    }
+    return run;
+}
+
+static void edit_wildly(uint32_t round)
+{
+    const uint32_t node = any_living();
+
+    if (below(3) == 0) {
+        plants[node].local = wild_pose(round);
+        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
+
+        ck_assert(espl__sketch_reserve_written(&sketch, 1));
+        espl__sketch_write(&sketch, node, &local);
+    } else if (below(4) == 0) {
+        clone_one();
+    } else {
+        move_one();
+    }
+}
+
+START_TEST(tame_sketch_never_had_a_world_that_is_not_finite)
+{
+    size_t tame = 0, wild = 0;
+
+    for (uint32_t round = 0; round < 1000; ++round) {
+        const uint32_t run = plant_wild(round);
+        bool is_finite = espl__propagate_from(&g.forest, run, 0);
+
+        begin_sketch(8);
+        (void)load(run);
+        for (uint32_t edits = 0; edits < 12; ++edits) {
+            edit_wildly(round);
+            is_finite = is_finite && all_worlds_are_finite();
+        }
+        const bool is_tame = espl__sketch_is_tame(&sketch);
+
+        ck_assert(is_finite || !is_tame);
+        tame += is_tame;
+        wild += !is_finite;
+        uproot(&run, 1);
+    }
+    ck_assert_uint_gt(tame, 100);
+    ck_assert_uint_gt(wild, 100);
+}
+END_TEST
+
+START_TEST(ordinary_hierarchy_is_tame_however_large)
+{
+    uint32_t parent[GROVE_LIMIT];
+
+    for (uint32_t rank = 1; rank < GROVE_LIMIT; ++rank) {
+        parent[rank] = rank - 1;
+    }
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = GROVE_LIMIT});
+    for (uint32_t rank = 0; rank < GROVE_LIMIT; ++rank) {
+        g.forest.local[grove_slot(&g, run, rank)].scale = rank % 2 == 0 ? 1.0f : -0.5f;
+    }
+    begin_sketch(GROVE_LIMIT);
+    (void)espl__sketch_load(&sketch, run);
+    ck_assert(espl__sketch_is_tame(&sketch));
+
+    // A value that was written counts even when it is written over, until the sketch is cleared.
+    espl_transform local = espl_transform_identity();
+    ck_assert(espl__sketch_reserve_written(&sketch, 2));
+    local.position[1] = FLT_MAX / 2;
+    espl__sketch_write(&sketch, 5, &local);
+    local.position[1] = 0;
+    espl__sketch_write(&sketch, 5, &local);
+    ck_assert(!espl__sketch_is_tame(&sketch));
+    espl__sketch_clear(&sketch);
+    (void)espl__sketch_load(&sketch, run);
+    ck_assert(espl__sketch_is_tame(&sketch));
+}
+END_TEST
+
+// --- Re-basing ---
+
+START_TEST(rebased_local_keeps_the_world_to_rounding)
+{
+    for (uint32_t i = 0; i < 10000; ++i) {
+        const espl_pose parent = grove_random_pose(&random_state);
+        const espl_pose world = grove_random_pose(&random_state);
+        const float stretch[3] = {0.5f, 2, -1};
+        const espl_pose local = espl__rebased(&parent, stretch, &world, &world);
+        const espl_pose back = espl__pose_compose(&parent, stretch, &local);
+
+        for (int axis = 0; axis < 3; ++axis) {
+            ck_assert_float_eq_tol(back.position[axis], world.position[axis], 2e-5f);
+        }
+        ck_assert_float_eq_tol(back.scale, world.scale, 1e-6f);
+    }
+}
+END_TEST
+
+START_TEST(rebased_local_that_would_not_be_finite_falls_back)
+{
+    espl_pose parent = espl__pose_identity(), world = espl__pose_identity();
+    const espl_pose identity = espl__pose_identity();
+    espl_pose composed = grove_random_pose(&random_state);
+
+    parent.scale = FLT_MIN / 4; // its inverse is past all bounds
+    world.position[0] = 1e5f;
+    espl_pose local = espl__rebased(&parent, NULL, &world, &composed);
+    ck_assert(grove_same(&local, &composed));
+
+    composed.position[1] = HUGE_VALF;
+    local = espl__rebased(&parent, NULL, &world, &composed);
+    ck_assert(grove_same(&local, &identity));
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("tree/sketched_worlds");
+    TCase *const worlds = tcase_create("worlds");
+    TCase *const bounds = tcase_create("bounds");
+    TCase *const rebasing = tcase_create("re-basing");
+
+    tcase_add_checked_fixture(worlds, set_up, tear_down);
+    tcase_add_test(worlds, worlds_are_those_of_a_full_recomputation_after_every_edit);
+    tcase_add_test(worlds, extra_that_children_see_is_the_next_own_one_above);
+    tcase_add_test(worlds, layout_recomputes_what_hangs_below_a_write_and_no_more);
+    tcase_add_test(worlds, stretch_alone_moves_what_hangs_below);
+    tcase_add_test(worlds, world_that_is_not_finite_is_told_wherever_it_hangs);
+    suite_add_tcase(suite, worlds);
+
+    tcase_add_checked_fixture(bounds, set_up, tear_down);
+    tcase_add_test(bounds, tame_sketch_never_had_a_world_that_is_not_finite);
+    tcase_add_test(bounds, ordinary_hierarchy_is_tame_however_large);
+    suite_add_tcase(suite, bounds);
+
+    tcase_add_checked_fixture(rebasing, set_up, tear_down);
+    tcase_add_test(rebasing, rebased_local_keeps_the_world_to_rounding);
+    tcase_add_test(rebasing, rebased_local_that_would_not_be_finite_falls_back);
+    suite_add_tcase(suite, rebasing);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

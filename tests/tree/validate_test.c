@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: MIT
+// Each invariant of the pool, of links and of transforms is broken on purpose, seen named, and
+// mended.
+#include "tests/runner.h"
+#include "tests/tree/grove.h"
+
+#include <math.h>
+#include <string.h>
+
+static grove g;
+static espl__forest *const forest = &g.forest;
+// R{A{C,D},B{E}}: in order; out of order with extras, pass-throughs and holes; with ghosts.
+static uint32_t plain, fancy, haunted, rootless;
+static uint32_t gap, wide_gap; // bases of free ranges of one and of many slots
+static uint32_t freed[2];      // free headers, first one first
+
+static void bury_nobody(void *context, uint32_t entity)
+{
+    (void)context;
+    (void)entity;
+}
+
+static uint32_t plant(const uint8_t *flags, bool is_fancy)
+{
+    static const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
+
+    return grove_plant(&g, &(grove_plan){.parent = parent,
+                                         .size = 6,
+                                         .flags = flags,
+                                         .holes = is_fancy ? 2 : 0,
+                                         .spare = is_fancy ? 1 : 0,
+                                         .seed = g.entities,
+                                         .is_shuffled = is_fancy,
+                                         .has_extras = is_fancy});
+}
+
+static void set_up(void)
+{
+    static const uint8_t fancy_flags[] = {0, ESPL__SLOT_PASS, 0, 0, ESPL__SLOT_PASS, 0};
+    static const uint8_t owned[6];
+    static const uint32_t chain[20] = {0};
+
+    grove_begin(&g);
+    plain = plant(NULL, false);
+    const uint32_t one = grove_plant(&g, &(grove_plan){.parent = chain, .size = 1});
+    fancy = plant(fancy_flags, true);
+    const uint32_t many = grove_plant(&g, &(grove_plan){.parent = chain, .size = 20});
+    haunted = plant(owned, false);
+    rootless = plant(owned, false);
+    gap = forest->runs[one].base;
+    wide_gap = forest->runs[many].base;
+    espl__run_release(forest, one);
+    espl__run_release(forest, many);
+    freed[0] = many;
+    freed[1] = one;
+
+    espl__make_ghosts(forest, grove_slot(&g, haunted, 1), ESPL__CLOSURE_ONLY, bury_nobody, NULL);
+    espl__make_ghosts(forest, grove_slot(&g, rootless, 0), ESPL__CLOSURE_ONLY, bury_nobody, NULL);
+    espl__run_mark_unsettled(forest, haunted);
+    grove_is_sound(&g);
+}
+
+static void tear_down(void)
+{
+    grove_is_sound(&g);
+    grove_end(&g);
+}
+
+static void expect_rule(const char *expected, int line)
+{
+    uint32_t slot = 0;
+    size_t detail = 0;
+    const char *const rule = espl__forest_broken_rule(forest, &slot, &detail);
+
+    ck_assert_msg(rule != NULL, "line %d: not found: %s", line, expected);
+    ck_assert_msg(strcmp(rule, expected) == 0, "line %d: %s", line, rule);
+}
+
+// Give a field a wrong value, see the rule named, and mend it.
+#define BREAKS_HERE(rule, field, wrong)          \
+    do {                                         \
+        const __typeof__(field) right = (field); \
+        (field) = (__typeof__(field))(wrong);    \
+        expect_rule((rule), __LINE__);           \
+        (field) = right;                         \
+    } while (0)
+
+// The same where nothing else is wrong.
+#define BREAKS(rule, field, wrong)       \
+    do {                                 \
+        BREAKS_HERE(rule, field, wrong); \
+        grove_is_sound(&g);              \
+    } while (0)
+
+static espl__run *header(uint32_t run)
+{
+    return &forest->runs[run];
+}
+
+static uint32_t at(uint32_t run, uint32_t rank)
+{
+    return grove_slot(&g, run, rank);
+}
+
+// --- The pool ---
+
+START_TEST(runs_and_free_ranges_tile_the_pool)
+{
+    const char *const rule = "free ranges and runs tile the pool";
+
+    BREAKS(rule, forest->run[header(fancy)->base], forest->run_end);
+    BREAKS(rule, forest->run[header(fancy)->base], plain);
+    BREAKS(rule, header(fancy)->base, gap);
+    BREAKS(rule, header(plain)->capacity, 5);
+    BREAKS(rule, header(plain)->size, 0); // a free header owns no slots
+    BREAKS(rule, forest->run[gap], plain);
+}
+END_TEST
+
+START_TEST(runs_and_free_ranges_stay_inside_the_pool)
+{
+    const char *const rule = "free ranges and runs stay inside the pool";
+
+    BREAKS(rule, header(plain)->capacity, 0);
+    BREAKS(rule, header(plain)->capacity, forest->end + 1);
+    BREAKS(rule, header(rootless)->capacity, 7);
+    BREAKS(rule, forest->end, forest->end - 1);
+    BREAKS(rule, forest->rank[wide_gap], 0);
+    BREAKS(rule, forest->rank[wide_gap], forest->end);
+}
+END_TEST
+
+START_TEST(free_ranges_are_merged_and_marked)
+{
+    const char *const rule = "free ranges are merged and marked at both ends";
+    const uint32_t last = wide_gap + 19;
+
+    BREAKS(rule, forest->run[last], plain);
+    BREAKS(rule, forest->rank[last], 19);
+    BREAKS(rule, forest->rank[wide_gap], 21);
+    BREAKS(rule, forest->run[last + 1], ESPL__NO_RUN);
+    BREAKS(rule, forest->run[header(fancy)->base], ESPL__NO_RUN);
+    BREAKS(rule, forest->end, wide_gap + 20); // the pool does not end in a free range
+}
+END_TEST
+
+START_TEST(free_ranges_are_filed)
+{
+    const char *const rule = "free ranges are filed by their size";
+
+    BREAKS(rule, forest->order[gap], wide_gap);
+    BREAKS(rule, forest->order[gap], forest->end);
+    BREAKS(rule, forest->parent[gap], wide_gap);
+    BREAKS(rule, forest->parent[gap], forest->end);
+    BREAKS(rule, forest->free_heads[1], ESPL__NO_SLOT);
+    BREAKS(rule, forest->free_heads[1], wide_gap);
+    BREAKS(rule, forest->free_bits[0], forest->free_bits[0] & ~(uint64_t)2);
+}
+END_TEST
+
+START_TEST(free_slots_are_counted)
+{
+    BREAKS("free slots are counted", forest->free_slots, 20);
+    BREAKS("free slots are counted", forest->free_slots, 22);
+}
+END_TEST
+
+START_TEST(free_headers_are_listed)
+{
+    const char *const rule = "free headers stand in one list";
+
+    ck_assert_uint_eq(forest->free_run, freed[0]);
+    ck_assert_uint_eq(header(freed[0])->next, freed[1]);
+    BREAKS(rule, forest->free_run, ESPL__NO_RUN);
+    BREAKS(rule, forest->free_run, freed[1]);
+    BREAKS(rule, forest->free_run, plain);
+    BREAKS(rule, forest->free_run, forest->run_end);
+    BREAKS(rule, header(freed[1])->next, freed[0]); // a ring
+    BREAKS(rule, header(freed[1])->next, fancy);
+}
+END_TEST
+
+// --- Order and links ---
+
+START_TEST(run_holds_its_nodes)
+{
+    const char *const rule = "a run holds its nodes";
+
+    BREAKS(rule, header(fancy)->used, 5);
+    BREAKS(rule, header(fancy)->used, header(fancy)->capacity + 1);
+    BREAKS(rule, header(plain)->size, 7);
+}
+END_TEST
+
+START_TEST(order_names_slots_of_the_run)
+{
+    const char *const rule = "the order of a run names its own slots";
+    const uint32_t base = header(fancy)->base;
+
+    BREAKS(rule, forest->order[base + 2], base - 1);
+    BREAKS(rule, forest->order[base + 2], base + header(fancy)->used);
+    BREAKS(rule, forest->order[base + 7], base + header(fancy)->used); // a hole
+    BREAKS(rule, forest->order[base + 2], ESPL__NO_SLOT);
+}
+END_TEST
+
+START_TEST(rank_and_order_are_inverse)
+{
+    const char *const rule = "rank and order are inverse to each other";
+    const uint32_t base = header(fancy)->base;
+
+    BREAKS(rule, forest->rank[at(fancy, 3)], 4);
+    BREAKS(rule, forest->rank[at(fancy, 6)], 7); // a hole
+    BREAKS(rule, forest->run[base + 1], plain);
+    BREAKS(rule, forest->order[base + 3], at(fancy, 4)); // one slot twice
+}
+END_TEST
+
+START_TEST(run_that_says_so_is_in_order)
+{
+    BREAKS("a run that says so is in order", header(fancy)->flags,
+           header(fancy)->flags | ESPL__RUN_IN_ORDER);
+}
+END_TEST
+
+START_TEST(first_rank_is_the_root)
+{
+    BREAKS("rank 0 is the root", forest->parent[header(plain)->base], 0);
+}
+END_TEST
+
+START_TEST(parents_stand_before_children)
+{
+    const char *const rule = "parents stand before children, in order";
+    uint32_t *const first = forest->first + header(plain)->base;
+    uint32_t *const parent = forest->parent + header(plain)->base;
+
+    BREAKS(rule, parent[1], 1);
+    BREAKS(rule, parent[1], ESPL__NO_SLOT);
+
+    // The lists of the leaves agree that E is nobody's child, up to E itself.
+    first[3] = first[4] = first[5] = 5;
+    BREAKS_HERE(rule, parent[5], 0); // falls
+    BREAKS_HERE(rule, parent[5], 5);
+    BREAKS_HERE(rule, parent[5], ESPL__NO_SLOT);
+    first[3] = first[4] = first[5] = 6;
+}
+END_TEST
+
+START_TEST(children_are_contiguous)
+{
+    const char *const rule = "children are contiguous";
+    uint32_t *const first = forest->first + header(plain)->base;
+    uint32_t *const parent = forest->parent + header(plain)->base;
+
+    BREAKS(rule, first[0], 2);
+    BREAKS(rule, first[1], 4);
+    BREAKS(rule, first[5], 5); // a leaf's empty list has its place as well
+    BREAKS(rule, parent[4], 2);
+    BREAKS(rule, parent[5], 3);
+}
+END_TEST
+
+// --- Slots ---
+
+START_TEST(slots_know_of_extras)
+{
+    const char *const rule = "slots know whether their run has extras";
+
+    BREAKS(rule, forest->flags[at(plain, 2)], ESPL__SLOT_EXTRA);
+    BREAKS(rule, forest->flags[at(fancy, 2)], 0);
+}
+END_TEST
+
+START_TEST(ghosts_lack_an_entity)
+{
+    const char *const rule = "ghosts and no others lack an entity";
+
+    BREAKS(rule, forest->entity[at(plain, 2)], ESPL__NO_ENTITY);
+    BREAKS(rule, forest->entity[at(haunted, 1)], 77);
+    BREAKS(rule, forest->flags[at(haunted, 1)], ESPL__SLOT_PASS);
+}
+END_TEST
+
+START_TEST(flags_are_at_rest)
+{
+    const char *const rule = "flags of a slot are at rest";
+
+    BREAKS(rule, forest->flags[at(plain, 3)], ESPL__SLOT_DYING);
+    BREAKS(rule, forest->flags[at(plain, 3)], ESPL__SLOT_LOOSE);
+    BREAKS(rule, forest->flags[at(haunted, 1)], ESPL__SLOT_GHOST);
+}
+END_TEST
+
+START_TEST(special_slots_take_the_general_kernel)
+{
+    const char *const rule = "a run with pass-throughs takes the general kernel";
+
+    BREAKS(rule, forest->flags[at(plain, 3)], ESPL__SLOT_PASS);
+    BREAKS(rule, forest->flags[at(plain, 3)], ESPL__SLOT_ROOTED);
+    BREAKS(rule, header(haunted)->flags, header(haunted)->flags & ~(unsigned)ESPL__RUN_GENERAL);
+    BREAKS(rule, header(rootless)->flags, header(rootless)->flags & ~(unsigned)ESPL__RUN_GENERAL);
+}
+END_TEST
+
+START_TEST(root_has_no_link)
+{
+    BREAKS("a root has no link", forest->flags[at(plain, 0)], ESPL__SLOT_FREE_LINK);
+}
+END_TEST
+
+START_TEST(pass_through_shows_its_parents_stretch)
+{
+    const char *const rule = "a pass-through shows its parent's stretch";
+    espl__extra *const extra = header(fancy)->extra;
+    const uint32_t base = header(fancy)->base;
+
+    BREAKS(rule, extra[at(fancy, 1) - base].stretch[2], 9);
+    BREAKS(rule, extra[at(fancy, 4) - base].context, 9);
+}
+END_TEST
+
+START_TEST(run_with_extras_takes_the_general_kernel)
+{
+    const unsigned flags = header(fancy)->flags & ~(unsigned)ESPL__RUN_GENERAL;
+    const uint8_t first = forest->flags[at(fancy, 1)], second = forest->flags[at(fancy, 4)];
+
+    // Without its pass-throughs, so that nothing else is wrong.
+    for (uint32_t rank = 1; rank < 6; rank += 3) {
+        forest->flags[at(fancy, rank)] = ESPL__SLOT_EXTRA;
+        ck_assert(espl__propagate_from(forest, fancy, rank));
+    }
+    BREAKS("a run with extras takes the general kernel", header(fancy)->flags, flags);
+    forest->flags[at(fancy, 1)] = first;
+    forest->flags[at(fancy, 4)] = second;
+    ck_assert(espl__propagate_from(forest, fancy, 1));
+}
+END_TEST
+
+// --- Transforms ---
+
+START_TEST(transforms_are_finite)
+{
+    const char *const rule = "transforms are finite";
+
+    BREAKS(rule, forest->local[at(plain, 2)].rotation[3], NAN);
+    BREAKS(rule, forest->local[at(fancy, 5)].position[0], INFINITY);
+    BREAKS(rule, forest->world[at(plain, 0)].scale, -INFINITY);
+    BREAKS(rule, forest->world[at(haunted, 1)].position[2], NAN); // ghosts too
+}
+END_TEST
+
+START_TEST(worlds_follow_from_the_locals)
+{
+    const char *const rule = "a world follows from the locals bit for bit";
+
+    for (uint32_t rank = 0; rank < 6; ++rank) {
+        const uint32_t runs[] = {plain, fancy, haunted, rootless};
+
+        for (uint32_t i = 0; i < 4; ++i) {
+            float *const x = &forest->world[at(runs[i], rank)].position[0];
+
+            BREAKS(rule, *x, nextafterf(*x, 1e9f));
+        }
+    }
+    BREAKS(rule, forest->local[at(plain, 5)].scale, 4);
+    BREAKS(rule, forest->local[at(rootless, 1)].position[1],
+           4); // a rooted slot's world is its local
+    // Rank 0 stretches rank 2 below it.
+    BREAKS(rule, header(fancy)->extra[at(fancy, 2) - header(fancy)->base].stretch[0], 7);
+}
+END_TEST
+
+START_TEST(zeros_of_both_signs_are_told_apart)
+{
+    const uint32_t slot = at(plain, 0);
+
+    forest->local[slot].position[0] = 0;
+    ck_assert(espl__propagate_from(forest, plain, 0));
+    BREAKS("a world follows from the locals bit for bit", forest->world[slot].position[0], -0.0f);
+}
+END_TEST
+
+// --- Ghosts, and runs that want a purge ---
+
+START_TEST(ghosts_of_a_run_are_counted)
+{
+    const char *const rule = "the ghosts of a run are counted, and not alone";
+
+    BREAKS(rule, header(haunted)->ghosts, 0);
+    BREAKS(rule, header(haunted)->ghosts, 2);
+    BREAKS(rule, header(plain)->ghosts, 1);
+}
+END_TEST
+
+START_TEST(run_of_ghosts_alone_is_none)
+{
+    const uint32_t alone = grove_plant(&g, &(grove_plan){.parent = &(uint32_t){0}, .size = 1});
+    const uint32_t slot = at(alone, 0);
+
+    forest->entity[slot] = ESPL__NO_ENTITY;
+    forest->flags[slot] = ESPL__SLOT_GHOST | ESPL__SLOT_PASS;
+    header(alone)->flags |= ESPL__RUN_GENERAL;
+    header(alone)->ghosts = 1;
+    forest->ghosts += 1;
+    expect_rule("the ghosts of a run are counted, and not alone", __LINE__);
+    forest->ghosts -= 1;
+    espl__run_release(forest, alone);
+}
+END_TEST
+
+START_TEST(all_ghosts_are_counted)
+{
+    BREAKS("all ghosts are counted", forest->ghosts, 0);
+    BREAKS("all ghosts are counted", forest->ghosts, 3);
+}
+END_TEST
+
+START_TEST(unsettled_runs_are_listed)
+{
+    const char *const rule = "runs that want a purge stand in one list";
+    const unsigned marked = ESPL__RUN_UNSETTLED;
+
+    ck_assert_uint_eq(forest->unsettled, haunted);
+    ck_assert_uint_eq(header(haunted)->next, rootless);
+    BREAKS(rule, forest->unsettled, ESPL__NO_RUN);
+    BREAKS(rule, forest->unsettled, rootless);
+    BREAKS(rule, forest->unsettled, plain);
+    BREAKS(rule, header(haunted)->flags, header(haunted)->flags & ~marked);
+    BREAKS(rule, header(plain)->flags, header(plain)->flags | marked);
+    BREAKS(rule, header(haunted)->next, ESPL__NO_RUN);
+    BREAKS(rule, header(haunted)->next, forest->run_end);
+    BREAKS(rule, header(rootless)->previous, ESPL__NO_RUN);
+    BREAKS(rule, header(rootless)->previous, plain);
+    BREAKS(rule, header(rootless)->previous, forest->run_end);
+}
+END_TEST
+
+// --- The report ---
+
+START_TEST(report_names_slot_and_rank)
+{
+    uint32_t slot = 0;
+    size_t detail = 0;
+
+    ck_assert_ptr_null(espl__forest_broken_rule(forest, &slot, &detail));
+    ck_assert_uint_eq(slot, ESPL__NO_SLOT);
+
+    // A rule of all runs names none of their slots.
+    forest->ghosts += 1;
+    ck_assert_ptr_nonnull(espl__forest_broken_rule(forest, &slot, &detail));
+    ck_assert_uint_eq(slot, ESPL__NO_SLOT);
+    ck_assert_uint_eq(detail, 2);
+    forest->ghosts -= 1;
+    for (uint32_t rank = 0; rank < 6; ++rank) {
+        const uint32_t broken = at(fancy, rank);
+        const float right = forest->local[broken].scale;
+
+        forest->local[broken].scale = NAN;
+        ck_assert_ptr_nonnull(espl__forest_broken_rule(forest, &slot, &detail));
+        ck_assert_uint_eq(slot, broken);
+        ck_assert_uint_eq(detail, rank);
+        forest->local[broken].scale = right;
+
+        forest->first[header(fancy)->base + rank] += 1;
+        ck_assert_ptr_nonnull(espl__forest_broken_rule(forest, &slot, &detail));
+        ck_assert_uint_eq(slot, broken);
+        ck_assert_uint_eq(detail, rank);
+        forest->first[header(fancy)->base + rank] -= 1;
+    }
+}
+END_TEST
+
+START_TEST(empty_forest_breaks_no_rule)
+{
+    grove empty;
+
+    grove_begin(&empty);
+    grove_is_sound(&empty);
+    grove_end(&empty);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("tree/validate");
+    TCase *const pool = tcase_create("pool");
+    TCase *const links = tcase_create("links");
+    TCase *const slots = tcase_create("slots");
+    TCase *const ghosts = tcase_create("ghosts");
+
+    tcase_add_checked_fixture(pool, set_up, tear_down);
+    tcase_add_test(pool, runs_and_free_ranges_tile_the_pool);
+    tcase_add_test(pool, runs_and_free_ranges_stay_inside_the_pool);
+    tcase_add_test(pool, free_ranges_are_merged_and_marked);
+    tcase_add_test(pool, free_ranges_are_filed);
+    tcase_add_test(pool, free_slots_are_counted);
+    tcase_add_test(pool, free_headers_are_listed);
+    suite_add_tcase(suite, pool);
+
+    tcase_add_checked_fixture(links, set_up, tear_down);
+    tcase_add_test(links, run_holds_its_nodes);
+    tcase_add_test(links, order_names_slots_of_the_run);
+    tcase_add_test(links, rank_and_order_are_inverse);
+    tcase_add_test(links, run_that_says_so_is_in_order);
+    tcase_add_test(links, first_rank_is_the_root);
+    tcase_add_test(links, parents_stand_before_children);
+    tcase_add_test(links, children_are_contiguous);
+    suite_add_tcase(suite, links);
+
+    tcase_add_checked_fixture(slots, set_up, tear_down);
+    tcase_add_test(slots, slots_know_of_extras);
+    tcase_add_test(slots, ghosts_lack_an_entity);
+    tcase_add_test(slots, flags_are_at_rest);
+    tcase_add_test(slots, special_slots_take_the_general_kernel);
+    tcase_add_test(slots, root_has_no_link);
+    tcase_add_test(slots, pass_through_shows_its_parents_stretch);
+    tcase_add_test(slots, run_with_extras_takes_the_general_kernel);
+    tcase_add_test(slots, transforms_are_finite);
+    tcase_add_test(slots, worlds_follow_from_the_locals);
+    tcase_add_test(slots, zeros_of_both_signs_are_told_apart);
+    suite_add_tcase(suite, slots);
+
+    tcase_add_checked_fixture(ghosts, set_up, tear_down);
+    tcase_add_test(ghosts, ghosts_of_a_run_are_counted);
+    tcase_add_test(ghosts, run_of_ghosts_alone_is_none);
+    tcase_add_test(ghosts, all_ghosts_are_counted);
+    tcase_add_test(ghosts, unsettled_runs_are_listed);
+    tcase_add_test(ghosts, report_names_slot_and_rank);
+    tcase_add_test(ghosts, empty_forest_breaks_no_rule);
+    suite_add_tcase(suite, ghosts);
+    return suite;
+}
+
+RUN_SUITE(make_suite)
