@@ -143,7 +143,9 @@ typedef struct espl_report {
 /// @param report  NULL, or the account; also filled for an empty playback; zeroed when refused.
 /// @return ESPL_OK, whatever single commands came to; ESPL_ERR_NO_MEMORY (world untouched, commands
 ///         intact: free memory and play again), ESPL_ERR_PLAYED, ESPL_ERR_BUSY, ESPL_ERR_FOREIGN
-///         (commands of another world), ESPL_ERR_EXECUTOR, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT.
+///         (commands of another world), ESPL_ERR_EXECUTOR (the executor lost or repeated a job
+///         while only scratch was written; once the change is under way a lost job is done by the
+///         calling thread, and the fault is told by the trap), ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_commands *commands,
                                               espl_report *report);
 

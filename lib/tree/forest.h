@@ -22,8 +22,8 @@ enum {
     ESPL__SLOT_GHOST = 4,  ///< destroyed, waits for the next purge; PASS as well
     ESPL__SLOT_ROOTED = 8, ///< its root is a ghost: world is the local, bit for bit
     ESPL__SLOT_DYING = 16, ///< only while a destroy runs
-    ESPL__SLOT_EXTRA = 64, ///< its run has extras: the same in all its slots
     ESPL__SLOT_LOOSE = 32, ///< only while a destroy runs: a PASS whose children keep their worlds
+    ESPL__SLOT_EXTRA = 64, ///< its run has extras: the same in all its slots
 };
 
 /// Flags of a run.

@@ -224,6 +224,66 @@ START_TEST(recording_goes_on_while_other_commands_are_played)
 }
 END_TEST
 
+// Behaves at first, and from one parallel range on loses the last job of each.
+typedef struct tiring {
+    size_t calls, good;
+} tiring;
+
+static void run_tiring(void *context, espl_job function, void *argument, size_t count)
+{
+    tiring *const t = context;
+    const size_t done = ++t->calls > t->good ? count - 1 : count;
+
+    for (size_t i = 0; i < done; ++i) {
+        function(argument, i);
+    }
+}
+
+START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
+{
+    enum { SOLOS = 400 };
+    size_t refused = 0, completed = 0;
+
+    for (size_t good = 0; good < 64; ++good) {
+        tiring t = {.good = SIZE_MAX};
+        const espl_executor executor = {&t, 4, run_tiring};
+        const espl_component placement = ESPL_PLACEMENT;
+        const espl_transform moved = test_at(1, 2, 3);
+        test_world test;
+        espl_entity solo[SOLOS];
+        test_world_begin(&test, 0, &executor);
+        espl_commands *const commands = commands_of(test.world);
+
+        ck_assert_int_eq(espl_create(test.world, &placement, 1, SOLOS, solo), ESPL_OK);
+        for (size_t i = 0; i < SOLOS; ++i) {
+            ck_assert_int_eq(
+                espl_record_set_local(espl_commands_recorder(commands, 0), 0, solo[i], &moved),
+                ESPL_OK);
+        }
+        const uint64_t before = test_physical_hash(test.world);
+        t = (tiring){.good = good};
+        const espl_status status = espl_play(test.world, commands, NULL);
+        const bool was_tired = t.calls > t.good;
+
+        test_world_is_valid(test.world);
+        if (status == ESPL_ERR_EXECUTOR) {
+            ck_assert(was_tired && test_physical_hash(test.world) == before);
+            refused += 1;
+        } else {
+            ck_assert_int_eq(status, ESPL_OK);
+            for (size_t i = 0; i < SOLOS; ++i) {
+                const espl_transform local = test_local_of(test.world, solo[i]);
+                ck_assert(test_same(&local, &moved));
+            }
+            completed += was_tired;
+        }
+        espl_commands_destroy(commands);
+        test_world_end(&test);
+    }
+    ck_assert(refused > 0 && completed > 0);
+}
+END_TEST
+
 static Suite *faults_suite(void)
 {
     Suite *const suite = suite_create("faults of our own");
@@ -237,6 +297,7 @@ static Suite *faults_suite(void)
     tcase_add_test(tcase, a_world_is_not_destroyed_under_its_commands);
     tcase_add_test(tcase, members_of_a_large_star_are_destroyed_one_by_one);
     tcase_add_test(tcase, recording_goes_on_while_other_commands_are_played);
+    tcase_add_test(tcase, an_executor_that_tires_changes_nothing_or_the_change_is_completed);
     suite_add_tcase(suite, tcase);
     return suite;
 }
