@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Who hangs below whom: the nodes of the model, their links, and walks without recursion.
-#include "tests/model.h"
+#include "tests/placing.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +45,10 @@ uint32_t model_add(test_model *model)
                                       .last = MODEL_NONE,
                                       .next = MODEL_NONE,
                                       .previous = MODEL_NONE,
+                                      .entries = MODEL_NONE,
                                       .living_at = model->living_count,
                                       .is_alive = true,
-                                      .local = espl_transform_identity(),
+                                      .state = model_identity(0),
                                       .world = espl_transform_identity()};
     model->living[model->living_count++] = node;
     return node;

@@ -1,24 +1,35 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual pages are clean mdoc, and espalier(3) describes every exported function.
+# The manual pages are clean mdoc, and those of section 3 describe every exported function, each on
+# one page.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
 
-# Every exported name stands in the synopsis and has a paragraph of its own.
-describes_all() # page
+# A page describes a name that stands in its synopsis and heads a paragraph or a row of a table.
+describes() # page, name
 {
-    described=0
-    while read -r name; do
-        grep -q "^\\.Fo $name\$" "$1" && grep -q "^\\.It Fn $name\\( \\|\$\\)" "$1" && continue
-        echo "$1 says nothing of $name" >&2
-        described=1
-    done <"$top/lib/espalier.sym"
-    return $described
+    grep -q "^\\.Fo $2\$" "$1" && grep -q "^\\.It Fn $2\\( \\|\$\\)" "$1"
 }
 
-describes_all "$top/man/espalier.3"
-ok "espalier.3 describes every exported function"
+# Every exported name is described on one page, and on no other.
+describe_all() # pages
+{
+    wrong=0
+    while read -r name; do
+        found=0
+        for page; do
+            describes "$page" "$name" && found=$((found + 1))
+        done
+        test $found -eq 1 && continue
+        echo "$name is described on $found pages" >&2
+        wrong=1
+    done <"$top/lib/espalier.sym"
+    return $wrong
+}
+
+describe_all "$top"/man/*.3
+ok "the pages of section 3 describe every exported function, each on one page"
 for page in "$top"/man/*.[1-9]; do
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W warning "$page"

@@ -54,15 +54,16 @@ static double off_unit(const espl_transform *transform)
 double oracle_error(const test_model *model, uint32_t node, const espl_transform *world)
 {
     const matrix got = matrix_of(world);
-    matrix want = matrix_of(&model->nodes[node].local);
-    double travelled = length_of(want.t), scale = fabs((double)model->nodes[node].local.scale);
+    const model_state *const own = &model->nodes[node].state;
+    matrix want = matrix_of(&own->local);
+    double travelled = length_of(want.t), scale = fabs((double)own->local.scale);
     double worst = 0, slack = 0, moved[3];
     uint32_t depth = 1;
 
     for (uint32_t i = model->nodes[node].parent; i != MODEL_NONE; i = model->nodes[i].parent) {
-        const espl_transform *const local = &model->nodes[i].local;
-        if (local->scale == 0 || local->stretch[0] != 1 || local->stretch[1] != 1 ||
-            local->stretch[2] != 1) {
+        const espl_transform *const local = &model->nodes[i].state.local;
+        if (own->flags != 0 || model->nodes[i].state.flags != 0 || local->scale == 0 ||
+            local->stretch[0] != 1 || local->stretch[1] != 1 || local->stretch[2] != 1) {
             return 0;
         }
         const matrix above = matrix_of(local);

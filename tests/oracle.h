@@ -10,8 +10,8 @@
 ///
 /// @return the error as a share of what is allowed, (8 * depth * 2^-24 + what the rotations above
 ///         are off unit length) * (distance travelled on the path + 1): at most 1 where it is
-///         right; 0 where a stretch or a scale of zero stands
-///         above, which a matrix says differently.
+///         right; 0 where a stretch, a scale of zero or inherit flags are on the path, which a
+///         product of matrices says differently.
 double oracle_error(const test_model *model, uint32_t node, const espl_transform *world);
 
 #endif

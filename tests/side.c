@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // A world under test, driven by the operations of a tape and compared with its model.
-#include "tests/oracle.h"
 #include "tests/tape.h"
 
 #include <check.h>
@@ -50,6 +49,7 @@ void side_end(test_side *side)
     test_world_end(&side->elsewhere);
     free(side->handles);
     free(side->pending);
+    free(side->writes);
 }
 
 static espl_entity *grown(espl_entity *handles, uint32_t *capacity, uint32_t wanted)
@@ -117,7 +117,8 @@ static espl_instance_def def_of(const operation *op, espl_entity source, espl_en
                                .link = op->options.link,
                                .orphan = op->orphan,
                                .place = op->place,
-                               .transform = op->value};
+                               .transform = op->value,
+                               .inherit = op->inherit};
 }
 
 static espl_status record_instance(const test_side *side, espl_recorder *recorder,
@@ -159,9 +160,33 @@ static espl_status run_instance(test_side *side, const test_tape *tape, const op
     return status;
 }
 
+static espl_status run_batch(test_side *side, const test_tape *tape, const operation *op)
+{
+    if (op->count > side->write_capacity) {
+        side->write_capacity = op->count * 2;
+        side->writes = realloc(side->writes, side->write_capacity * sizeof *side->writes);
+        ck_assert_ptr_nonnull(side->writes);
+    }
+    for (uint32_t i = 0; i < op->count; ++i) {
+        const model_entry *const entry = &tape->entries[i];
+        side->writes[i] =
+            (espl_write){called_handle(side, tape, entry->node), entry->kind, entry->value};
+    }
+    memset(&side->report, 0xA5, sizeof side->report);
+    return form_write_all(side->world, side->writes, op->count, op->form, &side->report);
+}
+
+static espl_status run_write(test_side *side, const operation *op, espl_entity entity)
+{
+    const espl_write write = {entity, op->kind, op->data};
+    return form_write(side->world, &write, op->form);
+}
+
 espl_status side_run(test_side *side, const test_tape *tape, const operation *op)
 {
     espl_world *const world = side->world;
+
+    espl_stats(world, &side->before);
     const espl_entity entity =
         op->code == OP_CREATE ? espl_entity_null() : called_handle(side, tape, op->entity);
     espl_attach_options options = op->options;
@@ -188,13 +213,85 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
         return espl_set_local(world, entity, &op->value);
     case OP_SET_WORLD:
         return espl_set_world(world, entity, &op->value);
+    case OP_WRITE:
+        return run_write(side, op, entity);
+    case OP_LOOK_AT:
+        return espl_look_at(world, entity, op->point, op->has_up ? op->up : NULL);
+    case OP_ROTATE_ABOUT:
+        return espl_rotate_about(world, entity, op->point, op->data.rotation);
+    case OP_SET_INHERIT:
+        return espl_set_inherit(world, entity, op->inherit);
+    case OP_BATCH:
+        return run_batch(side, tape, op);
     case OPCODE_COUNT:
         break;
     }
     abort();
 }
 
+static void check_account(const test_side *side, const test_tape *tape)
+{
+    const espl_write_report *const got = &side->report, *const wanted = &tape->report;
+
+    tape_demand(tape,
+                got->applied == wanted->applied && got->lossy == wanted->lossy &&
+                    got->refused == wanted->refused,
+                "applied %zu, lossy %zu, refused %zu, not %zu, %zu, %zu", got->applied, got->lossy,
+                got->refused, wanted->applied, wanted->lossy, wanted->refused);
+    if (got->refused == 0) {
+        return;
+    }
+    tape_demand(tape, got->first_refused == wanted->first_refused,
+                "entry %zu is the first refused, not %zu", got->first_refused,
+                wanted->first_refused);
+    const model_answer answer = tape->entries[got->first_refused].answer;
+    tape_demand(tape, (answer & model_answer_of(got->first_status)) != 0,
+                "entry %zu (%s) came to %s, allowed set %#x", got->first_refused,
+                form_name(tape->entries[got->first_refused].kind),
+                espl_status_name(got->first_status), answer);
+}
+
+static bool is_write(opcode code)
+{
+    return code == OP_SET_LOCAL || code == OP_SET_WORLD || code == OP_WRITE || code == OP_BATCH;
+}
+
+static void check_counts(const test_side *side, const test_tape *tape)
+{
+    const uint64_t writes = tape->model.writes - tape->writes;
+    const uint64_t skipped = tape->model.writes_skipped - tape->writes_skipped;
+    espl_world_stats after;
+
+    espl_stats(side->world, &after);
+    tape_demand(tape,
+                after.writes - side->before.writes == writes &&
+                    after.writes_skipped - side->before.writes_skipped == skipped,
+                "counts %llu writes, %llu skipped, not %llu, %llu",
+                (unsigned long long)(after.writes - side->before.writes),
+                (unsigned long long)(after.writes_skipped - side->before.writes_skipped),
+                (unsigned long long)writes, (unsigned long long)skipped);
+}
+
+void side_check(const test_side *side, const test_tape *tape, const operation *op,
+                espl_status status, model_answer answer)
+{
+    if (op->code == OP_BATCH && status >= 0) {
+        check_account(side, tape);
+    }
+    tape_demand(tape, (answer & model_answer_of(status)) != 0, "answered %s, allowed set %#x",
+                espl_status_name(status), answer);
+    if (is_write(op->code)) {
+        check_counts(side, tape);
+    }
+}
+
 // --- Operations recorded ---
+
+static espl_status record_write(espl_recorder *recorder, const operation *op, espl_entity entity)
+{
+    const espl_write write = {entity, op->kind, op->data};
+    return espl_record_write(recorder, op->key, &write);
+}
 
 espl_status side_record(test_side *side, const operation *op)
 {
@@ -228,8 +325,15 @@ espl_status side_record(test_side *side, const operation *op)
         return espl_record_set_local(recorder, op->key, entity, &op->value);
     case OP_SET_WORLD:
         return espl_record_set_world(recorder, op->key, entity, &op->value);
+    case OP_WRITE:
+        return record_write(recorder, op, entity);
+    case OP_SET_INHERIT:
+        return espl_record_set_inherit(recorder, op->key, entity, op->inherit);
     case OP_CREATE:
     case OP_INSTANTIATE:
+    case OP_LOOK_AT:
+    case OP_ROTATE_ABOUT:
+    case OP_BATCH:
     case OPCODE_COUNT:
         break;
     }
@@ -281,7 +385,7 @@ static bool looks_like(const test_side *side, espl_entity entity, const model_no
     return espl_get(side->world, entity, side->tag_component, &tag, sizeof tag) == ESPL_OK &&
            tag == node->tag &&
            (espl_get_local(side->world, entity, &local) == ESPL_OK) == node->has_placement &&
-           test_same(&local, &node->local) &&
+           test_same(&local, &node->state.local) &&
            espl_entity_is_null(espl_get_first_child(side->world, entity)) ==
                (node->first == MODEL_NONE);
 }
@@ -364,173 +468,4 @@ void side_map(test_side *side, const test_tape *tape, const operation *op)
         }
     }
     side->mapped = count;
-}
-
-// --- Comparing ---
-
-void side_compare_node(const test_side *side, const test_tape *tape, uint32_t node)
-{
-    const model_node *const n = &tape->model.nodes[node];
-    const espl_status expected = n->has_placement ? ESPL_OK : ESPL_ERR_NO_TRANSFORM;
-    espl_transform local = n->local, world = n->world;
-    const espl_status status = espl_get_local(side->world, side->handles[node], &local);
-    const espl_status world_status = espl_get_world(side->world, side->handles[node], &world);
-
-    tape_demand(tape, status == expected && world_status == expected, "node %u reads %s, %s", node,
-                espl_status_name(status), espl_status_name(world_status));
-    if (!n->has_placement) {
-        return;
-    }
-    tape_demand(tape, test_same(&local, &n->local),
-                "local of node %u: position %a %a %a, not %a %a %a; scale %a, not %a", node,
-                (double)local.position[0], (double)local.position[1], (double)local.position[2],
-                (double)n->local.position[0], (double)n->local.position[1],
-                (double)n->local.position[2], (double)local.scale, (double)n->local.scale);
-    tape_demand(tape, test_same(&world, &n->world),
-                "world of node %u: position %a %a %a, not %a %a %a; scale %a, not %a", node,
-                (double)world.position[0], (double)world.position[1], (double)world.position[2],
-                (double)n->world.position[0], (double)n->world.position[1],
-                (double)n->world.position[2], (double)world.scale, (double)n->world.scale);
-}
-
-static void compare_links(const test_side *side, const test_tape *tape, uint32_t node)
-{
-    const espl_world *const world = side->world;
-    const model_node *const n = &tape->model.nodes[node];
-    const espl_entity entity = side->handles[node];
-    espl_entity child = espl_get_first_child(world, entity);
-    uint32_t tag = 0;
-
-    tape_demand(tape, espl_is_alive(world, entity), "node %u is dead", node);
-    tape_demand(tape, espl_get_role(world, entity) == model_role(&tape->model, node),
-                "node %u has role %d", node, (int)espl_get_role(world, entity));
-    tape_demand(tape,
-                espl_entity_equal(espl_get_parent(world, entity), n->parent == MODEL_NONE
-                                                                      ? espl_entity_null()
-                                                                      : side->handles[n->parent]),
-                "node %u has another parent", node);
-    tape_demand(tape, espl_get_link(world, entity) == n->link, "node %u has another link", node);
-    for (uint32_t i = n->first; i != MODEL_NONE; i = tape->model.nodes[i].next) {
-        tape_demand(tape, espl_entity_equal(child, side->handles[i]),
-                    "node %u has another child in place of node %u", node, i);
-        child = espl_get_next_sibling(world, child);
-    }
-    tape_demand(tape, espl_entity_is_null(child), "node %u has a child too many", node);
-    tape_demand(tape,
-                espl_get(world, entity, side->tag_component, &tag, sizeof tag) == ESPL_OK &&
-                    tag == n->tag,
-                "node %u has another component value", node);
-}
-
-// Ranks count ghosts, so they are the breadth-first order only where there are none.
-static void compare_ranks(const test_side *side, const test_tape *tape, uint32_t root)
-{
-    const test_model *const model = &tape->model;
-    uint32_t *const queue = malloc(model->living_count * sizeof *queue);
-    uint32_t end = 1;
-
-    ck_assert_ptr_nonnull(queue);
-    queue[0] = root;
-    for (uint32_t rank = 0; rank < end; ++rank) {
-        const uint32_t got = espl_get_rank(side->world, side->handles[queue[rank]]);
-        tape_demand(tape, got == rank, "node %u has rank %u, not %u", queue[rank], got, rank);
-        for (uint32_t i = model->nodes[queue[rank]].first; i != MODEL_NONE;
-             i = model->nodes[i].next) {
-            queue[end++] = i;
-        }
-    }
-    free(queue);
-}
-
-static void compare_walks(const test_side *side, const test_tape *tape, uint32_t node)
-{
-    const espl_world *const world = side->world;
-    const espl_entity entity = side->handles[node];
-    const uint32_t root = model_root(&tape->model, node);
-    const espl_transform *const placed = &tape->model.nodes[node].world;
-    size_t below = 0;
-
-    for (uint32_t i = model_next(&tape->model, node, node); i != MODEL_NONE;
-         i = model_next(&tape->model, node, i)) {
-        below += 1;
-    }
-    tape_demand(tape, espl_entity_equal(espl_get_root(world, entity), side->handles[root]),
-                "node %u has another root", node);
-    tape_demand(tape, espl_get_depth(world, entity) == model_depth(&tape->model, node),
-                "node %u has depth %u", node, espl_get_depth(world, entity));
-    tape_demand(tape, espl_count_descendants(world, entity) == below, "node %u counts %zu below",
-                node, espl_count_descendants(world, entity));
-    tape_demand(tape, espl_is_ancestor(world, side->handles[root], entity) == (root != node),
-                "node %u does not know its root", node);
-    if (tape->model.nodes[node].has_placement && tape->style.values == VALUES_PLAIN) {
-        const double error = oracle_error(&tape->model, node, placed);
-        tape_demand(tape, error <= 1, "node %u is off by %g of what is allowed", node, error);
-    }
-}
-
-static void compare_dead(const test_side *side, const test_tape *tape, uint32_t node)
-{
-    const espl_entity entity = side->handles[node];
-    tape_demand(tape, !espl_is_alive(side->world, entity), "dead node %u lives", node);
-    tape_demand(tape,
-                espl_get_role(side->world, entity) == ESPL_ROLE_NONE &&
-                    espl_entity_is_null(espl_get_parent(side->world, entity)) &&
-                    espl_entity_is_null(espl_get_first_child(side->world, entity)) &&
-                    espl_entity_is_null(espl_get_next_sibling(side->world, entity)),
-                "dead node %u shows in navigation", node);
-}
-
-static void compare_counts(const test_side *side, const test_tape *tape)
-{
-    const test_model *const model = &tape->model;
-    size_t roles[4] = {0};
-    espl_world_stats stats;
-
-    espl_stats(side->world, &stats);
-    for (uint32_t i = 0; i < model->living_count; ++i) {
-        roles[model_role(model, model->living[i])] += 1;
-    }
-    tape_demand(tape, stats.entities == model->living_count, "%zu entities live, not %u",
-                stats.entities, model->living_count);
-    tape_demand(
-        tape,
-        stats.solos == roles[ESPL_ROLE_SOLO] && stats.hierarchies == roles[ESPL_ROLE_ROOT] &&
-            stats.members == roles[ESPL_ROLE_MEMBER],
-        "%zu solos, %zu roots, %zu members, not %zu, %zu, %zu", stats.solos, stats.hierarchies,
-        stats.members, roles[ESPL_ROLE_SOLO], roles[ESPL_ROLE_ROOT], roles[ESPL_ROLE_MEMBER]);
-    tape_demand(tape, stats.bytes == side->test.heap.bytes, "%zu bytes reported, %zu outstanding",
-                stats.bytes, side->test.heap.bytes);
-    tape_demand(tape, side->test.hooks.traps == 0, "a trap: %s", side->test.hooks.last_line);
-}
-
-void side_compare(test_side *side, const test_tape *tape)
-{
-    const test_model *const model = &tape->model;
-    uint64_t sampling = tape->seed + tape->at;
-    espl_validation report = {0};
-    espl_world_stats stats;
-
-    espl_stats(side->world, &stats);
-    compare_counts(side, tape);
-    for (uint32_t i = 0; i < model->living_count; ++i) {
-        const uint32_t node = model->living[i];
-        compare_links(side, tape, node);
-        side_compare_node(side, tape, node);
-        if (stats.ghosts == 0 && model_role(model, node) == ESPL_ROLE_ROOT) {
-            compare_ranks(side, tape, node);
-        }
-    }
-    for (uint32_t i = 0; i < 4 && model->living_count != 0; ++i) {
-        compare_walks(side, tape, model->living[test_below(&sampling, model->living_count)]);
-    }
-    for (uint32_t i = 0; i < 16 && model->count != 0; ++i) {
-        const uint32_t node = test_below(&sampling, model->count);
-        if (!model->nodes[node].is_alive) {
-            compare_dead(side, tape, node);
-        }
-    }
-    const bool is_valid = espl_validate(side->world, &report);
-    tape_demand(tape, is_valid, "%s (entity %u, detail %zu)",
-                report.rule != NULL ? report.rule : "no rule named", report.entity.index,
-                report.detail);
 }

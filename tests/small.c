@@ -27,8 +27,7 @@ espl_status small_run(small *s, const operation *op)
     const espl_status status = side_run(&s->side, &s->tape, op);
     const model_answer answer = tape_apply(&s->tape, op);
 
-    tape_demand(&s->tape, (answer & model_answer_of(status)) != 0, "answered %s, allowed set %#x",
-                espl_status_name(status), answer);
+    side_check(&s->side, &s->tape, op, status, answer);
     side_map(&s->side, &s->tape, op);
     return status;
 }
@@ -53,9 +52,9 @@ uint32_t small_add(small *s, uint32_t parent, espl_link link)
                               .entity = node,
                               .parent = parent,
                               .before = MODEL_NONE,
-                              .options = {.position = ESPL_KEEP_LOCAL,
-                                          .rotation = ESPL_KEEP_LOCAL,
-                                          .scale = ESPL_KEEP_LOCAL,
+                              .options = {.position = ESPL_STAY_LOCAL,
+                                          .rotation = ESPL_STAY_LOCAL,
+                                          .scale = ESPL_STAY_LOCAL,
                                           .link = link}};
 
     ck_assert_int_eq(small_run(s, &create), ESPL_OK);

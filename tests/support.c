@@ -268,8 +268,9 @@ static uint64_t hash_entity(uint64_t hash, const espl_world *world, espl_entity 
     const espl_entity near[3] = {espl_get_parent(world, entity),
                                  espl_get_first_child(world, entity),
                                  espl_get_next_sibling(world, entity)};
-    const uint32_t word[3] = {(uint32_t)espl_get_role(world, entity),
-                              (uint32_t)espl_get_link(world, entity), espl_get_rank(world, entity)};
+    const uint32_t word[4] = {(uint32_t)espl_get_role(world, entity),
+                              (uint32_t)espl_get_link(world, entity), espl_get_rank(world, entity),
+                              espl_get_inherit(world, entity)};
     espl_transform local = {0}, placed = {0};
     const int status[2] = {(int)espl_get_local(world, entity, &local),
                            (int)espl_get_world(world, entity, &placed)};

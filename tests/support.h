@@ -71,7 +71,8 @@ bool test_one_in(uint64_t *state, uint32_t n);
 float test_between(uint64_t *state, float low, float high);
 
 /// Hash all that a world shows: handles, the order of rows, slots, parents, sibling order, links,
-/// transforms, and how many there are. Room that is reserved does not count.
+/// inherit flags, transforms as they are read, and how many there are. Room that is reserved does
+/// not count.
 uint64_t test_physical_hash(espl_world *world);
 /// FNV-1a over bytes, continued from `hash`.
 uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size);

@@ -5,6 +5,7 @@
 #ifndef ESPALIER_TESTS_TAPE_H
 #define ESPALIER_TESTS_TAPE_H
 
+#include "tests/forms.h"
 #include "tests/model.h"
 #include "tests/support.h"
 
@@ -19,6 +20,11 @@ typedef enum opcode {
     OP_INSTANCE, // with all that espl_instance_def says; always through commands
     OP_SET_LOCAL,
     OP_SET_WORLD,
+    OP_WRITE, // of any kind, in any form
+    OP_LOOK_AT,
+    OP_ROTATE_ABOUT,
+    OP_SET_INHERIT,
+    OP_BATCH, // of the tape's entries
     OPCODE_COUNT
 } opcode;
 
@@ -33,13 +39,18 @@ typedef struct operation {
     uint32_t key, lane;
     uint32_t entity, parent, before; // operands
     espl_attach_options options;     // but for before
-    espl_keep keep;
+    espl_stay keep;
     espl_orphan orphan;
     espl_place place;
     espl_transform value;
-    uint32_t count;
-    uint32_t pending; // number of the first of `count` clones
-    bool has_placement, sets_tag;
+    uint32_t inherit; // flags to set, or of an instance
+    espl_write_kind kind;
+    write_form form;
+    espl_write_value data; // of a write; what to rotate by
+    float point[3], up[3]; // to look at, or to rotate about
+    uint32_t count;        // clones, or entries
+    uint32_t pending;      // number of the first of `count` clones
+    bool has_placement, sets_tag, has_up;
     uint32_t tag;
 } operation;
 
@@ -51,6 +62,7 @@ typedef enum tape_shape {
     SHAPE_TINY
 } tape_shape;
 typedef enum tape_values { VALUES_PLAIN, VALUES_STRETCHED, VALUES_ZERO, VALUES_HUGE } tape_values;
+typedef enum tape_flags { FLAGS_NONE, FLAGS_FEW, FLAGS_MANY } tape_flags;
 
 /// What one seed turns out. A random subset of all that could be.
 typedef struct tape_style {
@@ -58,6 +70,8 @@ typedef struct tape_style {
     uint32_t population; // living entities it strives for
     tape_shape shape;
     tape_values values;
+    tape_flags flags;
+    uint32_t flag_mask;  // ESPL_KEEP_ flags that are given
     uint32_t bad_one_in; // operands
     bool has_unplaced;
     uint32_t lanes, keys; // of recorded operations
@@ -67,11 +81,16 @@ typedef struct test_tape {
     uint64_t seed, random;
     size_t at; // operation at hand, for the failure message
     opcode code;
+    const char *note; // NULL, or the case at hand, for the failure message
     tape_style style;
     test_model model;
     uint32_t recent;   // last child attached
     uint32_t *pending; // [pending_count] node of the model, MODEL_DEAD while not born
     uint32_t pending_count, pending_capacity;
+    model_entry *entries; // [entry_capacity] of an OP_BATCH; nodes are operands
+    uint32_t entry_capacity;
+    espl_write_report report;        // the model's account of the last OP_BATCH
+    uint64_t writes, writes_skipped; // of the model when the last operation began
 } test_tape;
 
 /// Set up and choose a style from the seed.
@@ -85,6 +104,8 @@ operation tape_next_recorded(test_tape *tape);
 model_answer tape_apply(test_tape *tape, const operation *operation);
 /// Give pending numbers to the clones of an operation. @return the first.
 uint32_t tape_pend(test_tape *tape, uint32_t count);
+/// Make room for the entries of a batch.
+void tape_reserve_entries(test_tape *tape, uint32_t count);
 /// Forget the pending numbers of a batch.
 void tape_forget_pending(test_tape *tape);
 /// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.
@@ -111,12 +132,19 @@ typedef struct test_side {
     espl_entity *pending; // [pending_capacity] by number
     uint32_t pending_capacity;
     espl_entity fresh[TAPE_COUNT_LIMIT];
+    espl_write *writes; // [write_capacity] of an OP_BATCH
+    uint32_t write_capacity;
+    espl_write_report report; // of the last OP_BATCH
+    espl_world_stats before;  // of the world when the last operation began
 } test_side;
 
 void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor);
 void side_end(test_side *side);
 /// Carry an operation out at once. The model follows with tape_apply(), then side_map().
 espl_status side_run(test_side *side, const test_tape *tape, const operation *operation);
+/// Compare what side_run() answered with what the model allows, the account of a batch too.
+void side_check(const test_side *side, const test_tape *tape, const operation *operation,
+                espl_status status, model_answer answer);
 /// Record an operation in the side's batch.
 espl_status side_record(test_side *side, const operation *operation);
 /// Learn the handles of nodes that the model made since the last call. @param operation  the one
@@ -126,5 +154,8 @@ void side_map(test_side *side, const test_tape *tape, const operation *operation
 void side_compare(test_side *side, const test_tape *tape);
 /// Compare one node's placements with the model.
 void side_compare_node(const test_side *side, const test_tape *tape, uint32_t node);
+/// Compare every way to read one node, also as another one sees it.
+void side_compare_reads(const test_side *side, const test_tape *tape, uint32_t node,
+                        uint32_t frame);
 
 #endif

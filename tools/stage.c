@@ -105,7 +105,7 @@ static bool attach_nodes(tool_stage *stage, const tool_scene *scene, espl_entity
                          const espl_entity *nodes, espl_commands *commands, tool_fault *fault)
 {
     const espl_attach_options keep = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
     espl_recorder *const recorder = espl_commands_recorder(commands, 0);
     espl_report report;
 

@@ -34,6 +34,8 @@ typedef enum espl_status {
     /// Done as far as it can be expressed: an ancestor's scale or stretch of zero hides an axis.
     /// Read the world transform to see what it became.
     ESPL_LOSSY = 1,
+    /// A batch is done but for some of its entries, which were refused alone. See its report.
+    ESPL_PARTLY = 2,
 
     /// The allocator returned NULL. Free memory or reserve earlier, then try again.
     ESPL_ERR_NO_MEMORY = -1,
@@ -65,8 +67,13 @@ typedef enum espl_status {
     ESPL_ERR_PLAYED = -14,
     /// The executor ran a job twice, never, or out of range. The world is untouched.
     ESPL_ERR_EXECUTOR = -15,
-    /// The entity named as the next sibling is not a child of the parent.
+    /// The entity named as the next sibling is not a child of the parent; or the call needs a
+    /// member, and the entity is a root or solo.
     ESPL_ERR_NOT_CHILD = -16,
+    /// The member copies its parent's world (ESPL_COPY_PARENT). Clear the flag to place it.
+    ESPL_ERR_COPIES_PARENT = -17,
+    /// The matrix has shear, or its last row is not 0, 0, 0, 1: no placement is near it.
+    ESPL_ERR_SHEAR = -18,
 } espl_status;
 
 /// Return the name of a status, "ESPL_OK" for example; "unknown status" for any other number.

@@ -79,6 +79,7 @@ typedef struct espl_instance_def {
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
+    uint32_t inherit; ///< Inherit flags under the parent, as espl_attach_options has them.
 } espl_instance_def;
 
 /// Record clones of a source's owned closure.
@@ -103,7 +104,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, 
                                                        const espl_attach_options *options);
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity entity, espl_keep keep);
+                                                       espl_entity entity, espl_stay keep);
 /// Record espl_set_local(). The value is checked and normalised now.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key,
                                                           espl_entity entity,
@@ -113,8 +114,16 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_set_world(espl_recorder *recorde
                                                           espl_entity entity,
                                                           const espl_transform *value);
 
+/// Record one write of any kind. The value is checked now; a rotation, the transform's too, is
+/// normalised now.
+ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, uint32_t key,
+                                                      const espl_write *write);
+/// Record espl_set_inherit().
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key,
+                                                            espl_entity entity, uint32_t flags);
+
 /// Reasons counted by a report: index with the negated status.
-#define ESPL_REASON_COUNT 17
+#define ESPL_REASON_COUNT 19
 /// Where a command was recorded.
 typedef struct espl_command_place {
     uint32_t lane;

@@ -3,7 +3,9 @@
 /// Placements as values: composing, inverting, converting, matrices. No world is needed.
 ///
 /// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
-/// Every result is the same bits on every machine. All functions may be called from any thread.
+/// Every result is the same bits on every machine. All functions may be called from any thread. A
+/// NULL pointer where none is allowed is a programmer's fault: it traps in checked builds; in others
+/// it answers ESPL_ERR_ARGUMENT, or does nothing where there is no status.
 #ifndef ESPALIER_TRANSFORM_H
 #define ESPALIER_TRANSFORM_H
 
@@ -49,6 +51,47 @@ static inline espl_transform espl_transform_identity(void)
 ESPL_API espl_transform espl_transform_compose(const espl_transform *parent,
                                                const espl_transform *local);
 
+/// Parts of its world placement that a member does NOT take from its parent. A member has a byte of
+/// these; 0, the usual case, takes everything.
+///
+/// A kept part is stored as a world value of its own, whatever the parent does; the other parts are
+/// composed as ever.
+enum {
+    ESPL_KEEP_X = 1,       ///< World x of the position.
+    ESPL_KEEP_Y = 2,       ///< World y of the position.
+    ESPL_KEEP_Z = 4,       ///< World z of the position.
+    ESPL_KEEP_FORWARD = 8, ///< World direction of +Z.
+    ESPL_KEEP_UP = 16,     ///< World direction of +Y.
+    /// Where one direction alone is kept, up is exact and forward as near as it can be; without
+    /// this flag it is the other way round.
+    ESPL_STRICT_UP = 32,
+    ESPL_KEEP_SCALE = 64, ///< World scale.
+    /// World is a copy of the parent's, all 48 bytes. Stands alone: no other flag goes with it.
+    ESPL_COPY_PARENT = 128,
+
+    ESPL_KEEP_POSITION = ESPL_KEEP_X | ESPL_KEEP_Y | ESPL_KEEP_Z,
+    ESPL_KEEP_ROTATION = ESPL_KEEP_FORWARD | ESPL_KEEP_UP, ///< The whole rotation, bit for bit.
+};
+
+/// Compute the world placement of a member with inherit flags.
+///
+///     composed = espl_transform_compose(parent, local)
+///     position = kept's on the axes that are kept, composed's on the others
+///     scale    = kept's or composed's
+///     rotation = kept's where both directions are kept, composed's where none is; else of
+///                f = forward of (forward kept ? kept : composed), u = up of (up kept ? kept :
+///                composed), right = normalize(u x f): the axes (right, f x right, f), or
+///                (right, u, right x u) for ESPL_STRICT_UP
+///
+/// Where right vanishes (f and u within 1e-5 of parallel) the rotation is the one whole that holds
+/// the exact direction; where kept and composed rotation are the same bits, it is that one.
+/// ESPL_COPY_PARENT gives parent as it is. The result is not checked.
+/// @param kept   parts that the flags do not name are not read.
+/// @param flags  a byte of ESPL_KEEP_ flags.
+ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
+                                               const espl_transform *local,
+                                               const espl_transform *kept, uint32_t flags);
+
 /// Compute the local placement that espl_transform_compose() turns into `world` under `parent`.
 ///
 ///     rotation = conj(parent.rotation) * world.rotation, normalised as espl_transform_normalize()
@@ -93,6 +136,43 @@ ESPL_API void espl_transform_vector(float out[3], const espl_transform *frame,
 ESPL_API void espl_transform_vector_inverse(float out[3], const espl_transform *frame,
                                             const float vector[3]);
 
+/// Direction in which an axis of a frame points.
+typedef enum espl_axis {
+    ESPL_AXIS_RIGHT = 0,   ///< +X
+    ESPL_AXIS_UP = 1,      ///< +Y
+    ESPL_AXIS_FORWARD = 2, ///< +Z
+    ESPL_AXIS_LEFT = 3,    ///< -X
+    ESPL_AXIS_DOWN = 4,    ///< -Y
+    ESPL_AXIS_BACK = 5,    ///< -Z
+} espl_axis;
+
+/// Write the unit vector along an axis of the frame. Scale and stretch, negative ones too, do not
+/// matter.
+ESPL_API void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis);
+
+/// Tell whether the placement mirrors: an odd number of its axes, scale times stretch, is negative.
+/// Triangles then wind the other way. A placement with an axis of zero does not mirror.
+ESPL_API bool espl_transform_is_mirrored(const espl_transform *transform);
+
+/// Turn a placement in its place so that its forward axis points at a target.
+///
+/// @param target  in the axes that the placement is placed in.
+/// @param up      direction that the up axis comes as near to as it can; NULL means +Y. Where it is
+///                within 1e-5 of parallel to the forward direction, or of no length, +Y serves, and
+///                where that is parallel too, +Z.
+/// @return ESPL_OK; ESPL_LOSSY with nothing changed where the target is the placement's own
+///         position; ESPL_ERR_NOT_FINITE (target, up or placement); ESPL_ERR_ARGUMENT (NULL).
+ESPL_API espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
+                                            const float *up);
+
+/// Turn a placement about a point: position and rotation go round, the rest stays.
+///
+/// @param rotation  normalised first.
+/// @return ESPL_OK, ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE (the position would overflow),
+///         ESPL_ERR_ARGUMENT (NULL); refused, nothing is changed.
+ESPL_API espl_status espl_transform_rotate_about(espl_transform *transform, const float pivot[3],
+                                                 const float rotation[4]);
+
 /// Write T * R * diag(scale * stretch) as 3 rows of 4.
 ESPL_API void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform);
 /// Write T * R * diag(scale * stretch) as 4 columns of 4, the order of glTF and OpenGL.
@@ -100,6 +180,31 @@ ESPL_API void espl_transform_matrix_4x4(float columns[16], const espl_transform 
 /// Write the inverse of espl_transform_matrix_4x4(), 4 columns of 4. Axes of zero scale or stretch
 /// become rows of zeros.
 ESPL_API void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform);
+
+/// Decompose a matrix into the placement whose espl_transform_matrix_4x4() it is.
+///
+/// Lengths of the columns that are equal to 1e-6 of the largest become the scale; others become the
+/// stretch, with a scale of 1. A mirroring matrix gets a negative scale. A column of zeros is an
+/// axis of zero; the rotation then follows from the columns that are left.
+/// @param columns   4 columns of 4, the order of glTF and OpenGL.
+/// @param residual  NULL, or out: the largest difference between an element of the upper 3 x 3 and
+///                  that of the placement found, divided by the largest column length; 0 for a
+///                  matrix of zeros. Written whenever the elements are finite.
+/// @return ESPL_OK; ESPL_ERR_SHEAR (a residual above 1e-4, or a last row other than 0, 0, 0, 1);
+///         ESPL_ERR_NOT_FINITE; ESPL_ERR_RANGE (a length overflows); ESPL_ERR_ARGUMENT (NULL).
+///         Refused, out is unchanged. The context is 0.
+ESPL_API espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
+                                                    float *residual);
+
+/// Make a placement of glTF's translation, rotation (x, y, z, w) and scale per axis. Three equal
+/// scales become the scale; others become the stretch, with a scale of 1, and are then not inherited
+/// as shape, which glTF would do. The context is 0.
+/// @return ESPL_OK; ESPL_ERR_NOT_FINITE; ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
+ESPL_API espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
+                                             const float rotation[4], const float scale[3]);
+/// Write a placement as glTF's translation, rotation and scale; scale[i] is scale * stretch[i].
+ESPL_API void espl_transform_to_trs(const espl_transform *transform, float translation[3],
+                                    float rotation[4], float scale[3]);
 
 #ifdef __cplusplus
 }

@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 /// Which side of a placement stays when the parent changes.
-typedef enum espl_keep {
-    ESPL_KEEP_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
-    ESPL_KEEP_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
-    ESPL_KEEP_NONE = 2,  ///< Snap to the parent: position 0, rotation identity, scale 1.
-} espl_keep;
+typedef enum espl_stay {
+    ESPL_STAY_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
+    ESPL_STAY_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
+    ESPL_STAY_NONE = 2,  ///< Snap to the parent: position 0, rotation identity, scale 1.
+} espl_stay;
 
 /// Lifetime tie between a child and its parent.
 typedef enum espl_link {
@@ -27,15 +27,18 @@ typedef enum espl_link {
     ESPL_LINK_FREE = 1,  ///< Moves with the parent, but outlives it.
 } espl_link;
 
-/// How to attach. {0}: keep world, owned, last sibling. Grows at the end only.
+/// How to attach. {0}: keep world, inherit everything, owned, last sibling. Grows at the end only.
 typedef struct espl_attach_options {
-    espl_keep position;
-    espl_keep rotation;
-    espl_keep scale;
+    espl_stay position;
+    espl_stay rotation;
+    espl_stay scale;
     espl_link link;
     /// Child of the new parent to stand before; null: last. Under the same parent null keeps the
     /// place.
     espl_entity before;
+    /// Inherit flags under the parent (espalier/transform.h): ESPL_KEEP_ flags, or ESPL_COPY_PARENT,
+    /// which snaps at once and leaves the other rules unread. 0: inherit everything.
+    uint32_t inherit;
 } espl_attach_options;
 
 /// Make an entity, with all that is below it, a child of another one. Structural.
@@ -43,7 +46,8 @@ typedef struct espl_attach_options {
 /// Under the parent it already has, only what the options change is changed.
 /// @param options  NULL means {0}.
 /// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_ERR_CYCLE;
-///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum out of range);
+///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
+///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without placement);
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(size of the hierarchies touched).
 ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
@@ -51,20 +55,21 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
                                                 const espl_attach_options *options);
 
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
-/// Structural. The link kind is forgotten.
+/// Structural. The link kind and the inherit flags are forgotten.
 ///
-/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
-///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
-///              ESPL_KEEP_NONE: the identity placement, but for the entity's own stretch and context.
+/// @param keep  ESPL_STAY_WORLD stays in place bit for bit, but that a rotation off unit length (by
+///              more than 4e-7) is normalised; ESPL_STAY_LOCAL: the local becomes the world;
+///              ESPL_STAY_NONE: the identity placement, but for the entity's own stretch and context.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
-                                                espl_keep keep);
+                                                espl_stay keep);
 
 /// Destroy an entity and its owned closure: every descendant reached through owned links only.
 ///
 /// Survivors below a destroyed member follow the nearest living ancestor, in the dead one's place
 /// among its siblings; below a destroyed root they become roots or solos. Their worlds stay where
-/// they are, to rounding. Never fails for lack of memory. Structural.
+/// they are, to rounding, but that one with ESPL_COPY_PARENT copies its new parent. Never fails for
+/// lack of memory. Structural.
 /// @return ESPL_OK, ESPL_ERR_BUSY, the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity);
 /// Destroy an entity and everything below it, free links too. As espl_destroy().

@@ -61,7 +61,10 @@ typedef struct espl_world_stats {
     size_t bytes_tree;      ///< Of these: runs, links, transforms.
     size_t bytes_commands;  ///< Of these: recorders and playback scratch.
     uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
-    uint64_t writes;        ///< Transform writes that changed a local since the world was made.
+    uint64_t writes;        ///< Transform writes that changed a placement since the world was made.
+    uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
+    uint64_t nodes_skipped;  ///< Nodes looked at by a write and found unchanged: what hangs below
+                             ///< them was not visited. Since the world was made.
 } espl_world_stats;
 
 /// Read the statistics. O(archetypes + chunks).

@@ -10,6 +10,8 @@ static const status_entry table[] = {
     {ESPL_OK, "ESPL_OK", "Done as asked."},
     {ESPL_LOSSY, "ESPL_LOSSY",
      "Done as far as it can be expressed under a scale or stretch of zero; read what it became."},
+    {ESPL_PARTLY, "ESPL_PARTLY",
+     "Done but for some entries of the batch, which were refused alone; see its report."},
     {ESPL_ERR_NO_MEMORY, "ESPL_ERR_NO_MEMORY",
      "The allocator returned NULL; free memory or reserve earlier, then try again."},
     {ESPL_ERR_ARGUMENT, "ESPL_ERR_ARGUMENT",
@@ -34,7 +36,11 @@ static const status_entry table[] = {
     {ESPL_ERR_EXECUTOR, "ESPL_ERR_EXECUTOR",
      "The executor ran a job twice, never, or out of range; mend the executor."},
     {ESPL_ERR_NOT_CHILD, "ESPL_ERR_NOT_CHILD",
-     "The entity named as the next sibling is not a child of the parent."},
+     "The entity is not a child: of the parent named with it, or of any."},
+    {ESPL_ERR_COPIES_PARENT, "ESPL_ERR_COPIES_PARENT",
+     "The member copies its parent's world; clear that inherit flag to place it."},
+    {ESPL_ERR_SHEAR, "ESPL_ERR_SHEAR",
+     "The matrix has shear, or a last row other than 0, 0, 0, 1; no placement is near it."},
 };
 
 static const status_entry *find(espl_status status)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lib/commands/carrier.h"
 
-#include <string.h>
-
 espl_status espl__carrier_no_memory(espl__carrier *c)
 {
     c->group->status = ESPL_ERR_NO_MEMORY;
@@ -49,61 +47,25 @@ void espl__carrier_set_link(espl__carrier *c, uint32_t node, uint8_t link)
     n->flags |= link == ESPL_LINK_FREE ? (unsigned)ESPL__NODE_FREE_LINK : 0u;
 }
 
-espl__frame espl__carrier_frame(espl__carrier *c, uint32_t node)
+const espl__frame *espl__carrier_frame(espl__carrier *c, uint32_t node, espl__frame *room)
 {
     if (node == ESPL__NO_NODE) {
-        return (espl__frame){espl__pose_identity(), espl__extra_default()};
+        return NULL;
     }
-    return (espl__frame){espl__sketch_world(c->sketch, node), espl__sketch_extra(c->sketch, node)};
+    *room = (espl__frame){espl__sketch_world(c->sketch, node), espl__sketch_extra(c->sketch, node)};
+    return room;
 }
 
-unsigned espl__carrier_local_under(espl__carrier *c, uint32_t parent, const espl_pose *world,
-                                   const espl_pose *fallback, espl_pose *local)
+espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl__placement *placement)
 {
-    if (parent == ESPL__NO_NODE) {
-        *local = *world;
-        (void)espl__rotation_normalize(local->rotation);
-        return 0;
-    }
-    const espl__frame up = espl__carrier_frame(c, parent);
+    const espl__placement now = espl__sketch_placement(c->sketch, node);
 
-    return espl__pose_relative(local, &up.world, up.extra.stretch, world, fallback);
-}
-
-bool espl__carrier_is_in_range(espl__carrier *c, uint32_t parent, const espl_pose *local)
-{
-    if (!espl__pose_is_finite(local)) {
-        return false;
-    }
-    if (parent == ESPL__NO_NODE) {
-        return true;
-    }
-    const espl__frame up = espl__carrier_frame(c, parent);
-    const espl_pose world = espl__pose_compose(&up.world, up.extra.stretch, local);
-
-    return espl__pose_is_finite(&world);
-}
-
-espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl_transform *local)
-{
-    const espl_pose pose = espl__sketch_local(c->sketch, node);
-    const espl__extra extra = espl__sketch_own_extra(c->sketch, node);
-    const espl_transform now = espl__transform_of(&pose, &extra);
-
-    if (memcmp(&now, local, sizeof now) == 0) {
+    if (espl__placement_is_equal(&now, placement)) {
         return ESPL_OK;
     }
     if (!espl__sketch_reserve_written(c->sketch, 1)) {
         return espl__carrier_no_memory(c);
     }
-    espl__sketch_write(c->sketch, node, local);
+    espl__sketch_write(c->sketch, node, placement);
     return ESPL_OK;
-}
-
-espl_status espl__carrier_write_pose(espl__carrier *c, uint32_t node, const espl_pose *pose)
-{
-    const espl__extra extra = espl__sketch_own_extra(c->sketch, node);
-    const espl_transform local = espl__transform_of(pose, &extra);
-
-    return espl__carrier_write(c, node, &local);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One command on its way through a group's sketch, and what every kind needs for it: operands,
-// transforms under a parent that may be none, writes.
+// the frame of a parent that may be none, writes.
 #ifndef ESPALIER_LIB_COMMANDS_CARRIER_H
 #define ESPALIER_LIB_COMMANDS_CARRIER_H
 
@@ -29,24 +29,16 @@ espl_status espl__carrier_find(const espl__carrier *c, const espl__operand *oper
 espl_status espl__carrier_find_before(const espl__carrier *c, uint32_t parent, uint32_t *before);
 void espl__carrier_set_link(espl__carrier *c, uint32_t node, uint8_t link);
 
-/// What children of a node see of it; the identity for ESPL__NO_NODE.
-typedef struct espl__frame {
-    espl_pose world;
-    espl__extra extra;
-} espl__frame;
+/// What children of a node see of it, in `room`; NULL for ESPL__NO_NODE.
+const espl__frame *espl__carrier_frame(espl__carrier *c, uint32_t node, espl__frame *room);
+/// Give a node a new placement unless it has just that one.
+espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl__placement *placement);
 
-espl__frame espl__carrier_frame(espl__carrier *c, uint32_t node);
-/// Local that a world pose has under a parent; without a parent they are the same, but that a
-/// rotation which propagation brought off unit length does not live on as a local.
-/// @return ESPL__LOST_ flags.
-unsigned espl__carrier_local_under(espl__carrier *c, uint32_t parent, const espl_pose *world,
-                                   const espl_pose *fallback, espl_pose *local);
-/// Tell whether a local and the world it gives are finite.
-bool espl__carrier_is_in_range(espl__carrier *c, uint32_t parent, const espl_pose *local);
-/// Give a node a new local unless it has just that one.
-espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl_transform *local);
-/// The same, keeping stretch and context.
-espl_status espl__carrier_write_pose(espl__carrier *c, uint32_t node, const espl_pose *pose);
+static inline espl__stay_rules espl__carrier_rules(const espl__carrier *c)
+{
+    return (espl__stay_rules){c->command->stay_position, c->command->stay_rotation,
+                              c->command->stay_scale};
+}
 
 /// Carry an instantiate command out (clone.c).
 espl_status espl__carry_instantiate(espl__carrier *c);

@@ -4,97 +4,100 @@
 // operands in classify.c.
 #include "lib/commands/carrier.h"
 
-#include <string.h>
-
 // --- Survivors and pass-throughs ---
 
 // Local of a node relative to the first living transform above it: the locals of the dead between
-// them applied one after the other. Pass-throughs add nothing.
+// them applied one after the other. What copies its parent adds nothing.
 static espl_pose composed_local(espl__carrier *c, uint32_t node)
 {
     espl_pose local = espl__sketch_local(c->sketch, node);
     uint32_t up = c->sketch->nodes[node].parent;
 
-    while (up != ESPL__NO_NODE && espl__carrier_has(c, up, ESPL__NODE_DEAD | ESPL__NODE_PASS)) {
-        if (!espl__carrier_has(c, up, ESPL__NODE_PASS)) {
-            const espl__extra extra = espl__sketch_own_extra(c->sketch, up);
-            const espl_pose above = espl__sketch_local(c->sketch, up);
+    while (up != ESPL__NO_NODE &&
+           (espl__carrier_has(c, up, ESPL__NODE_DEAD) || espl__sketch_copies(c->sketch, up))) {
+        if (!espl__sketch_copies(c->sketch, up)) {
+            const espl__placement above = espl__sketch_placement(c->sketch, up);
 
-            local = espl__pose_compose(&above, extra.stretch, &local);
+            local = espl__pose_compose(&above.local, above.extra.stretch, &local);
         }
         up = c->sketch->nodes[up].parent;
     }
     return local;
 }
 
-// Before `top` comes under `anchor` (or becomes a root): give it, or what hangs below it when it is
-// a pass-through, the local that keeps the world.
+// The placement that keeps a node's world under another frame; kept parts stay what they are.
+static espl__placement rebased(espl__carrier *c, uint32_t node, const espl__frame *up)
+{
+    espl__placement placement = espl__sketch_placement(c->sketch, node);
+    const espl_pose world = espl__sketch_world(c->sketch, node);
+
+    if (up == NULL) {
+        placement.local = world;
+        (void)espl__rotation_normalize(placement.local.rotation);
+    } else {
+        const espl_pose composed = composed_local(c, node);
+
+        placement.local = espl__rebased(&up->world, up->extra.stretch, &world, &composed);
+    }
+    return placement;
+}
+
+// Before `top` comes under `anchor` (or becomes a root): give it the placement that keeps the world,
+// or give it to what hangs below where the node follows its parent as a copy.
 static espl_status rebase(espl__carrier *c, uint32_t top, uint32_t anchor)
 {
-    const espl__frame up = espl__carrier_frame(c, anchor);
+    espl__frame room;
+    const espl__frame *const up = espl__carrier_frame(c, anchor, &room);
     espl_status status = ESPL_OK;
     uint32_t node = top;
 
     while (node != ESPL__NO_NODE && status == ESPL_OK) {
-        const bool is_pass = espl__carrier_has(c, node, ESPL__NODE_PASS);
+        const bool becomes_root = node == top && up == NULL;
+        const bool follows = becomes_root ? espl__carrier_has(c, node, ESPL__NODE_PASS)
+                                          : espl__sketch_copies(c->sketch, node);
 
-        if (!is_pass) {
-            espl_pose local = espl__sketch_world(c->sketch, node);
+        if (!follows) {
+            espl__placement placement = rebased(c, node, up);
 
-            if (anchor == ESPL__NO_NODE) {
-                (void)espl__rotation_normalize(local.rotation);
-            } else {
-                const espl_pose composed = composed_local(c, node);
-
-                local = espl__rebased(&up.world, up.extra.stretch, &local, &composed);
-            }
-            status = espl__carrier_write_pose(c, node, &local);
+            placement.kept = becomes_root ? espl__kept_none() : placement.kept;
+            status = espl__carrier_write(c, node, &placement);
         }
-        node = espl__sketch_next(c->sketch, node, top, is_pass);
+        node = espl__sketch_next(c->sketch, node, top, follows);
     }
     return status;
 }
 
 // --- Attach and detach ---
 
-// The local that the options ask for under the new parent.
-static espl_status placed_local(espl__carrier *c, uint32_t child, uint32_t parent, espl_pose *out)
+// Place a node with a transform under another parent or none, by the options.
+static espl_status place(espl__carrier *c, uint32_t node, uint32_t parent)
 {
-    const espl__command *const k = c->command;
-    const espl_pose local = espl__sketch_local(c->sketch, child);
-    const espl_pose identity = espl__pose_identity();
-    const espl_pose world = espl__sketch_world(c->sketch, child);
-    espl_pose seen = local;
-    const unsigned lost = espl__carrier_local_under(c, parent, &world, &local, &seen);
-    const espl_pose *const choice[] = {&seen, &local, &identity};
+    const uint32_t old_parent = c->sketch->nodes[node].parent;
+    espl__frame old_room, room;
+    const espl__frame *const old_up = espl__carrier_frame(c, old_parent, &old_room);
+    const espl__frame *const up = espl__carrier_frame(c, parent, &room);
+    espl__placement placement = espl__sketch_placement(c->sketch, node);
+    espl_pose world = espl__sketch_world(c->sketch, node);
+    const espl_pose local = espl__placement_seen(&placement, old_up, &world);
+    const espl_status status = espl__placement_move(&placement, &world, &local, up,
+                                                    espl__carrier_rules(c), c->command->inherit);
 
-    memcpy(out->position, choice[k->keep_position]->position, sizeof out->position);
-    memcpy(out->rotation, choice[k->keep_rotation]->rotation, sizeof out->rotation);
-    out->scale = choice[k->keep_scale]->scale;
-    if (!espl__carrier_is_in_range(c, parent, out)) {
-        return ESPL_ERR_RANGE;
+    if (status < 0) {
+        return status;
     }
-    const unsigned axes = ESPL__LOST_X | ESPL__LOST_Y | ESPL__LOST_Z;
-    const bool is_lossy = (k->keep_position == ESPL_KEEP_WORLD && (lost & axes) != 0) ||
-                          (k->keep_scale == ESPL_KEEP_WORLD && (lost & ESPL__LOST_SCALE) != 0);
+    const espl_status written = espl__carrier_write(c, node, &placement);
 
-    return is_lossy ? ESPL_LOSSY : ESPL_OK;
+    return written < 0 ? written : status;
 }
 
-// A node comes under another parent or none: place it by the options, then change the links.
+// A node comes under another parent or none: place it, then change the links.
 static espl_status place_and_move(espl__carrier *c, uint32_t node, uint32_t parent, uint32_t before)
 {
     espl_status status = ESPL_OK;
-    espl_pose local;
 
     if (!espl__carrier_has(c, node, ESPL__NODE_PASS)) {
-        status = placed_local(c, node, parent, &local);
-        if (status < 0) {
-            return status;
-        }
-        const espl_status written = espl__carrier_write_pose(c, node, &local);
-        status = written < 0 ? written : status;
-    } else if (c->command->keep_position == ESPL_KEEP_WORLD) {
+        status = place(c, node, parent);
+    } else if (c->command->stay_position == ESPL_STAY_WORLD) {
         status = rebase(c, node, parent);
     }
     if (status < 0) {
@@ -111,30 +114,34 @@ static espl_status place_and_move(espl__carrier *c, uint32_t node, uint32_t pare
     return status;
 }
 
-// Under the parent it has: snap, link and sibling position may change, nothing else.
+// Where a node stands, change its inherit flags and snap what the options say.
+static espl_status place_again(espl__carrier *c, uint32_t node, uint32_t parent)
+{
+    espl__frame room;
+    const espl__frame *const up = espl__carrier_frame(c, parent, &room);
+    espl__placement placement = espl__sketch_placement(c->sketch, node);
+    espl_pose world = espl__sketch_world(c->sketch, node);
+    const espl_status status = espl__placement_inherit(&placement, &world, up, c->command->inherit);
+
+    if (status < 0) {
+        return status;
+    }
+    espl_status done = espl__placement_snap(&placement, &world, up, espl__carrier_rules(c));
+
+    done = done < 0 ? done : espl__carrier_write(c, node, &placement);
+    return done < 0 ? done : status;
+}
+
+// Under the parent it has: inherit flags, snap, link and sibling position may change, nothing else.
 static espl_status reattach(espl__carrier *c, uint32_t child, uint32_t parent, uint32_t before)
 {
     const espl__command *const k = c->command;
-    espl_pose local = espl__sketch_local(c->sketch, child);
-    const espl_pose identity = espl__pose_identity();
     espl_status status = ESPL_OK;
 
-    if (k->keep_position == ESPL_KEEP_NONE) {
-        memcpy(local.position, identity.position, sizeof local.position);
-    }
-    if (k->keep_rotation == ESPL_KEEP_NONE) {
-        memcpy(local.rotation, identity.rotation, sizeof local.rotation);
-    }
-    if (k->keep_scale == ESPL_KEEP_NONE) {
-        local.scale = identity.scale;
-    }
     if (!espl__carrier_has(c, child, ESPL__NODE_PASS)) {
-        if (!espl__carrier_is_in_range(c, parent, &local)) {
-            return ESPL_ERR_RANGE;
-        }
-        status = espl__carrier_write_pose(c, child, &local);
+        status = place_again(c, child, parent);
     }
-    if (status != ESPL_OK) {
+    if (status < 0) {
         return status;
     }
 
@@ -146,7 +153,7 @@ static espl_status reattach(espl__carrier *c, uint32_t child, uint32_t parent, u
         espl__sketch_unlink(c->sketch, child);
         espl__sketch_link(c->sketch, child, parent, before);
     }
-    return ESPL_OK;
+    return status;
 }
 
 static espl_status attach(espl__carrier *c)
@@ -166,6 +173,9 @@ static espl_status attach(espl__carrier *c)
     status = espl__carrier_find_before(c, parent, &before);
     if (status != ESPL_OK) {
         return status;
+    }
+    if (c->command->inherit != 0 && espl__carrier_has(c, child, ESPL__NODE_PASS)) {
+        return ESPL_ERR_NO_TRANSFORM;
     }
     return c->sketch->nodes[child].parent == parent ? reattach(c, child, parent, before)
                                                     : place_and_move(c, child, parent, before);
@@ -242,12 +252,13 @@ static espl_status destroy(espl__carrier *c)
 
 // --- Writes ---
 
-static espl_status set_transform(espl__carrier *c)
+// A write or a change of inherit flags, on the placement as it is at this moment.
+static espl_status change_placement(espl__carrier *c)
 {
-    const espl_transform *const value = espl__entry_transform(c->playback, c->entry);
-    const bool is_world = c->command->kind == ESPL__COMMAND_SET_WORLD;
+    const bool is_write = c->command->kind == ESPL__COMMAND_WRITE;
+    espl__frame room;
     uint32_t node = 0;
-    const espl_status status = espl__carrier_find(c, &c->entry->target, &node);
+    espl_status status = espl__carrier_find(c, &c->entry->target, &node);
 
     if (status != ESPL_OK) {
         return status;
@@ -255,20 +266,23 @@ static espl_status set_transform(espl__carrier *c)
     if (espl__carrier_has(c, node, ESPL__NODE_PASS)) {
         return ESPL_ERR_NO_TRANSFORM;
     }
-    const uint32_t parent = c->sketch->nodes[node].parent;
-    const espl_pose fallback = espl__sketch_local(c->sketch, node);
-    espl_pose local = espl__pose_of(value);
-    const espl__extra extra = espl__extra_of(value);
-    const unsigned lost =
-        is_world ? espl__carrier_local_under(c, parent, &local, &fallback, &local) : 0;
-    const espl_transform written = espl__transform_of(&local, &extra);
+    const espl__frame *const up = espl__carrier_frame(c, c->sketch->nodes[node].parent, &room);
+    espl__placement placement = espl__sketch_placement(c->sketch, node);
+    espl_pose world = espl__sketch_world(c->sketch, node);
 
-    if (!espl__carrier_is_in_range(c, parent, &local)) {
-        return ESPL_ERR_RANGE;
+    if (!is_write && up == NULL) {
+        return c->command->inherit != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    const espl_status done = espl__carrier_write(c, node, &written);
+    status = is_write
+                 ? espl__placement_write(&placement, &world, up, (espl_write_kind)c->command->place,
+                                         espl__entry_value(c->playback, c->entry))
+                 : espl__placement_inherit(&placement, &world, up, c->command->inherit);
+    if (status < 0) {
+        return status;
+    }
+    const espl_status done = espl__carrier_write(c, node, &placement);
 
-    return done == ESPL_OK && lost != 0 ? ESPL_LOSSY : done;
+    return done < 0 ? done : status;
 }
 
 // --- The table ---
@@ -282,8 +296,8 @@ static const command_function table[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_DESTROY_ONLY] = destroy,
     [ESPL__COMMAND_ATTACH] = attach,
     [ESPL__COMMAND_DETACH] = detach,
-    [ESPL__COMMAND_SET_LOCAL] = set_transform,
-    [ESPL__COMMAND_SET_WORLD] = set_transform,
+    [ESPL__COMMAND_WRITE] = change_placement,
+    [ESPL__COMMAND_INHERIT] = change_placement,
 };
 
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry)

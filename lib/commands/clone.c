@@ -41,21 +41,32 @@ static espl_status find_source(espl__carrier *c, source *out)
     return status;
 }
 
-static espl_transform source_transform(espl__carrier *c, const source *from, bool is_world)
+// The placement of the source as a value: its local as it is read, with the extra that it shows, and
+// its world.
+static espl__placement source_placement(espl__carrier *c, const source *from, espl_pose *world)
 {
     const espl__forest *const forest = c->playback->forest;
+    espl__placement placement;
+    espl__frame room;
+    const espl__frame *up = NULL;
 
     if (from->node == ESPL__NO_NODE) {
-        const espl__extra extra = espl__slot_extra(forest, from->slot);
+        const uint32_t parent = espl__frame_slot(forest, from->slot);
 
-        return espl__transform_of(
-            is_world ? &forest->world[from->slot] : &forest->local[from->slot], &extra);
+        placement = espl__slot_placement(forest, from->slot);
+        *world = forest->world[from->slot];
+        if (parent != ESPL__NO_SLOT) {
+            room = espl__slot_frame(forest, parent);
+            up = &room;
+        }
+    } else {
+        placement = espl__sketch_placement(c->sketch, from->node);
+        *world = espl__sketch_world(c->sketch, from->node);
+        up = espl__carrier_frame(c, c->sketch->nodes[from->node].parent, &room);
     }
-    const espl_pose pose = is_world ? espl__sketch_world(c->sketch, from->node)
-                                    : espl__sketch_local(c->sketch, from->node);
-    const espl__extra extra = espl__sketch_own_extra(c->sketch, from->node);
-
-    return espl__transform_of(&pose, &extra);
+    placement.local = espl__placement_seen(&placement, up, world);
+    placement.kept = espl__kept_none();
+    return placement;
 }
 
 static espl__node clone_of_slot(const espl__carrier *c, uint32_t slot)
@@ -74,7 +85,8 @@ static espl__node clone_of_slot(const espl__carrier *c, uint32_t slot)
                         .source = forest->entity[slot],
                         .values = ESPL__NO_NODE,
                         .flags = ESPL__NODE_CLONE | ESPL__NODE_DIRTY |
-                                 (is_pass ? (unsigned)ESPL__NODE_PASS : 0u)};
+                                 (is_pass ? (unsigned)ESPL__NODE_PASS : 0u) |
+                                 espl__node_flags_of(espl__slot_kept(forest, slot).flags)};
 }
 
 // A clone of a node copies what playback gave the node so far; room for one written transform.
@@ -91,6 +103,8 @@ static espl__node clone_of_node(espl__carrier *c, uint32_t node)
         clone.written = (uint32_t)sketch->written_count++;
         sketch->written[clone.written] = sketch->written[from->written];
     }
+    clone.flags &= ~(unsigned)(ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
+    clone.flags |= from->flags & (ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
     return clone;
 }
 
@@ -174,36 +188,35 @@ static bool is_pass_source(const espl__carrier *c, const source *from)
                : espl__carrier_has(c, from->node, ESPL__NODE_PASS);
 }
 
-// The local of each clone's top node. One without placement has nothing to be placed.
+// The placement of each clone's top node. One without a transform has nothing to be placed.
 static espl_status place_instance(espl__carrier *c, const source *from, uint32_t parent,
-                                  espl_transform *local)
+                                  espl__placement *placement)
 {
+    static const espl__stay_rules local_stays = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
+    static const espl__stay_rules world_stays = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
     const unsigned place = c->command->place;
-    unsigned lost = 0;
+    const bool is_root = parent == ESPL__NO_NODE;
+    espl__frame room;
+    const espl__frame *const up = espl__carrier_frame(c, parent, &room);
+    espl_pose world;
 
+    *placement = espl__placement_identity();
     if (is_pass_source(c, from)) {
-        *local = espl_transform_identity();
-        return ESPL_OK;
+        return c->command->inherit != 0 && !is_root ? ESPL_ERR_NO_TRANSFORM : ESPL_OK;
     }
     if (place == ESPL_PLACE_SOURCE) {
-        *local = source_transform(c, from, parent == ESPL__NO_NODE);
-        if (parent == ESPL__NO_NODE) {
-            (void)espl__rotation_normalize(local->rotation);
-        }
+        *placement = source_placement(c, from, &world);
     } else {
-        *local = *espl__entry_transform(c->playback, c->entry);
-    }
-    espl_pose pose = espl__pose_of(local);
-    if (place == ESPL_PLACE_WORLD) {
-        lost = espl__carrier_local_under(c, parent, &pose, &pose, &pose);
-    }
-    const espl__extra extra = espl__extra_of(local);
+        const espl_transform *const value = espl__entry_transform(c->playback, c->entry);
 
-    *local = espl__transform_of(&pose, &extra);
-    if (!espl__carrier_is_in_range(c, parent, &pose)) {
-        return ESPL_ERR_RANGE;
+        placement->local = world = espl__pose_of(value);
+        placement->extra = espl__extra_of(value);
     }
-    return lost != 0 ? ESPL_LOSSY : ESPL_OK;
+    const bool keeps_world = place == ESPL_PLACE_WORLD || (place == ESPL_PLACE_SOURCE && is_root);
+    const espl_pose local = placement->local;
+
+    return espl__placement_move(placement, &world, &local, up,
+                                keeps_world ? world_stays : local_stays, c->command->inherit);
 }
 
 // Note that the command's values go to its clones, on top of what their originals got.
@@ -225,8 +238,8 @@ static espl_status add_values(espl__carrier *c, uint32_t node)
 }
 
 // Clone `count` times before any clone is linked: a clone may come to stand below its own source.
-static espl_status make_clones(espl__carrier *c, const source *from, const espl_transform *local,
-                               uint32_t *tops)
+static espl_status make_clones(espl__carrier *c, const source *from,
+                               const espl__placement *placement, uint32_t *tops)
 {
     const uint32_t stamp = c->sketch->stamp;
     const bool may_hide = c->sketch->may_hide;
@@ -236,7 +249,7 @@ static espl_status make_clones(espl__carrier *c, const source *from, const espl_
         tops[i] = from->node == ESPL__NO_NODE ? clone_from_slot(c, from) : clone_from_node(c, from);
         status = add_values(c, tops[i]);
         if (status == ESPL_OK && !espl__carrier_has(c, tops[i], ESPL__NODE_PASS)) {
-            status = espl__carrier_write(c, tops[i], local);
+            status = espl__carrier_write(c, tops[i], placement);
         }
     }
     // Nothing was known of them before, so that placing them took nothing back.
@@ -274,7 +287,7 @@ espl_status espl__carry_instantiate(espl__carrier *c)
 {
     source from;
     uint32_t parent = 0, before = 0;
-    espl_transform local;
+    espl__placement placement;
     espl_status status = find_source(c, &from);
 
     status = status != ESPL_OK ? status : find_instance_parent(c, &parent, &before);
@@ -284,7 +297,7 @@ espl_status espl__carry_instantiate(espl__carrier *c)
     if (!fits_limits(c, &from)) {
         return ESPL_ERR_LIMIT;
     }
-    const espl_status placed = place_instance(c, &from, parent, &local);
+    const espl_status placed = place_instance(c, &from, parent, &placement);
     if (placed < 0) {
         return placed;
     }
@@ -301,7 +314,7 @@ espl_status espl__carry_instantiate(espl__carrier *c)
     uint32_t *const tops = c->playback->pending_nodes +
                            c->playback->lanes[c->entry->lane].pending_base + c->command->pending;
     c->entry->clone_begin = (uint32_t)c->sketch->count;
-    status = make_clones(c, &from, &local, tops);
+    status = make_clones(c, &from, &placement, tops);
     c->entry->clone_count = (uint32_t)c->sketch->count - c->entry->clone_begin;
     if (status != ESPL_OK) {
         return status;

@@ -15,8 +15,8 @@ enum {
     ESPL__COMMAND_DESTROY_ONLY,
     ESPL__COMMAND_ATTACH,
     ESPL__COMMAND_DETACH,
-    ESPL__COMMAND_SET_LOCAL,
-    ESPL__COMMAND_SET_WORLD,
+    ESPL__COMMAND_WRITE,
+    ESPL__COMMAND_INHERIT,
     ESPL__COMMAND_KINDS
 };
 
@@ -27,13 +27,14 @@ typedef struct espl__command {
     uint32_t key;
     uint32_t count;   // instantiate: clones
     uint32_t pending; // instantiate: serial of the first clone in its lane
-    uint32_t payload; // offset in the lane: a transform, then the values
+    uint32_t payload; // offset in the lane: a transform, then the values; write: its value
     uint32_t value_count;
-    uint8_t kind, link, place, orphan;
-    uint8_t keep_position, keep_rotation, keep_scale, spare;
+    uint8_t kind, link, place, orphan; // write: `place` is the kind of write
+    uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
 _Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
+_Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
 /// One component value in a payload; its bytes follow, all rounded up to 8.
 typedef struct espl__value_header {

@@ -75,15 +75,29 @@ static void choose_slots(const patch *p)
 
 static espl_pose final_local(const patch *p, const espl__node *node)
 {
-    return node->written != ESPL__NO_NODE ? espl__pose_of(&p->sketch->written[node->written])
+    return node->written != ESPL__NO_NODE ? p->sketch->written[node->written].local
                                           : p->forest->local[node->slot];
 }
 
-// Poses of nodes that come to stand elsewhere; reads old slots, writes free ones. And all extras,
-// since they are read from the old runs.
+// What side arrays hold of a node.
+static void write_side(const patch *p, uint32_t node, uint32_t at)
+{
+    espl__side *const side = p->plot->side;
+    const bool copies = espl__sketch_copies(p->sketch, node);
+
+    side->extra[at] = espl__sketch_extra(p->sketch, node);
+    side->extra_count += !copies && !espl__extra_is_default(&side->extra[at]) ? 1 : 0;
+    if (side->kept != NULL) {
+        side->kept[at] = espl__sketch_placement(p->sketch, node).kept;
+        side->kept_count += side->kept[at].flags != 0 ? 1 : 0;
+    }
+}
+
+// Poses of nodes that come to stand elsewhere; reads old slots, writes free ones. And all of the
+// side arrays, since they are read from the old runs.
 static void move_in(const patch *p)
 {
-    if (!p->plot->is_moved && p->laid->entrants == 0 && p->plot->extra == NULL) {
+    if (!p->plot->is_moved && p->laid->entrants == 0 && p->plot->side == NULL) {
         return;
     }
     for (uint32_t rank = 0; rank < p->size; ++rank) {
@@ -91,8 +105,8 @@ static void move_in(const patch *p)
         const espl__node *const n = &p->sketch->nodes[node];
         const uint32_t slot = p->sketch->path[node];
 
-        if (p->plot->extra != NULL) {
-            p->plot->extra[slot - p->plot->base] = espl__sketch_extra(p->sketch, node);
+        if (p->plot->side != NULL) {
+            write_side(p, node, slot - p->plot->base);
         }
         if (!is_resident(p, node)) {
             p->forest->local[slot] = final_local(p, n);
@@ -108,7 +122,7 @@ static void update_resident(espl__forest *forest, const espl__sketch *sketch, ui
     const espl__node *const n = &sketch->nodes[node];
 
     if (n->written != ESPL__NO_NODE) {
-        forest->local[n->slot] = espl__pose_of(&sketch->written[n->written]);
+        forest->local[n->slot] = sketch->written[n->written].local;
     }
     if ((n->flags & ESPL__NODE_CHANGED) != 0) {
         forest->world[n->slot] = sketch->worlds[node];
@@ -117,12 +131,13 @@ static void update_resident(espl__forest *forest, const espl__sketch *sketch, ui
 
 static uint8_t slot_flags(const patch *p, const espl__node *node)
 {
-    const bool has_extra = p->plot->extra != NULL;
+    const bool has_side = p->plot->side != NULL;
+    const bool keeps = (node->flags & ESPL__NODE_KEEPS) != 0;
     const bool is_free = (node->flags & ESPL__NODE_FREE_LINK) != 0;
     const bool is_pass = (node->flags & ESPL__NODE_PASS) != 0;
 
     return (uint8_t)((is_free ? ESPL__SLOT_FREE_LINK : 0) | (is_pass ? ESPL__SLOT_PASS : 0) |
-                     (has_extra ? ESPL__SLOT_EXTRA : 0));
+                     (has_side ? ESPL__SLOT_SIDE : 0) | (keeps ? ESPL__SLOT_KEEPS : 0));
 }
 
 // Slots of the run that no node uses stand behind the nodes in `order`.
@@ -185,7 +200,7 @@ static void write_links(const patch *p)
     const size_t begin = p->laid->begin;
     uint32_t used = p->size;
     uint32_t in_order = ESPL__RUN_IN_ORDER;
-    uint32_t general = plot->extra != NULL ? ESPL__RUN_GENERAL : 0;
+    uint32_t general = plot->side != NULL ? ESPL__RUN_GENERAL : 0;
 
     if (!plot->is_moved) {
         const espl__run *const old = &forest->runs[plot->old_run];
@@ -210,7 +225,7 @@ static void write_links(const patch *p)
                                           .flags = in_order | general,
                                           .next = ESPL__NO_RUN,
                                           .previous = ESPL__NO_RUN,
-                                          .extra = plot->extra};
+                                          .side = plot->side};
 }
 
 static void patch_group(espl__playback *playback, espl__group *group)
@@ -280,8 +295,7 @@ static void release_unused(espl__playback *playback)
         if (plot->old_run == ESPL__NO_RUN) {
             continue;
         }
-        espl__heap_give(playback->heap, ESPL__FOR_TREE, plot->old_extra, plot->old_capacity,
-                        sizeof(espl__extra), 16);
+        espl__side_free(playback->heap, plot->old_side);
         if (plot->is_moved) {
             espl__range_give(forest, plot->old_base, plot->old_capacity);
         }

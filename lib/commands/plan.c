@@ -177,35 +177,33 @@ static void plan_group(espl__playback *playback, espl__group *group)
     }
 }
 
-static bool is_source_extra(const espl__playback *playback, const espl__entry *entry)
+static bool is_source_sided(const espl__playback *playback, const espl__entry *entry)
 {
     const espl__operand *const source = &entry->target;
 
     return entry->command->kind == ESPL__COMMAND_INSTANTIATE && source->status == ESPL_OK &&
            source->slot != ESPL__NO_SLOT &&
-           espl__run_of(playback->forest, source->slot)->extra != NULL;
+           espl__run_of(playback->forest, source->slot)->side != NULL;
 }
 
-static bool may_have_extras(const espl__playback *playback, const espl__group *group)
+static bool may_have_side(const espl__playback *playback, const espl__group *group)
 {
     const espl__sketch *const sketch = &group->sketch;
 
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
 
-        if (playback->forest->runs[run].extra != NULL) {
+        if (playback->forest->runs[run].side != NULL) {
             return true;
         }
     }
     for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        if (is_source_extra(playback, &playback->entries[playback->grouped_entries[i]])) {
+        if (is_source_sided(playback, &playback->entries[playback->grouped_entries[i]])) {
             return true;
         }
     }
     for (size_t i = 0; i < sketch->written_count; ++i) {
-        const espl__extra extra = espl__extra_of(&sketch->written[i]);
-
-        if (!espl__extra_is_default(&extra)) {
+        if (espl__placement_needs_side(&sketch->written[i])) {
             return true;
         }
     }
@@ -235,9 +233,9 @@ static void count_work(const espl__playback *playback, espl__group *group)
             group->role_changes += 1;
         }
     }
-    group->has_extras =
-        sketch->is_restructured || sketch->is_touched ? may_have_extras(playback, group) : false;
-    group->has_plots = sketch->is_restructured || group->has_extras;
+    group->has_side =
+        sketch->is_restructured || sketch->is_touched ? may_have_side(playback, group) : false;
+    group->has_plots = sketch->is_restructured || group->has_side;
 }
 
 static void plan_groups(void *context, size_t begin, size_t end)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_NOT_CHILD, "a report counts every reason");
+_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_SHEAR, "a report counts every reason");
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
                          espl__forest *forest, const espl_executor *executor,
@@ -51,12 +51,11 @@ static void begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lan
     playback->make_count = playback->move_count = playback->removal_count = 0;
 }
 
-// Extras that were taken for plots which are not to be.
+// Side arrays that were taken for plots which are not to be.
 static void drop_plots(espl__playback *playback)
 {
     for (size_t i = 0; i < playback->plot_count; ++i) {
-        espl__heap_give(playback->heap, ESPL__FOR_TREE, playback->plots[i].extra,
-                        playback->plots[i].capacity, sizeof(espl__extra), 16);
+        espl__side_free(playback->heap, playback->plots[i].side);
     }
 }
 

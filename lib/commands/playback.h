@@ -54,7 +54,7 @@ typedef struct espl__group {
     espl_status status;       // ESPL_ERR_NO_MEMORY: the plan failed
     uint32_t plot_begin, plot_end;
     size_t clones, dead, role_changes, visited; // of the plan
-    bool has_extras;                            // some node may have one
+    bool has_side;                              // some node may need side arrays
     bool has_plots; // hierarchies are laid out anew; else values change in place
     bool is_patched;
 } espl__group;
@@ -73,7 +73,7 @@ typedef struct espl__plot {
     uint32_t base, capacity;
     uint32_t old_base, old_capacity; // given back after the patch where is_moved
     bool is_moved;                   // needs a new range
-    espl__extra *extra, *old_extra;  // [capacity]; [old_capacity]
+    espl__side *side, *old_side;
 } espl__plot;
 
 /// A clone to be given an id and a row.
@@ -170,6 +170,14 @@ static inline const espl_transform *espl__entry_transform(const espl__playback *
     const unsigned char *const payload = playback->lanes[entry->lane].payload;
 
     return (const espl_transform *)(const void *)(payload + entry->command->payload);
+}
+
+static inline const espl_write_value *espl__entry_value(const espl__playback *playback,
+                                                        const espl__entry *entry)
+{
+    const unsigned char *const payload = playback->lanes[entry->lane].payload;
+
+    return (const espl_write_value *)(const void *)(payload + entry->command->payload);
 }
 
 #endif

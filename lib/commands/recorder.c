@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recording: appends to one lane and touches nothing else but the heap, which is locked.
 #include "lib/commands/commands.h"
+#include "lib/tree/placement.h"
 
 #include <string.h>
 
@@ -207,9 +208,9 @@ static espl_status check_recorder(const espl_recorder *recorder)
     return recorder->owner->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
 }
 
-static bool is_keep(espl_keep keep)
+static bool is_stay(espl_stay keep)
 {
-    return keep == ESPL_KEEP_WORLD || keep == ESPL_KEEP_LOCAL || keep == ESPL_KEEP_NONE;
+    return keep == ESPL_STAY_WORLD || keep == ESPL_STAY_LOCAL || keep == ESPL_STAY_NONE;
 }
 
 static bool is_link(espl_link link)
@@ -242,9 +243,9 @@ static void append_payload(espl__lane *lane, const void *bytes, size_t size)
     espl__array_set_length(lane->payload, length + rounded);
 }
 
-// Append a command whose payload is one transform or none. Everything was checked.
+// Append a command with a payload of some bytes or none. Everything was checked.
 static espl_status append(espl_recorder *recorder, const espl__command *command,
-                          const espl_transform *transform)
+                          const void *payload, size_t size)
 {
     espl__lane *const lane = &recorder->lane;
     espl__command complete = *command;
@@ -253,12 +254,12 @@ static espl_status append(espl_recorder *recorder, const espl__command *command,
         espl__array_length(lane->commands) > UINT32_MAX / 2) {
         return ESPL_ERR_LIMIT;
     }
-    if (!reserve(recorder, sizeof *transform, 0)) {
+    if (!reserve(recorder, size + PAYLOAD_ALIGNMENT, 0)) {
         return ESPL_ERR_NO_MEMORY;
     }
     complete.payload = (uint32_t)espl__array_length(lane->payload);
-    if (transform != NULL) {
-        append_payload(lane, transform, sizeof *transform);
+    if (payload != NULL) {
+        append_payload(lane, payload, size);
     }
     ESPL_ARRAY_PUSH(lane->commands, complete);
     return ESPL_OK;
@@ -273,7 +274,7 @@ static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_ent
     if (status != ESPL_OK) {
         return status;
     }
-    return append(recorder, &(espl__command){.target = target, .key = key, .kind = kind}, NULL);
+    return append(recorder, &(espl__command){.target = target, .key = key, .kind = kind}, NULL, 0);
 }
 
 espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity)
@@ -304,7 +305,8 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_keep(o->position) || !is_keep(o->rotation) || !is_keep(o->scale) || !is_link(o->link)) {
+    if (!is_stay(o->position) || !is_stay(o->rotation) || !is_stay(o->scale) || !is_link(o->link) ||
+        !espl__flags_are_valid(o->inherit)) {
         return ESPL_ERR_ARGUMENT;
     }
     return append(recorder,
@@ -314,14 +316,15 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
                                    .key = key,
                                    .kind = ESPL__COMMAND_ATTACH,
                                    .link = (uint8_t)o->link,
-                                   .keep_position = (uint8_t)o->position,
-                                   .keep_rotation = (uint8_t)o->rotation,
-                                   .keep_scale = (uint8_t)o->scale},
-                  NULL);
+                                   .stay_position = (uint8_t)o->position,
+                                   .stay_rotation = (uint8_t)o->rotation,
+                                   .stay_scale = (uint8_t)o->scale,
+                                   .inherit = (uint8_t)o->inherit},
+                  NULL, 0);
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               espl_keep keep)
+                               espl_stay keep)
 {
     espl_status status = check_recorder(recorder);
 
@@ -329,21 +332,73 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_keep(keep)) {
+    if (!is_stay(keep)) {
         return ESPL_ERR_ARGUMENT;
     }
     return append(recorder,
                   &(espl__command){.target = entity,
                                    .key = key,
                                    .kind = ESPL__COMMAND_DETACH,
-                                   .keep_position = (uint8_t)keep,
-                                   .keep_rotation = (uint8_t)keep,
-                                   .keep_scale = (uint8_t)keep},
-                  NULL);
+                                   .stay_position = (uint8_t)keep,
+                                   .stay_rotation = (uint8_t)keep,
+                                   .stay_scale = (uint8_t)keep},
+                  NULL, 0);
 }
 
-static espl_status record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                const espl_transform *value, uint8_t kind)
+espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_write *write)
+{
+    espl_status status = check_recorder(recorder);
+
+    if (status == ESPL_OK && write == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, write->entity);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    // What the kind does not read may be anything, and is not kept.
+    espl_write_value value = {.transform = {{0}, {0}, 0, {0}, 0}};
+
+    memcpy(&value, &write->value, espl__write_value_size(write->kind));
+    status = espl__write_check(write->kind, &value);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return append(recorder,
+                  &(espl__command){.target = write->entity,
+                                   .key = key,
+                                   .kind = ESPL__COMMAND_WRITE,
+                                   .place = (uint8_t)write->kind},
+                  &value, sizeof value);
+}
+
+static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                    const espl_transform *value, espl_write_kind kind)
+{
+    espl_write write = {.entity = entity, .kind = kind};
+    const espl_status status = check_recorder(recorder);
+
+    if (status != ESPL_OK || value == NULL) {
+        return status != ESPL_OK ? status : ESPL_ERR_ARGUMENT;
+    }
+    write.value.transform = *value;
+    return espl_record_write(recorder, key, &write);
+}
+
+espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                  const espl_transform *value)
+{
+    return record_transform(recorder, key, entity, value, ESPL_WRITE_LOCAL);
+}
+
+espl_status espl_record_set_world(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                  const espl_transform *value)
+{
+    return record_transform(recorder, key, entity, value, ESPL_WRITE_WORLD);
+}
+
+espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                    uint32_t flags)
 {
     espl_status status = check_recorder(recorder);
 
@@ -351,27 +406,14 @@ static espl_status record_write(espl_recorder *recorder, uint32_t key, espl_enti
     if (status != ESPL_OK) {
         return status;
     }
-    if (value == NULL) {
+    if (!espl__flags_are_valid(flags)) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl_transform normal = *value;
-    status = espl_transform_normalize(&normal);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    return append(recorder, &(espl__command){.target = entity, .key = key, .kind = kind}, &normal);
-}
-
-espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                  const espl_transform *value)
-{
-    return record_write(recorder, key, entity, value, ESPL__COMMAND_SET_LOCAL);
-}
-
-espl_status espl_record_set_world(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                  const espl_transform *value)
-{
-    return record_write(recorder, key, entity, value, ESPL__COMMAND_SET_WORLD);
+    return append(
+        recorder,
+        &(espl__command){
+            .target = entity, .key = key, .kind = ESPL__COMMAND_INHERIT, .inherit = (uint8_t)flags},
+        NULL, 0);
 }
 
 // --- Instantiate ---
@@ -406,7 +448,8 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
         return status;
     }
     if (!is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
-        (unsigned)def->orphan > ESPL_ORPHAN_ROOT) {
+        (unsigned)def->orphan > ESPL_ORPHAN_ROOT || !espl__flags_are_valid(def->inherit) ||
+        (def->inherit != 0 && espl_entity_is_null(def->parent))) {
         return ESPL_ERR_ARGUMENT;
     }
     *transform = espl_transform_identity();
@@ -463,7 +506,8 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                    .kind = ESPL__COMMAND_INSTANTIATE,
                                    .link = (uint8_t)def->link,
                                    .place = (uint8_t)def->place,
-                                   .orphan = (uint8_t)def->orphan};
+                                   .orphan = (uint8_t)def->orphan,
+                                   .inherit = (uint8_t)def->inherit};
     append_payload(lane, &transform, sizeof transform);
     append_values(lane, def);
     ESPL_ARRAY_PUSH(lane->commands, command);

@@ -324,16 +324,24 @@ static espl_status reserve_rows(espl__playback *playback)
 
 // --- Plots ---
 
-static bool has_extra(const espl__sketch *sketch, const espl__laid *laid)
-{
-    for (uint32_t i = 0; i < laid->size; ++i) {
-        const espl__extra extra = espl__sketch_extra(sketch, sketch->order[laid->begin + i]);
+// What side arrays a hierarchy needs: a bit for each of the two.
+enum { NEEDS_SIDE = 1, NEEDS_KEPT = 2 };
 
-        if (!espl__extra_is_default(&extra)) {
-            return true;
+static unsigned find_needs(const espl__sketch *sketch, const espl__laid *laid)
+{
+    unsigned needs = 0;
+
+    for (uint32_t i = 0; i < laid->size; ++i) {
+        const uint32_t node = sketch->order[laid->begin + i];
+
+        if ((sketch->nodes[node].flags & ESPL__NODE_KEEPS) != 0) {
+            return NEEDS_SIDE | NEEDS_KEPT;
         }
+        const espl__extra extra = espl__sketch_extra(sketch, node);
+
+        needs |= !espl__extra_is_default(&extra) ? NEEDS_SIDE : 0u;
     }
-    return false;
+    return needs;
 }
 
 // Room that a hierarchy gets: what it needs at first, some more once it has grown, and less again
@@ -370,7 +378,7 @@ static void lay_plot(espl__playback *playback, const espl__group *group, espl__p
     plot->old_run = plot->run = run;
     plot->old_base = old->base;
     plot->old_capacity = old->capacity;
-    plot->old_extra = old->extra;
+    plot->old_side = old->side;
     choose_room(plot, old, laid->size, laid->entrants);
 }
 
@@ -387,10 +395,12 @@ static espl_status lay_group_plots(espl__playback *playback, uint32_t number, si
         lay_plot(playback, group, plot);
         *slots += plot->is_moved ? plot->capacity : 0;
         *runs += plot->old_run == ESPL__NO_RUN ? 1 : 0;
-        if (group->has_extras && has_extra(&group->sketch, &group->sketch.laid[laid])) {
-            plot->extra = espl__heap_take(playback->heap, ESPL__FOR_TREE, plot->capacity,
-                                          sizeof *plot->extra, 16);
-            if (plot->extra == NULL) {
+        const unsigned needs =
+            group->has_side ? find_needs(&group->sketch, &group->sketch.laid[laid]) : 0;
+
+        if (needs != 0) {
+            plot->side = espl__side_make(playback->heap, plot->capacity, (needs & NEEDS_KEPT) != 0);
+            if (plot->side == NULL) {
                 return ESPL_ERR_NO_MEMORY;
             }
         }

@@ -65,24 +65,12 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
     return lost;
 }
 
-static bool all_finite(const float *values, int count)
+bool espl__all_finite(const float *values, size_t count)
 {
     bool finite = true;
 
-    for (int i = 0; i < count; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         finite &= isfinite(values[i]) != 0;
     }
     return finite;
-}
-
-bool espl__pose_is_finite(const espl_pose *pose)
-{
-    return all_finite(pose->rotation, 4) && all_finite(pose->position, 3) &&
-           all_finite(&pose->scale, 1);
-}
-
-bool espl__transform_is_finite(const espl_transform *transform)
-{
-    return all_finite(transform->rotation, 4) && all_finite(transform->position, 3) &&
-           all_finite(&transform->scale, 1) && all_finite(transform->stretch, 3);
 }

@@ -9,6 +9,8 @@
 #include <espalier/transform.h>
 
 #include <float.h>
+#include <stddef.h>
+#include <string.h>
 
 // The promise needs every float operation rounded to float at once (x87 does not), to nearest, with
 // denormals kept, and -ffp-contract=off. 16 says the same as 0 for float.
@@ -47,13 +49,19 @@ static inline bool espl__extra_is_default(const espl__extra *extra)
            extra->context == 0;
 }
 
+// A transform begins with its pose, so that one can be copied whole: field by field, wide loads of
+// what was just stored narrow would stall.
+_Static_assert(offsetof(espl_transform, rotation) == offsetof(espl_pose, rotation) &&
+                   offsetof(espl_transform, position) == offsetof(espl_pose, position) &&
+                   offsetof(espl_transform, scale) == offsetof(espl_pose, scale),
+               "a transform begins with its pose");
+
 static inline espl_pose espl__pose_of(const espl_transform *transform)
 {
-    const espl_transform *const t = transform;
+    espl_pose pose;
 
-    return (espl_pose){{t->rotation[0], t->rotation[1], t->rotation[2], t->rotation[3]},
-                       {t->position[0], t->position[1], t->position[2]},
-                       t->scale};
+    memcpy(&pose, transform, sizeof pose);
+    return pose;
 }
 
 static inline espl__extra espl__extra_of(const espl_transform *transform)
@@ -174,8 +182,33 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
 /// @return false, and no change, where there is no direction: zero length, NaN, infinity.
 bool espl__rotation_normalize(float q[static 4]);
 
-/// Tell whether every field is finite.
-bool espl__pose_is_finite(const espl_pose *pose);
-bool espl__transform_is_finite(const espl_transform *transform);
+/// Tell whether each of some values is finite.
+bool espl__all_finite(const float *values, size_t count);
+
+// A sum is finite only where all of its terms are; where it is not, one may be, or large ones
+// overflowed, and each is looked at.
+static inline bool espl__pose_is_finite(const espl_pose *pose)
+{
+    const float *const q = pose->rotation;
+    const float *const p = pose->position;
+    const float sum = ((q[0] + q[1]) + (q[2] + q[3])) + ((p[0] + p[1]) + (p[2] + pose->scale));
+
+    return sum - sum == 0 ||
+           (espl__all_finite(q, 4) && espl__all_finite(p, 3) && espl__all_finite(&pose->scale, 1));
+}
+
+static inline bool espl__extra_is_finite(const espl__extra *extra)
+{
+    return espl__all_finite(extra->stretch, 3);
+}
+
+static inline bool espl__transform_is_finite(const espl_transform *transform)
+{
+    const espl_pose pose = espl__pose_of(transform);
+    const float sum = transform->stretch[0] + transform->stretch[1] + transform->stretch[2];
+
+    return espl__pose_is_finite(&pose) &&
+           (sum - sum == 0 || espl__all_finite(transform->stretch, 3));
+}
 
 #endif

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The public functions on placements as values. Each rests on the formulas of pose.h, so a
-// point, a matrix and a child agree; cglm only scales and transposes, where no order of sums is
-// at stake (its products and norms differ between SSE and scalar builds).
+// point, a matrix and a child agree.
 #include "lib/math/pose.h"
-
-#include <cglm/cglm.h>
-#include <string.h>
 
 espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
 {
@@ -131,57 +127,4 @@ void espl_transform_point_inverse(float out[3], const espl_transform *frame, con
         offset[i] = point[i] - frame->position[i];
     }
     espl_transform_vector_inverse(out, frame, offset);
-}
-
-// Write what differs from the identity: the columns are where the axes go. Turned first and scaled
-// last, since a turn of a huge vector may overflow on the way to a finite result.
-static void fill_matrix(mat4 columns, const espl_transform *transform)
-{
-    for (int i = 0; i < 3; ++i) {
-        const float axis[3] = {i == 0, i == 1, i == 2};
-
-        espl__rotation_apply(columns[i], transform->rotation, axis);
-        glm_vec3_scale(columns[i], transform->scale * transform->stretch[i], columns[i]);
-        columns[3][i] = transform->position[i];
-    }
-}
-
-void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
-{
-    if (!ESPL_DEMAND(NULL, rows != NULL && transform != NULL)) {
-        return;
-    }
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
-
-    fill_matrix(matrix, transform);
-    glm_mat4_transpose(matrix);
-    memcpy(rows, matrix, 12 * sizeof *rows);
-}
-
-void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
-{
-    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
-        return;
-    }
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
-
-    fill_matrix(matrix, transform);
-    memcpy(columns, matrix, sizeof matrix);
-}
-
-void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform)
-{
-    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
-        return;
-    }
-    const float origin[3] = {0, 0, 0};
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
-
-    for (int i = 0; i < 3; ++i) {
-        const float axis[3] = {i == 0, i == 1, i == 2};
-
-        espl_transform_vector_inverse(matrix[i], transform, axis);
-    }
-    espl_transform_point_inverse(matrix[3], transform, origin);
-    memcpy(columns, matrix, sizeof matrix);
 }

@@ -7,8 +7,8 @@
 #ifndef ESPALIER_LIB_TREE_FOREST_H
 #define ESPALIER_LIB_TREE_FOREST_H
 
-#include "lib/base/heap.h"
-#include "lib/math/pose.h"
+#include "lib/tree/placement.h"
+#include "lib/tree/side.h"
 
 #define ESPL__NO_SLOT UINT32_MAX
 #define ESPL__NO_RUN UINT32_MAX
@@ -18,18 +18,20 @@
 /// Flags of a slot.
 enum {
     ESPL__SLOT_FREE_LINK = 1, ///< member that outlives its parent
-    ESPL__SLOT_PASS = 2,   ///< no transform of its own: world and extra are copies of the parent's
-    ESPL__SLOT_GHOST = 4,  ///< destroyed, waits for the next purge; PASS as well
-    ESPL__SLOT_ROOTED = 8, ///< its root is a ghost: world is the local, bit for bit
-    ESPL__SLOT_DYING = 16, ///< only while a destroy runs
-    ESPL__SLOT_LOOSE = 32, ///< only while a destroy runs: a PASS whose children keep their worlds
-    ESPL__SLOT_EXTRA = 64, ///< its run has extras: the same in all its slots
+    ESPL__SLOT_PASS = 2,    ///< no transform of its own: world and extra are copies of the parent's
+    ESPL__SLOT_GHOST = 4,   ///< destroyed, waits for the next purge; PASS as well
+    ESPL__SLOT_ROOTED = 8,  ///< its root is a ghost: world is the local, bit for bit
+    ESPL__SLOT_DYING = 16,  ///< only while a destroy runs
+    ESPL__SLOT_LOOSE = 32,  ///< only while a destroy runs: a PASS whose children keep their worlds
+    ESPL__SLOT_SIDE = 64,   ///< its run has side arrays: the same in all its slots
+    ESPL__SLOT_KEEPS = 128, ///< has inherit flags, in the side arrays
+    ESPL__SLOT_WRITTEN = ESPL__SLOT_DYING, ///< only while a batch is undone
 };
 
 /// Flags of a run.
 enum {
     ESPL__RUN_IN_ORDER = 1,  ///< order[base + r] == base + r for every rank
-    ESPL__RUN_GENERAL = 2,   ///< has PASS or ROOTED slots, or extras: takes the general kernel
+    ESPL__RUN_GENERAL = 2,   ///< has PASS or ROOTED slots, or side arrays: takes the general kernel
     ESPL__RUN_UNSETTLED = 4, ///< stands in the list of runs that want a purge
 };
 
@@ -40,10 +42,12 @@ typedef struct espl__run {
     uint32_t size; // nodes, ghosts included; entries of order past it are holes. 0: header is free
     uint32_t ghosts;
     uint32_t flags;
-    uint32_t next;      // next unsettled run, or next free header
-    uint32_t previous;  // previous unsettled run
-    espl__extra *extra; // [capacity] by slot - base; NULL: all have the default
+    uint32_t next;     // next unsettled run, or next free header
+    uint32_t previous; // previous unsettled run
+    espl__side *side;  // [capacity] by slot - base; NULL: everything in it is the default
 } espl__run;
+
+_Static_assert(sizeof(espl__run) == 40 || sizeof(void *) != 8, "run: 8 words and a pointer");
 
 enum { ESPL__SIZE_CLASSES = 256 };
 
@@ -71,9 +75,10 @@ typedef struct espl__forest {
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
     uint32_t free_slots;
 
-    uint32_t unsettled;             // first run that wants a purge
-    uint32_t ghosts;                // in all runs
-    uint64_t nodes_visited, writes; // counters since the world was made
+    uint32_t unsettled; // first run that wants a purge
+    uint32_t ghosts;    // in all runs
+    // Counters since the world was made.
+    uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
 } espl__forest;
 
 // --- pool.c: slots and headers ---
@@ -98,6 +103,25 @@ void espl__run_unmark_unsettled(espl__forest *forest, uint32_t run);
 /// NULL, or the first broken rule of the pool's own books. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 
+// --- slots.c: what is stored of one node ---
+
+/// Put a placement in place, world aside. Its run has the side arrays that it needs.
+void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
+/// Give a run side arrays, or ones with room for inherit flags too.
+/// @return false where there is no memory; nothing changed then.
+bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps);
+/// Give the side arrays of a run back if nothing in them differs from the default and nobody asked
+/// for them ahead of time. O(capacity) when it does.
+void espl__run_drop_side(espl__forest *forest, uint32_t run);
+/// Tell whether a run has what a placement needs.
+static inline bool espl__run_can_hold(const espl__run *run, const espl__placement *placement)
+{
+    if (!espl__placement_needs_side(placement)) {
+        return true;
+    }
+    return run->side != NULL && (placement->kept.flags == 0 || run->side->kept != NULL);
+}
+
 // --- pack.c ---
 
 /// Tell whether more than a third of a pool worth the work is free.
@@ -108,11 +132,13 @@ bool espl__forest_wants_pack(const espl__forest *forest);
 bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
                        void *context);
 
-// --- propagate.c ---
+// --- propagate.c: see propagate.h for walks that begin at several nodes ---
 
 /// Recompute the worlds of everything below a rank. false: some world is not finite (all of them
 /// were recomputed all the same).
 bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank);
+/// The same for a rank whose world changed, but for what hangs below a world that then stays.
+bool espl__propagate_changed(espl__forest *forest, uint32_t run, uint32_t rank);
 /// Recompute the world at a rank alone.
 bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank);
 /// Recompute the world at a rank from its parent's, and everything below where it changed.
@@ -180,17 +206,55 @@ static inline uint32_t espl__first_child(const espl__forest *forest, const espl_
 static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t slot)
 {
     // The flag saves a read of the run where there is none, which is nearly everywhere.
-    if ((forest->flags[slot] & ESPL__SLOT_EXTRA) == 0) {
+    if ((forest->flags[slot] & ESPL__SLOT_SIDE) == 0) {
         return espl__extra_default();
     }
     const espl__run *const run = espl__run_of(forest, slot);
 
-    return run->extra[slot - run->base];
+    return run->side->extra[slot - run->base];
+}
+
+static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t slot)
+{
+    if ((forest->flags[slot] & ESPL__SLOT_KEEPS) == 0) {
+        return espl__kept_none();
+    }
+    const espl__run *const run = espl__run_of(forest, slot);
+
+    return run->side->kept[slot - run->base];
+}
+
+static inline espl__placement espl__slot_placement(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__placement){forest->local[slot], espl__slot_kept(forest, slot),
+                             espl__slot_extra(forest, slot)};
+}
+
+/// What children of a slot see.
+static inline espl__frame espl__slot_frame(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__frame){forest->world[slot], espl__slot_extra(forest, slot)};
 }
 
 static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
 {
     return (forest->flags[slot] & flag) != 0;
+}
+
+/// Slot whose frame a slot is placed in, ghosts included; ESPL__NO_SLOT for what is a root to its
+/// users.
+static inline uint32_t espl__frame_slot(const espl__forest *forest, uint32_t slot)
+{
+    return espl__slot_is(forest, slot, ESPL__SLOT_ROOTED) ? ESPL__NO_SLOT
+                                                          : espl__parent_slot(forest, slot);
+}
+
+/// Tell whether a slot follows its parent as a copy: no transform of its own, or the flag for it.
+static inline bool espl__slot_copies(const espl__forest *forest, uint32_t slot)
+{
+    return espl__slot_is(forest, slot, ESPL__SLOT_PASS) ||
+           (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) &&
+            (espl__slot_kept(forest, slot).flags & ESPL_COPY_PARENT) != 0);
 }
 
 #endif

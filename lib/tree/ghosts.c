@@ -4,14 +4,15 @@
 #include "lib/tree/sketch.h"
 
 // Local of a survivor relative to the first living transform above it: the locals of the dying
-// between them applied one after the other. Pass-throughs add nothing.
+// between them applied one after the other. What copies its parent adds nothing.
 static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
 {
     espl_pose local = forest->local[slot];
     uint32_t up = espl__parent_slot(forest, slot);
 
-    while (up != ESPL__NO_SLOT && espl__slot_is(forest, up, ESPL__SLOT_DYING | ESPL__SLOT_PASS)) {
-        if (!espl__slot_is(forest, up, ESPL__SLOT_PASS)) {
+    while (up != ESPL__NO_SLOT &&
+           (espl__slot_is(forest, up, ESPL__SLOT_DYING) || espl__slot_copies(forest, up))) {
+        if (!espl__slot_copies(forest, up)) {
             const espl__extra extra = espl__slot_extra(forest, up);
 
             local = espl__pose_compose(&forest->local[up], extra.stretch, &local);
@@ -21,15 +22,8 @@ static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
     return local;
 }
 
-// A survivor right below a dead root is a root to its users.
-static void become_rooted(espl__forest *forest, uint32_t slot)
-{
-    forest->flags[slot] =
-        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) | ESPL__SLOT_ROOTED);
-}
-
-// Give a survivor the local that keeps its world. `anchor` is the slot above the dying, or
-// ESPL__NO_SLOT where the root dies.
+// Give a survivor that stands on its own the local that keeps its world, under the slot above the
+// dying or, where the root dies, the identity. Its kept parts stay what they are.
 static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor)
 {
     if (anchor == ESPL__NO_SLOT) {
@@ -44,20 +38,22 @@ static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor
         espl__rebased(&forest->world[anchor], extra.stretch, &forest->world[slot], &composed);
 }
 
-// A pass-through that survives has nothing to keep, but those below it have. As a root it stands
-// at the identity.
-static void loosen_survivor(espl__forest *forest, uint32_t slot, bool is_root)
+// A survivor right below a dead root is a root to its users: it stands where it stood, a
+// pass-through at the identity, and takes nothing from a parent any more.
+static void become_rooted(espl__forest *forest, uint32_t slot)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
+    espl__placement placement = espl__slot_placement(forest, slot);
 
-    forest->flags[slot] |= ESPL__SLOT_LOOSE;
-    if (!is_root) {
-        return;
+    placement.kept = espl__kept_none();
+    if (espl__slot_is(forest, slot, ESPL__SLOT_PASS)) {
+        placement = espl__placement_identity();
+    } else {
+        placement.local = forest->world[slot];
+        (void)espl__rotation_normalize(placement.local.rotation);
     }
-    forest->local[slot] = espl__pose_identity();
-    if (run->extra != NULL) {
-        run->extra[slot - run->base] = espl__extra_default();
-    }
+    espl__slot_place(forest, slot, &placement);
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) | ESPL__SLOT_ROOTED);
 }
 
 static void spread_to(espl__forest *forest, uint32_t slot, espl__closure closure, uint32_t anchor)
@@ -77,9 +73,12 @@ static void spread_to(espl__forest *forest, uint32_t slot, espl__closure closure
         return;
     }
     const bool is_root = is_below_dying && anchor == ESPL__NO_SLOT;
-    if (espl__slot_is(forest, slot, ESPL__SLOT_PASS)) {
-        loosen_survivor(forest, slot, is_root);
-    } else {
+    const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
+
+    // What follows its parent has nothing to keep, but those below it have.
+    if (is_root ? is_pass : espl__slot_copies(forest, slot)) {
+        forest->flags[slot] |= ESPL__SLOT_LOOSE;
+    } else if (!is_root) {
         rebase_survivor(forest, slot, anchor);
     }
     if (is_root) {
@@ -120,13 +119,18 @@ static void settle_slot(espl__forest *forest, espl__run *header, uint32_t slot, 
         return;
     }
     if (!espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
+        // It keeps nothing, and what it shows is its parent's.
+        const espl__placement bare = {forest->local[slot], espl__kept_none(),
+                                      espl__extra_default()};
+
         to.bury(to.context, forest->entity[slot]);
+        espl__slot_place(forest, slot, &bare);
         forest->entity[slot] = ESPL__NO_ENTITY;
         header->ghosts += 1;
         forest->ghosts += 1;
     }
     forest->flags[slot] =
-        (uint8_t)((forest->flags[slot] & ESPL__SLOT_EXTRA) | ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
+        (uint8_t)((forest->flags[slot] & ESPL__SLOT_SIDE) | ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
 }
 
 // Settle a rank and everything below it, level by level.
@@ -176,6 +180,7 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
     // A dead root stays where it was; those below stand on their own.
     (void)espl__propagate_at(forest, run, rank);
     (void)espl__propagate_below(forest, run, rank);
+    espl__run_drop_side(forest, run);
     if (wants_purge(forest, header)) {
         espl__run_mark_unsettled(forest, run);
     }

@@ -12,12 +12,12 @@ bool espl__forest_wants_pack(const espl__forest *forest)
     return forest->end >= WORTHWHILE && forest->free_slots > forest->end / 3;
 }
 
-// What a run keeps: some room to grow, and all of it where extras are filed by slot.
+// What a run keeps: some room to grow, and all of it where side arrays are filed by slot.
 static uint32_t packed_capacity(const espl__run *run)
 {
     const uint32_t roomy = run->size + run->size / 4;
 
-    return run->extra != NULL || roomy > run->capacity ? run->capacity : roomy;
+    return run->side != NULL || roomy > run->capacity ? run->capacity : roomy;
 }
 
 // Copy one node, links aside.
@@ -34,7 +34,7 @@ static void move_run(espl__forest *to, uint32_t new_run, const espl__forest *fro
 {
     espl__run *const run = &to->runs[new_run];
     const uint32_t base = to->end;
-    const bool keeps_slots = old->extra != NULL;
+    const bool keeps_slots = old->side != NULL;
 
     *run = *old;
     run->base = base;
@@ -91,11 +91,13 @@ bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uin
             packed.runs[new_run].flags &= ~(unsigned)ESPL__RUN_UNSETTLED;
             espl__run_mark_unsettled(&packed, new_run);
         }
-        old->extra = NULL; // it went along
+        old->side = NULL; // it went along
     }
     packed.ghosts = forest->ghosts;
     packed.nodes_visited = forest->nodes_visited;
+    packed.nodes_skipped = forest->nodes_skipped;
     packed.writes = forest->writes;
+    packed.writes_skipped = forest->writes_skipped;
     espl__forest_free(forest);
     *forest = packed;
     return true;

@@ -56,8 +56,7 @@ void espl__forest_free(espl__forest *forest)
         espl__run *const header = &forest->runs[run];
 
         if (header->size != 0) {
-            espl__heap_give(forest->heap, ESPL__FOR_TREE, header->extra, header->capacity,
-                            sizeof(espl__extra), 16);
+            espl__side_free(forest->heap, header->side);
         }
     }
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->runs, forest->run_capacity,
@@ -175,8 +174,7 @@ void espl__run_release(espl__forest *forest, uint32_t run)
     espl__run *const header = &forest->runs[run];
 
     espl__run_unmark_unsettled(forest, run);
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, header->extra, header->capacity,
-                    sizeof(espl__extra), 16);
+    espl__side_free(forest->heap, header->side);
     if (header->capacity != 0) {
         espl__range_give(forest, header->base, header->capacity);
     }

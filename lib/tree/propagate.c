@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Worlds from locals, in breadth-first order. The kernels touch the arrays they are handed and
 // nothing else. A level may be cut anywhere: parents stand before it and are final.
-#include "lib/tree/forest.h"
+#include "lib/tree/propagate.h"
 
 #include <string.h>
+
+enum { SPANS_ON_STACK = 32 };
 
 // One run's arrays; slots are absolute, ranks start at the run's base.
 typedef struct view {
@@ -11,7 +13,8 @@ typedef struct view {
     const espl_pose *local;
     const uint32_t *order, *parent;
     const uint8_t *flags;
-    espl__extra *extra; // by slot - base, or NULL
+    espl__extra *extra;     // by slot - base, or NULL
+    const espl__kept *kept; // by slot - base, or NULL
     uint32_t base;
 } view;
 
@@ -22,7 +25,8 @@ static view view_of(const espl__forest *forest, const espl__run *run)
                   .order = forest->order + run->base,
                   .parent = forest->parent + run->base,
                   .flags = forest->flags,
-                  .extra = run->extra,
+                  .extra = run->side != NULL ? run->side->extra : NULL,
+                  .kept = run->side != NULL ? run->side->kept : NULL,
                   .base = run->base};
 }
 
@@ -62,27 +66,47 @@ static float compose_by_order(const view *v, uint32_t begin, uint32_t end)
     return alarm;
 }
 
-// The world at one rank below the root, whatever its flags. Copies extras down to pass-throughs.
-static void compose_general(const view *v, uint32_t rank)
+// Follow the parent as a copy of it, stretch and context included.
+static bool copy_parent(const view *v, uint32_t slot, uint32_t up)
+{
+    const espl_pose before = v->world[slot];
+    bool is_changed = false;
+
+    v->world[slot] = v->world[up];
+    if (v->extra != NULL) {
+        espl__extra *const own = &v->extra[slot - v->base];
+
+        is_changed = memcmp(own, &v->extra[up - v->base], sizeof *own) != 0;
+        *own = v->extra[up - v->base];
+    }
+    return is_changed || memcmp(&before, &v->world[slot], sizeof before) != 0;
+}
+
+// The world at one rank below the root, whatever its flags. Tells whether what hangs below sees a
+// change.
+static bool compose_general(const view *v, uint32_t rank)
 {
     const uint32_t slot = v->order[rank];
     const uint32_t up = v->order[v->parent[rank]];
     const unsigned flags = v->flags[slot];
+    const espl__kept *const kept =
+        (flags & ESPL__SLOT_KEEPS) != 0 ? &v->kept[slot - v->base] : NULL;
+    const espl_pose before = v->world[slot];
 
     if ((flags & ESPL__SLOT_ROOTED) != 0) {
         v->world[slot] = v->local[slot];
-        return;
-    }
-    if ((flags & ESPL__SLOT_PASS) != 0) {
-        v->world[slot] = v->world[up];
-        if (v->extra != NULL) {
-            v->extra[slot - v->base] = v->extra[up - v->base];
-        }
-        return;
-    }
-    const float *const stretch = v->extra != NULL ? v->extra[up - v->base].stretch : NULL;
+    } else if ((flags & ESPL__SLOT_PASS) != 0 ||
+               (kept != NULL && (kept->flags & ESPL_COPY_PARENT) != 0)) {
+        return copy_parent(v, slot, up);
+    } else {
+        const float *const stretch = v->extra != NULL ? v->extra[up - v->base].stretch : NULL;
 
-    espl__pose_compose_to(&v->world[slot], &v->world[up], stretch, &v->local[slot]);
+        espl__pose_compose_to(&v->world[slot], &v->world[up], stretch, &v->local[slot]);
+        if (kept != NULL) {
+            espl__keep_parts(&v->world[slot], kept);
+        }
+    }
+    return memcmp(&before, &v->world[slot], sizeof before) != 0;
 }
 
 static bool all_finite(const espl__forest *forest, const espl__run *run, uint32_t begin,
@@ -96,89 +120,266 @@ static bool all_finite(const espl__forest *forest, const espl__run *run, uint32_
     return true;
 }
 
-// Recompute ranks [begin, end), 1 <= begin; ranks below begin are final.
-static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
+// --- Walks ---
+
+void espl__walk_begin(espl__walk *walk, espl__forest *forest, uint32_t run, espl__span *spans,
+                      uint32_t capacity)
 {
-    const view v = view_of(forest, run);
+    *walk = (espl__walk){.forest = forest,
+                         .run = &forest->runs[run],
+                         .spans = spans,
+                         .capacity = capacity,
+                         .is_finite = true};
+}
+
+void espl__walk_count(const espl__walk *walk, espl__forest *forest)
+{
+    forest->nodes_visited += walk->visited;
+    forest->nodes_skipped += walk->skipped;
+}
+
+static espl__span *last_span(const espl__walk *walk)
+{
+    const uint32_t at = walk->head + walk->count - 1;
+
+    return &walk->spans[at < walk->capacity ? at : at - walk->capacity];
+}
+
+static void drop_first_span(espl__walk *walk)
+{
+    walk->head = walk->head + 1 < walk->capacity ? walk->head + 1 : 0;
+    walk->count -= 1;
+}
+
+// Ranks [begin, end) wait, but for those that do so already or were visited in their turn.
+static void push(espl__walk *walk, uint32_t begin, uint32_t end)
+{
+    const uint32_t free_from = walk->count != 0 ? last_span(walk)->end : walk->reached;
+
+    begin = begin > free_from ? begin : free_from;
+    if (begin >= end) {
+        return;
+    }
+    if (walk->count != 0 && (last_span(walk)->end == begin || walk->count == walk->capacity)) {
+        last_span(walk)->end = end;
+        return;
+    }
+    walk->count += 1;
+    *last_span(walk) = (espl__span){begin, end};
+}
+
+// Children of consecutive ranks are consecutive.
+static void push_children_of(espl__walk *walk, uint32_t begin, uint32_t end)
+{
+    push(walk, espl__first_child(walk->forest, walk->run, begin),
+         espl__first_child(walk->forest, walk->run, end));
+}
+
+void espl__walk_push_children(espl__walk *walk, uint32_t rank)
+{
+    push_children_of(walk, rank, rank + 1);
+}
+
+// Any node of a general run may stand still, and then what hangs below it does.
+static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint32_t end)
+{
     float alarm = 0;
 
-    forest->nodes_visited += end - begin;
-    if ((run->flags & ESPL__RUN_GENERAL) != 0) {
-        for (uint32_t rank = begin; rank < end; ++rank) {
-            compose_general(&v, rank);
-            alarm += alarm_of(&v.world[v.order[rank]]);
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        const bool is_changed = compose_general(v, rank);
+
+        alarm += alarm_of(&v->world[v->order[rank]]);
+        walk->skipped += is_changed ? 0 : 1;
+        if (is_changed || walk->visits_all) {
+            push_children_of(walk, rank, rank + 1);
         }
-    } else if ((run->flags & ESPL__RUN_IN_ORDER) != 0) {
+    }
+    return alarm;
+}
+
+// Ranks [begin, end) of a run in which every node follows its parent. false: not finite.
+static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
+{
+    float alarm = 0;
+
+    if ((run->flags & ESPL__RUN_IN_ORDER) != 0) {
         alarm = compose_in_order(forest->world + run->base, forest->local + run->base,
                                  forest->parent + run->base, begin, end);
     } else {
+        const view v = view_of(forest, run);
+
         alarm = compose_by_order(&v, begin, end);
     }
     return alarm == 0 || all_finite(forest, run, begin, end);
 }
 
-bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank)
+// Recompute ranks [begin, end), 1 <= begin; ranks below begin are final.
+static void visit(espl__walk *walk, uint32_t begin, uint32_t end)
 {
-    const espl__run *const header = &forest->runs[run];
+    espl__forest *const forest = walk->forest;
+    const espl__run *const run = walk->run;
     bool is_finite = true;
 
-    if (rank == 0) {
+    walk->visited += end - begin;
+    if ((run->flags & ESPL__RUN_GENERAL) != 0) {
+        const view v = view_of(forest, run);
+
+        is_finite = visit_general(walk, &v, begin, end) == 0 || all_finite(forest, run, begin, end);
+    } else {
+        is_finite = compose_ranks(forest, run, begin, end);
+        push_children_of(walk, begin, end);
+    }
+    walk->is_finite = walk->is_finite && is_finite;
+}
+
+void espl__walk_advance(espl__walk *walk, uint32_t end)
+{
+    while (walk->count != 0 && walk->spans[walk->head].begin < end) {
+        espl__span *const span = &walk->spans[walk->head];
+        const uint32_t from = span->begin;
+        const uint32_t to = span->end < end ? span->end : end;
+
+        // Out before the visit, so that its children find the ring as it will be.
+        walk->reached = to;
+        if (to == span->end) {
+            drop_first_span(walk);
+        } else {
+            span->begin = to;
+        }
+        visit(walk, from, to);
+    }
+}
+
+void espl__walk_visit(espl__walk *walk, uint32_t begin, uint32_t end)
+{
+    while (walk->count != 0 && walk->spans[walk->head].begin < end) {
+        espl__span *const span = &walk->spans[walk->head];
+
+        span->begin = end;
+        if (span->end <= end) {
+            drop_first_span(walk);
+        }
+    }
+    walk->reached = end;
+    if (begin == 0) {
+        if (espl__propagate_one(walk, 0) || walk->visits_all) {
+            espl__walk_push_children(walk, 0);
+        }
+        begin = 1;
+    }
+    if (begin < end) {
+        visit(walk, begin, end);
+    }
+}
+
+bool espl__walk_take(espl__walk *walk, uint32_t rank)
+{
+    espl__span *const span = &walk->spans[walk->head];
+
+    if (walk->count == 0 || span->begin != rank) {
+        return false;
+    }
+    walk->reached = rank + 1;
+    span->begin += 1;
+    if (span->begin == span->end) {
+        drop_first_span(walk);
+    }
+    return true;
+}
+
+static bool propagate(espl__forest *forest, uint32_t run, uint32_t rank, bool visits_all)
+{
+    const espl__run *const header = &forest->runs[run];
+    espl__span spans[SPANS_ON_STACK];
+    espl__walk walk;
+
+    // Everything below a root, where nothing stands still: one pass over the run.
+    if (rank == 0 && (header->flags & ESPL__RUN_GENERAL) == 0) {
+        forest->nodes_visited += header->size - 1;
         return header->size == 1 || compose_ranks(forest, header, 1, header->size);
     }
+    espl__walk_begin(&walk, forest, run, spans, SPANS_ON_STACK);
+    walk.visits_all = visits_all;
+    espl__walk_push_children(&walk, rank);
+    espl__walk_advance(&walk, UINT32_MAX);
+    espl__walk_count(&walk, forest);
+    return walk.is_finite;
+}
 
-    // Descendants at one depth are one contiguous range; its children are the next one.
-    uint32_t begin = espl__first_child(forest, header, rank);
-    uint32_t end = espl__first_child(forest, header, rank + 1);
-    while (begin < end) {
-        is_finite = compose_ranks(forest, header, begin, end) && is_finite;
-        const uint32_t next = espl__first_child(forest, header, begin);
+bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank)
+{
+    return propagate(forest, run, rank, true);
+}
 
-        end = espl__first_child(forest, header, end);
-        begin = next;
+bool espl__propagate_changed(espl__forest *forest, uint32_t run, uint32_t rank)
+{
+    return propagate(forest, run, rank, false);
+}
+
+// --- One node ---
+
+// Recompute the world at a rank. Tells whether what hangs below sees a change.
+static bool compose_at(espl__forest *forest, const espl__run *header, uint32_t rank)
+{
+    const view v = view_of(forest, header);
+    const uint32_t slot = forest->order[header->base + rank];
+
+    if (rank != 0) {
+        return compose_general(&v, rank);
     }
-    return is_finite;
+    const bool is_changed =
+        memcmp(&forest->world[slot], &forest->local[slot], sizeof(espl_pose)) != 0;
+
+    forest->world[slot] = forest->local[slot];
+    return is_changed;
+}
+
+bool espl__propagate_one(espl__walk *walk, uint32_t rank)
+{
+    const bool is_changed = compose_at(walk->forest, walk->run, rank);
+    const uint32_t slot = walk->forest->order[walk->run->base + rank];
+
+    walk->visited += 1;
+    walk->skipped += is_changed ? 0 : 1;
+    walk->is_finite = walk->is_finite && espl__pose_is_finite(&walk->forest->world[slot]);
+    return is_changed;
 }
 
 bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank)
 {
-    const espl__run *const header = &forest->runs[run];
-
-    if (rank == 0) {
-        const uint32_t slot = forest->order[header->base];
-
-        forest->world[slot] = forest->local[slot];
-        forest->nodes_visited += 1;
-        return true;
-    }
-    return compose_ranks(forest, header, rank, rank + 1);
+    forest->nodes_visited += 1;
+    (void)compose_at(forest, &forest->runs[run], rank);
+    return espl__pose_is_finite(&forest->world[forest->order[forest->runs[run].base + rank]]);
 }
 
 bool espl__propagate_from(espl__forest *forest, uint32_t run, uint32_t rank)
 {
+    const bool is_changed = compose_at(forest, &forest->runs[run], rank);
     const uint32_t slot = forest->order[forest->runs[run].base + rank];
-    const espl_pose before = forest->world[slot];
 
-    if (!espl__propagate_at(forest, run, rank)) {
+    forest->nodes_visited += 1;
+    if (!espl__pose_is_finite(&forest->world[slot])) {
         return false;
     }
-    if (memcmp(&before, &forest->world[slot], sizeof before) == 0) {
+    if (!is_changed) {
+        forest->nodes_skipped += 1;
         return true;
     }
-    return espl__propagate_below(forest, run, rank);
+    return espl__propagate_changed(forest, run, rank);
 }
 
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
 {
-    const uint32_t up = espl__parent_slot(forest, slot);
-    const unsigned flags = forest->flags[slot];
+    const uint32_t up = espl__frame_slot(forest, slot);
 
-    if (up == ESPL__NO_SLOT || (flags & ESPL__SLOT_ROOTED) != 0) {
+    if (up == ESPL__NO_SLOT) {
         return forest->local[slot];
     }
-    if ((flags & ESPL__SLOT_PASS) != 0) {
+    if (espl__slot_copies(forest, slot)) {
         return forest->world[up];
     }
-    const espl__extra extra = espl__slot_extra(forest, up);
+    const espl__frame parent = espl__slot_frame(forest, up);
+    const espl__placement placement = espl__slot_placement(forest, slot);
 
-    return espl__pose_compose(&forest->world[up], extra.stretch, &forest->local[slot]);
+    return espl__placement_world(&placement, &parent);
 }

@@ -48,7 +48,7 @@ void espl__sketch_drop(espl__sketch *sketch)
     espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
                     espl__sketch_size(sketch->capacity), 64);
     espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written, sketch->written_capacity,
-                    sizeof(espl_transform), 64);
+                    sizeof(espl__placement), 64);
     sketch->own_block = sketch->own_written = NULL;
     sketch->capacity = sketch->written_capacity = 0;
 }
@@ -92,7 +92,7 @@ bool espl__sketch_reserve_written(espl__sketch *sketch, size_t more)
         return true;
     }
     const size_t capacity = wanted + wanted / 2;
-    espl_transform *const written =
+    espl__placement *const written =
         espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, capacity, sizeof *written, 64);
     if (written == NULL) {
         return false;
@@ -117,11 +117,20 @@ uint32_t espl__sketch_add(espl__sketch *sketch, const espl__node *node)
     return (uint32_t)sketch->count++;
 }
 
-static uint32_t node_flags(unsigned slot_flags)
+uint32_t espl__node_flags_of(uint32_t kept_flags)
 {
-    return ((slot_flags & ESPL__SLOT_FREE_LINK) != 0 ? ESPL__NODE_FREE_LINK : 0u) |
-           ((slot_flags & ESPL__SLOT_PASS) != 0 ? ESPL__NODE_PASS : 0u) |
-           ((slot_flags & ESPL__SLOT_GHOST) != 0 ? ESPL__NODE_GHOST | ESPL__NODE_DEAD : 0u);
+    return (kept_flags != 0 ? ESPL__NODE_KEEPS : 0u) |
+           ((kept_flags & ESPL_COPY_PARENT) != 0 ? ESPL__NODE_COPIES : 0u);
+}
+
+static uint32_t node_flags(const espl__forest *forest, uint32_t slot)
+{
+    const unsigned flags = forest->flags[slot];
+
+    return ((flags & ESPL__SLOT_FREE_LINK) != 0 ? ESPL__NODE_FREE_LINK : 0u) |
+           ((flags & ESPL__SLOT_PASS) != 0 ? ESPL__NODE_PASS : 0u) |
+           ((flags & ESPL__SLOT_GHOST) != 0 ? ESPL__NODE_GHOST | ESPL__NODE_DEAD : 0u) |
+           espl__node_flags_of(espl__slot_kept(forest, slot).flags);
 }
 
 uint32_t espl__sketch_load(espl__sketch *sketch, uint32_t run)
@@ -152,7 +161,7 @@ uint32_t espl__sketch_load(espl__sketch *sketch, uint32_t run)
                          .entity = forest->entity[slot],
                          .written = ESPL__NO_NODE,
                          .values = ESPL__NO_NODE,
-                         .flags = node_flags(forest->flags[slot])};
+                         .flags = node_flags(forest, slot)};
     }
     sketch->count += size;
 
@@ -308,24 +317,35 @@ espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
 {
     const espl__node *const n = &sketch->nodes[node];
 
-    return n->written != ESPL__NO_NODE ? espl__pose_of(&sketch->written[n->written])
+    return n->written != ESPL__NO_NODE ? sketch->written[n->written].local
                                        : sketch->forest->local[n->slot];
 }
 
-espl__extra espl__sketch_own_extra(const espl__sketch *sketch, uint32_t node)
+// As it stands in the sketch or the forest.
+static espl__placement stored_placement(const espl__sketch *sketch, uint32_t node)
 {
     const espl__node *const n = &sketch->nodes[node];
 
-    return n->written != ESPL__NO_NODE ? espl__extra_of(&sketch->written[n->written])
-                                       : espl__slot_extra(sketch->forest, n->slot);
+    return n->written != ESPL__NO_NODE ? sketch->written[n->written]
+                                       : espl__slot_placement(sketch->forest, n->slot);
+}
+
+espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node)
+{
+    espl__placement placement = stored_placement(sketch, node);
+
+    if ((sketch->nodes[node].flags & ESPL__NODE_COPIES) != 0) {
+        placement.extra = espl__sketch_extra(sketch, node);
+    }
+    return placement;
 }
 
 espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
 {
-    while (node != ESPL__NO_NODE && (sketch->nodes[node].flags & ESPL__NODE_PASS) != 0) {
+    while (node != ESPL__NO_NODE && espl__sketch_copies(sketch, node)) {
         node = sketch->nodes[node].parent;
     }
-    return node == ESPL__NO_NODE ? espl__extra_default() : espl__sketch_own_extra(sketch, node);
+    return node == ESPL__NO_NODE ? espl__extra_default() : stored_placement(sketch, node).extra;
 }
 
 // Powers of two by which a placement may enlarge what hangs below it.
@@ -338,22 +358,27 @@ static unsigned growth_by(float factor)
     return exponent > 0 ? (unsigned)exponent : 0;
 }
 
-static unsigned growth_of(const espl_pose *pose, const espl__extra *extra)
+// A kept scale stands in the place of a product that may be smaller.
+static unsigned growth_of(const espl__placement *placement)
 {
     unsigned growth = 0;
 
     for (int i = 0; i < 3; ++i) {
-        const unsigned by = growth_by(extra->stretch[i]);
+        const unsigned by = growth_by(placement->extra.stretch[i]);
 
         growth = by > growth ? by : growth;
     }
-    return growth + growth_by(pose->scale);
+    return growth + growth_by(placement->local.scale) + growth_by(placement->kept.pose.scale);
 }
 
-static double reach_of(const espl_pose *pose)
+static double length_of(const float v[static 3])
 {
-    return fabs((double)pose->position[0]) + fabs((double)pose->position[1]) +
-           fabs((double)pose->position[2]);
+    return fabs((double)v[0]) + fabs((double)v[1]) + fabs((double)v[2]);
+}
+
+static double reach_of(const espl__placement *placement)
+{
+    return length_of(placement->local.position) + length_of(placement->kept.pose.position);
 }
 
 bool espl__sketch_is_tame(const espl__sketch *sketch)
@@ -363,36 +388,34 @@ bool espl__sketch_is_tame(const espl__sketch *sketch)
     int exponent = 0;
 
     for (uint32_t node = 0; node < sketch->count; ++node) {
-        const espl__node *const n = &sketch->nodes[node];
-        const espl_pose *const local = &sketch->forest->local[n->slot];
-        const espl__extra extra = espl__slot_extra(sketch->forest, n->slot);
+        const espl__placement placement =
+            espl__slot_placement(sketch->forest, sketch->nodes[node].slot);
 
-        reach += reach_of(local);
-        growth += growth_of(local, &extra);
+        reach += reach_of(&placement);
+        growth += growth_of(&placement);
     }
     (void)frexp(reach, &exponent);
     // Eight powers to spare, for rotations off unit length and for rounding.
     return growth < 110 && (int)growth + exponent + 8 < FLT_MAX_EXP;
 }
 
-void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl_transform *local)
+void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placement *placement)
 {
     espl__node *const n = &sketch->nodes[node];
-    const espl__extra before = espl__sketch_own_extra(sketch, node);
-    const espl__extra after = espl__extra_of(local);
+    const espl__extra before = espl__sketch_placement(sketch, node).extra;
 
-    if (memcmp(&before, &after, sizeof before) != 0) {
+    if (memcmp(&before, &placement->extra, sizeof before) != 0) {
         n->flags |= ESPL__NODE_RESTRETCHED;
     }
     if (n->written == ESPL__NO_NODE) {
         ESPL_CHECK(sketch->written_count < sketch->written_capacity);
         n->written = (uint32_t)sketch->written_count++;
     }
-    const espl_pose pose = espl__pose_of(local);
-
-    sketch->written[n->written] = *local;
-    sketch->growth += growth_of(&pose, &after);
-    sketch->reach += reach_of(&pose);
+    sketch->written[n->written] = *placement;
+    n->flags &= ~(unsigned)(ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
+    n->flags |= espl__node_flags_of(placement->kept.flags);
+    sketch->growth += growth_of(placement);
+    sketch->reach += reach_of(placement);
     espl__sketch_touch(sketch, node);
 }
 
@@ -422,10 +445,10 @@ static espl_pose world_below(const espl__sketch *sketch, uint32_t node, const es
     if (is_pass) {
         return *up;
     }
-    const espl__extra extra = espl__sketch_extra(sketch, n->parent);
-    const espl_pose local = espl__sketch_local(sketch, node);
+    const espl__frame parent = {*up, espl__sketch_extra(sketch, n->parent)};
+    const espl__placement placement = stored_placement(sketch, node);
 
-    return espl__pose_compose(up, extra.stretch, &local);
+    return espl__placement_world(&placement, &parent);
 }
 
 espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
@@ -501,8 +524,8 @@ static bool settle_world(espl__sketch *sketch, uint32_t node)
     const espl_pose world =
         world_below(sketch, node, has_parent ? laid_world(sketch, n->parent) : NULL);
     // A stretch moves what hangs below even where the node's own pose stays.
-    const bool is_passed_on =
-        (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_PASS | ESPL__NODE_MOVED)) != 0;
+    const bool is_passed_on = (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_MOVED)) != 0 ||
+                              espl__sketch_copies(sketch, node);
     if (is_clone || is_passed_on ||
         memcmp(&world, &sketch->forest->world[n->slot], sizeof world) != 0) {
         n->flags |= ESPL__NODE_CHANGED;

@@ -22,13 +22,15 @@ enum {
     ESPL__NODE_MOVED = 128,      ///< its parent changed: its role may have
     ESPL__NODE_CHANGED = 256,    ///< laid out: its world differs, worlds[node] is final
     ESPL__NODE_NOTED = 512,      ///< stands in the list of noted nodes
+    ESPL__NODE_KEEPS = 1024,     ///< has inherit flags
+    ESPL__NODE_COPIES = 2048,    ///< of these, ESPL_COPY_PARENT
 };
 
 typedef struct espl__node {
     uint32_t parent, first, last, next, previous; // nodes
     uint32_t slot;                                // in the forest; a clone's: of its original
     uint32_t entity;  // index; ESPL__NO_ENTITY for a ghost or an unnamed clone
-    uint32_t written; // of the written transforms, or ESPL__NO_NODE: as in the forest
+    uint32_t written; // of the written placements, or ESPL__NO_NODE: as in the forest
     uint32_t stamp;   // worlds[node] holds while this equals the sketch's
     uint32_t source;  // clone: entity index whose row it copies
     uint32_t values;  // clone: of the plan's value chains, or ESPL__NO_NODE
@@ -51,14 +53,14 @@ typedef struct espl__sketch {
     espl__heap *heap;
     // [capacity] each; slices of one big block, or a block of the sketch's own once it outgrew it.
     espl__node *nodes;
-    espl_pose *worlds;       // by node
-    uint32_t *order;         // laid out: node by position
-    uint32_t *parent;        // rank of the parent by position
-    uint32_t *first;         // rank of the first child by position
-    uint32_t *path;          // scratch of walks
-    uint32_t *noted;         // [noted_count] nodes that moved or died: their rows may
-    espl__laid *laid;        // hierarchies of the layout
-    espl_transform *written; // [written_capacity]
+    espl_pose *worlds;        // by node
+    uint32_t *order;          // laid out: node by position
+    uint32_t *parent;         // rank of the parent by position
+    uint32_t *first;          // rank of the first child by position
+    uint32_t *path;           // scratch of walks
+    uint32_t *noted;          // [noted_count] nodes that moved or died: their rows may
+    espl__laid *laid;         // hierarchies of the layout
+    espl__placement *written; // [written_capacity]
     size_t capacity, written_capacity;
     size_t count, written_count, laid_count, noted_count;
     size_t changed_count;          // laid out: nodes whose world differs
@@ -107,12 +109,20 @@ void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag);
 // --- Transforms ---
 
 espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node);
-espl__extra espl__sketch_own_extra(const espl__sketch *sketch, uint32_t node);
-/// The extra that children see: a pass-through shows its parent's.
+/// What is stored of a node; of one that copies its parent, with the extra that it shows.
+espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node);
+/// The extra that children see: what copies its parent shows the parent's.
 espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node);
 espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node);
-/// Give a node a local transform; room for one more written transform was reserved.
-void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl_transform *local);
+/// Give a node a placement; room for one more written one was reserved.
+void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placement *placement);
+/// ESPL__NODE_ flags that go with inherit flags.
+uint32_t espl__node_flags_of(uint32_t kept_flags);
+/// Tell whether a node's placement follows its parent as a copy.
+static inline bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node)
+{
+    return (sketch->nodes[node].flags & (ESPL__NODE_PASS | ESPL__NODE_COPIES)) != 0;
+}
 /// Say that a node's local or parent changed.
 void espl__sketch_touch(espl__sketch *sketch, uint32_t node);
 

@@ -62,16 +62,13 @@ static const char *links_rule(const espl__forest *forest, const espl__run *heade
     return NULL;
 }
 
-static const char *node_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+static const char *flags_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
 {
     const unsigned flags = forest->flags[slot];
     const bool is_ghost = (flags & ESPL__SLOT_GHOST) != 0;
-    const bool is_root = forest->rank[slot] == 0;
-    const bool is_general = (header->flags & ESPL__RUN_GENERAL) != 0;
-    const uint32_t up = espl__parent_slot(forest, slot);
 
-    if (((flags & ESPL__SLOT_EXTRA) != 0) != (header->extra != NULL)) {
-        return "slots know whether their run has extras";
+    if (((flags & ESPL__SLOT_SIDE) != 0) != (header->side != NULL)) {
+        return "slots know whether their run has side arrays";
     }
     if (is_ghost != (forest->entity[slot] == ESPL__NO_ENTITY)) {
         return "ghosts and no others lack an entity";
@@ -80,20 +77,74 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
         (is_ghost && (flags & ESPL__SLOT_PASS) == 0)) {
         return "flags of a slot are at rest";
     }
-    if ((flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) != 0 && !is_general) {
+    if ((flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) != 0 &&
+        (header->flags & ESPL__RUN_GENERAL) == 0) {
         return "a run with pass-throughs takes the general kernel";
     }
-    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && is_root) {
+    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && forest->rank[slot] == 0) {
         return "a root has no link";
     }
-    const bool shows_parent =
-        !is_root && (flags & ESPL__SLOT_PASS) != 0 && (flags & ESPL__SLOT_ROOTED) == 0;
-    if (shows_parent && header->extra != NULL &&
-        memcmp(&header->extra[slot - header->base], &header->extra[up - header->base],
-               sizeof(espl__extra)) != 0) {
-        return "a pass-through shows its parent's stretch";
+    return NULL;
+}
+
+// What a slot keeps is noted where its flag says so, and nowhere else.
+static const char *kept_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+{
+    const bool has_room = header->side != NULL && header->side->kept != NULL;
+    const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
+    const espl__kept kept = has_room ? header->side->kept[slot - header->base] : espl__kept_none();
+    const espl__kept masked = espl__kept_of(&kept.pose, kept.flags);
+
+    if (keeps != (kept.flags != 0) || !espl__flags_are_valid(kept.flags) ||
+        memcmp(&kept, &masked, sizeof kept) != 0) {
+        return "inherit flags and kept parts agree";
+    }
+    if (keeps && (forest->rank[slot] == 0 ||
+                  espl__slot_is(forest, slot, ESPL__SLOT_PASS | ESPL__SLOT_ROOTED))) {
+        return "only a member with a transform has inherit flags";
     }
     return NULL;
+}
+
+static const char *node_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+{
+    const uint32_t up = espl__frame_slot(forest, slot);
+    const char *rule = flags_rule(forest, header, slot);
+
+    rule = rule != NULL ? rule : kept_rule(forest, header, slot);
+    if (rule == NULL && up != ESPL__NO_SLOT && header->side != NULL &&
+        espl__slot_copies(forest, slot) &&
+        memcmp(&header->side->extra[slot - header->base], &header->side->extra[up - header->base],
+               sizeof(espl__extra)) != 0) {
+        return "what copies its parent shows the parent's stretch";
+    }
+    return rule;
+}
+
+// The counts by which side arrays are known to be needed.
+static const char *side_rule(const espl__forest *forest, const espl__run *header)
+{
+    const espl__side *const side = header->side;
+    uint32_t extras = 0, kept = 0;
+
+    if (side == NULL) {
+        return NULL;
+    }
+    for (uint32_t rank = 0; rank < header->size; ++rank) {
+        const uint32_t slot = forest->order[header->base + rank];
+        const espl__extra extra = espl__slot_extra(forest, slot);
+
+        kept += espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? 1 : 0;
+        extras += !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
+    }
+    if (side->capacity != header->capacity || (header->flags & ESPL__RUN_GENERAL) == 0) {
+        return "a run with side arrays takes the general kernel";
+    }
+    if (side->extra_count != extras || side->kept_count != kept) {
+        return "what side arrays are needed for is counted";
+    }
+    return extras == 0 && kept == 0 && !side->is_prepaid ? "side arrays are there for a reason"
+                                                         : NULL;
 }
 
 static const char *world_rule(const espl__forest *forest, uint32_t slot)
@@ -145,9 +196,7 @@ static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
     if (rule == NULL && (ghosts != header->ghosts || ghosts == header->size)) {
         return "the ghosts of a run are counted, and not alone";
     }
-    if (rule == NULL && header->extra != NULL && (header->flags & ESPL__RUN_GENERAL) == 0) {
-        return "a run with extras takes the general kernel";
-    }
+    rule = rule != NULL ? rule : side_rule(forest, header);
     if (rule == NULL && !is_listed(forest, run)) {
         return "runs that want a purge stand in one list";
     }

@@ -7,6 +7,12 @@
 
 #include <espalier/espalier.h>
 
+/// A block that grows and is kept.
+typedef struct espl__scratch {
+    void *block;
+    size_t size; // bytes
+} espl__scratch;
+
 struct espl_world {
     espl__heap heap; // owns this struct too
     espl_hooks hooks;
@@ -18,6 +24,7 @@ struct espl_world {
     _Atomic uint32_t commands_alive;
     uint32_t iterations; // queries under way
     bool is_playing;
+    espl__scratch write_scratch, side_scratch; // of batched writes
 };
 
 /// Who hears of a programmer's fault; nobody where there is no world.
@@ -44,6 +51,13 @@ uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity);
 
 /// Handle of the entity at a slot; null for ESPL__NO_SLOT.
 espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot);
+
+/// Give a block of scratch back (batch.c).
+void espl__scratch_free(espl_world *world, espl__scratch *scratch);
+
+/// See that a run has side arrays, with room for inherit flags if asked for. Structural where it
+/// takes memory. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+espl_status espl__ensure_side(espl_world *world, uint32_t run, bool keeps);
 
 /// Carry one command out at once: a playback of one.
 espl_status espl__carry_one(espl_world *world, const espl__command *command,

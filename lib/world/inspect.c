@@ -46,7 +46,9 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                               .bytes_commands = espl__heap_bytes_for(heap, ESPL__FOR_COMMANDS) +
                                                 espl__heap_bytes_for(heap, ESPL__FOR_RECORDING),
                               .nodes_visited = world->forest.nodes_visited,
-                              .writes = world->forest.writes};
+                              .writes = world->forest.writes,
+                              .writes_skipped = world->forest.writes_skipped,
+                              .nodes_skipped = world->forest.nodes_skipped};
 }
 
 static espl_component expected_role(const espl__forest *forest, uint32_t slot)

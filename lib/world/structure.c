@@ -47,15 +47,16 @@ static espl_status check_living(const espl_world *world, espl_entity entity)
 
 // --- Attach and detach ---
 
-static bool is_keep(espl_keep keep)
+static bool is_stay(espl_stay keep)
 {
-    return keep == ESPL_KEEP_WORLD || keep == ESPL_KEEP_LOCAL || keep == ESPL_KEEP_NONE;
+    return keep == ESPL_STAY_WORLD || keep == ESPL_STAY_LOCAL || keep == ESPL_STAY_NONE;
 }
 
 static bool are_options_valid(const espl_attach_options *o)
 {
-    return is_keep(o->position) && is_keep(o->rotation) && is_keep(o->scale) &&
-           (o->link == ESPL_LINK_OWNED || o->link == ESPL_LINK_FREE);
+    return is_stay(o->position) && is_stay(o->rotation) && is_stay(o->scale) &&
+           (o->link == ESPL_LINK_OWNED || o->link == ESPL_LINK_FREE) &&
+           espl__flags_are_valid(o->inherit);
 }
 
 static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
@@ -77,9 +78,10 @@ static espl_status attach(espl_world *world, espl_entity child, espl_entity pare
                                             .before = o->before,
                                             .kind = ESPL__COMMAND_ATTACH,
                                             .link = (uint8_t)o->link,
-                                            .keep_position = (uint8_t)o->position,
-                                            .keep_rotation = (uint8_t)o->rotation,
-                                            .keep_scale = (uint8_t)o->scale},
+                                            .stay_position = (uint8_t)o->position,
+                                            .stay_rotation = (uint8_t)o->rotation,
+                                            .stay_scale = (uint8_t)o->scale,
+                                            .inherit = (uint8_t)o->inherit},
                            NULL, NULL);
 }
 
@@ -92,20 +94,20 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
                         attach(world, child, parent, options != NULL ? options : &defaults));
 }
 
-espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)
+espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
 {
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : check_living(world, entity);
-    if (status == ESPL_OK && !is_keep(keep)) {
+    if (status == ESPL_OK && !is_stay(keep)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
         const espl__command command = {.target = entity,
                                        .kind = ESPL__COMMAND_DETACH,
-                                       .keep_position = (uint8_t)keep,
-                                       .keep_rotation = (uint8_t)keep,
-                                       .keep_scale = (uint8_t)keep};
+                                       .stay_position = (uint8_t)keep,
+                                       .stay_rotation = (uint8_t)keep,
+                                       .stay_scale = (uint8_t)keep};
 
         status = espl__carry_one(world, &command, NULL, NULL);
     }

@@ -61,6 +61,8 @@ void espl_world_destroy(espl_world *world)
     if (!ESPL_DEMAND(&world->hooks, world->commands_alive == 0)) {
         return;
     }
+    espl__scratch_free(world, &world->write_scratch);
+    espl__scratch_free(world, &world->side_scratch);
     espl__playback_free(&world->playback);
     espl__forest_free(&world->forest);
     espl__store_free(&world->store);

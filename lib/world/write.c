@@ -1,131 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Transforms of one entity: plain loads, and writes that propagate before they return.
+// Writing the transform of one entity: it propagates before the call returns.
 #include "lib/world/inside.h"
 
 #include <string.h>
 
-// --- Reading ---
+// --- The node to be written ---
 
-static espl_status read_transform(const espl_world *world, espl_entity entity, bool is_world,
-                                  espl_transform *out)
-{
-    uint32_t slot = 0;
-
-    if (out == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    const espl_status status = espl__find_placed(world, entity, &slot);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    const espl_pose *const pose =
-        is_world ? &world->forest.world[slot] : &world->forest.local[slot];
-    const espl__extra extra = espl__slot_extra(&world->forest, slot);
-
-    *out = espl__transform_of(pose, &extra);
-    return ESPL_OK;
-}
-
-espl_status espl_get_world(const espl_world *world, espl_entity entity, espl_transform *out)
-{
-    return espl__refuse(world, "get world", entity, read_transform(world, entity, true, out));
-}
-
-espl_status espl_get_local(const espl_world *world, espl_entity entity, espl_transform *out)
-{
-    return espl__refuse(world, "get local", entity, read_transform(world, entity, false, out));
-}
-
-espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
-{
-    uint32_t slot = 0;
-    espl_status status = espl__find_placed(world, entity, &slot);
-
-    if (status == ESPL_OK && out == NULL) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        memcpy(out, world->forest.world[slot].position, 3 * sizeof *out);
-    }
-    return espl__refuse(world, "get world position", entity, status);
-}
-
-// --- Writing ---
-
-// Give a run its extras, all of them the default. Structural: it takes memory.
-static espl_status add_extras(espl_world *world, espl__run *run)
-{
-    const espl_status status = espl__check_structural(world);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    run->extra =
-        espl__heap_take(&world->heap, ESPL__FOR_TREE, run->capacity, sizeof *run->extra, 16);
-    if (run->extra == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    for (uint32_t i = 0; i < run->capacity; ++i) {
-        run->extra[i] = espl__extra_default();
-    }
-    for (uint32_t i = 0; i < run->used; ++i) {
-        world->forest.flags[run->base + i] |= ESPL__SLOT_EXTRA;
-    }
-    run->flags |= ESPL__RUN_GENERAL;
-    return ESPL_OK;
-}
-
-// Put a value in place and propagate. false: some world is not finite.
-static bool put(espl__forest *forest, uint32_t slot, const espl_pose *local,
-                const espl__extra *extra)
-{
-    const uint32_t run = forest->run[slot];
-    const uint32_t rank = forest->rank[slot];
-    espl__extra *const extras = forest->runs[run].extra;
-    bool is_stretched = false;
-
-    forest->local[slot] = *local;
-    if (extras != NULL) {
-        espl__extra *const own = &extras[slot - forest->runs[run].base];
-
-        is_stretched = memcmp(own, extra, sizeof *own) != 0;
-        *own = *extra;
-    }
-    const bool is_finite = espl__propagate_from(forest, run, rank);
-
-    // A stretch moves what hangs below even where the node's own pose stays.
-    return is_stretched ? espl__propagate_below(forest, run, rank) && is_finite : is_finite;
-}
-
-// Write a local whose fields are known to be fine.
-static espl_status write_local(espl_world *world, uint32_t slot, const espl_pose *local,
-                               const espl__extra *extra)
-{
-    espl__forest *const forest = &world->forest;
-    espl__run *const run = espl__run_of(forest, slot);
-    const espl_pose old_local = forest->local[slot];
-    const espl__extra old_extra = espl__slot_extra(forest, slot);
-
-    if (memcmp(&old_local, local, sizeof old_local) == 0 &&
-        memcmp(&old_extra, extra, sizeof old_extra) == 0) {
-        return ESPL_OK;
-    }
-    if (run->extra == NULL && !espl__extra_is_default(extra)) {
-        const espl_status status = add_extras(world, run);
-
-        if (status != ESPL_OK) {
-            return status;
-        }
-    }
-    if (!put(forest, slot, local, extra)) {
-        // Worlds are a function of the locals: the old local brings the old worlds back.
-        (void)put(forest, slot, &old_local, &old_extra);
-        (void)espl__propagate_below(forest, forest->run[slot], forest->rank[slot]);
-        return ESPL_ERR_RANGE;
-    }
-    forest->writes += 1;
-    return ESPL_OK;
-}
+typedef struct node {
+    uint32_t slot;
+    espl__placement placement;
+    espl_pose world;
+    espl__frame parent;
+    bool has_parent;
+} node;
 
 // Ask for the lines that a write will touch, so that their misses overlap instead of adding up.
 static inline void prefetch_slot(const espl__forest *forest, uint32_t slot)
@@ -144,9 +31,7 @@ static inline void prefetch_slot(const espl__forest *forest, uint32_t slot)
 #endif
 }
 
-// The checks that both whole-transform writes make.
-static espl_status check_write(const espl_world *world, espl_entity entity,
-                               const espl_transform *value, uint32_t *slot, espl_transform *normal)
+static espl_status find_writable(const espl_world *world, espl_entity entity, uint32_t *slot)
 {
     const espl_status status = espl__find_slot(world, entity, slot);
 
@@ -157,65 +42,404 @@ static espl_status check_write(const espl_world *world, espl_entity entity,
     if (espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
         return ESPL_ERR_NO_TRANSFORM;
     }
-    if (value == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (world->is_playing) {
-        return ESPL_ERR_BUSY;
-    }
-    *normal = *value;
-    return espl_transform_normalize(normal);
+    return world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
 }
 
-static espl_status set_local(espl_world *world, espl_entity entity, const espl_transform *value)
+static node node_at(const espl__forest *forest, uint32_t slot)
 {
-    uint32_t slot = 0;
-    espl_transform normal;
-    const espl_status status = check_write(world, entity, value, &slot, &normal);
+    const uint32_t up = espl__frame_slot(forest, slot);
+    node at = {.slot = slot,
+               .placement = espl__slot_placement(forest, slot),
+               .world = forest->world[slot],
+               .has_parent = up != ESPL__NO_SLOT};
+
+    if (at.has_parent) {
+        at.parent = espl__slot_frame(forest, up);
+    }
+    return at;
+}
+
+static const espl__frame *parent_of(const node *at)
+{
+    return at->has_parent ? &at->parent : NULL;
+}
+
+// --- Putting a placement in place ---
+
+espl_status espl__ensure_side(espl_world *world, uint32_t run, bool keeps)
+{
+    const espl__side *const side = world->forest.runs[run].side;
+
+    if (side != NULL && (side->kept != NULL || !keeps)) {
+        return ESPL_OK;
+    }
+    const espl_status status = espl__check_structural(world);
 
     if (status != ESPL_OK) {
         return status;
     }
-    const espl_pose local = espl__pose_of(&normal);
-    const espl__extra extra = espl__extra_of(&normal);
-
-    return write_local(world, slot, &local, &extra);
+    return espl__run_add_side(&world->forest, run, keeps) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-static espl_status set_world(espl_world *world, espl_entity entity, const espl_transform *value)
+// Propagate from a node that was given a placement and its world. false: a world below overflows.
+static bool follow(espl__forest *forest, uint32_t slot, const node *before, const node *after)
 {
-    uint32_t slot = 0;
-    espl_transform normal;
-    espl_status status = check_write(world, entity, value, &slot, &normal);
-    unsigned lost = 0;
+    forest->world[slot] = after->world;
+    forest->nodes_visited += 1;
+    if (memcmp(&before->world, &after->world, sizeof before->world) == 0 &&
+        memcmp(&before->placement.extra, &after->placement.extra, sizeof(espl__extra)) == 0) {
+        forest->nodes_skipped += 1;
+        return true;
+    }
+    return espl__propagate_changed(forest, forest->run[slot], forest->rank[slot]);
+}
 
-    if (status != ESPL_OK) {
+static espl_status commit(espl_world *world, const node *before, const node *after)
+{
+    espl__forest *const forest = &world->forest;
+    const uint32_t slot = after->slot;
+    const uint32_t run = forest->run[slot];
+
+    if (espl__placement_is_equal(&before->placement, &after->placement)) {
+        forest->writes_skipped += 1;
+        return ESPL_OK;
+    }
+    if (!espl__run_can_hold(&forest->runs[run], &after->placement)) {
+        const espl_status status = espl__ensure_side(world, run, after->placement.kept.flags != 0);
+
+        if (status != ESPL_OK) {
+            return status;
+        }
+    }
+    espl__slot_place(forest, slot, &after->placement);
+    const bool is_finite = follow(forest, slot, before, after);
+
+    if (!is_finite) {
+        // Worlds are a function of what is stored: the old placement brings the old worlds back.
+        espl__slot_place(forest, slot, &before->placement);
+        forest->world[slot] = before->world;
+        (void)espl__propagate_below(forest, run, forest->rank[slot]);
+    }
+    if (forest->runs[run].side != NULL) {
+        espl__run_drop_side(forest, run);
+    }
+    forest->writes += is_finite ? 1 : 0;
+    return is_finite ? ESPL_OK : ESPL_ERR_RANGE;
+}
+
+// Commit what a change made of a node, and answer with its remark.
+static espl_status finish(espl_world *world, const node *before, const node *after,
+                          espl_status status)
+{
+    const espl_status done = status < 0 ? status : commit(world, before, after);
+
+    return done < 0 ? done : status;
+}
+
+// --- Every kind of write ---
+
+// Nodes without side arrays, by far the most: the local pose is all that is stored of them.
+static espl_status write_plain(espl__forest *forest, uint32_t slot, espl_write_kind kind,
+                               const espl_write_value *value)
+{
+    const uint32_t run = forest->run[slot], rank = forest->rank[slot];
+    const uint32_t up = espl__frame_slot(forest, slot);
+    const espl__frame parent = {up != ESPL__NO_SLOT ? forest->world[up] : espl__pose_identity(),
+                                espl__extra_default()};
+    espl_pose local = forest->local[slot], world = forest->world[slot];
+    const espl_status status =
+        espl__pose_write(&local, &world, up != ESPL__NO_SLOT ? &parent : NULL, kind, value);
+
+    if (status < 0 || memcmp(&forest->local[slot], &local, sizeof local) == 0) {
+        forest->writes_skipped += status < 0 ? 0 : 1;
         return status;
     }
-    const espl__forest *const forest = &world->forest;
-    const uint32_t parent = espl__living_parent(forest, slot);
-    const espl__extra extra = espl__extra_of(&normal);
-    espl_pose local = espl__pose_of(&normal);
+    const espl_pose old_local = forest->local[slot], old_world = forest->world[slot];
 
-    if (parent != ESPL__NO_SLOT) {
-        const espl__extra above = espl__slot_extra(forest, parent);
-
-        lost = espl__pose_relative(&local, &forest->world[parent], above.stretch, &local,
-                                   &forest->local[slot]);
-    }
-    if (!espl__pose_is_finite(&local)) {
+    forest->local[slot] = local;
+    forest->world[slot] = world;
+    forest->nodes_visited += 1;
+    if (memcmp(&old_world, &world, sizeof world) == 0) {
+        forest->nodes_skipped += 1;
+    } else if (!espl__propagate_changed(forest, run, rank)) {
+        forest->local[slot] = old_local;
+        forest->world[slot] = old_world;
+        (void)espl__propagate_below(forest, run, rank);
         return ESPL_ERR_RANGE;
     }
-    status = write_local(world, slot, &local, &extra);
-    return status == ESPL_OK && lost != 0 ? ESPL_LOSSY : status;
+    forest->writes += 1;
+    return status;
+}
+
+static espl_status write_sided(espl_world *world, uint32_t slot, espl_write_kind kind,
+                               const espl_write_value *value)
+{
+    const node before = node_at(&world->forest, slot);
+    node after = before;
+    const espl_status status =
+        espl__placement_write(&after.placement, &after.world, parent_of(&before), kind, value);
+
+    return finish(world, &before, &after, status);
+}
+
+// Copy a value; a copy of a size that is known is a few instructions.
+static void load_value(espl_write_value *out, espl_write_kind kind, const void *bytes)
+{
+    if (espl__write_value_type(kind) == ESPL__VALUE_TRANSFORM) {
+        memcpy(&out->transform, bytes, sizeof out->transform);
+    } else {
+        memcpy(out, bytes, espl__write_value_size(kind));
+    }
+}
+
+static espl_status carry_out(espl_world *world, espl_entity entity, espl_write_kind kind,
+                             const void *bytes)
+{
+    espl_write_value value;
+    uint32_t slot = 0;
+    espl_status status = find_writable(world, entity, &slot);
+
+    if (status == ESPL_OK && bytes == NULL) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status != ESPL_OK) {
+        return status;
+    }
+    load_value(&value, kind, bytes);
+    status = espl__write_check(kind, &value);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const bool is_plain = !espl__slot_is(&world->forest, slot, ESPL__SLOT_SIDE) &&
+                          !espl__write_wants_side(kind, &value);
+
+    return is_plain ? write_plain(&world->forest, slot, kind, &value)
+                    : write_sided(world, slot, kind, &value);
+}
+
+// @param bytes  the value of the kind; a pointer of any type.
+static espl_status write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
+                             const char *operation, const void *bytes)
+{
+    return espl__refuse(world, operation, entity, carry_out(world, entity, kind, bytes));
+}
+
+espl_status espl_set_local_position(espl_world *world, espl_entity entity, const float position[3])
+{
+    return write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, "set local position", position);
+}
+
+espl_status espl_set_local_rotation(espl_world *world, espl_entity entity, const float rotation[4])
+{
+    return write_one(world, entity, ESPL_WRITE_LOCAL_ROTATION, "set local rotation", rotation);
+}
+
+espl_status espl_set_local_scale(espl_world *world, espl_entity entity, float scale)
+{
+    return write_one(world, entity, ESPL_WRITE_LOCAL_SCALE, "set local scale", &scale);
+}
+
+espl_status espl_set_local_pose(espl_world *world, espl_entity entity, const espl_transform *value)
+{
+    return write_one(world, entity, ESPL_WRITE_LOCAL_POSE, "set local pose", value);
 }
 
 espl_status espl_set_local(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return espl__refuse(world, "set local", entity, set_local(world, entity, value));
+    return write_one(world, entity, ESPL_WRITE_LOCAL, "set local", value);
+}
+
+espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float stretch[3])
+{
+    return write_one(world, entity, ESPL_WRITE_STRETCH, "set stretch", stretch);
+}
+
+espl_status espl_set_context(espl_world *world, espl_entity entity, uint32_t context)
+{
+    return write_one(world, entity, ESPL_WRITE_CONTEXT, "set context", &context);
+}
+
+espl_status espl_set_world_position(espl_world *world, espl_entity entity, const float position[3])
+{
+    return write_one(world, entity, ESPL_WRITE_WORLD_POSITION, "set world position", position);
+}
+
+espl_status espl_set_world_rotation(espl_world *world, espl_entity entity, const float rotation[4])
+{
+    return write_one(world, entity, ESPL_WRITE_WORLD_ROTATION, "set world rotation", rotation);
+}
+
+espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float scale)
+{
+    return write_one(world, entity, ESPL_WRITE_WORLD_SCALE, "set world scale", &scale);
 }
 
 espl_status espl_set_world(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return espl__refuse(world, "set world", entity, set_world(world, entity, value));
+    return write_one(world, entity, ESPL_WRITE_WORLD, "set world", value);
+}
+
+espl_status espl_translate_local(espl_world *world, espl_entity entity, const float offset[3])
+{
+    return write_one(world, entity, ESPL_WRITE_TRANSLATE_LOCAL, "translate local", offset);
+}
+
+espl_status espl_rotate_local(espl_world *world, espl_entity entity, const float by[4])
+{
+    return write_one(world, entity, ESPL_WRITE_ROTATE_LOCAL, "rotate local", by);
+}
+
+espl_status espl_transform_local(espl_world *world, espl_entity entity, const espl_transform *by)
+{
+    return write_one(world, entity, ESPL_WRITE_TRANSFORM_LOCAL, "transform local", by);
+}
+
+espl_status espl_inverse_transform_local(espl_world *world, espl_entity entity,
+                                         const espl_transform *by)
+{
+    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, "inverse-transform local",
+                     by);
+}
+
+espl_status espl_translate_world(espl_world *world, espl_entity entity, const float offset[3])
+{
+    return write_one(world, entity, ESPL_WRITE_TRANSLATE_WORLD, "translate world", offset);
+}
+
+espl_status espl_rotate_world(espl_world *world, espl_entity entity, const float by[4])
+{
+    return write_one(world, entity, ESPL_WRITE_ROTATE_WORLD, "rotate world", by);
+}
+
+espl_status espl_transform_world(espl_world *world, espl_entity entity, const espl_transform *by)
+{
+    return write_one(world, entity, ESPL_WRITE_TRANSFORM_WORLD, "transform world", by);
+}
+
+espl_status espl_inverse_transform_world(espl_world *world, espl_entity entity,
+                                         const espl_transform *by)
+{
+    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, "inverse-transform world",
+                     by);
+}
+
+espl_status espl_multiply_scale(espl_world *world, espl_entity entity, float factor)
+{
+    return write_one(world, entity, ESPL_WRITE_MULTIPLY_SCALE, "multiply scale", &factor);
+}
+
+espl_status espl_multiply_stretch(espl_world *world, espl_entity entity, const float factors[3])
+{
+    return write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, "multiply stretch", factors);
+}
+
+// --- Helpers ---
+
+// A change of the world placement, as a value.
+typedef espl_status (*world_change)(espl_transform *world, const float *a, const float *b);
+
+static espl_status look_at(espl_transform *world, const float *target, const float *up)
+{
+    return espl_transform_look_at(world, target, up);
+}
+
+static espl_status rotate_about(espl_transform *world, const float *pivot, const float *by)
+{
+    return espl_transform_rotate_about(world, pivot, by);
+}
+
+static espl_status change_world(espl_world *world, espl_entity entity, world_change change,
+                                unsigned parts, const float *a, const float *b)
+{
+    uint32_t slot = 0;
+    espl_status status = find_writable(world, entity, &slot);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const node before = node_at(&world->forest, slot);
+
+    if (espl__placement_copies(&before.placement)) {
+        return ESPL_ERR_COPIES_PARENT;
+    }
+    espl_transform turned = espl__transform_of(&before.world, &before.placement.extra);
+
+    status = change(&turned, a, b);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const espl_pose wanted = espl__pose_of(&turned);
+    node after = before;
+
+    status = espl__placement_set_world(&after.placement, &after.world, parent_of(&before), parts,
+                                       &wanted);
+    return finish(world, &before, &after, status);
+}
+
+espl_status espl_look_at(espl_world *world, espl_entity entity, const float target[3],
+                         const float *up)
+{
+    espl_status status = target == NULL ? ESPL_ERR_ARGUMENT : ESPL_OK;
+
+    if (status == ESPL_OK) {
+        status = change_world(world, entity, look_at, ESPL__PART_ROTATION, target, up);
+    }
+    return espl__refuse(world, "look at", entity, status);
+}
+
+espl_status espl_rotate_about(espl_world *world, espl_entity entity, const float pivot[3],
+                              const float by[4])
+{
+    espl_status status = pivot == NULL || by == NULL ? ESPL_ERR_ARGUMENT : ESPL_OK;
+
+    if (status == ESPL_OK) {
+        status = change_world(world, entity, rotate_about,
+                              ESPL__PART_POSITION | ESPL__PART_ROTATION, pivot, by);
+    }
+    return espl__refuse(world, "rotate about", entity, status);
+}
+
+// --- Inherit flags ---
+
+static espl_status set_inherit(espl_world *world, espl_entity entity, uint32_t flags)
+{
+    uint32_t slot = 0;
+    espl_status status = find_writable(world, entity, &slot);
+
+    if (status == ESPL_OK && !espl__flags_are_valid(flags)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const node before = node_at(&world->forest, slot);
+    node after = before;
+
+    if (!before.has_parent) {
+        return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
+    }
+    status = espl__placement_inherit(&after.placement, &after.world, &before.parent, flags);
+    return finish(world, &before, &after, status);
+}
+
+espl_status espl_set_inherit(espl_world *world, espl_entity entity, uint32_t flags)
+{
+    return espl__refuse(world, "set inherit flags", entity, set_inherit(world, entity, flags));
+}
+
+// --- Memory ahead of time ---
+
+espl_status espl_reserve_side(espl_world *world, espl_entity entity)
+{
+    uint32_t slot = 0;
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
+    if (status == ESPL_OK) {
+        status = espl__ensure_side(world, world->forest.run[slot], true);
+    }
+    if (status == ESPL_OK) {
+        espl__run_of(&world->forest, slot)->side->is_prepaid = 1;
+    }
+    return espl__refuse(world, "reserve of side arrays", entity, status);
 }

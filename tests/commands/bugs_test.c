@@ -10,7 +10,7 @@
 // --- Small helpers ---
 
 static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
 
 typedef struct scene {
     test_world test;
@@ -217,7 +217,7 @@ START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_STAY_WORLD), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
     ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].lane, 0);
@@ -259,7 +259,7 @@ START_TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
     const espl_entity root = test_solo_at(s.world, 10, 0, 0);
     const espl_entity child = child_of(&s, root, 1), below = child_of(&s, child, 1);
 
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_LOCAL), ESPL_OK);
     play(&s);
     ck_assert_float_eq(test_world_of(s.world, child).position[0], 1);
     ck_assert_float_eq(test_world_of(s.world, below).position[0], 2);
@@ -274,7 +274,7 @@ START_TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
     const espl_entity old = test_solo_at(s.world, 10, 0, 0), next = test_solo_at(s.world, 20, 0, 0);
     const espl_entity child = child_of(&s, old, 1);
 
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_LOCAL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &keep_local), ESPL_OK);
     play(&s);
     ck_assert(is_child(&s, child, next));
@@ -499,7 +499,7 @@ START_TEST(f5_an_attach_taken_back_changes_nothing)
     const espl_transform before = test_world_of(s.world, child);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_WORLD), ESPL_OK);
     play(&s);
     const espl_transform after = test_world_of(s.world, child);
     ck_assert(test_same(&before, &after));
@@ -527,7 +527,7 @@ START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothi
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, other, dead, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, &before_dead), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_KEEP_NONE), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_STAY_NONE), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy_only(s.lane[1], 0, dead), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, dead), ESPL_OK);

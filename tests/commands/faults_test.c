@@ -60,7 +60,7 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_is_refused_all_the_sam
     const espl_entity parent = test_solo(test.world);
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
     const espl_attach_options keep = {
-        ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_LINK_OWNED, {0, 0}};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
     espl_commands *const commands = commands_of(test.world);
     espl_recorder *const recorder = espl_commands_recorder(commands, 0);
     espl_entity clone;

@@ -11,7 +11,7 @@
 enum { ROOT, CHILD, SOLO };
 
 static const espl_attach_options keep_local = {
-    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
 
 static operation attach(uint32_t child, uint32_t parent, uint32_t before, bool keeps_local)
 {
@@ -31,7 +31,7 @@ static operation attach_free(uint32_t child, uint32_t parent)
 
 static operation on(opcode code, uint32_t entity)
 {
-    return (operation){.code = code, .entity = entity, .keep = ESPL_KEEP_LOCAL};
+    return (operation){.code = code, .entity = entity, .keep = ESPL_STAY_LOCAL};
 }
 
 static operation set(opcode code, uint32_t entity, float x)
@@ -53,7 +53,32 @@ static operation make(uint32_t source, uint32_t parent, espl_place place, espl_o
                        .tag = 77};
 }
 
-enum { INSTANCES = 48 };
+static operation keep(uint32_t entity, uint32_t flags)
+{
+    return (operation){.code = OP_SET_INHERIT, .entity = entity, .inherit = flags};
+}
+
+static operation write(uint32_t entity, espl_write_kind kind, float x)
+{
+    return (operation){
+        .code = OP_WRITE, .entity = entity, .kind = kind, .data.position = {x, 1, -x}};
+}
+
+static operation attach_with(uint32_t child, uint32_t parent, uint32_t flags)
+{
+    operation op = attach(child, parent, MODEL_NONE, false);
+    op.options.inherit = flags;
+    return op;
+}
+
+static operation make_with(uint32_t source, uint32_t parent, espl_place place, uint32_t flags)
+{
+    operation op = make(source, parent, place, ESPL_ORPHAN_ROOT);
+    op.inherit = flags;
+    return op;
+}
+
+enum { INSTANCES = 60 };
 
 // Command instances: each kind on each entity that matters.
 static void list_commands(operation out[INSTANCES])
@@ -106,7 +131,19 @@ static void list_commands(operation out[INSTANCES])
                                       make(SOLO, SOLO, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
                                       make(SOLO, MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
                                       make(SOLO, MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
-                                      make(MODEL_DEAD, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT)};
+                                      make(MODEL_DEAD, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
+                                      keep(CHILD, ESPL_KEEP_Y | ESPL_KEEP_ROTATION),
+                                      keep(CHILD, ESPL_COPY_PARENT),
+                                      keep(CHILD, 0),
+                                      keep(SOLO, ESPL_KEEP_POSITION),
+                                      keep(born, ESPL_KEEP_SCALE),
+                                      attach_with(SOLO, CHILD, ESPL_KEEP_X),
+                                      attach_with(SOLO, ROOT, ESPL_COPY_PARENT),
+                                      write(ROOT, ESPL_WRITE_TRANSLATE_WORLD, 2),
+                                      write(CHILD, ESPL_WRITE_TRANSLATE_WORLD, 3),
+                                      write(born, ESPL_WRITE_STRETCH, 2),
+                                      make_with(CHILD, ROOT, ESPL_PLACE_WORLD, ESPL_KEEP_Z),
+                                      make_with(SOLO, CHILD, ESPL_PLACE_SOURCE, ESPL_COPY_PARENT)};
 
     memcpy(out, all, sizeof all);
 }

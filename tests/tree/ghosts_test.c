@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Destroying in place, on every small tree: who dies, who stays where, and that a purge later
-// changes no bit.
+// Destroying in place, on every small tree: who dies, who stays where, and what they keep.
 #include "tests/runner.h"
 #include "tests/tree/grove.h"
 
@@ -31,7 +30,9 @@ static void tear_down(void)
 typedef struct picture {
     uint32_t size, parent[TALL], slot[TALL], entity[TALL];
     unsigned flags[TALL];
-    espl_pose local[TALL], world[TALL];
+    espl__placement placement[TALL];
+    espl_pose world[TALL];
+    bool has_side, is_prepaid;
     bool is_dead[TALL];  // after the destroy, ghosts of earlier ones included
     bool is_below[TALL]; // its parent is the top, or a dead one below it
 } picture;
@@ -39,7 +40,9 @@ typedef struct picture {
 static picture take_picture(uint32_t run)
 {
     const espl__run *const header = &forest->runs[run];
-    picture p = {.size = header->size};
+    picture p = {.size = header->size,
+                 .has_side = header->side != NULL,
+                 .is_prepaid = header->side != NULL && header->side->is_prepaid != 0};
 
     for (uint32_t rank = 0; rank < p.size; ++rank) {
         const uint32_t slot = forest->order[header->base + rank];
@@ -48,7 +51,7 @@ static picture take_picture(uint32_t run)
         p.slot[rank] = slot;
         p.entity[rank] = forest->entity[slot];
         p.flags[rank] = forest->flags[slot];
-        p.local[rank] = forest->local[slot];
+        p.placement[rank] = espl__slot_placement(forest, slot);
         p.world[rank] = forest->world[slot];
         p.is_dead[rank] = espl__slot_is(forest, slot, ESPL__SLOT_GHOST);
     }
@@ -98,13 +101,45 @@ static bool is_pass(const picture *p, uint32_t rank)
     return (p->flags[rank] & ESPL__SLOT_PASS) != 0;
 }
 
-// A living transform whose parent changed, be it through pass-throughs that show another parent's.
+static bool is_copy(const picture *p, uint32_t rank)
+{
+    return espl__placement_copies(&p->placement[rank]);
+}
+
+// A root to its users, though it has a dead one above it.
+static bool is_rooted(const picture *p, uint32_t rank)
+{
+    return rank != 0 && !has_living_above(p, rank);
+}
+
+// Shows the world of another one, after the destroy too.
+static bool follows(const picture *p, uint32_t rank)
+{
+    return is_pass(p, rank) || (is_copy(p, rank) && !is_rooted(p, rank));
+}
+
+// A living transform whose parent changed, be it through others that show another parent's.
 static bool is_rebased(const picture *p, uint32_t rank)
 {
-    while (!p->is_below[rank] && rank != 0 && is_pass(p, p->parent[rank])) {
+    while (!p->is_below[rank] && rank != 0 && follows(p, p->parent[rank])) {
         rank = p->parent[rank];
     }
     return p->is_below[rank];
+}
+
+// Some survivor has more than a pose.
+static bool needs_side(const picture *p)
+{
+    bool is_needed = p->is_prepaid;
+
+    for (uint32_t rank = 0; rank < p->size; ++rank) {
+        const espl__placement *const of = &p->placement[rank];
+        const bool keeps = of->kept.flags != 0 && !is_rooted(p, rank);
+        const bool has_extra = !follows(p, rank) && !espl__extra_is_default(&of->extra);
+
+        is_needed = is_needed || (!p->is_dead[rank] && (keeps || has_extra));
+    }
+    return is_needed;
 }
 
 // --- Comparing; plain conditions, since there are many cases ---
@@ -132,39 +167,68 @@ static bool is_near(const espl_pose *a, const espl_pose *b)
     return near && fabsf(turn) >= 1 - 1e-5f;
 }
 
-static void node_is_right(const picture *p, uint32_t top, uint32_t rank)
+// A survivor keeps what it kept, unless it is a root now; its stretch and context stay, those that
+// it showed as a copy too.
+static void side_is_right(const picture *p, uint32_t top, uint32_t rank)
+{
+    const espl__placement after = espl__slot_placement(forest, p->slot[rank]);
+    const espl__kept none = espl__kept_none();
+    const espl__kept *const kept = is_rooted(p, rank) ? &none : &p->placement[rank].kept;
+    const espl__extra bare = espl__extra_default();
+    const bool is_bare = is_pass(p, rank) && is_rooted(p, rank);
+
+    demand(memcmp(&after.kept, kept, sizeof *kept) == 0, "kept parts", p, top, rank);
+    if (is_bare || !follows(p, rank)) {
+        demand(grove_same_extra(&after.extra, is_bare ? &bare : &p->placement[rank].extra),
+               "extra stays", p, top, rank);
+    }
+}
+
+static unsigned flags_of_survivor(const picture *p, uint32_t rank, unsigned side)
+{
+    const unsigned own = p->flags[rank] & (unsigned)ESPL__SLOT_PASS;
+    const unsigned below = ESPL__SLOT_FREE_LINK | ESPL__SLOT_KEEPS;
+
+    return side | own | (is_rooted(p, rank) ? (unsigned)ESPL__SLOT_ROOTED : p->flags[rank] & below);
+}
+
+static void survivor_is_right(const picture *p, uint32_t top, uint32_t rank)
 {
     const uint32_t slot = p->slot[rank];
-    const unsigned flags = forest->flags[slot];
-    const unsigned extra = p->flags[rank] & ESPL__SLOT_EXTRA;
 
-    if (p->is_dead[rank]) {
-        demand(flags == (extra | ESPL__SLOT_GHOST | ESPL__SLOT_PASS), "flags of a ghost", p, top,
-               rank);
-        demand(forest->entity[slot] == ESPL__NO_ENTITY, "entity of a ghost", p, top, rank);
-        return;
-    }
-    const bool is_rooted = rank != 0 && !has_living_above(p, rank);
-    const unsigned kept = p->flags[rank] & ~(unsigned)(ESPL__SLOT_FREE_LINK | ESPL__SLOT_ROOTED);
-    const unsigned expected =
-        kept | (is_rooted ? (unsigned)ESPL__SLOT_ROOTED : p->flags[rank] & ESPL__SLOT_FREE_LINK);
-
-    demand(flags == expected, "flags of a survivor", p, top, rank);
-    demand(forest->entity[slot] == p->entity[rank], "entity of a survivor", p, top, rank);
-    if (is_rooted) {
+    if (is_rooted(p, rank)) {
         demand(grove_same(&forest->local[slot], &forest->world[slot]), "rooted world", p, top,
                rank);
     }
-    if (is_pass(p, rank)) {
+    if (follows(p, rank)) {
         return; // shows another's world, or none
     }
     demand(is_near(&forest->world[slot], &p->world[rank]), "world stays", p, top, rank);
     if (!is_rebased(p, rank)) {
-        demand(grove_same(&forest->local[slot], &p->local[rank]), "local stays", p, top, rank);
+        demand(grove_same(&forest->local[slot], &p->placement[rank].local), "local stays", p, top,
+               rank);
     }
     if (rank < top) {
         demand(grove_same(&forest->world[slot], &p->world[rank]), "world above", p, top, rank);
     }
+}
+
+static void node_is_right(const picture *p, uint32_t top, uint32_t rank)
+{
+    const uint32_t slot = p->slot[rank];
+    const unsigned flags = forest->flags[slot];
+    const unsigned side = p->has_side && needs_side(p) ? ESPL__SLOT_SIDE : 0;
+
+    if (p->is_dead[rank]) {
+        demand(flags == (side | ESPL__SLOT_GHOST | ESPL__SLOT_PASS), "flags of a ghost", p, top,
+               rank);
+        demand(forest->entity[slot] == ESPL__NO_ENTITY, "entity of a ghost", p, top, rank);
+        return;
+    }
+    demand(flags == flags_of_survivor(p, rank, side), "flags of a survivor", p, top, rank);
+    demand(forest->entity[slot] == p->entity[rank], "entity of a survivor", p, top, rank);
+    side_is_right(p, top, rank);
+    survivor_is_right(p, top, rank);
 }
 
 static void bury(void *run, uint32_t entity)
@@ -206,6 +270,7 @@ static void run_is_right(const picture *p, uint32_t run, uint32_t top, uint32_t 
         demand(forest->ghosts == ghosts_elsewhere, "ghosts of a released run", p, top, 0);
         return;
     }
+    demand((header->side != NULL) == (p->has_side && needs_side(p)), "side arrays", p, top, 0);
     demand(header->ghosts == ghosts, "ghosts of the run", p, top, ghosts);
     demand(forest->ghosts == ghosts_elsewhere + ghosts, "ghosts in all", p, top, ghosts);
     demand(((header->flags & ESPL__RUN_UNSETTLED) != 0) == wants_purge, "unsettled", p, top,
@@ -250,13 +315,18 @@ static uint32_t any_living(uint32_t run)
 
 // --- Every small tree ---
 
-// One case: a destroy, and after it others until nobody is left.
+// One case: a destroy, and after it others until nobody is left. Two in three have inherit flags.
 static void run_case(const uint32_t *parent, uint32_t size, const uint8_t *flags, uint32_t number)
 {
+    uint8_t inherit[SMALL];
+
     for (uint32_t which = 0; which < 3 * size; ++which) {
+        grove_random_inherit(inherit, size, 2, &random_state);
         const grove_plan plan = {.parent = parent,
                                  .size = size,
                                  .flags = flags,
+                                 .inherit = (number + which) % 3 != 0 ? inherit : NULL,
+                                 .is_prepaid = number % 7 == 0,
                                  .holes = number % 2,
                                  .spare = number % 3,
                                  .seed = number,
@@ -315,20 +385,23 @@ START_TEST(large_trees_lose_one_after_the_other)
 
     for (uint32_t round = 0; round < rounds; ++round) {
         uint32_t parent[40];
-        uint8_t flags[40] = {0};
+        uint8_t flags[40] = {0}, inherit[40];
 
         grove_random_parents(parent, 40, 1 + test_below(&random_state, 4), &random_state);
+        grove_random_inherit(inherit, 40, 3, &random_state);
         for (uint32_t rank = 0; rank < 40; ++rank) {
             flags[rank] =
                 (uint8_t)((rank != 0 && test_one_in(&random_state, 2) ? ESPL__SLOT_FREE_LINK : 0) |
                           (test_one_in(&random_state, 4) ? ESPL__SLOT_PASS : 0));
         }
-        const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent,
-                                                           .size = 40,
-                                                           .flags = flags,
-                                                           .seed = round,
-                                                           .is_shuffled = round % 2 == 0,
-                                                           .has_extras = round % 3 == 0});
+        const uint32_t run =
+            grove_plant(&g, &(grove_plan){.parent = parent,
+                                          .size = 40,
+                                          .flags = flags,
+                                          .inherit = round % 4 < 2 ? inherit : NULL,
+                                          .seed = round,
+                                          .is_shuffled = round % 2 == 0,
+                                          .has_extras = round % 3 == 0});
         while (forest->runs[run].size != 0) {
             const bool is_alone = test_one_in(&random_state, 2);
 
@@ -439,6 +512,68 @@ START_TEST(rooted_survivor_has_a_rotation_of_unit_length)
 }
 END_TEST
 
+// --- Inherit flags ---
+
+START_TEST(copy_of_a_dead_root_goes_on_with_what_it_showed)
+{
+    // Root, a copy of it, a child of that; the copy's link is free.
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1};
+    const uint8_t flags[] = {0, ESPL__SLOT_FREE_LINK, 0};
+    const uint8_t inherit[] = {0, ESPL_COPY_PARENT, 0};
+    const uint32_t run = grove_plant(
+        &g,
+        &(grove_plan){
+            .parent = parent, .size = 3, .flags = flags, .inherit = inherit, .has_extras = true});
+    const uint32_t copy = grove_slot(&g, run, 1), last = grove_slot(&g, run, 2);
+    const espl_pose world = forest->world[last];
+    const espl__extra shown = espl__slot_extra(forest, grove_slot(&g, run, 0));
+
+    destroy_one(run, 0, ESPL__CLOSURE_OWNED);
+    const espl__extra own = espl__slot_extra(forest, copy);
+    ck_assert(grove_same_extra(&own, &shown));
+    ck_assert(grove_same(&forest->world[last], &world));
+    ck_assert_uint_eq(forest->runs[run].side->kept_count, 0);
+    ck_assert_uint_eq(forest->runs[run].side->extra_count, 2);
+}
+END_TEST
+
+START_TEST(copy_of_a_dead_member_copies_the_heir)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 2};
+    const uint8_t inherit[] = {0, 0, ESPL_COPY_PARENT, 0};
+    const uint32_t run = grove_plant(
+        &g, &(grove_plan){.parent = parent, .size = 4, .inherit = inherit, .has_extras = true});
+    const uint32_t top = grove_slot(&g, run, 0), copy = grove_slot(&g, run, 2);
+    const uint32_t last = grove_slot(&g, run, 3);
+    const espl_pose world = forest->world[last];
+
+    destroy_one(run, 1, ESPL__CLOSURE_ONLY);
+    const espl__frame heir = espl__slot_frame(forest, top), shown = espl__slot_frame(forest, copy);
+    ck_assert(grove_same(&shown.world, &heir.world));
+    ck_assert(grove_same_extra(&shown.extra, &heir.extra));
+    ck_assert(is_near(&forest->world[last], &world));
+}
+END_TEST
+
+START_TEST(side_arrays_go_with_the_last_that_needs_them)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0};
+    const uint8_t inherit[] = {0, ESPL_KEEP_X, ESPL_KEEP_SCALE};
+
+    for (uint32_t prepaid = 0; prepaid < 2; ++prepaid) {
+        const uint32_t run = grove_plant(
+            &g, &(grove_plan){
+                    .parent = parent, .size = 3, .inherit = inherit, .is_prepaid = prepaid != 0});
+
+        destroy_one(run, 1, ESPL__CLOSURE_OWNED);
+        ck_assert_ptr_nonnull(forest->runs[run].side);
+        destroy_one(run, 2, ESPL__CLOSURE_OWNED);
+        ck_assert_int_eq(forest->runs[run].side != NULL, prepaid != 0);
+        destroy_one(run, 0, ESPL__CLOSURE_OWNED);
+    }
+}
+END_TEST
+
 // --- Degenerate ancestors ---
 
 START_TEST(survivor_below_a_scale_of_zero_stays_where_it_is)
@@ -506,160 +641,10 @@ START_TEST(survivor_that_cannot_be_seen_from_its_parent_takes_the_composed_local
 }
 END_TEST
 
-// --- Purge, through a world ---
-
-enum { KIN = 48, SOLOS = 2 };
-
-typedef struct family {
-    test_world test;
-    espl_entity member[KIN], solo[SOLOS];
-    bool is_placed[KIN];
-} family;
-
-static bool is_living(const family *f, uint32_t i)
-{
-    return espl_get_role(f->test.world, f->member[i]) != ESPL_ROLE_NONE;
-}
-
-static espl_entity make_member(family *f, uint32_t i)
-{
-    espl_world *const world = f->test.world;
-    espl_entity entity = {0};
-    const espl_component placement = ESPL_PLACEMENT;
-
-    f->is_placed[i] = !test_one_in(&random_state, 5);
-    ck_assert_int_eq(espl_create(world, &placement, f->is_placed[i] ? 1 : 0, 1, &entity), ESPL_OK);
-    return entity;
-}
-
-// A random family of pass-throughs, free links and stretches.
-static void begin_family(family *f)
-{
-    test_world_begin(&f->test, 3, NULL);
-    for (uint32_t i = 0; i < SOLOS; ++i) {
-        f->solo[i] = test_solo(f->test.world);
-    }
-    for (uint32_t i = 0; i < KIN; ++i) {
-        f->member[i] = make_member(f, i);
-        if (i != 0) {
-            const espl_attach_options options = {
-                .position = ESPL_KEEP_LOCAL,
-                .rotation = ESPL_KEEP_LOCAL,
-                .scale = ESPL_KEEP_LOCAL,
-                .link = test_one_in(&random_state, 2) ? ESPL_LINK_FREE : ESPL_LINK_OWNED};
-            const espl_entity parent = f->member[i < 4 ? 0 : test_below(&random_state, i)];
-
-            ck_assert_int_eq(espl_attach(f->test.world, f->member[i], parent, &options), ESPL_OK);
-        }
-        if (f->is_placed[i]) {
-            const espl_pose pose = grove_random_pose(&random_state);
-            const espl__extra extra = {{1, test_one_in(&random_state, 9) ? 2.0f : 1.0f, 1}, 0};
-            const espl_transform value = espl__transform_of(&pose, &extra);
-
-            ck_assert_int_eq(espl_set_local(f->test.world, f->member[i], &value), ESPL_OK);
-        }
-    }
-}
-
-typedef struct placements {
-    espl_transform local[KIN], world[KIN];
-} placements;
-
-static placements read_placements(const family *f)
-{
-    placements p;
-
-    memset(&p, 0, sizeof p);
-    for (uint32_t i = 0; i < KIN; ++i) {
-        if (is_living(f, i) && f->is_placed[i]) {
-            p.local[i] = test_local_of(f->test.world, f->member[i]);
-            p.world[i] = test_world_of(f->test.world, f->member[i]);
-        }
-    }
-    return p;
-}
-
-static size_t count_ghosts(const family *f)
-{
-    espl_world_stats stats;
-
-    espl_stats(f->test.world, &stats);
-    return stats.ghosts;
-}
-
-static void destroy_any(family *f, uint32_t from)
-{
-    const uint32_t i = from + test_below(&random_state, KIN - from);
-
-    if (is_living(f, i)) {
-        ck_assert_int_eq(test_one_in(&random_state, 2)
-                             ? espl_destroy_only(f->test.world, f->member[i])
-                             : espl_destroy(f->test.world, f->member[i]),
-                         ESPL_OK);
-    }
-}
-
-START_TEST(purge_changes_no_bit_of_any_placement)
-{
-    const size_t rounds = test_scaled(300);
-    size_t purged = 0;
-
-    for (size_t round = 0; round < rounds; ++round) {
-        family f;
-
-        begin_family(&f);
-        for (uint32_t i = 0; i < 4; ++i) {
-            destroy_any(&f, 1);
-        }
-        const placements before = read_placements(&f);
-        purged += count_ghosts(&f);
-
-        // Any rebuild purges.
-        ck_assert_int_eq(espl_attach(f.test.world, f.solo[0], f.member[0], NULL), ESPL_OK);
-        ck_assert_uint_eq(count_ghosts(&f), 0);
-        const placements after = read_placements(&f);
-        ck_assert_int_eq(memcmp(&before, &after, sizeof before), 0);
-        test_world_end(&f.test);
-    }
-    ck_assert_uint_gt(purged, rounds);
-}
-END_TEST
-
-START_TEST(purge_put_off_for_lack_of_memory_changes_no_bit_when_it_comes)
-{
-    const size_t rounds = test_scaled(300);
-    size_t rooted = 0;
-
-    for (size_t round = 0; round < rounds; ++round) {
-        family f;
-
-        begin_family(&f);
-        test_heap_arm(&f.test.heap, 1, true);
-        ck_assert_int_eq(espl_destroy_only(f.test.world, f.member[0]), ESPL_OK);
-        for (uint32_t i = 0; i < 5; ++i) {
-            destroy_any(&f, 1);
-        }
-        test_heap_arm(&f.test.heap, 0, false);
-        test_world_is_valid(f.test.world);
-        const placements before = read_placements(&f);
-        rooted += count_ghosts(&f) != 0;
-
-        // Whatever is carried out next purges what waits.
-        ck_assert_int_eq(espl_attach(f.test.world, f.solo[0], f.solo[1], NULL), ESPL_OK);
-        ck_assert_uint_eq(count_ghosts(&f), 0);
-        const placements after = read_placements(&f);
-        ck_assert_int_eq(memcmp(&before, &after, sizeof before), 0);
-        test_world_end(&f.test);
-    }
-    ck_assert_uint_gt(rooted, rounds / 2);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/ghosts");
     TCase *const trees = tcase_create("trees");
-    TCase *const purges = tcase_create("purges");
 
     tcase_add_checked_fixture(trees, set_up, tear_down);
     tcase_set_timeout(trees, 120);
@@ -670,16 +655,13 @@ static Suite *make_suite(void)
     tcase_add_test(trees, ghost_root_wants_a_purge_at_once);
     tcase_add_test(trees, children_of_a_dead_root_stand_on_their_own);
     tcase_add_test(trees, rooted_survivor_has_a_rotation_of_unit_length);
+    tcase_add_test(trees, copy_of_a_dead_root_goes_on_with_what_it_showed);
+    tcase_add_test(trees, copy_of_a_dead_member_copies_the_heir);
+    tcase_add_test(trees, side_arrays_go_with_the_last_that_needs_them);
     tcase_add_test(trees, survivor_below_a_scale_of_zero_stays_where_it_is);
     tcase_add_test(trees, survivor_keeps_its_local_axes_where_the_parent_has_none);
     tcase_add_test(trees, survivor_that_cannot_be_seen_from_its_parent_takes_the_composed_local);
     suite_add_tcase(suite, trees);
-
-    tcase_add_checked_fixture(purges, set_up, tear_down);
-    tcase_set_timeout(purges, 120);
-    tcase_add_test(purges, purge_changes_no_bit_of_any_placement);
-    tcase_add_test(purges, purge_put_off_for_lack_of_memory_changes_no_bit_when_it_comes);
-    suite_add_tcase(suite, purges);
     return suite;
 }
 

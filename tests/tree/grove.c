@@ -42,6 +42,11 @@ bool grove_same(const espl_pose *a, const espl_pose *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
+bool grove_same_extra(const espl__extra *a, const espl__extra *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
 // --- Random shapes and poses ---
 
 void grove_random_parents(uint32_t *parent, uint32_t size, uint32_t reach, uint64_t *random)
@@ -69,6 +74,16 @@ espl_pose grove_random_pose(uint64_t *random)
     }
     pose.scale = test_between(random, 0.75f, 1.3f) * (test_one_in(random, 8) ? -1.0f : 1.0f);
     return pose;
+}
+
+void grove_random_inherit(uint8_t *inherit, uint32_t size, uint32_t n, uint64_t *random)
+{
+    for (uint32_t rank = 0; rank < size; ++rank) {
+        const uint32_t kept = test_below(random, ESPL_COPY_PARENT);
+        const bool copies = test_one_in(random, 4);
+
+        inherit[rank] = (uint8_t)(!test_one_in(random, n) ? 0 : copies ? ESPL_COPY_PARENT : kept);
+    }
 }
 
 bool grove_next_parents(uint32_t *parent, uint32_t size)
@@ -118,7 +133,7 @@ static void arrange(espl__forest *forest, const espl__run *header, const grove_p
     for (uint32_t i = 0; i < header->used; ++i) {
         forest->rank[order[i]] = i;
         forest->entity[order[i]] = ESPL__NO_ENTITY;
-        forest->flags[order[i]] = plan->has_extras ? ESPL__SLOT_EXTRA : 0;
+        forest->flags[order[i]] = header->side != NULL ? ESPL__SLOT_SIDE : 0;
     }
 }
 
@@ -140,28 +155,103 @@ static void link_ranks(espl__forest *forest, const espl__run *header, const grov
     }
 }
 
-// A pass-through that is a root stands at the identity.
-static void fill_node(grove *g, const espl__run *header, uint32_t rank, unsigned flags,
-                      uint64_t *random)
-{
-    espl__forest *const forest = &g->forest;
-    const uint32_t slot = forest->order[header->base + rank];
-    const bool is_pass = (flags & ESPL__SLOT_PASS) != 0;
+// --- Placements ---
 
-    forest->entity[slot] = g->entities++;
-    forest->flags[slot] |= (uint8_t)flags;
-    forest->local[slot] = grove_random_pose(random);
+// What a slot may have: neither a root nor what stands for one keeps anything.
+static uint32_t inherit_of(const grove_plan *plan, uint32_t rank, unsigned flags)
+{
+    const bool may_keep = rank != 0 && (flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) == 0;
+
+    return may_keep && plan->inherit != NULL ? plan->inherit[rank] : 0;
+}
+
+// Kept parts are those of a pose that has nothing to do with the local. Each draws the same numbers
+// whatever its flags are. A pass-through that is a root stands at the identity.
+static espl__placement random_placement(const grove_plan *plan, uint32_t rank, unsigned flags,
+                                        uint64_t *random)
+{
+    const bool is_root = rank == 0 || (flags & ESPL__SLOT_ROOTED) != 0;
+    const uint32_t inherit = inherit_of(plan, rank, flags);
+    const espl_pose local = grove_random_pose(random);
+    espl__placement placement = {local, espl__kept_none(), espl__extra_default()};
     espl__extra extra = {{1, 1, 1}, (uint32_t)test_random(random)};
+    uint64_t other = *random ^ 0xcafe;
+    const espl_pose world = grove_random_pose(&other);
+
     for (int i = 0; i < 3; ++i) {
         extra.stretch[i] = test_between(random, 0.8f, 1.25f);
     }
-    if (is_pass && (rank == 0 || (flags & ESPL__SLOT_ROOTED) != 0)) {
-        forest->local[slot] = espl__pose_identity();
-        extra = espl__extra_default();
+    if (is_root && (flags & ESPL__SLOT_PASS) != 0) {
+        return espl__placement_identity();
     }
-    if (header->extra != NULL) {
-        header->extra[slot - header->base] = extra;
+    placement.kept = espl__kept_of(&world, inherit);
+    placement.extra = plan->has_extras ? extra : placement.extra;
+    if (inherit == ESPL_COPY_PARENT) {
+        placement.local = espl__pose_identity();
     }
+    return placement;
+}
+
+// Write a node, its side arrays and their counts by hand.
+static void fill_node(grove *g, const espl__run *header, uint32_t rank, unsigned flags,
+                      const espl__placement *placement)
+{
+    espl__forest *const forest = &g->forest;
+    const uint32_t slot = forest->order[header->base + rank];
+    const uint32_t at = slot - header->base;
+    const bool keeps = placement->kept.flags != 0;
+    const bool copies = (flags & ESPL__SLOT_PASS) != 0 || espl__placement_copies(placement);
+
+    forest->entity[slot] = g->entities++;
+    forest->flags[slot] |= (uint8_t)(flags | (keeps ? ESPL__SLOT_KEEPS : 0u));
+    forest->local[slot] = placement->local;
+    if (header->side == NULL) {
+        return;
+    }
+    header->side->extra[at] = placement->extra;
+    header->side->extra_count += !copies && !espl__extra_is_default(&placement->extra);
+    header->side->kept_count += keeps;
+    if (header->side->kept != NULL) {
+        header->side->kept[at] = placement->kept;
+    }
+}
+
+static bool has_inherit(const grove_plan *plan)
+{
+    bool has_any = false;
+
+    for (uint32_t rank = 0; rank < plan->size; ++rank) {
+        const unsigned flags = plan->flags != NULL ? plan->flags[rank] : 0;
+
+        has_any = has_any || inherit_of(plan, rank, flags) != 0;
+    }
+    return has_any;
+}
+
+static void add_side(grove *g, espl__run *header, const grove_plan *plan)
+{
+    const bool keeps = plan->is_prepaid || has_inherit(plan);
+
+    if (keeps || plan->has_extras) {
+        header->side = espl__side_make(&g->heap, header->capacity, keeps);
+        ck_assert_ptr_nonnull(header->side);
+    }
+}
+
+// Fill all nodes. Returns the flags that were seen.
+static unsigned fill_nodes(grove *g, const espl__run *header, const grove_plan *plan)
+{
+    uint64_t random = plan->seed;
+    unsigned seen = 0;
+
+    for (uint32_t rank = 0; rank < plan->size; ++rank) {
+        const unsigned flags = plan->flags != NULL ? plan->flags[rank] : 0;
+        const espl__placement placement = random_placement(plan, rank, flags, &random);
+
+        fill_node(g, header, rank, flags, &placement);
+        seen |= flags;
+    }
+    return seen;
 }
 
 uint32_t grove_plant(grove *g, const grove_plan *plan)
@@ -172,27 +262,20 @@ uint32_t grove_plant(grove *g, const grove_plan *plan)
     ck_assert_uint_le(plan->size, GROVE_LIMIT);
     const uint32_t run = reserve_run(g, used + plan->spare);
     espl__run *const header = &forest->runs[run];
-    uint64_t random = plan->seed;
-    unsigned seen = 0;
 
     header->used = used;
     header->size = plan->size;
-    if (plan->has_extras) {
-        header->extra =
-            espl__heap_take(&g->heap, ESPL__FOR_TREE, header->capacity, sizeof *header->extra, 16);
-        ck_assert_ptr_nonnull(header->extra);
-        memset(header->extra, 0, header->capacity * sizeof *header->extra);
-    }
+    add_side(g, header, plan);
     arrange(forest, header, plan);
     link_ranks(forest, header, plan);
-    for (uint32_t rank = 0; rank < plan->size; ++rank) {
-        const unsigned flags = plan->flags != NULL ? plan->flags[rank] : 0;
+    const unsigned seen = fill_nodes(g, header, plan);
+    espl__side *const side = header->side;
 
-        fill_node(g, header, rank, flags, &random);
-        seen |= flags;
+    if (side != NULL) {
+        side->is_prepaid = plan->is_prepaid || (side->extra_count == 0 && side->kept_count == 0);
     }
     header->flags = plan->is_shuffled ? 0u : (unsigned)ESPL__RUN_IN_ORDER;
-    if (plan->is_general || plan->has_extras || (seen & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED))) {
+    if (plan->is_general || side != NULL || (seen & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED))) {
         header->flags |= ESPL__RUN_GENERAL;
     }
     ck_assert(espl__propagate_at(forest, run, 0));
@@ -200,7 +283,52 @@ uint32_t grove_plant(grove *g, const grove_plan *plan)
     return run;
 }
 
+// --- Recomputing ---
+
+espl_pose grove_inherit(const espl__frame *above, const espl__placement *placement)
+{
+    const espl_transform parent = espl__transform_of(&above->world, &above->extra);
+    const espl_transform local = espl__transform_of(&placement->local, &placement->extra);
+    const espl_transform kept = espl__transform_of(&placement->kept.pose, &placement->extra);
+    const espl_transform world =
+        espl_transform_inherit(&parent, &local, &kept, placement->kept.flags);
+
+    return espl__pose_of(&world);
+}
+
+void grove_recompute(const grove *g, uint32_t run, espl__frame *frames)
+{
+    const espl__forest *const forest = &g->forest;
+    const espl__run *const header = &forest->runs[run];
+
+    for (uint32_t rank = 0; rank < header->size; ++rank) {
+        const uint32_t slot = forest->order[header->base + rank];
+        const uint32_t up = forest->parent[header->base + rank];
+        const espl__placement placement = espl__slot_placement(forest, slot);
+
+        if (rank == 0 || espl__slot_is(forest, slot, ESPL__SLOT_ROOTED)) {
+            frames[rank] = (espl__frame){placement.local, placement.extra};
+        } else if (espl__slot_is(forest, slot, ESPL__SLOT_PASS) ||
+                   placement.kept.flags == ESPL_COPY_PARENT) {
+            frames[rank] = frames[up];
+        } else {
+            frames[rank] = (espl__frame){grove_inherit(&frames[up], &placement), placement.extra};
+        }
+    }
+}
+
 // --- Hash ---
+
+static uint64_t hash_side(uint64_t hash, const espl__side *side)
+{
+    if (side == NULL) {
+        return hash;
+    }
+    const uint32_t words[] = {side->capacity, side->extra_count, side->kept_count, side->is_prepaid,
+                              side->kept != NULL};
+
+    return test_hash_bytes(hash, words, sizeof words);
+}
 
 static uint64_t hash_run(uint64_t hash, const espl__forest *forest, uint32_t run)
 {
@@ -209,9 +337,10 @@ static uint64_t hash_run(uint64_t hash, const espl__forest *forest, uint32_t run
                               h->ghosts, h->flags, h->next, h->previous};
 
     hash = test_hash_bytes(hash, words, sizeof words);
+    hash = hash_side(hash, h->side);
     for (uint32_t rank = 0; rank < h->size; ++rank) {
         const uint32_t slot = forest->order[h->base + rank];
-        const espl__extra extra = espl__slot_extra(forest, slot);
+        const espl__placement placement = espl__slot_placement(forest, slot);
         const uint32_t node[] = {slot,
                                  forest->rank[slot],
                                  forest->run[slot],
@@ -221,9 +350,8 @@ static uint64_t hash_run(uint64_t hash, const espl__forest *forest, uint32_t run
                                  forest->first[h->base + rank]};
 
         hash = test_hash_bytes(hash, node, sizeof node);
-        hash = test_hash_bytes(hash, &forest->local[slot], sizeof(espl_pose));
+        hash = test_hash_bytes(hash, &placement, sizeof placement);
         hash = test_hash_bytes(hash, &forest->world[slot], sizeof(espl_pose));
-        hash = test_hash_bytes(hash, &extra, sizeof extra);
     }
     return hash;
 }

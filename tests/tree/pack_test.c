@@ -14,8 +14,8 @@ static uint64_t random_state;
 
 // What is known of each entity.
 typedef struct known {
-    espl_pose local, world;
-    espl__extra extra;
+    espl__placement placement;
+    espl_pose world;
     uint32_t parent; // entity of the parent
     uint32_t rank, slot, told;
     uint8_t flags;
@@ -44,9 +44,10 @@ static void bury_nobody(void *context, uint32_t entity)
 static uint32_t plant_one(uint32_t i)
 {
     uint32_t parent[40];
-    uint8_t flags[40] = {0};
+    uint8_t flags[40] = {0}, inherit[40];
 
     grove_random_parents(parent, 40, 3, &random_state);
+    grove_random_inherit(inherit, 40, 3, &random_state);
     for (uint32_t rank = 0; rank < 40; ++rank) {
         flags[rank] = (uint8_t)((rank != 0 && i % 2 == 0 ? ESPL__SLOT_FREE_LINK : 0) |
                                 (i % 7 == 0 && rank % 5 == 2 ? ESPL__SLOT_PASS : 0));
@@ -54,6 +55,7 @@ static uint32_t plant_one(uint32_t i)
     return grove_plant(&g, &(grove_plan){.parent = parent,
                                          .size = 1 + test_below(&random_state, 40),
                                          .flags = flags,
+                                         .inherit = i % 6 == 0 ? inherit : NULL,
                                          .holes = i % 3,
                                          .spare = test_below(&random_state, 30),
                                          .seed = i,
@@ -73,7 +75,7 @@ static void churn(uint32_t first)
         if (i % 5 < 3) {
             espl__run_release(forest, run[i]);
         } else if (i % 5 == 3 && forest->runs[run[i]].size > 20) {
-            const uint32_t rank = test_below(&random_state, 10);
+            const uint32_t rank = i % 25 == 3 ? 0 : test_below(&random_state, 10);
 
             espl__make_ghosts(forest, grove_slot(&g, run[i], rank), ESPL__CLOSURE_ONLY, bury_nobody,
                               NULL);
@@ -94,9 +96,8 @@ static void learn_run(uint32_t run)
         if (forest->entity[slot] != ESPL__NO_ENTITY) {
             ck_assert_uint_lt(forest->entity[slot], ENTITIES);
             entities[forest->entity[slot]] =
-                (known){.local = forest->local[slot],
+                (known){.placement = espl__slot_placement(forest, slot),
                         .world = forest->world[slot],
-                        .extra = espl__slot_extra(forest, slot),
                         .parent = up != ESPL__NO_SLOT ? forest->entity[up] : ESPL__NO_ENTITY,
                         .rank = rank,
                         .slot = slot,
@@ -136,14 +137,13 @@ static size_t check_entities(void)
                 continue;
             }
             const known *const k = &entities[entity];
-            const espl__extra extra = espl__slot_extra(forest, slot);
+            const espl__placement placement = espl__slot_placement(forest, slot);
 
             living += 1;
             ck_assert_msg(k->told == 1 && k->slot == slot && k->rank == rank &&
                               k->flags == forest->flags[slot] &&
-                              grove_same(&k->local, &forest->local[slot]) &&
+                              espl__placement_is_equal(&k->placement, &placement) &&
                               grove_same(&k->world, &forest->world[slot]) &&
-                              memcmp(&k->extra, &extra, sizeof extra) == 0 &&
                               k->parent ==
                                   (up != ESPL__NO_SLOT ? forest->entity[up] : ESPL__NO_ENTITY),
                           "entity %u", entity);
@@ -167,6 +167,8 @@ START_TEST(pool_is_packed_and_everything_is_where_the_pack_says)
     churn(0);
     learn();
     forest->writes = 123;
+    forest->writes_skipped = 45;
+    forest->nodes_skipped = 67;
     const espl__forest before = *forest;
     const uint32_t unsettled = count_unsettled();
     const size_t bytes = g.under.bytes;
@@ -186,14 +188,16 @@ START_TEST(pool_is_packed_and_everything_is_where_the_pack_says)
     ck_assert_uint_eq(forest->free_run, ESPL__NO_RUN);
     ck_assert_uint_eq(forest->ghosts, before.ghosts);
     ck_assert_uint_eq(forest->nodes_visited, before.nodes_visited);
+    ck_assert_uint_eq(forest->nodes_skipped, before.nodes_skipped);
     ck_assert_uint_eq(forest->writes, before.writes);
+    ck_assert_uint_eq(forest->writes_skipped, before.writes_skipped);
     ck_assert_uint_eq(count_unsettled(), unsettled);
 }
 END_TEST
 
 START_TEST(packed_runs_are_in_order_with_some_room_to_grow)
 {
-    size_t told = 0, with_extras = 0;
+    size_t told = 0, with_side = 0, keeping = 0;
 
     churn(0);
     ck_assert(espl__forest_pack(forest, hear, &told));
@@ -201,15 +205,17 @@ START_TEST(packed_runs_are_in_order_with_some_room_to_grow)
         const espl__run *const header = &forest->runs[run];
 
         ck_assert_uint_gt(header->size, 0);
-        if (header->extra != NULL) {
-            with_extras += 1; // filed by slot: slots keep their order
+        if (header->side != NULL) {
+            with_side += 1; // filed by slot: slots keep their order
+            keeping += header->side->kept_count != 0;
             continue;
         }
         ck_assert_uint_ne(header->flags & ESPL__RUN_IN_ORDER, 0);
         ck_assert_uint_eq(header->used, header->size);
         ck_assert_uint_le(header->capacity, header->size + header->size / 4);
     }
-    ck_assert_uint_gt(with_extras, 10);
+    ck_assert_uint_gt(with_side, 20);
+    ck_assert_uint_gt(keeping, 10);
 }
 END_TEST
 
@@ -352,7 +358,7 @@ START_TEST(world_that_shrank_gives_memory_back_and_moves_no_bit)
             before[i] = test_world_of(test.world, herd[i]);
         }
     }
-    ck_assert_int_eq(espl_detach(test.world, herd[1], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, herd[1], ESPL_STAY_WORLD), ESPL_OK);
     espl_stats(test.world, &small);
     ck_assert_uint_lt(small.bytes_tree, full.bytes_tree / 4);
 

@@ -16,8 +16,7 @@ enum { PLANTS = 256, NONE = ESPL__NO_NODE };
 typedef struct plant {
     uint32_t parent, count; // NONE: a root
     uint32_t child[PLANTS];
-    espl_pose local;
-    espl__extra extra;
+    espl__placement placement; // the extra of one that copies its parent does not count
     bool is_pass, is_dead;
 } plant;
 
@@ -121,35 +120,46 @@ static inline bool is_at_or_below(uint32_t node, uint32_t top)
     return node == top;
 }
 
-static inline uint32_t add_plant(espl_pose local, espl__extra extra, bool is_pass)
+static inline uint32_t add_plant(const espl__placement *placement, bool is_pass)
 {
     ck_assert_uint_lt(plant_count, PLANTS);
-    plants[plant_count] =
-        (plant){.parent = NONE, .local = local, .extra = extra, .is_pass = is_pass};
+    plants[plant_count] = (plant){.parent = NONE, .placement = *placement, .is_pass = is_pass};
     return plant_count++;
 }
 
-// World of a node, from the top down. A pass-through shows its parent's; as a root the identity.
-static inline espl_pose plain_world(uint32_t node)
+// A member with the flag for it; it has a place of its own as a root.
+static inline bool is_copy(uint32_t node)
+{
+    return (plants[node].placement.kept.flags & ESPL_COPY_PARENT) != 0;
+}
+
+// What children of a node see, from the top down. A pass-through shows its parent's frame, and so
+// does a member that copies it; a pass-through as a root shows the identity.
+static inline espl__frame plain_frame(uint32_t node)
 {
     uint32_t path[PLANTS], count = 0;
-    espl_pose world = espl__pose_identity();
-    espl__extra extra = espl__extra_default();
+    espl__frame frame = {espl__pose_identity(), espl__extra_default()};
     bool is_root = true;
 
     for (uint32_t up = node; up != NONE; up = plants[up].parent) {
         path[count++] = up;
     }
     while (count > 0) {
-        const plant *const p = &plants[path[--count]];
+        const uint32_t at = path[--count];
+        const espl__placement *const p = &plants[at].placement;
 
-        if (!p->is_pass) {
-            world = is_root ? p->local : espl__pose_compose(&world, extra.stretch, &p->local);
-            extra = p->extra;
+        if (!plants[at].is_pass && !is_copy(at)) {
+            frame.world = is_root ? p->local : grove_inherit(&frame, p);
+            frame.extra = p->extra;
         }
         is_root = false;
     }
-    return world;
+    return frame;
+}
+
+static inline espl_pose plain_world(uint32_t node)
+{
+    return plain_frame(node).world;
 }
 
 // Copy a run to the naive tree, as the sketch loads it. @return the number of its root.
@@ -164,8 +174,8 @@ static inline uint32_t load(uint32_t run)
     for (uint32_t rank = 0; rank < header.size; ++rank) {
         const uint32_t slot = forest->order[header.base + rank];
         const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
-        const uint32_t node =
-            add_plant(forest->local[slot], espl__slot_extra(forest, slot), is_pass);
+        const espl__placement placement = espl__slot_placement(forest, slot);
+        const uint32_t node = add_plant(&placement, is_pass);
 
         if (rank != 0) {
             const uint32_t parent = first + forest->parent[header.base + rank];
@@ -202,14 +212,35 @@ static inline void links_agree(void)
     }
 }
 
+// What is stored of a node, and what it shows. Plain conditions, since there are many cases.
+static inline bool placement_agrees(uint32_t node, const espl__extra *shown)
+{
+    const espl__placement placement = espl__sketch_placement(&sketch, node);
+    const espl__placement *const expected = &plants[node].placement;
+    const espl__extra extra = espl__sketch_extra(&sketch, node);
+    const uint32_t flags = sketch.nodes[node].flags;
+    const bool keeps = (flags & ESPL__NODE_KEEPS) != 0, copies = (flags & ESPL__NODE_COPIES) != 0;
+
+    if (!grove_same_extra(&extra, shown) || copies != is_copy(node) ||
+        keeps != (expected->kept.flags != 0)) {
+        return false;
+    }
+    return plants[node].is_pass ||
+           (grove_same_extra(&placement.extra, shown) &&
+            grove_same(&placement.local, &expected->local) &&
+            memcmp(&placement.kept, &expected->kept, sizeof placement.kept) == 0);
+}
+
 static inline void worlds_agree(void)
 {
     for (uint32_t node = 0; node < plant_count; ++node) {
         if (!plants[node].is_dead) {
-            const espl_pose expected = plain_world(node);
+            const espl__frame expected = plain_frame(node);
             const espl_pose world = espl__sketch_world(&sketch, node);
 
-            ck_assert_msg(grove_same(&expected, &world), "world of node %u", node);
+            if (!grove_same(&expected.world, &world) || !placement_agrees(node, &expected.extra)) {
+                ck_abort_msg("world or placement of node %u", node);
+            }
         }
     }
 }
@@ -321,8 +352,40 @@ static inline uint32_t any_living(void)
     return node;
 }
 
+// Tell the sketch what the naive tree has of a node.
+static inline void tell_placement(uint32_t node)
+{
+    ck_assert(espl__sketch_reserve_written(&sketch, 1));
+    espl__sketch_write(&sketch, node, &plants[node].placement);
+}
+
+// Change inherit flags as the library does: what copied its parent goes on with the extra that it
+// showed.
+static inline void change_inherit(uint32_t node, uint32_t flags)
+{
+    espl__placement *const p = &plants[node].placement;
+    const espl_pose world = grove_random_pose(&random_state);
+
+    if (plants[node].is_pass || p->kept.flags == flags) {
+        return;
+    }
+    p->extra = plain_frame(node).extra;
+    p->local = flags == ESPL_COPY_PARENT ? espl__pose_identity() : p->local;
+    p->kept = espl__kept_of(&world, flags);
+    tell_placement(node);
+}
+
+static inline uint32_t any_inherit(void)
+{
+    uint8_t flags = 0;
+
+    grove_random_inherit(&flags, 1, 2, &random_state);
+    return flags;
+}
+
 static inline void unlink_one(uint32_t node)
 {
+    change_inherit(node, 0);
     espl__sketch_unlink(&sketch, node);
     espl__sketch_note(&sketch, node, ESPL__NODE_MOVED);
     espl__sketch_touch(&sketch, node);
@@ -340,6 +403,7 @@ static inline void link_one(uint32_t node, uint32_t parent, uint32_t at)
     hang(node, parent, at);
 }
 
+// Inherit flags may come along, or others be written before the links change.
 static inline void move_one(void)
 {
     const uint32_t node = any_living(), parent = any_living();
@@ -349,19 +413,39 @@ static inline void move_one(void)
     if (is_cycle) {
         return;
     }
-    unlink_one(node);
+    if (below(2) == 0) {
+        change_inherit(node, any_inherit());
+    }
+    espl__sketch_unlink(&sketch, node);
+    espl__sketch_note(&sketch, node, ESPL__NODE_MOVED);
+    if (plants[node].parent != NONE) {
+        (void)cut(node);
+    }
     link_one(node, parent, below(plants[parent].count + 1));
+}
+
+static inline uint32_t count_living(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t node = 0; node < plant_count; ++node) {
+        count += !plants[node].is_dead;
+    }
+    return count;
 }
 
 static inline void splice_one(void)
 {
     const uint32_t node = any_living();
 
-    if (plant_count < 4 || plants[node].count > 12) {
+    if (count_living() < 4 || plants[node].count > 12) {
         return; // some shape is to be left
     }
     espl__sketch_note(&sketch, node, ESPL__NODE_DEAD);
     for (uint32_t i = 0; i < plants[node].count; ++i) {
+        if (plants[node].parent == NONE) {
+            change_inherit(plants[node].child[i], 0); // it becomes a root
+        }
         espl__sketch_note(&sketch, plants[node].child[i], ESPL__NODE_MOVED);
         espl__sketch_touch(&sketch, plants[node].child[i]);
     }
@@ -373,9 +457,9 @@ static inline void splice_one(void)
 static inline void write_one(void)
 {
     const uint32_t node = any_living();
-    plant *const p = &plants[node];
+    espl__placement *const p = &plants[node].placement;
 
-    if (p->is_pass) {
+    if (plants[node].is_pass || is_copy(node)) {
         return;
     }
     if (!test_one_in(&random_state, 5)) {
@@ -384,18 +468,30 @@ static inline void write_one(void)
     if (test_one_in(&random_state, 3)) {
         p->extra = (espl__extra){{2, 0.5f, 1 + (float)below(3)}, below(9)};
     }
-    const espl_transform local = espl__transform_of(&p->local, &p->extra);
-    ck_assert(espl__sketch_reserve_written(&sketch, 1));
-    espl__sketch_write(&sketch, node, &local);
+    if (test_one_in(&random_state, 2)) {
+        const espl_pose world = grove_random_pose(&random_state);
+
+        p->kept = espl__kept_of(&world, p->kept.flags);
+    }
+    tell_placement(node);
 }
 
-// A clone of one node, alone.
+static inline void reflag_one(void)
+{
+    const uint32_t node = any_living();
+
+    if (plants[node].parent != NONE) {
+        change_inherit(node, any_inherit());
+    }
+}
+
+// A clone of one node, alone. It is a root, so that it takes no inherit flags along.
 static inline void clone_one(void)
 {
     const uint32_t node = any_living();
     const espl__node of = sketch.nodes[node];
-    const espl_pose local = g.forest.local[of.slot];
-    const espl__extra extra = espl__slot_extra(&g.forest, of.slot);
+    const espl__placement placement = espl__slot_placement(&g.forest, of.slot);
+    const uint32_t flags = placement.kept.flags;
 
     if (plant_count == PLANTS || plants[node].is_pass) {
         return;
@@ -410,15 +506,19 @@ static inline void clone_one(void)
                               .entity = ESPL__NO_ENTITY,
                               .written = NONE,
                               .values = NONE,
-                              .flags = ESPL__NODE_CLONE};
+                              .flags = ESPL__NODE_CLONE | espl__node_flags_of(flags)};
     const uint32_t number = espl__sketch_add(&sketch, &clone);
 
-    ck_assert_uint_eq(number, add_plant(local, extra, false));
+    ck_assert_uint_eq(number, add_plant(&placement, false));
+    if (flags != 0) {
+        plants[number].placement.kept = espl__kept_none();
+        tell_placement(number);
+    }
 }
 
 static inline void edit_one(void)
 {
-    switch (below(8)) {
+    switch (below(9)) {
     case 0:
         unlink_one(any_living());
         break;
@@ -432,6 +532,9 @@ static inline void edit_one(void)
     case 4:
         clone_one();
         break;
+    case 5:
+        reflag_one();
+        break;
     default:
         move_one();
         break;
@@ -440,11 +543,11 @@ static inline void edit_one(void)
 
 // --- Hierarchies to load ---
 
-// Of all arrangements, some with pass-throughs; seeds differ by round.
+// Of all arrangements, some with pass-throughs, some with inherit flags; seeds differ by round.
 static inline void plant_round(uint32_t round, uint32_t *runs, uint32_t count)
 {
     uint32_t parent[24];
-    uint8_t flags[24];
+    uint8_t flags[24], inherit[24];
 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t size = 1 + below(24);
@@ -453,9 +556,11 @@ static inline void plant_round(uint32_t round, uint32_t *runs, uint32_t count)
         for (uint32_t rank = 0; rank < 24; ++rank) {
             flags[rank] = round % 2 == 1 && below(4) == 0 ? ESPL__SLOT_PASS : 0;
         }
+        grove_random_inherit(inherit, 24, 2, &random_state);
         runs[i] = grove_plant(&g, &(grove_plan){.parent = parent,
                                                 .size = size,
                                                 .flags = flags,
+                                                .inherit = below(2) == 0 ? inherit : NULL,
                                                 .holes = below(3),
                                                 .seed = test_random(&random_state),
                                                 .is_shuffled = below(2) == 0,

@@ -376,14 +376,17 @@ START_TEST(header_taken_again_is_blank)
 }
 END_TEST
 
-START_TEST(release_gives_extras_back)
+START_TEST(release_gives_side_arrays_back)
 {
-    const uint32_t run = take(9);
+    for (uint32_t keeps = 0; keeps < 2; ++keeps) {
+        const uint32_t run = take(9);
+        const size_t bytes = g.under.bytes;
 
-    forest->runs[run].extra = espl__heap_take(&g.heap, ESPL__FOR_TREE, 9, sizeof(espl__extra), 16);
-    const size_t bytes = g.under.bytes;
-    give_run(run);
-    ck_assert_uint_eq(g.under.bytes, bytes - 9 * sizeof(espl__extra));
+        forest->runs[run].side = espl__side_make(&g.heap, 9, keeps != 0);
+        ck_assert_uint_gt(g.under.bytes, bytes);
+        give_run(run);
+        ck_assert_uint_eq(g.under.bytes, bytes);
+    }
 }
 END_TEST
 
@@ -490,16 +493,19 @@ END_TEST
 
 // --- Memory ---
 
-// A few hierarchies with gaps between them, and extras.
+// A few hierarchies with gaps between them, extras, and inherit flags.
 static void plant_some(void)
 {
     uint32_t parent[40], run[6];
+    uint8_t inherit[40];
     uint64_t random = 4;
 
     for (uint32_t i = 0; i < 6; ++i) {
         grove_random_parents(parent, 40, 3, &random);
+        grove_random_inherit(inherit, 40, 2, &random);
         run[i] = grove_plant(&g, &(grove_plan){.parent = parent,
                                                .size = 10 + i * 5,
+                                               .inherit = i >= 4 ? inherit : NULL,
                                                .spare = i,
                                                .seed = i,
                                                .is_shuffled = i % 2 == 0,
@@ -638,7 +644,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(headers, set_up, tear_down);
     tcase_add_test(headers, headers_are_used_again_the_last_released_first);
     tcase_add_test(headers, header_taken_again_is_blank);
-    tcase_add_test(headers, release_gives_extras_back);
+    tcase_add_test(headers, release_gives_side_arrays_back);
     tcase_add_test(headers, solo_is_a_sound_run_of_one);
     tcase_add_test(headers, unsettled_runs_stand_in_one_list);
     tcase_add_test(headers, marking_twice_is_marking_once);

@@ -279,86 +279,134 @@ START_TEST(node_alone_has_nothing_below_it)
 }
 END_TEST
 
-// --- Pass-throughs, rooted slots and extras ---
-
-// Worlds and shown extras from the rules alone.
-static void recompute(uint32_t run, espl_pose *world, espl__extra *shown)
-{
-    const espl__run *const header = &forest->runs[run];
-
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        const uint32_t slot = grove_slot(&g, run, rank);
-        const uint32_t up = forest->parent[header->base + rank];
-        const unsigned flags = forest->flags[slot];
-
-        shown[rank] = espl__slot_extra(forest, slot);
-        if (rank == 0 || (flags & ESPL__SLOT_ROOTED) != 0) {
-            world[rank] = forest->local[slot];
-        } else if ((flags & ESPL__SLOT_PASS) != 0) {
-            world[rank] = world[up];
-            shown[rank] = shown[up];
-        } else {
-            world[rank] = espl__pose_compose(&world[up], shown[up].stretch, &forest->local[slot]);
-        }
-    }
-}
+// --- Pass-throughs, rooted slots, extras and inherit flags ---
 
 static void follows_the_rules(uint32_t run)
 {
-    espl_pose world[SIZE];
-    espl__extra shown[SIZE];
+    espl__frame frames[SIZE];
 
-    recompute(run, world, shown);
+    grove_recompute(&g, run, frames);
     for (uint32_t rank = 0; rank < forest->runs[run].size; ++rank) {
-        const espl__extra extra = espl__slot_extra(forest, grove_slot(&g, run, rank));
+        const espl__frame frame = espl__slot_frame(forest, grove_slot(&g, run, rank));
 
-        ck_assert(grove_same(&world[rank], world_at(run, rank)));
-        ck_assert_int_eq(memcmp(&extra, &shown[rank], sizeof extra), 0);
+        ck_assert_msg(memcmp(&frame, &frames[rank], sizeof frame) == 0, "rank %u", rank);
     }
 }
 
-START_TEST(general_kernel_follows_the_flags_and_extras)
+// Some are pass-throughs, some rooted.
+static void random_flags(uint8_t *flags)
+{
+    for (uint32_t rank = 0; rank < SIZE; ++rank) {
+        const uint32_t kind = test_below(&random_state, 8);
+
+        flags[rank] = (uint8_t)(kind < 2    ? ESPL__SLOT_PASS
+                                : kind == 2 ? (rank != 0 ? ESPL__SLOT_ROOTED : 0)
+                                            : 0);
+    }
+}
+
+// A random write of what a slot can have. false: it copies its parent.
+static bool write_somehow(uint32_t run, uint32_t rank)
+{
+    const uint32_t slot = grove_slot(&g, run, rank);
+    espl__placement placement = espl__slot_placement(forest, slot);
+    const espl_pose kept = grove_random_pose(&random_state);
+
+    if (espl__slot_copies(forest, slot)) {
+        return false;
+    }
+    placement.local = grove_random_pose(&random_state);
+    placement.kept = espl__kept_of(&kept, placement.kept.flags);
+    placement.extra.stretch[0] *= forest->runs[run].side != NULL ? 1.5f : 1;
+    espl__slot_place(forest, slot, &placement);
+    return true;
+}
+
+START_TEST(general_kernel_follows_flags_extras_and_kept_parts)
 {
     const size_t rounds = test_scaled(300);
 
     for (size_t round = 0; round < rounds; ++round) {
         uint32_t parent[SIZE];
-        uint8_t flags[SIZE];
+        uint8_t flags[SIZE], inherit[SIZE];
 
         grove_random_parents(parent, SIZE, 1 + test_below(&random_state, 5), &random_state);
-        for (uint32_t rank = 0; rank < SIZE; ++rank) {
-            const uint32_t kind = test_below(&random_state, 8);
-
-            flags[rank] = (uint8_t)(kind < 2    ? ESPL__SLOT_PASS
-                                    : kind == 2 ? (rank != 0 ? ESPL__SLOT_ROOTED : 0)
-                                                : 0);
-        }
-        const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent,
-                                                           .size = SIZE,
-                                                           .flags = flags,
-                                                           .holes = 2,
-                                                           .seed = round,
-                                                           .is_shuffled = round % 2 == 0,
-                                                           .has_extras = round % 3 != 0});
+        grove_random_inherit(inherit, SIZE, 2, &random_state);
+        random_flags(flags);
+        const uint32_t run =
+            grove_plant(&g, &(grove_plan){.parent = parent,
+                                          .size = SIZE,
+                                          .flags = flags,
+                                          .inherit = round % 4 < 2 ? inherit : NULL,
+                                          .holes = 2,
+                                          .seed = round,
+                                          .is_shuffled = round % 2 == 0,
+                                          .has_extras = round % 3 != 0});
         follows_the_rules(run);
         for (uint32_t writes = 0; writes < 20; ++writes) {
             const uint32_t rank = test_below(&random_state, SIZE);
-            const uint32_t slot = grove_slot(&g, run, rank);
 
-            if ((flags[rank] & ESPL__SLOT_PASS) != 0) {
-                continue;
+            if (write_somehow(run, rank)) {
+                ck_assert(espl__propagate_from(forest, run, rank));
+                follows_the_rules(run);
+                is_as_expected(run);
             }
-            forest->local[slot] = grove_random_pose(&random_state);
-            if (forest->runs[run].extra != NULL) {
-                forest->runs[run].extra[slot - forest->runs[run].base].stretch[0] *= 1.5f;
-            }
-            ck_assert(espl__propagate_from(forest, run, rank));
-            follows_the_rules(run);
-            is_as_expected(run);
         }
         grove_is_sound(&g);
         espl__run_release(forest, run);
     }
+}
+END_TEST
+
+START_TEST(side_arrays_by_slot_give_the_same_bits_in_every_arrangement)
+{
+    const size_t rounds = test_scaled(100);
+
+    for (size_t round = 0; round < rounds; ++round) {
+        uint32_t parent[SIZE], run[2];
+        uint8_t flags[SIZE], inherit[SIZE];
+
+        grove_random_parents(parent, SIZE, 1 + test_below(&random_state, 5), &random_state);
+        grove_random_inherit(inherit, SIZE, 2, &random_state);
+        random_flags(flags);
+        for (uint32_t i = 0; i < 2; ++i) {
+            run[i] = grove_plant(&g, &(grove_plan){.parent = parent,
+                                                   .size = SIZE,
+                                                   .flags = flags,
+                                                   .inherit = inherit,
+                                                   .holes = 3 * i,
+                                                   .spare = i,
+                                                   .seed = round,
+                                                   .is_shuffled = i == 1,
+                                                   .has_extras = round % 2 == 0});
+        }
+        for (uint32_t rank = 0; rank < SIZE; ++rank) {
+            const espl__frame a = espl__slot_frame(forest, grove_slot(&g, run[0], rank));
+            const espl__frame b = espl__slot_frame(forest, grove_slot(&g, run[1], rank));
+
+            ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "rank %u", rank);
+        }
+        uproot(run, 2);
+    }
+}
+END_TEST
+
+START_TEST(inherit_flags_that_nobody_has_change_no_bit)
+{
+    uint32_t parent[SIZE], run[3];
+
+    grove_random_parents(parent, SIZE, 3, &random_state);
+    for (uint32_t i = 0; i < 3; ++i) {
+        run[i] = grove_plant(
+            &g, &(grove_plan){
+                    .parent = parent, .size = SIZE, .is_general = i == 1, .is_prepaid = i == 2});
+    }
+    ck_assert_ptr_nonnull(forest->runs[run[2]].side->kept);
+    for (uint32_t rank = 0; rank < SIZE; ++rank) {
+        ck_assert(grove_same(world_at(run[0], rank), world_at(run[1], rank)));
+        ck_assert(grove_same(world_at(run[0], rank), world_at(run[2], rank)));
+    }
+    uproot(run, 3);
 }
 END_TEST
 
@@ -561,7 +609,9 @@ static Suite *make_suite(void)
     tcase_add_test(bits, every_subtree_is_recomputed_alike_and_nothing_beside_it);
     tcase_add_test(bits, one_rank_is_recomputed_alone);
     tcase_add_test(bits, chain_and_star_are_recomputed_to_their_ends);
-    tcase_add_test(bits, general_kernel_follows_the_flags_and_extras);
+    tcase_add_test(bits, general_kernel_follows_flags_extras_and_kept_parts);
+    tcase_add_test(bits, side_arrays_by_slot_give_the_same_bits_in_every_arrangement);
+    tcase_add_test(bits, inherit_flags_that_nobody_has_change_no_bit);
     suite_add_tcase(suite, bits);
 
     tcase_add_checked_fixture(visited, set_up, tear_down);

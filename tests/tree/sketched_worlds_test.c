@@ -37,7 +37,7 @@ START_TEST(extra_that_children_see_is_the_next_own_one_above)
     begin_sketch(4);
     (void)load(grove_plant(
         &g, &(grove_plan){.parent = parent, .size = 4, .flags = flags, .has_extras = true}));
-    const espl__extra top = espl__sketch_own_extra(&sketch, 0);
+    const espl__extra top = espl__sketch_placement(&sketch, 0).extra;
     const espl__extra seen = espl__sketch_extra(&sketch, 2);
 
     ck_assert(!espl__extra_is_default(&top));
@@ -45,6 +45,31 @@ START_TEST(extra_that_children_see_is_the_next_own_one_above)
     espl__sketch_unlink(&sketch, 1);
     const espl__extra alone = espl__sketch_extra(&sketch, 2);
     ck_assert_int_eq(memcmp(&alone, &plain, sizeof plain), 0);
+}
+END_TEST
+
+START_TEST(extra_that_a_copy_shows_is_the_next_own_one_above)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 2};
+    const uint8_t inherit[] = {0, ESPL_COPY_PARENT, ESPL_COPY_PARENT, 0};
+
+    begin_sketch(4);
+    (void)load(grove_plant(
+        &g, &(grove_plan){.parent = parent, .size = 4, .inherit = inherit, .has_extras = true}));
+    worlds_agree();
+
+    // A write of the root is seen through both, and where the lower one stops copying it goes on.
+    plants[0].placement.extra = (espl__extra){{4, 5, 6}, 7};
+    tell_placement(0);
+    worlds_agree();
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, 2).extra.context, 7);
+    change_inherit(2, ESPL_KEEP_X);
+    plants[0].placement.extra.context = 8;
+    tell_placement(0);
+    worlds_agree();
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, 1).extra.context, 8);
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, 2).extra.context, 7);
+    layout_agrees();
 }
 END_TEST
 
@@ -60,14 +85,28 @@ START_TEST(layout_recomputes_what_hangs_below_a_write_and_no_more)
 
         begin_sketch(6);
         (void)load(run);
-        plants[node].local.position[0] += 1;
-        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
-        ck_assert(espl__sketch_reserve_written(&sketch, 1));
-        espl__sketch_write(&sketch, node, &local);
+        plants[node].placement.local.position[0] += 1;
+        tell_placement(node);
         layout_agrees();
         ck_assert_uint_eq(sketch.changed_count, expected[node]);
         uproot(&run, 1);
     }
+}
+END_TEST
+
+START_TEST(layout_stops_at_a_node_that_keeps_all_there_is)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 1, 2};
+    const uint8_t inherit[] = {0, 0x7f, 0, 0, 0};
+    const uint32_t run =
+        grove_plant(&g, &(grove_plan){.parent = parent, .size = 5, .inherit = inherit});
+
+    begin_sketch(5);
+    (void)load(run);
+    plants[0].placement.local.position[0] += 1;
+    tell_placement(0);
+    layout_agrees();
+    ck_assert_uint_eq(sketch.changed_count, 1);
 }
 END_TEST
 
@@ -77,10 +116,8 @@ START_TEST(stretch_alone_moves_what_hangs_below)
 
     begin_sketch(3);
     (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3}));
-    plants[1].extra.stretch[1] = 3;
-    const espl_transform local = espl__transform_of(&plants[1].local, &plants[1].extra);
-    ck_assert(espl__sketch_reserve_written(&sketch, 1));
-    espl__sketch_write(&sketch, 1, &local);
+    plants[1].placement.extra.stretch[1] = 3;
+    tell_placement(1);
     ck_assert_uint_ne(sketch.nodes[1].flags & ESPL__NODE_RESTRETCHED, 0);
     worlds_agree();
     layout_agrees();
@@ -97,20 +134,18 @@ START_TEST(world_that_is_not_finite_is_told_wherever_it_hangs)
 
         begin_sketch(6);
         (void)load(run);
-        plants[node].local.scale = FLT_MAX; // with the positions below it: past all bounds
-        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
-        ck_assert(espl__sketch_reserve_written(&sketch, 1));
-        espl__sketch_write(&sketch, node, &local);
+        plants[node].placement.local.scale =
+            FLT_MAX; // with the positions below it: past all bounds
+        tell_placement(node);
         ck_assert(!espl__sketch_lay_out(&sketch));
 
         // Mended, it is told no longer.
-        plants[node].local.scale = 1;
-        const espl_transform mended = espl__transform_of(&plants[node].local, &plants[node].extra);
+        plants[node].placement.local.scale = 1;
         espl__sketch_clear(&sketch);
         plant_count = 0;
         (void)load(run);
-        plants[node].local.scale = 1;
-        espl__sketch_write(&sketch, node, &mended);
+        plants[node].placement.local.scale = 1;
+        tell_placement(node);
         layout_agrees();
         uproot(&run, 1);
     }
@@ -144,16 +179,35 @@ static bool all_worlds_are_finite(void)
     return true;
 }
 
+// A placement with the same flags; kept parts are as wild as the rest.
+static espl__placement wild_placement(const espl__placement *of, uint32_t round)
+{
+    espl__placement placement = *of;
+    const espl_pose kept = wild_pose(round);
+
+    placement.local = espl__placement_copies(of) ? of->local : wild_pose(round);
+    placement.kept = espl__kept_of(&kept, of->kept.flags);
+    return placement;
+}
+
 static uint32_t plant_wild(uint32_t round)
 {
     uint32_t parent[8];
+    uint8_t inherit[8];
 
     grove_random_parents(parent, 8, 4, &random_state);
-    const uint32_t run =
-        grove_plant(&g, &(grove_plan){.parent = parent, .size = 8, .has_extras = round % 2 == 0});
+    grove_random_inherit(inherit, 8, 3, &random_state);
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent,
+                                                       .size = 8,
+                                                       .inherit = round % 4 < 2 ? inherit : NULL,
+                                                       .has_extras = round % 2 == 0});
 
     for (uint32_t rank = 0; rank < 8; ++rank) {
-        g.forest.local[grove_slot(&g, run, rank)] = wild_pose(round);
+        const uint32_t slot = grove_slot(&g, run, rank);
+        const espl__placement before = espl__slot_placement(&g.forest, slot);
+        const espl__placement placement = wild_placement(&before, round);
+
+        espl__slot_place(&g.forest, slot, &placement);
     }
     return run;
 }
@@ -163,11 +217,8 @@ static void edit_wildly(uint32_t round)
     const uint32_t node = any_living();
 
     if (below(3) == 0) {
-        plants[node].local = wild_pose(round);
-        const espl_transform local = espl__transform_of(&plants[node].local, &plants[node].extra);
-
-        ck_assert(espl__sketch_reserve_written(&sketch, 1));
-        espl__sketch_write(&sketch, node, &local);
+        plants[node].placement = wild_placement(&plants[node].placement, round);
+        tell_placement(node);
     } else if (below(4) == 0) {
         clone_one();
     } else {
@@ -217,16 +268,45 @@ START_TEST(ordinary_hierarchy_is_tame_however_large)
     ck_assert(espl__sketch_is_tame(&sketch));
 
     // A value that was written counts even when it is written over, until the sketch is cleared.
-    espl_transform local = espl_transform_identity();
-    ck_assert(espl__sketch_reserve_written(&sketch, 2));
-    local.position[1] = FLT_MAX / 2;
-    espl__sketch_write(&sketch, 5, &local);
-    local.position[1] = 0;
-    espl__sketch_write(&sketch, 5, &local);
-    ck_assert(!espl__sketch_is_tame(&sketch));
-    espl__sketch_clear(&sketch);
-    (void)espl__sketch_load(&sketch, run);
-    ck_assert(espl__sketch_is_tame(&sketch));
+    for (uint32_t i = 0; i < 2; ++i) {
+        espl__placement placement = espl__placement_identity();
+        float *const y = i == 0 ? &placement.local.position[1] : &placement.kept.pose.position[1];
+
+        placement.kept.flags = i == 0 ? 0 : ESPL_KEEP_Y;
+        ck_assert(espl__sketch_reserve_written(&sketch, 2));
+        *y = FLT_MAX / 2;
+        espl__sketch_write(&sketch, 5, &placement);
+        *y = 0;
+        espl__sketch_write(&sketch, 5, &placement);
+        ck_assert(!espl__sketch_is_tame(&sketch));
+        espl__sketch_clear(&sketch);
+        (void)espl__sketch_load(&sketch, run);
+        ck_assert(espl__sketch_is_tame(&sketch));
+    }
+}
+END_TEST
+
+START_TEST(kept_scale_counts_for_what_hangs_below)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1};
+    const float scales[] = {0x1p50f, 0x1p100f};
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        begin_sketch(3);
+        (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3}));
+        for (uint32_t node = 0; node < 3; ++node) {
+            plants[node].placement = espl__placement_identity();
+            tell_placement(node);
+        }
+        plants[1].placement.kept.flags = ESPL_KEEP_SCALE;
+        plants[1].placement.kept.pose.scale = scales[i];
+        tell_placement(1);
+        plants[2].placement.local.position[0] = 0x1p40f;
+        tell_placement(2);
+        worlds_agree();
+        ck_assert_int_eq(espl__sketch_is_tame(&sketch), i == 0);
+        ck_assert_int_eq(espl__sketch_lay_out(&sketch), i == 0);
+    }
 }
 END_TEST
 
@@ -276,6 +356,8 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(worlds, set_up, tear_down);
     tcase_add_test(worlds, worlds_are_those_of_a_full_recomputation_after_every_edit);
     tcase_add_test(worlds, extra_that_children_see_is_the_next_own_one_above);
+    tcase_add_test(worlds, extra_that_a_copy_shows_is_the_next_own_one_above);
+    tcase_add_test(worlds, layout_stops_at_a_node_that_keeps_all_there_is);
     tcase_add_test(worlds, layout_recomputes_what_hangs_below_a_write_and_no_more);
     tcase_add_test(worlds, stretch_alone_moves_what_hangs_below);
     tcase_add_test(worlds, world_that_is_not_finite_is_told_wherever_it_hangs);
@@ -283,6 +365,7 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(bounds, set_up, tear_down);
     tcase_add_test(bounds, tame_sketch_never_had_a_world_that_is_not_finite);
+    tcase_add_test(bounds, kept_scale_counts_for_what_hangs_below);
     tcase_add_test(bounds, ordinary_hierarchy_is_tame_however_large);
     suite_add_tcase(suite, bounds);
 

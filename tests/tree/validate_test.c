@@ -9,8 +9,9 @@
 
 static grove g;
 static espl__forest *const forest = &g.forest;
-// R{A{C,D},B{E}}: in order; out of order with extras, pass-throughs and holes; with ghosts.
-static uint32_t plain, fancy, haunted, rootless;
+// R{A{C,D},B{E}}: in order; out of order with extras, pass-throughs and holes; out of order with
+// inherit flags and holes; with ghosts.
+static uint32_t plain, fancy, keeping, haunted, rootless;
 static uint32_t gap, wide_gap; // bases of free ranges of one and of many slots
 static uint32_t freed[2];      // free headers, first one first
 
@@ -20,33 +21,43 @@ static void bury_nobody(void *context, uint32_t entity)
     (void)entity;
 }
 
-static uint32_t plant(const uint8_t *flags, bool is_fancy)
-{
-    static const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
+static const uint32_t parent_of_six[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
 
-    return grove_plant(&g, &(grove_plan){.parent = parent,
+static uint32_t plant(const uint8_t *flags)
+{
+    return grove_plant(
+        &g, &(grove_plan){.parent = parent_of_six, .size = 6, .flags = flags, .seed = g.entities});
+}
+
+static uint32_t plant_fancy(const uint8_t *flags, const uint8_t *inherit)
+{
+    return grove_plant(&g, &(grove_plan){.parent = parent_of_six,
                                          .size = 6,
                                          .flags = flags,
-                                         .holes = is_fancy ? 2 : 0,
-                                         .spare = is_fancy ? 1 : 0,
+                                         .inherit = inherit,
+                                         .holes = 2,
+                                         .spare = 1,
                                          .seed = g.entities,
-                                         .is_shuffled = is_fancy,
-                                         .has_extras = is_fancy});
+                                         .is_shuffled = true,
+                                         .has_extras = inherit == NULL});
 }
 
 static void set_up(void)
 {
     static const uint8_t fancy_flags[] = {0, ESPL__SLOT_PASS, 0, 0, ESPL__SLOT_PASS, 0};
+    static const uint8_t inherit[] = {0, ESPL_KEEP_X | ESPL_KEEP_UP,           ESPL_COPY_PARENT,
+                                      0, ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE, ESPL_STRICT_UP};
     static const uint8_t owned[6];
     static const uint32_t chain[20] = {0};
 
     grove_begin(&g);
-    plain = plant(NULL, false);
+    plain = plant(NULL);
     const uint32_t one = grove_plant(&g, &(grove_plan){.parent = chain, .size = 1});
-    fancy = plant(fancy_flags, true);
+    fancy = plant_fancy(fancy_flags, NULL);
+    keeping = plant_fancy(owned, inherit);
     const uint32_t many = grove_plant(&g, &(grove_plan){.parent = chain, .size = 20});
-    haunted = plant(owned, false);
-    rootless = plant(owned, false);
+    haunted = plant(owned);
+    rootless = plant(owned);
     gap = forest->runs[one].base;
     wide_gap = forest->runs[many].base;
     espl__run_release(forest, one);
@@ -263,12 +274,16 @@ END_TEST
 
 // --- Slots ---
 
-START_TEST(slots_know_of_extras)
+START_TEST(slots_know_of_side_arrays)
 {
-    const char *const rule = "slots know whether their run has extras";
+    const char *const rule = "slots know whether their run has side arrays";
 
-    BREAKS(rule, forest->flags[at(plain, 2)], ESPL__SLOT_EXTRA);
+    BREAKS(rule, forest->flags[at(plain, 2)], ESPL__SLOT_SIDE);
     BREAKS(rule, forest->flags[at(fancy, 2)], 0);
+    BREAKS(rule, forest->flags[at(keeping, 4)], ESPL__SLOT_KEEPS);
+    BREAKS(rule, forest->flags[at(haunted, 1)],
+           ESPL__SLOT_GHOST | ESPL__SLOT_PASS | ESPL__SLOT_SIDE);
+    BREAKS(rule, header(fancy)->side, NULL);
 }
 END_TEST
 
@@ -309,31 +324,179 @@ START_TEST(root_has_no_link)
 }
 END_TEST
 
-START_TEST(pass_through_shows_its_parents_stretch)
-{
-    const char *const rule = "a pass-through shows its parent's stretch";
-    espl__extra *const extra = header(fancy)->extra;
-    const uint32_t base = header(fancy)->base;
+// --- Side arrays ---
 
-    BREAKS(rule, extra[at(fancy, 1) - base].stretch[2], 9);
-    BREAKS(rule, extra[at(fancy, 4) - base].context, 9);
+static espl__side *side_of(uint32_t run)
+{
+    return header(run)->side;
+}
+
+// Where a rank's entries stand in the side arrays.
+static uint32_t entry(uint32_t run, uint32_t rank)
+{
+    return at(run, rank) - header(run)->base;
+}
+
+START_TEST(what_copies_its_parent_shows_the_parents_stretch)
+{
+    const char *const rule = "what copies its parent shows the parent's stretch";
+    espl__extra *const extra = side_of(fancy)->extra;
+
+    BREAKS(rule, extra[entry(fancy, 1)].stretch[2], 9);
+    BREAKS(rule, extra[entry(fancy, 4)].context, 9);
+    BREAKS(rule, side_of(keeping)->extra[entry(keeping, 2)].stretch[1], 9);
+    BREAKS(rule, side_of(keeping)->extra[entry(keeping, 2)].context, 9);
+    BREAKS_HERE(rule, extra[entry(fancy, 0)].stretch[0], 9); // and rank 1 shows what it was
 }
 END_TEST
 
-START_TEST(run_with_extras_takes_the_general_kernel)
+START_TEST(flag_and_kept_parts_go_together)
 {
-    const unsigned flags = header(fancy)->flags & ~(unsigned)ESPL__RUN_GENERAL;
-    const uint8_t first = forest->flags[at(fancy, 1)], second = forest->flags[at(fancy, 4)];
+    const char *const rule = "inherit flags and kept parts agree";
+    espl__kept *const kept = side_of(keeping)->kept;
 
-    // Without its pass-throughs, so that nothing else is wrong.
-    for (uint32_t rank = 1; rank < 6; rank += 3) {
-        forest->flags[at(fancy, rank)] = ESPL__SLOT_EXTRA;
-        ck_assert(espl__propagate_from(forest, fancy, rank));
+    for (uint32_t rank = 0; rank < 6; ++rank) {
+        uint8_t *const flags = &forest->flags[at(keeping, rank)];
+
+        BREAKS(rule, *flags, *flags ^ ESPL__SLOT_KEEPS);
     }
-    BREAKS("a run with extras takes the general kernel", header(fancy)->flags, flags);
-    forest->flags[at(fancy, 1)] = first;
-    forest->flags[at(fancy, 4)] = second;
-    ck_assert(espl__propagate_from(forest, fancy, 1));
+    BREAKS(rule, kept[entry(keeping, 1)].flags, 0);
+    BREAKS(rule, kept[entry(keeping, 2)].flags, 0);
+    BREAKS(rule, kept[entry(keeping, 3)].flags, ESPL_KEEP_X);
+    // Where there is no room for kept parts, or no side arrays at all.
+    BREAKS(rule, forest->flags[at(fancy, 5)], ESPL__SLOT_SIDE | ESPL__SLOT_KEEPS);
+    BREAKS(rule, forest->flags[at(plain, 5)], ESPL__SLOT_KEEPS);
+    BREAKS(rule, forest->flags[at(haunted, 1)],
+           ESPL__SLOT_GHOST | ESPL__SLOT_PASS | ESPL__SLOT_KEEPS);
+}
+END_TEST
+
+START_TEST(inherit_flags_are_legal)
+{
+    const char *const rule = "inherit flags and kept parts agree";
+    espl__kept *const kept = side_of(keeping)->kept;
+
+    for (uint32_t rank = 1; rank < 6; ++rank) {
+        BREAKS(rule, kept[entry(keeping, rank)].flags, ESPL_COPY_PARENT | ESPL_KEEP_X);
+        BREAKS(rule, kept[entry(keeping, rank)].flags, 0xff);
+        BREAKS(rule, kept[entry(keeping, rank)].flags, 0x100);
+        BREAKS(rule, kept[entry(keeping, rank)].flags, 0x100 | ESPL_COPY_PARENT);
+        BREAKS(rule, kept[entry(keeping, rank)].flags, UINT32_MAX);
+    }
+}
+END_TEST
+
+START_TEST(parts_that_are_not_kept_are_the_identitys)
+{
+    const char *const rule = "inherit flags and kept parts agree";
+    espl__kept *const kept = side_of(keeping)->kept;
+
+    BREAKS(rule, kept[entry(keeping, 1)].pose.position[1], 1);
+    BREAKS(rule, kept[entry(keeping, 1)].pose.position[2], -0.0f);
+    BREAKS(rule, kept[entry(keeping, 1)].pose.scale, 2);
+    BREAKS(rule, kept[entry(keeping, 2)].pose.position[0], 1);
+    BREAKS(rule, kept[entry(keeping, 2)].pose.rotation[3], -1);
+    BREAKS(rule, kept[entry(keeping, 4)].pose.position[0], 1);
+    BREAKS(rule, kept[entry(keeping, 5)].pose.rotation[0], 1); // ESPL_STRICT_UP alone keeps nothing
+    // The nodes without flags, the root among them.
+    BREAKS(rule, kept[entry(keeping, 0)].pose.position[0], 1);
+    BREAKS(rule, kept[entry(keeping, 3)].pose.rotation[1], 1);
+    BREAKS(rule, kept[entry(keeping, 3)].pose.scale, 0);
+}
+END_TEST
+
+// Let a rank keep its whole rotation, in the flag and in the side arrays.
+static void make_keep(uint32_t run, uint32_t rank)
+{
+    const uint32_t slot = at(run, rank);
+
+    side_of(run)->kept[entry(run, rank)] = espl__kept_of(&forest->world[slot], ESPL_KEEP_ROTATION);
+    forest->flags[slot] |= ESPL__SLOT_KEEPS;
+}
+
+static void make_keep_nothing(uint32_t run, uint32_t rank)
+{
+    side_of(run)->kept[entry(run, rank)] = espl__kept_none();
+    forest->flags[at(run, rank)] &= (uint8_t)~ESPL__SLOT_KEEPS;
+}
+
+START_TEST(only_members_with_a_transform_have_inherit_flags)
+{
+    const char *const rule = "only a member with a transform has inherit flags";
+    uint8_t *const leaf = &forest->flags[at(keeping, 3)];
+    const uint8_t flags = *leaf;
+
+    make_keep(keeping, 0);
+    expect_rule(rule, __LINE__);
+    make_keep_nothing(keeping, 0);
+    grove_is_sound(&g);
+
+    make_keep(keeping, 3);
+    BREAKS_HERE(rule, *leaf, *leaf | ESPL__SLOT_PASS);
+    BREAKS_HERE(rule, *leaf, *leaf | ESPL__SLOT_ROOTED);
+    make_keep_nothing(keeping, 3);
+    ck_assert_uint_eq(*leaf, flags);
+}
+END_TEST
+
+START_TEST(run_with_side_arrays_takes_the_general_kernel)
+{
+    const char *const rule = "a run with side arrays takes the general kernel";
+    const unsigned general = ESPL__RUN_GENERAL;
+
+    BREAKS(rule, header(keeping)->flags, header(keeping)->flags & ~general);
+    BREAKS(rule, side_of(keeping)->capacity, header(keeping)->capacity - 1);
+    BREAKS(rule, side_of(fancy)->capacity, header(fancy)->capacity + 1);
+    BREAKS(rule, side_of(fancy)->capacity, 0);
+}
+END_TEST
+
+START_TEST(what_side_arrays_are_needed_for_is_counted)
+{
+    const char *const rule = "what side arrays are needed for is counted";
+
+    ck_assert_uint_eq(side_of(fancy)->extra_count, 4); // the pass-throughs show another's
+    ck_assert_uint_eq(side_of(fancy)->kept_count, 0);
+    ck_assert_uint_eq(side_of(keeping)->extra_count, 0);
+    ck_assert_uint_eq(side_of(keeping)->kept_count, 4);
+    BREAKS(rule, side_of(fancy)->extra_count, 3);
+    BREAKS(rule, side_of(fancy)->extra_count, 6);
+    BREAKS(rule, side_of(fancy)->kept_count, 1);
+    BREAKS(rule, side_of(keeping)->extra_count, 1);
+    BREAKS(rule, side_of(keeping)->kept_count, 3);
+    BREAKS(rule, side_of(keeping)->kept_count, 5);
+    BREAKS(rule, side_of(keeping)->extra[entry(keeping, 5)].context, 1);
+
+    // Nothing hangs below the last one that could miss its extra.
+    espl__extra *const last = &side_of(fancy)->extra[entry(fancy, 5)];
+    const espl__extra own = *last;
+
+    *last = espl__extra_default();
+    expect_rule(rule, __LINE__);
+    *last = own;
+}
+END_TEST
+
+START_TEST(side_arrays_without_need_are_prepaid)
+{
+    const char *const rule = "side arrays are there for a reason";
+    const grove_plan idle = {.parent = parent_of_six, .size = 6, .is_prepaid = true};
+    const uint32_t run = grove_plant(&g, &idle);
+
+    grove_is_sound(&g);
+    BREAKS(rule, side_of(run)->is_prepaid, 0);
+
+    // An extra or a kept part is a reason as well.
+    side_of(run)->is_prepaid = 0;
+    side_of(run)->extra[entry(run, 5)].context = 1;
+    side_of(run)->extra_count = 1;
+    grove_is_sound(&g);
+    side_of(run)->extra[entry(run, 5)].context = 0;
+    side_of(run)->extra_count = 0;
+    make_keep(run, 5);
+    side_of(run)->kept_count = 1;
+    grove_is_sound(&g);
+    espl__run_release(forest, run);
 }
 END_TEST
 
@@ -355,9 +518,9 @@ START_TEST(worlds_follow_from_the_locals)
     const char *const rule = "a world follows from the locals bit for bit";
 
     for (uint32_t rank = 0; rank < 6; ++rank) {
-        const uint32_t runs[] = {plain, fancy, haunted, rootless};
+        const uint32_t runs[] = {plain, fancy, keeping, haunted, rootless};
 
-        for (uint32_t i = 0; i < 4; ++i) {
+        for (uint32_t i = 0; i < 5; ++i) {
             float *const x = &forest->world[at(runs[i], rank)].position[0];
 
             BREAKS(rule, *x, nextafterf(*x, 1e9f));
@@ -367,7 +530,11 @@ START_TEST(worlds_follow_from_the_locals)
     BREAKS(rule, forest->local[at(rootless, 1)].position[1],
            4); // a rooted slot's world is its local
     // Rank 0 stretches rank 2 below it.
-    BREAKS(rule, header(fancy)->extra[at(fancy, 2) - header(fancy)->base].stretch[0], 7);
+    BREAKS(rule, side_of(fancy)->extra[entry(fancy, 2)].stretch[0], 7);
+    // And from what is kept.
+    BREAKS(rule, side_of(keeping)->kept[entry(keeping, 1)].pose.position[0], 7);
+    BREAKS(rule, side_of(keeping)->kept[entry(keeping, 4)].pose.rotation[0], 7);
+    BREAKS(rule, side_of(keeping)->kept[entry(keeping, 4)].pose.scale, 7);
 }
 END_TEST
 
@@ -481,13 +648,9 @@ START_TEST(empty_forest_breaks_no_rule)
 }
 END_TEST
 
-static Suite *make_suite(void)
+static TCase *pool_case(void)
 {
-    Suite *const suite = suite_create("tree/validate");
     TCase *const pool = tcase_create("pool");
-    TCase *const links = tcase_create("links");
-    TCase *const slots = tcase_create("slots");
-    TCase *const ghosts = tcase_create("ghosts");
 
     tcase_add_checked_fixture(pool, set_up, tear_down);
     tcase_add_test(pool, runs_and_free_ranges_tile_the_pool);
@@ -496,7 +659,12 @@ static Suite *make_suite(void)
     tcase_add_test(pool, free_ranges_are_filed);
     tcase_add_test(pool, free_slots_are_counted);
     tcase_add_test(pool, free_headers_are_listed);
-    suite_add_tcase(suite, pool);
+    return pool;
+}
+
+static TCase *links_case(void)
+{
+    TCase *const links = tcase_create("links");
 
     tcase_add_checked_fixture(links, set_up, tear_down);
     tcase_add_test(links, run_holds_its_nodes);
@@ -506,20 +674,44 @@ static Suite *make_suite(void)
     tcase_add_test(links, first_rank_is_the_root);
     tcase_add_test(links, parents_stand_before_children);
     tcase_add_test(links, children_are_contiguous);
-    suite_add_tcase(suite, links);
+    return links;
+}
+
+static TCase *slots_case(void)
+{
+    TCase *const slots = tcase_create("slots");
 
     tcase_add_checked_fixture(slots, set_up, tear_down);
-    tcase_add_test(slots, slots_know_of_extras);
+    tcase_add_test(slots, slots_know_of_side_arrays);
     tcase_add_test(slots, ghosts_lack_an_entity);
     tcase_add_test(slots, flags_are_at_rest);
     tcase_add_test(slots, special_slots_take_the_general_kernel);
     tcase_add_test(slots, root_has_no_link);
-    tcase_add_test(slots, pass_through_shows_its_parents_stretch);
-    tcase_add_test(slots, run_with_extras_takes_the_general_kernel);
     tcase_add_test(slots, transforms_are_finite);
     tcase_add_test(slots, worlds_follow_from_the_locals);
     tcase_add_test(slots, zeros_of_both_signs_are_told_apart);
-    suite_add_tcase(suite, slots);
+    return slots;
+}
+
+static TCase *sides_case(void)
+{
+    TCase *const sides = tcase_create("side arrays");
+
+    tcase_add_checked_fixture(sides, set_up, tear_down);
+    tcase_add_test(sides, what_copies_its_parent_shows_the_parents_stretch);
+    tcase_add_test(sides, flag_and_kept_parts_go_together);
+    tcase_add_test(sides, inherit_flags_are_legal);
+    tcase_add_test(sides, parts_that_are_not_kept_are_the_identitys);
+    tcase_add_test(sides, only_members_with_a_transform_have_inherit_flags);
+    tcase_add_test(sides, run_with_side_arrays_takes_the_general_kernel);
+    tcase_add_test(sides, what_side_arrays_are_needed_for_is_counted);
+    tcase_add_test(sides, side_arrays_without_need_are_prepaid);
+    return sides;
+}
+
+static TCase *ghosts_case(void)
+{
+    TCase *const ghosts = tcase_create("ghosts");
 
     tcase_add_checked_fixture(ghosts, set_up, tear_down);
     tcase_add_test(ghosts, ghosts_of_a_run_are_counted);
@@ -528,7 +720,18 @@ static Suite *make_suite(void)
     tcase_add_test(ghosts, unsettled_runs_are_listed);
     tcase_add_test(ghosts, report_names_slot_and_rank);
     tcase_add_test(ghosts, empty_forest_breaks_no_rule);
-    suite_add_tcase(suite, ghosts);
+    return ghosts;
+}
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("tree/validate");
+
+    suite_add_tcase(suite, pool_case());
+    suite_add_tcase(suite, links_case());
+    suite_add_tcase(suite, slots_case());
+    suite_add_tcase(suite, sides_case());
+    suite_add_tcase(suite, ghosts_case());
     return suite;
 }
 

@@ -5,9 +5,11 @@
 #include <config.h>
 #endif
 
+#include "tests/planting.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // --- A scenario with faults, beside one without ---
@@ -38,6 +40,47 @@ static bool is_destroy(opcode code)
     return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
 }
 
+// One write for each entity from the first to the last, of all kinds in turn.
+static espl_status call_batch(espl_world *world, const operation *op, const espl_entity *entities)
+{
+    espl_write writes[16];
+    uint64_t random = op->entity;
+
+    for (uint32_t i = op->entity; i < op->entity + op->count; ++i) {
+        const espl_write_kind kind = (espl_write_kind)(i * 4 % ESPL_WRITE_KIND_COUNT);
+        writes[i - op->entity] = write_ordinary(entities[i], kind, &random);
+    }
+    return espl_write_batch(world, writes, op->count, NULL);
+}
+
+static espl_status call_write(espl_world *world, const operation *op, espl_entity entity)
+{
+    const espl_write write = {entity, op->kind, op->data};
+    return form_write(world, &write, op->form);
+}
+
+// Recorded, and played at once.
+static espl_status call_instance(espl_world *world, const operation *op,
+                                 const espl_entity *entities, espl_entity *out)
+{
+    const espl_instance_def def = {.source = entities[op->entity],
+                                   .parent = entities[op->parent],
+                                   .place = op->place,
+                                   .transform = op->value,
+                                   .inherit = op->inherit};
+    espl_commands *commands = NULL;
+    espl_entity pending;
+    espl_status status = espl_commands_create(world, 1, &commands);
+
+    if (status == ESPL_OK) {
+        status = espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &pending);
+    }
+    status = status == ESPL_OK ? espl_play(world, commands, NULL) : status;
+    status = status == ESPL_OK ? espl_commands_resolve(commands, pending, out) : status;
+    espl_commands_destroy(commands);
+    return status;
+}
+
 static espl_status call(espl_world *world, const operation *op, const espl_entity *entities,
                         espl_entity *out)
 {
@@ -59,11 +102,26 @@ static espl_status call(espl_world *world, const operation *op, const espl_entit
         return espl_destroy_only(world, entity);
     case OP_INSTANTIATE:
         return espl_instantiate(world, entity, op->count, out);
+    case OP_INSTANCE:
+        return call_instance(world, op, entities, out);
     case OP_SET_LOCAL:
         return espl_set_local(world, entity, &op->value);
-    default:
+    case OP_SET_WORLD:
         return espl_set_world(world, entity, &op->value);
+    case OP_WRITE:
+        return call_write(world, op, entity);
+    case OP_LOOK_AT:
+        return espl_look_at(world, entity, op->point, NULL);
+    case OP_ROTATE_ABOUT:
+        return espl_rotate_about(world, entity, op->point, op->data.rotation);
+    case OP_SET_INHERIT:
+        return espl_set_inherit(world, entity, op->inherit);
+    case OP_BATCH:
+        return call_batch(world, op, entities);
+    case OPCODE_COUNT:
+        break;
     }
+    abort();
 }
 
 // Run one operation in both worlds; in the faulted one the n-th allocation fails, for all n.
@@ -87,7 +145,7 @@ static void run(pair *p, const operation *op, espl_entity *entities, uint32_t ou
         }
     }
     ck_assert_int_eq(status, calm);
-    if (op->code == OP_CREATE || op->code == OP_INSTANTIATE) {
+    if (op->code == OP_CREATE || op->code == OP_INSTANTIATE || op->code == OP_INSTANCE) {
         ck_assert_int_eq(memcmp(made, entities + out, op->count * sizeof *made), 0);
     }
     test_world_is_valid(world);
@@ -121,13 +179,13 @@ static void run_scenario(bool fails_after, size_t least_points)
         {.code = OP_SET_LOCAL, .entity = 8, .value = general},
         {.code = OP_DESTROY_ONLY, .entity = 1},
         {.code = OP_ATTACH, .entity = 7, .parent = 4},
-        {.code = OP_DETACH, .entity = 3, .keep = ESPL_KEEP_WORLD},
+        {.code = OP_DETACH, .entity = 3, .keep = ESPL_STAY_WORLD},
         {.code = OP_DESTROY, .entity = 9},
         {.code = OP_ATTACH, .entity = 10, .parent = 8},
         {.code = OP_DESTROY_ONLY, .entity = 8},
         {.code = OP_ATTACH, .entity = 2, .parent = 10},
         {.code = OP_DESTROY_SUBTREE, .entity = 10},
-        {.code = OP_DETACH, .entity = 5, .keep = ESPL_KEEP_NONE},
+        {.code = OP_DETACH, .entity = 5, .keep = ESPL_STAY_NONE},
         {.code = OP_DESTROY, .entity = 0},
     };
     static const uint32_t out_of[2] = {8, 11};
@@ -154,6 +212,85 @@ END_TEST
 START_TEST(each_call_fails_cleanly_when_all_later_allocations_fail)
 {
     run_scenario(true, 20);
+}
+END_TEST
+
+// Side arrays come and go, by writes, batches, flags, and changes of structure that carry them
+// along. Entities 0 - 7 solos, 8 and 9 instances, 10 - 12 clones.
+static void run_side_scenario(bool fails_after, size_t least_points)
+{
+    const uint32_t keeps = ESPL_KEEP_Y | ESPL_KEEP_ROTATION, copies = ESPL_COPY_PARENT;
+    const espl_attach_options hangs_copy = {.inherit = copies}, hangs_kept = {.inherit = keeps};
+    const espl_transform plain = test_at(4, 5, 6);
+    const operation scenario[] = {
+        {.code = OP_CREATE, .count = 8},
+        {.code = OP_WRITE, .entity = 0, .kind = ESPL_WRITE_CONTEXT, .data.context = 3},
+        {.code = OP_ATTACH, .entity = 1, .parent = 0},
+        {.code = OP_ATTACH, .entity = 2, .parent = 1, .options = hangs_kept},
+        {.code = OP_ATTACH, .entity = 4, .parent = 3, .options = hangs_copy},
+        {.code = OP_ATTACH, .entity = 5, .parent = 4},
+        {.code = OP_SET_INHERIT, .entity = 5, .inherit = keeps},
+        {.code = OP_WRITE,
+         .entity = 3,
+         .kind = ESPL_WRITE_STRETCH,
+         .data.stretch = {1, 2, 1},
+         .form = FORM_BATCH},
+        {.code = OP_SET_INHERIT, .entity = 4, .inherit = 0},
+        {.code = OP_SET_INHERIT, .entity = 5, .inherit = 0},
+        {.code = OP_WRITE,
+         .entity = 3,
+         .kind = ESPL_WRITE_STRETCH,
+         .data.stretch = {1, 1, 1},
+         .form = FORM_SHORT},
+        {.code = OP_WRITE, .entity = 4, .kind = ESPL_WRITE_STRETCH, .data.stretch = {1, 1, 1}},
+        {.code = OP_LOOK_AT, .entity = 5, .point = {3, 2, 1}},
+        {.code = OP_ROTATE_ABOUT, .entity = 4, .data.rotation = {0, 0.6f, 0, 0.8f}},
+        {.code = OP_BATCH, .entity = 0, .count = 8},
+        {.code = OP_ATTACH, .entity = 3, .parent = 2, .options = hangs_kept},
+        {.code = OP_SET_INHERIT, .entity = 5, .inherit = copies},
+        {.code = OP_ATTACH, .entity = 3, .parent = 2, .options = hangs_copy},
+        {.code = OP_INSTANCE,
+         .entity = 1,
+         .parent = 6,
+         .place = ESPL_PLACE_WORLD,
+         .value = plain,
+         .inherit = keeps},
+        {.code = OP_INSTANCE, .entity = 3, .parent = 7, .inherit = copies},
+        {.code = OP_INSTANTIATE, .entity = 2, .count = 3},
+        {.code = OP_BATCH, .entity = 0, .count = 13},
+        {.code = OP_DESTROY_ONLY, .entity = 1},
+        {.code = OP_DETACH, .entity = 3, .keep = ESPL_STAY_WORLD},
+        {.code = OP_SET_INHERIT, .entity = 2, .inherit = keeps},
+        {.code = OP_DESTROY_ONLY, .entity = 0},
+        {.code = OP_BATCH, .entity = 2, .count = 11},
+    };
+    static const uint32_t out_of[3] = {8, 9, 10};
+    espl_entity entities[16] = {{0}};
+    uint32_t made = 0;
+    pair p;
+
+    pair_begin(&p, fails_after);
+    for (size_t i = 0; i < sizeof scenario / sizeof *scenario; ++i) {
+        const bool clones = scenario[i].code == OP_INSTANTIATE || scenario[i].code == OP_INSTANCE;
+        operation op = scenario[i];
+
+        op.count = op.code == OP_INSTANCE ? 1 : op.count;
+        run(&p, &op, entities, clones ? out_of[made] : 0);
+        made += clones;
+    }
+    ck_assert_msg(p.points >= least_points, "%zu points", p.points);
+    pair_end(&p);
+}
+
+START_TEST(each_call_on_side_arrays_fails_cleanly_when_one_allocation_fails)
+{
+    run_side_scenario(false, 30);
+}
+END_TEST
+
+START_TEST(each_call_on_side_arrays_fails_cleanly_when_all_later_allocations_fail)
+{
+    run_side_scenario(true, 30);
 }
 END_TEST
 
@@ -388,7 +525,7 @@ START_TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     ck_assert_float_eq(test_world_of(test.world, leaf).position[0], 8);
     test_world_is_valid(test.world);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_detach(test.world, leaf, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, leaf, ESPL_STAY_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
     test_world_end(&test);
 }
@@ -402,6 +539,8 @@ static Suite *memory_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, each_call_fails_cleanly_when_one_allocation_fails);
     tcase_add_test(tcase, each_call_fails_cleanly_when_all_later_allocations_fail);
+    tcase_add_test(tcase, each_call_on_side_arrays_fails_cleanly_when_one_allocation_fails);
+    tcase_add_test(tcase, each_call_on_side_arrays_fails_cleanly_when_all_later_allocations_fail);
     tcase_add_test(tcase, a_world_is_made_whole_or_not_at_all);
     tcase_add_test(tcase, recording_without_memory_records_nothing_and_can_be_tried_again);
     tcase_add_test(tcase, a_commands_object_leaves_nothing_behind_in_any_state);

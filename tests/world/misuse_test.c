@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Bad input, by the table: every answer is a status, and a refused call changes nothing.
+#include "tests/forms.h"
+#include "tests/planting.h"
 #include "tests/runner.h"
-#include "tests/support.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -70,7 +71,7 @@ static espl_status call_attach_parent(scene *s, espl_entity bad)
 
 static espl_status call_detach(scene *s, espl_entity bad)
 {
-    return espl_detach(s->world, bad, ESPL_KEEP_WORLD);
+    return espl_detach(s->world, bad, ESPL_STAY_WORLD);
 }
 
 static espl_status call_destroy(scene *s, espl_entity bad)
@@ -253,9 +254,9 @@ START_TEST(enumerations_out_of_range_are_refused)
 
     for (int i = 0; i < 4; ++i) {
         espl_attach_options options = {0};
-        *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_keep)9;
+        *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_stay)9;
         if (i == 3) {
-            options.scale = ESPL_KEEP_WORLD;
+            options.scale = ESPL_STAY_WORLD;
             options.link = (espl_link)2;
         }
         ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
@@ -263,9 +264,9 @@ START_TEST(enumerations_out_of_range_are_refused)
             espl_record_attach(espl_commands_recorder(s.commands, 0), 0, s.solo, s.root, &options),
             ESPL_ERR_ARGUMENT);
     }
-    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_stay)3), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(
-        espl_record_detach(espl_commands_recorder(s.commands, 0), 0, s.child, (espl_keep)3),
+        espl_record_detach(espl_commands_recorder(s.commands, 0), 0, s.child, (espl_stay)3),
         ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_commands_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
@@ -416,7 +417,7 @@ START_TEST(a_world_out_of_range_is_refused_wherever_it_would_be)
 
     ck_assert_int_eq(espl_set_local(s.world, s.solo, &far), ESPL_OK);
     const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
     const uint64_t then = test_physical_hash(s.world);
     ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &keep_local), ESPL_ERR_RANGE);
     ck_assert_uint_eq(test_physical_hash(s.world), then);
@@ -436,7 +437,7 @@ static void refuse_while_busy(scene *s)
 
     ck_assert_int_eq(espl_create(s->world, &placement, 1, 1, &out), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_attach(s->world, s->solo, s->root, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_detach(s->world, s->child, ESPL_KEEP_WORLD), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_detach(s->world, s->child, ESPL_STAY_WORLD), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_destroy(s->world, s->solo), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_destroy_subtree(s->world, s->solo), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_destroy_only(s->world, s->solo), ESPL_ERR_BUSY);
@@ -479,6 +480,25 @@ START_TEST(structure_is_refused_during_iteration)
 }
 END_TEST
 
+// Writes go on during iteration, but not during playback.
+static void refuse_writes_while_playing(scene *s)
+{
+    uint64_t random = 1;
+
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        const espl_write write = write_ordinary(s->child, (espl_write_kind)kind, &random);
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            ck_assert_int_eq(form_write(s->world, &write, (write_form)form), ESPL_ERR_BUSY);
+        }
+    }
+    const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
+    ck_assert_int_eq(espl_look_at(s->world, s->child, point, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_rotate_about(s->world, s->child, point, turn), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_inherit(s->world, s->child, ESPL_KEEP_X), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve_side(s->world, s->child), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve_writes(s->world, 100), ESPL_ERR_BUSY);
+}
+
 // An executor whose jobs call the world back while a playback runs.
 typedef struct intruder {
     scene *scene;
@@ -493,6 +513,7 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     for (size_t i = 0; i < count; ++i) {
         if (in->is_armed) {
             refuse_while_busy(in->scene);
+            refuse_writes_while_playing(in->scene);
             in->intrusions += 1;
             in->is_armed = false;
         }
@@ -705,7 +726,7 @@ START_TEST(recording_is_checked)
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, alien, NULL), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, espl_entity_null(), NULL),
                      ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, alien, ESPL_KEEP_WORLD), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_detach(recorder, 0, alien, ESPL_STAY_WORLD), ESPL_ERR_FOREIGN);
 
     def.values = &short_value;
     def.value_count = 1;
@@ -801,7 +822,7 @@ END_TEST
 
 START_TEST(each_status_has_a_name_and_a_text)
 {
-    for (int status = -16; status <= 1; ++status) {
+    for (int status = -18; status <= 2; ++status) {
         ck_assert_str_ne(espl_status_name((espl_status)status), "unknown status");
         ck_assert_uint_gt(strlen(espl_status_text((espl_status)status)), 10);
     }

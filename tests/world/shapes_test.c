@@ -82,7 +82,7 @@ static bool take_apart(huge *h)
     espl_world_stats stats;
 
     DEMAND(h, espl_validate(h->test.world, NULL));
-    DEMAND(h, espl_detach(h->test.world, h->last, ESPL_KEEP_WORLD) == ESPL_OK);
+    DEMAND(h, espl_detach(h->test.world, h->last, ESPL_STAY_WORLD) == ESPL_OK);
     DEMAND(h, espl_destroy(h->test.world, h->root) == ESPL_OK);
     DEMAND(h, !espl_is_alive(h->test.world, h->root) && espl_is_alive(h->test.world, h->last));
     espl_stats(h->test.world, &stats);

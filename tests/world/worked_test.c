@@ -14,7 +14,7 @@ static void ck_transform(espl_transform got, float x, float y, float z, float sc
 static void adopt(espl_world *world, espl_entity child, espl_entity parent)
 {
     const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
     ck_assert_int_eq(espl_attach(world, child, parent, &keep_local), ESPL_OK);
 }
 
@@ -120,6 +120,33 @@ START_TEST(two_writes_to_one_hierarchy_are_both_seen_at_once)
 }
 END_TEST
 
+START_TEST(a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once)
+{
+    test_world test;
+    espl_entity node[6];
+    espl_world_stats before, after;
+    espl_write_report report;
+
+    test_world_begin(&test, 0, NULL);
+    make_tree(test.world, node);
+    const espl_write writes[2] = {
+        {.entity = node[3], .kind = ESPL_WRITE_LOCAL_POSITION, .value.position = {5, 0, 0}},
+        {.entity = node[0], .kind = ESPL_WRITE_TRANSLATE_LOCAL, .value.position = {1, 0, 0}}};
+    espl_stats(test.world, &before);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, 2, &report), ESPL_OK);
+    espl_stats(test.world, &after);
+    ck_assert_uint_eq(report.applied, 2);
+    ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 6);
+    ck_transform(test_world_of(test.world, node[0]), 2, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[1]), 3, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[2]), 3, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[3]), 8, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[4]), 4, 0, 0, 1);
+    ck_transform(test_world_of(test.world, node[5]), 4, 0, 0, 1);
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(an_equal_write_visits_nothing)
 {
     test_world test;
@@ -159,6 +186,27 @@ START_TEST(a_world_below_scale_zero_is_lossy)
 }
 END_TEST
 
+START_TEST(a_kept_axis_is_reached_below_scale_zero)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+    espl_transform flat = test_at(10, 0, 0);
+
+    flat.scale = 0;
+    set_local(test.world, parent, flat);
+    adopt(test.world, child, parent);
+    ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_KEEP_X), ESPL_OK);
+    const espl_transform wanted = test_at(12, 3, 4), along = test_at(14, 0, 0);
+    ck_assert_int_eq(espl_set_world(test.world, child, &wanted), ESPL_LOSSY);
+    ck_transform(test_world_of(test.world, child), 12, 0, 0, 0);
+    // Nothing is asked of the axes that are hidden.
+    ck_assert_int_eq(espl_set_world_position(test.world, child, along.position), ESPL_OK);
+    ck_transform(test_world_of(test.world, child), 14, 0, 0, 0);
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(one_flat_axis_loses_that_axis_alone)
 {
     test_world test;
@@ -183,18 +231,18 @@ START_TEST(attach_keeps_what_its_options_say)
     test_world_begin(&test, 0, NULL);
     const espl_entity parent = test_solo_at(test.world, 10, 0, 0);
     const espl_entity child = test_solo_at(test.world, 1, 2, 3);
-    const espl_attach_options snap = {.position = ESPL_KEEP_NONE};
+    const espl_attach_options snap = {.position = ESPL_STAY_NONE};
 
     ck_assert_int_eq(espl_attach(test.world, child, parent, NULL), ESPL_OK);
     ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
     ck_transform(test_local_of(test.world, child), -9, 2, 3, 1);
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_LOCAL), ESPL_OK);
     ck_transform(test_world_of(test.world, child), -9, 2, 3, 1);
     adopt(test.world, child, parent);
     ck_transform(test_world_of(test.world, child), 1, 2, 3, 1);
     ck_assert_int_eq(espl_attach(test.world, child, parent, &snap), ESPL_OK);
     ck_transform(test_world_of(test.world, child), 10, 0, 0, 1);
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_WORLD), ESPL_OK);
     ck_transform(test_local_of(test.world, child), 10, 0, 0, 1);
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
     ck_assert_int_eq(espl_get_role(test.world, parent), ESPL_ROLE_SOLO);
@@ -281,6 +329,101 @@ START_TEST(a_turned_parent_carries_its_child_around)
 }
 END_TEST
 
+// --- Inherit flags ---
+
+START_TEST(a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 2, 0);
+    const espl_attach_options options = {.position = ESPL_STAY_LOCAL, .inherit = ESPL_KEEP_Y};
+
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &options), ESPL_OK);
+    ck_assert_uint_eq(espl_get_inherit(test.world, child), ESPL_KEEP_Y);
+    set_local(test.world, parent, test_at(1, 1, 1));
+    ck_transform(test_world_of(test.world, child), 1, 2, 1, 1);
+    ck_transform(test_local_of(test.world, child), 0, 1, 0, 1);
+
+    // Back where it was, the local reads as it was written.
+    set_local(test.world, parent, test_at(0, 0, 0));
+    ck_transform(test_local_of(test.world, child), 0, 2, 0, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_child_that_keeps_its_rotation_goes_round_without_turning)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 0, 0, 2);
+    espl_transform turned = espl_transform_identity(), own = test_at(0, 0, 2);
+
+    own.rotation[0] = 0.6f;
+    own.rotation[3] = 0.8f;
+    set_local(test.world, child, own);
+    adopt(test.world, child, parent);
+    ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_KEEP_ROTATION), ESPL_OK);
+    turned.rotation[1] = turned.rotation[3] = 0.70710678f;
+    set_local(test.world, parent, turned);
+    const espl_transform world = test_world_of(test.world, child);
+    ck_assert_float_eq_tol(world.position[0], 2, 1e-6f);
+    ck_assert_float_eq_tol(world.position[1], 0, 1e-6f);
+    ck_assert_float_eq_tol(world.position[2], 0, 1e-6f);
+    ck_assert_mem_eq(world.rotation, own.rotation, sizeof own.rotation);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_child_that_copies_its_parent_is_that_parent_to_the_bit)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo_at(test.world, 4, 5, 6);
+    const espl_attach_options options = {.inherit = ESPL_COPY_PARENT};
+    espl_transform value = test_at(1, 2, 3);
+
+    value.stretch[0] = 2;
+    value.context = 8;
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &options), ESPL_OK);
+    ck_transform(test_world_of(test.world, child), 0, 0, 0, 1);
+    set_local(test.world, parent, value);
+    const espl_transform world = test_world_of(test.world, child);
+    ck_assert(test_same(&world, &value));
+    ck_transform(test_local_of(test.world, child), 0, 0, 0, 1);
+    ck_assert_int_eq(espl_set_local(test.world, child, &value), ESPL_ERR_COPIES_PARENT);
+
+    // Let go, it stays where it is and as it is.
+    ck_assert_int_eq(espl_set_inherit(test.world, child, 0), ESPL_OK);
+    set_local(test.world, parent, test_at(0, 0, 0));
+    const espl_transform after = test_world_of(test.world, child);
+    ck_transform(after, 0, 0, 0, 1);
+    ck_assert(after.stretch[0] == 2 && after.context == 8);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(flags_change_without_moving_anything)
+{
+    test_world test;
+    test_world_begin(&test, 0, NULL);
+    const espl_entity parent = test_solo_at(test.world, 1, 2, 3);
+    const espl_entity child = test_solo_at(test.world, 4, 5, 6);
+
+    adopt(test.world, child, parent);
+    for (uint32_t flags = ESPL_COPY_PARENT - 1; flags > 0; --flags) {
+        ck_assert_int_eq(espl_set_inherit(test.world, child, flags), ESPL_OK);
+        ck_transform(test_world_of(test.world, child), 5, 7, 9, 1);
+        ck_transform(test_local_of(test.world, child), 4, 5, 6, 1);
+    }
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_LOCAL), ESPL_OK);
+    ck_assert_uint_eq(espl_get_inherit(test.world, child), 0);
+    ck_transform(test_world_of(test.world, child), 4, 5, 6, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- For ever ---
+
 START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
 {
     test_world test;
@@ -299,7 +442,7 @@ START_TEST(changing_parents_for_ever_leaves_rotations_at_unit_length)
     for (size_t i = 0; i < test_scaled(200000); ++i) {
         ck_assert_int_eq(espl_attach(test.world, child, i % 2 == 0 ? a : b, NULL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_WORLD), ESPL_OK);
     const espl_transform world = test_world_of(test.world, child);
     float square = 0;
     for (int k = 0; k < 4; ++k) {
@@ -315,7 +458,7 @@ END_TEST
 START_TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
 {
     const espl_attach_options keep_local = {
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
     test_world test;
     test_world_begin(&test, 0, NULL);
     const espl_entity pair[2] = {test_solo(test.world), test_solo(test.world)};
@@ -332,7 +475,7 @@ START_TEST(leaving_and_joining_by_turns_leaves_rotations_at_unit_length)
         const espl_entity child = pair[i % 2], parent = pair[1 - i % 2];
         double square = 0;
         ck_assert_int_eq(espl_attach(test.world, child, parent, &keep_local), ESPL_OK);
-        ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+        ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_WORLD), ESPL_OK);
         const espl_transform local = test_local_of(test.world, child);
         for (int k = 0; k < 4; ++k) {
             square += (double)local.rotation[k] * (double)local.rotation[k];
@@ -369,14 +512,20 @@ static Suite *worked_suite(void)
     tcase_add_test(tcase, stretch_and_scale_move_children_and_only_scale_is_inherited);
     tcase_add_test(tcase, ranks_are_the_breadth_first_order_and_follow_an_attach);
     tcase_add_test(tcase, two_writes_to_one_hierarchy_are_both_seen_at_once);
+    tcase_add_test(tcase, a_batch_of_two_writes_to_one_hierarchy_visits_each_node_once);
     tcase_add_test(tcase, an_equal_write_visits_nothing);
     tcase_add_test(tcase, a_world_below_scale_zero_is_lossy);
+    tcase_add_test(tcase, a_kept_axis_is_reached_below_scale_zero);
     tcase_add_test(tcase, one_flat_axis_loses_that_axis_alone);
     tcase_add_test(tcase, attach_keeps_what_its_options_say);
     tcase_add_test(tcase, survivors_take_the_place_of_the_dead_in_order);
     tcase_add_test(tcase, survivors_below_a_destroyed_root_become_roots_of_their_own);
     tcase_add_test(tcase, a_clone_of_a_member_starts_as_a_root_at_its_place);
     tcase_add_test(tcase, a_turned_parent_carries_its_child_around);
+    tcase_add_test(tcase, a_child_that_keeps_an_axis_stays_on_it_when_its_parent_moves);
+    tcase_add_test(tcase, a_child_that_keeps_its_rotation_goes_round_without_turning);
+    tcase_add_test(tcase, a_child_that_copies_its_parent_is_that_parent_to_the_bit);
+    tcase_add_test(tcase, flags_change_without_moving_anything);
     tcase_add_test(tcase, changing_parents_for_ever_leaves_rotations_at_unit_length);
     tcase_add_test(tcase, leaving_and_joining_by_turns_leaves_rotations_at_unit_length);
     tcase_add_test(tcase, worlds_do_not_know_each_other);

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// The public functions on the directions of a placement: where its axes point, which way it winds,
+// and how to turn it. In double between the fields read and the fields written, so nothing
+// overflows or vanishes on the way.
+#include "lib/math/basis.h"
+#include "lib/math/pose.h"
+
+#include <math.h>
+
+void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis)
+{
+    if (!ESPL_DEMAND(NULL,
+                     out != NULL && frame != NULL && (unsigned)axis <= (unsigned)ESPL_AXIS_BACK)) {
+        return;
+    }
+    const double sign = axis >= ESPL_AXIS_LEFT ? -1 : 1;
+    double direction[3];
+
+    espl__axis_of(direction, frame->rotation, (int)axis % 3);
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (float)(sign * direction[i]);
+    }
+}
+
+bool espl_transform_is_mirrored(const espl_transform *transform)
+{
+    if (!ESPL_DEMAND(NULL, transform != NULL)) {
+        return false;
+    }
+    bool is_odd = false, is_flat = false;
+
+    for (int i = 0; i < 3; ++i) {
+        const double factor = (double)transform->scale * (double)transform->stretch[i];
+
+        is_odd ^= factor < 0;
+        is_flat |= factor == 0;
+    }
+    return is_odd && !is_flat;
+}
+
+// false: not finite.
+static bool widen(double out[static 3], const float v[static 3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = (double)v[i];
+    }
+    return espl__all_finite(v, 3);
+}
+
+espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
+                                   const float *up)
+{
+    if (!ESPL_DEMAND(NULL, transform != NULL && target != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    const double plus_y[3] = {0, 1, 0}, plus_z[3] = {0, 0, 1};
+    espl_transform checked = *transform;
+    double hint[3] = {0, 1, 0}, away[3], right[3], upward[3], forward[3];
+
+    if (espl_transform_normalize(&checked) != ESPL_OK || !widen(away, target) ||
+        (up != NULL && !widen(hint, up))) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+
+    for (int i = 0; i < 3; ++i) {
+        away[i] -= (double)checked.position[i];
+    }
+    const double distance = sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2]);
+
+    if (distance == 0) {
+        return ESPL_LOSSY;
+    }
+    for (int i = 0; i < 3; ++i) {
+        forward[i] = away[i] / distance;
+    }
+    if (!espl__axis_across(upward, forward, hint) && !espl__axis_across(upward, forward, plus_y)) {
+        (void)espl__axis_across(upward, forward, plus_z);
+    }
+    espl__axis_cross(right, upward, forward);
+    espl__rotation_from_axes(transform->rotation, right, upward, forward);
+    return ESPL_OK;
+}
+
+// Change of an offset when it turns: 2 (w (u x v) + u x (u x v)) / |q|^2, exact for a quaternion
+// that is off unit length by rounding, and nothing at all for one that does not turn.
+static void turn_by(double change[static 3], const float q[static 4], const double v[static 3])
+{
+    const double u[3] = {(double)q[0], (double)q[1], (double)q[2]}, w = (double)q[3];
+    const double squares = w * w + u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+    double once[3], twice[3];
+
+    espl__axis_cross(once, u, v);
+    espl__axis_cross(twice, u, once);
+    for (int i = 0; i < 3; ++i) {
+        change[i] = 2 * (w * once[i] + twice[i]) / squares;
+    }
+}
+
+espl_status espl_transform_rotate_about(espl_transform *transform, const float pivot[3],
+                                        const float rotation[4])
+{
+    if (!ESPL_DEMAND(NULL, transform != NULL && pivot != NULL && rotation != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl_transform turned = *transform;
+    float by[4] = {rotation[0], rotation[1], rotation[2], rotation[3]};
+    double away[3], change[3];
+
+    if (espl_transform_normalize(&turned) != ESPL_OK || !widen(away, pivot) ||
+        !espl__rotation_normalize(by)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+
+    for (int i = 0; i < 3; ++i) {
+        away[i] = (double)turned.position[i] - away[i];
+    }
+    turn_by(change, by, away);
+    for (int i = 0; i < 3; ++i) {
+        turned.position[i] = (float)((double)turned.position[i] + change[i]);
+    }
+    if (!espl__transform_is_finite(&turned)) {
+        return ESPL_ERR_RANGE;
+    }
+
+    const float before[4] = {turned.rotation[0], turned.rotation[1], turned.rotation[2],
+                             turned.rotation[3]};
+
+    espl__rotation_multiply(turned.rotation, by, before);
+    (void)espl__rotation_normalize(turned.rotation);
+    *transform = turned;
+    return ESPL_OK;
+}

@@ -1,0 +1,590 @@
+// SPDX-License-Identifier: MIT
+#include "lib/tree/placement.h"
+
+#include <math.h>
+#include <string.h>
+
+bool espl__placement_is_equal(const espl__placement *a, const espl__placement *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+espl_pose espl__placement_world(const espl__placement *placement, const espl__frame *parent)
+{
+    if (parent == NULL) {
+        return placement->local;
+    }
+    if (espl__placement_copies(placement)) {
+        return parent->world;
+    }
+    espl_pose world = espl__pose_compose(&parent->world, parent->extra.stretch, &placement->local);
+
+    if (placement->kept.flags != 0) {
+        espl__keep_parts(&world, &placement->kept);
+    }
+    return world;
+}
+
+// --- Parts ---
+
+static void copy_parts(espl_pose *to, const espl_pose *from, unsigned parts)
+{
+    // Whole, where it can be: pieces that are read back in one would stall.
+    if (parts == ESPL__PART_POSE) {
+        *to = *from;
+        return;
+    }
+    if ((parts & ESPL__PART_POSITION) != 0) {
+        memcpy(to->position, from->position, sizeof to->position);
+    }
+    if ((parts & ESPL__PART_ROTATION) != 0) {
+        memcpy(to->rotation, from->rotation, sizeof to->rotation);
+    }
+    if ((parts & ESPL__PART_SCALE) != 0) {
+        to->scale = from->scale;
+    }
+}
+
+// Parts of two poses that are not the same bits.
+static unsigned find_different(const espl_pose *a, const espl_pose *b)
+{
+    const bool moved = memcmp(a->position, b->position, sizeof a->position) != 0;
+    const bool turned = memcmp(a->rotation, b->rotation, sizeof a->rotation) != 0;
+    const bool scaled = memcmp(&a->scale, &b->scale, sizeof a->scale) != 0;
+
+    return (moved ? ESPL__PART_POSITION : 0u) | (turned ? ESPL__PART_ROTATION : 0u) |
+           (scaled ? ESPL__PART_SCALE : 0u);
+}
+
+static unsigned find_finite(const espl_pose *pose)
+{
+    const bool is_placed = espl__all_finite(pose->position, 3);
+    const bool is_turned = espl__all_finite(pose->rotation, 4);
+
+    return (is_placed ? ESPL__PART_POSITION : 0u) | (is_turned ? ESPL__PART_ROTATION : 0u) |
+           (isfinite(pose->scale) ? ESPL__PART_SCALE : 0u);
+}
+
+static unsigned relative(espl_pose *out, const espl__frame *parent, const espl_pose *world,
+                         const espl_pose *fallback)
+{
+    return espl__pose_relative(out, &parent->world, parent->extra.stretch, world, fallback);
+}
+
+espl_pose espl__placement_seen(const espl__placement *placement, const espl__frame *parent,
+                               const espl_pose *world)
+{
+    espl_pose local = placement->local, seen;
+
+    if (parent == NULL || placement->kept.flags == 0) {
+        return local;
+    }
+    if (espl__placement_copies(placement)) {
+        return espl__pose_identity();
+    }
+    const espl_pose composed =
+        espl__pose_compose(&parent->world, parent->extra.stretch, &placement->local);
+    const unsigned stale = find_different(&composed, world);
+
+    if (stale != 0) {
+        (void)relative(&seen, parent, world, &placement->local);
+        copy_parts(&local, &seen, stale & find_finite(&seen));
+    }
+    return local;
+}
+
+// --- What cannot be reached ---
+
+// Parts of a wanted world that are out of reach below a zero and not kept either.
+static unsigned find_unreached(const espl__frame *parent, const espl_pose *wanted, unsigned lost,
+                               uint32_t flags)
+{
+    const bool keeps_scale = (flags & ESPL_KEEP_SCALE) != 0;
+    unsigned parts = (lost & ESPL__LOST_SCALE) != 0 && !keeps_scale ? ESPL__PART_SCALE : 0u;
+    float back[4], away[3], offset[3], missing[3];
+
+    if ((lost & ~(unsigned)ESPL__LOST_SCALE) == 0 || (flags & ESPL_KEEP_POSITION) == 0) {
+        return parts | ((lost & ~(unsigned)ESPL__LOST_SCALE) != 0 ? ESPL__PART_POSITION : 0u);
+    }
+    // The axes that are lost are the parent's, those that are kept the world's.
+    espl__rotation_conjugate(back, parent->world.rotation);
+    for (int i = 0; i < 3; ++i) {
+        away[i] = wanted->position[i] - parent->world.position[i];
+    }
+    espl__rotation_apply(offset, back, away);
+    for (int i = 0; i < 3; ++i) {
+        offset[i] = (lost & ((unsigned)ESPL__LOST_X << i)) != 0 ? offset[i] : 0;
+    }
+    espl__rotation_apply(missing, parent->world.rotation, offset);
+    for (int i = 0; i < 3; ++i) {
+        if ((flags & ((unsigned)ESPL_KEEP_X << i)) == 0 && missing[i] != 0) {
+            parts |= ESPL__PART_POSITION;
+        }
+    }
+    return parts;
+}
+
+// --- Putting ---
+
+// A node's pose and what it keeps, to be changed in place; `kept` is NULL where it has no flags.
+typedef struct stance {
+    espl_pose *local, *world;
+    espl__kept *kept;
+    const espl__frame *parent;
+} stance;
+
+static stance stance_of(espl__placement *placement, espl_pose *world, const espl__frame *parent)
+{
+    espl__kept *const kept = placement->kept.flags != 0 ? &placement->kept : NULL;
+
+    return (stance){&placement->local, world, kept, parent};
+}
+
+// Take a new local over if it and its world are finite. What is kept follows the parts that were
+// written: the value itself where it is a world value, else what composes now.
+static espl_status settle(const stance *s, const espl_pose *local, unsigned parts,
+                          const espl_pose *wanted)
+{
+    espl_pose world;
+    espl__kept kept;
+
+    if (s->parent != NULL) {
+        espl__pose_compose_to(&world, &s->parent->world, s->parent->extra.stretch, local);
+    } else {
+        world = *local;
+    }
+    if (s->kept != NULL) {
+        espl_pose pose = s->kept->pose;
+
+        copy_parts(&pose, wanted != NULL ? wanted : &world, parts);
+        kept = espl__kept_of(&pose, s->kept->flags);
+        espl__keep_parts(&world, &kept);
+    }
+    if (!espl__pose_is_finite(local) || !espl__pose_is_finite(&world)) {
+        return ESPL_ERR_RANGE;
+    }
+    *s->local = *local;
+    *s->world = world;
+    if (s->kept != NULL) {
+        *s->kept = kept;
+    }
+    return ESPL_OK;
+}
+
+static espl_status put_local(const stance *s, unsigned parts, const espl_pose *value)
+{
+    espl_pose next = *s->local;
+
+    if (parts == ESPL__PART_POSE) {
+        return settle(s, value, parts, NULL);
+    }
+    copy_parts(&next, value, parts);
+    return settle(s, &next, parts, NULL);
+}
+
+static espl_status put_world(const stance *s, unsigned parts, const espl_pose *wanted)
+{
+    espl_pose next = *s->local, seen;
+
+    if (s->parent == NULL) {
+        return put_local(s, parts, wanted);
+    }
+    const unsigned lost = relative(&seen, s->parent, wanted, s->local);
+
+    copy_parts(&next, &seen, parts);
+    const espl_status status = settle(s, &next, parts, wanted);
+    const uint32_t flags = s->kept != NULL ? s->kept->flags : 0;
+    const unsigned unreached =
+        lost != 0 ? find_unreached(s->parent, wanted, lost, flags) & parts : 0;
+
+    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+}
+
+espl_status espl__placement_set_world(espl__placement *placement, espl_pose *world,
+                                      const espl__frame *parent, unsigned parts,
+                                      const espl_pose *wanted)
+{
+    const stance s = stance_of(placement, world, parent);
+
+    return espl__placement_copies(placement) ? ESPL_ERR_COPIES_PARENT
+                                             : put_world(&s, parts, wanted);
+}
+
+// --- Inherit flags, other parents ---
+
+// Take a new state over if it and its world are finite.
+static espl_status take_over(espl__placement *placement, espl_pose *world,
+                             const espl__frame *parent, const espl__placement *next)
+{
+    const espl_pose after = espl__placement_world(next, parent);
+
+    if (!espl__pose_is_finite(&next->local) || !espl__pose_is_finite(&after)) {
+        return ESPL_ERR_RANGE;
+    }
+    *placement = *next;
+    *world = after;
+    return ESPL_OK;
+}
+
+espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
+                                    const espl__frame *parent, uint32_t flags)
+{
+    espl__placement next = *placement;
+    unsigned unreached = 0;
+
+    if (flags == placement->kept.flags) {
+        return ESPL_OK;
+    }
+    if (flags == ESPL_COPY_PARENT) {
+        next.local = espl__pose_identity();
+        next.kept = espl__kept_none();
+        next.kept.flags = ESPL_COPY_PARENT;
+        next.extra = parent->extra;
+        return take_over(placement, world, parent, &next);
+    }
+    next.local = espl__placement_seen(placement, parent, world);
+    next.kept = espl__kept_of(world, flags);
+    if (placement->kept.flags != 0 && !espl__placement_copies(placement)) {
+        const espl_pose composed =
+            espl__pose_compose(&parent->world, parent->extra.stretch, &placement->local);
+        espl_pose seen;
+        const unsigned lost = relative(&seen, parent, world, &placement->local);
+
+        unreached = find_unreached(parent, world, lost, flags) & find_different(&composed, world);
+    }
+    const espl_status status = take_over(placement, world, parent, &next);
+
+    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+}
+
+// Parts that a rule asks for.
+static unsigned parts_with(espl__stay_rules rules, espl_stay stay)
+{
+    return (rules.position == stay ? ESPL__PART_POSITION : 0u) |
+           (rules.rotation == stay ? ESPL__PART_ROTATION : 0u) |
+           (rules.scale == stay ? ESPL__PART_SCALE : 0u);
+}
+
+// A root has no parent to keep anything from. A rotation that propagation brought off unit length
+// does not live on as a local.
+static espl_status move_to_none(espl__placement *placement, espl_pose *world,
+                                const espl_pose *local, espl__stay_rules rules)
+{
+    const espl_pose identity = espl__pose_identity();
+    espl__placement next = *placement;
+
+    next.kept = espl__kept_none();
+    next.local = *local;
+    copy_parts(&next.local, world, parts_with(rules, ESPL_STAY_WORLD));
+    copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
+    if (rules.rotation == ESPL_STAY_WORLD) {
+        (void)espl__rotation_normalize(next.local.rotation);
+    }
+    return take_over(placement, world, NULL, &next);
+}
+
+espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
+                                 const espl_pose *local, const espl__frame *parent,
+                                 espl__stay_rules rules, uint32_t flags)
+{
+    const espl_pose identity = espl__pose_identity();
+    const unsigned staying = parts_with(rules, ESPL_STAY_WORLD);
+    espl__placement next = *placement;
+    espl_pose seen;
+
+    if (parent == NULL) {
+        return move_to_none(placement, world, local, rules);
+    }
+    next.kept = espl__kept_none();
+    next.kept.flags = flags;
+    if (flags == ESPL_COPY_PARENT) {
+        next.local = identity;
+        next.extra = parent->extra;
+        return take_over(placement, world, parent, &next);
+    }
+    const unsigned lost = relative(&seen, parent, world, local);
+
+    next.local = *local;
+    copy_parts(&next.local, &seen, staying);
+    copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
+    espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);
+
+    copy_parts(&kept, world, staying);
+    next.kept = espl__kept_of(&kept, flags);
+    const unsigned unreached = find_unreached(parent, world, lost, flags) & staying;
+    const espl_status status = take_over(placement, world, parent, &next);
+
+    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+}
+
+espl_status espl__placement_snap(espl__placement *placement, espl_pose *world,
+                                 const espl__frame *parent, espl__stay_rules rules)
+{
+    const espl_pose identity = espl__pose_identity();
+    const unsigned parts = parts_with(rules, ESPL_STAY_NONE);
+
+    const stance s = stance_of(placement, world, parent);
+
+    return parts == 0 || espl__placement_copies(placement) ? ESPL_OK
+                                                           : put_local(&s, parts, &identity);
+}
+
+// --- Kinds of write ---
+
+// A kind's value, and which parts it writes in which space.
+typedef struct kind_entry {
+    espl__value_type type;
+    unsigned parts;
+    bool is_world;
+} kind_entry;
+
+static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
+    [ESPL_WRITE_LOCAL_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
+    [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
+    [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
+    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
+    [ESPL_WRITE_CONTEXT] = {ESPL__VALUE_WORD, 0, false},
+    [ESPL_WRITE_WORLD_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
+    [ESPL_WRITE_WORLD_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
+    [ESPL_WRITE_WORLD_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, true},
+    [ESPL_WRITE_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
+    [ESPL_WRITE_TRANSLATE_LOCAL] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
+    [ESPL_WRITE_ROTATE_LOCAL] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
+    [ESPL_WRITE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_TRANSLATE_WORLD] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
+    [ESPL_WRITE_ROTATE_WORLD] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
+    [ESPL_WRITE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
+    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
+    [ESPL_WRITE_MULTIPLY_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
+    [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
+};
+
+espl__value_type espl__write_value_type(espl_write_kind kind)
+{
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kinds[kind].type : ESPL__VALUE_NONE;
+}
+
+size_t espl__write_value_size(espl_write_kind kind)
+{
+    static const size_t sizes[] = {[ESPL__VALUE_NONE] = 0,
+                                   [ESPL__VALUE_VECTOR] = 3 * sizeof(float),
+                                   [ESPL__VALUE_ROTATION] = 4 * sizeof(float),
+                                   [ESPL__VALUE_SCALAR] = sizeof(float),
+                                   [ESPL__VALUE_TRANSFORM] = sizeof(espl_transform),
+                                   [ESPL__VALUE_WORD] = sizeof(uint32_t)};
+
+    return sizes[espl__write_value_type(kind)];
+}
+
+espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
+{
+    bool is_fine = true;
+
+    switch (espl__write_value_type(kind)) {
+    case ESPL__VALUE_NONE:
+        return ESPL_ERR_ARGUMENT;
+    case ESPL__VALUE_VECTOR:
+        is_fine = espl__all_finite(value->position, 3);
+        break;
+    case ESPL__VALUE_ROTATION:
+        is_fine = espl__rotation_normalize(value->rotation);
+        break;
+    case ESPL__VALUE_SCALAR:
+        is_fine = isfinite(value->scale);
+        break;
+    case ESPL__VALUE_TRANSFORM:
+        return espl_transform_normalize(&value->transform);
+    case ESPL__VALUE_WORD:
+        break;
+    }
+    return is_fine ? ESPL_OK : ESPL_ERR_NOT_FINITE;
+}
+
+bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value)
+{
+    espl__extra extra;
+
+    switch (kind) {
+    case ESPL_WRITE_LOCAL:
+    case ESPL_WRITE_WORLD:
+        extra = espl__extra_of(&value->transform);
+        return !espl__extra_is_default(&extra);
+    case ESPL_WRITE_STRETCH:
+    case ESPL_WRITE_MULTIPLY_STRETCH:
+        return value->stretch[0] != 1 || value->stretch[1] != 1 || value->stretch[2] != 1;
+    case ESPL_WRITE_CONTEXT:
+        return value->context != 0;
+    default:
+        return false;
+    }
+}
+
+// The pose of a value's parts; the others are not read.
+static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *value)
+{
+    espl_pose pose = espl__pose_identity();
+
+    switch (kinds[kind].type) {
+    case ESPL__VALUE_VECTOR:
+        memcpy(pose.position, value->position, sizeof pose.position);
+        break;
+    case ESPL__VALUE_ROTATION:
+        memcpy(pose.rotation, value->rotation, sizeof pose.rotation);
+        break;
+    case ESPL__VALUE_SCALAR:
+        pose.scale = value->scale;
+        break;
+    case ESPL__VALUE_TRANSFORM:
+        pose = espl__pose_of(&value->transform);
+        break;
+    case ESPL__VALUE_WORD:
+    case ESPL__VALUE_NONE:
+        break;
+    }
+    return pose;
+}
+
+// Change a pose, local or world, by a value.
+static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_write_value *value)
+{
+    const espl_pose by = pose_of_value(kind, value);
+    const espl_pose before = *pose;
+    unsigned lost = 0;
+
+    switch (kind) {
+    case ESPL_WRITE_TRANSLATE_LOCAL:
+    case ESPL_WRITE_TRANSLATE_WORLD:
+        for (int i = 0; i < 3; ++i) {
+            pose->position[i] = before.position[i] + by.position[i];
+        }
+        break;
+    case ESPL_WRITE_ROTATE_LOCAL:
+    case ESPL_WRITE_ROTATE_WORLD:
+        espl__rotation_multiply(pose->rotation, by.rotation, before.rotation);
+        (void)espl__rotation_normalize(pose->rotation);
+        break;
+    case ESPL_WRITE_TRANSFORM_LOCAL:
+    case ESPL_WRITE_TRANSFORM_WORLD:
+        *pose = espl__pose_compose(&by, value->transform.stretch, &before);
+        (void)espl__rotation_normalize(pose->rotation);
+        break;
+    case ESPL_WRITE_INVERSE_TRANSFORM_LOCAL:
+    case ESPL_WRITE_INVERSE_TRANSFORM_WORLD:
+        lost = espl__pose_relative(pose, &by, value->transform.stretch, &before, &before);
+        break;
+    default: // the others set what they are given
+        *pose = by;
+        break;
+    }
+    return lost;
+}
+
+// A kept scale is multiplied too.
+static espl_status multiply_scale(const stance *s, float factor)
+{
+    espl_pose next = *s->local, wanted = *s->world;
+
+    next.scale *= factor;
+    wanted.scale = s->kept != NULL ? s->kept->pose.scale * factor : wanted.scale;
+    return settle(s, &next, ESPL__PART_SCALE, &wanted);
+}
+
+// The stretch and context that a write leaves. false: not finite.
+static bool change_extra(espl__extra *extra, espl_write_kind kind, const espl_write_value *value)
+{
+    if (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD) {
+        *extra = espl__extra_of(&value->transform);
+    } else if (kind == ESPL_WRITE_STRETCH) {
+        memcpy(extra->stretch, value->stretch, sizeof extra->stretch);
+    } else if (kind == ESPL_WRITE_CONTEXT) {
+        extra->context = value->context;
+    } else if (kind == ESPL_WRITE_MULTIPLY_STRETCH) {
+        for (int i = 0; i < 3; ++i) {
+            extra->stretch[i] *= value->stretch[i];
+        }
+    }
+    return espl__extra_is_finite(extra);
+}
+
+static espl_status write_pose(const stance *s, const espl_pose *seen, espl_write_kind kind,
+                              const espl_write_value *value)
+{
+    const unsigned parts = kinds[kind].parts;
+    const bool is_world = kinds[kind].is_world;
+
+    if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
+        return multiply_scale(s, value->scale);
+    }
+    espl_pose pose = is_world ? *s->world : *seen;
+    const unsigned lost = change_pose(&pose, kind, value);
+    const espl_status status = is_world ? put_world(s, parts, &pose) : put_local(s, parts, &pose);
+
+    return status == ESPL_OK && lost != 0 ? ESPL_LOSSY : status;
+}
+
+// In a batch a parent may have carried a node out of range before its own entries come; those that
+// do not bring it back are at fault too.
+static espl_status check_standing(const espl_pose *world)
+{
+    return espl__pose_is_finite(world) ? ESPL_OK : ESPL_ERR_RANGE;
+}
+
+espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__frame *parent,
+                             espl_write_kind kind, const espl_write_value *value)
+{
+    const stance s = {local, world, NULL, parent};
+
+    return kinds[kind].parts == 0 ? check_standing(world) : write_pose(&s, local, kind, value);
+}
+
+bool espl__write_is_local(espl_write_kind kind)
+{
+    return !kinds[kind].is_world;
+}
+
+espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl_write_value *value)
+{
+    const unsigned parts = kinds[kind].parts;
+    espl_pose pose = *local, next = *local;
+    unsigned lost = 0;
+
+    if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
+        next.scale *= value->scale;
+    } else if (parts != 0) {
+        lost = change_pose(&pose, kind, value);
+        copy_parts(&next, &pose, parts);
+    }
+    if (!espl__pose_is_finite(&next)) {
+        return ESPL_ERR_RANGE;
+    }
+    *local = next;
+    return lost != 0 ? ESPL_LOSSY : ESPL_OK;
+}
+
+espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
+                                  const espl__frame *parent, espl_write_kind kind,
+                                  const espl_write_value *value)
+{
+    const stance s = stance_of(placement, world, parent);
+    espl__extra extra = placement->extra;
+    espl_status status = check_standing(world);
+
+    if (espl__placement_copies(placement)) {
+        return ESPL_ERR_COPIES_PARENT;
+    }
+    if (!change_extra(&extra, kind, value)) {
+        return ESPL_ERR_RANGE;
+    }
+    if (kinds[kind].parts != 0) {
+        const espl_pose seen = espl__placement_seen(placement, parent, world);
+
+        status = write_pose(&s, &seen, kind, value);
+    }
+    if (status >= 0) {
+        placement->extra = extra;
+    }
+    return status;
+}

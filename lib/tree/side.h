@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What few hierarchies have: stretch and context, and kept parts with their inherit flags. One block
+// beside the run, with an entry for each of its slots.
+#ifndef ESPALIER_LIB_TREE_SIDE_H
+#define ESPALIER_LIB_TREE_SIDE_H
+
+#include "lib/base/heap.h"
+#include "lib/math/inherit.h"
+
+typedef struct espl__side {
+    uint32_t capacity;    // slots
+    uint32_t extra_count; // slots with an extra of their own other than the default
+    uint32_t kept_count;  // slots with inherit flags
+    uint32_t is_prepaid;  // stays while nothing needs it
+    espl__kept *kept;     // [capacity] in this block; NULL: no slot has inherit flags
+    espl__extra extra[];  // [capacity] its own, or the parent's where a slot copies that
+} espl__side;
+
+/// Make a block in which everything is the default; NULL where there is no memory.
+espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps);
+/// Give a block back; NULL is left alone.
+void espl__side_free(espl__heap *heap, espl__side *side);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// What is stored of one node, and the side arrays of its run.
+#include "lib/tree/forest.h"
+
+#include <string.h>
+
+enum { SIDE_ALIGNMENT = 16 };
+
+static size_t side_size(uint32_t capacity, bool keeps)
+{
+    const size_t entry = sizeof(espl__extra) + (keeps ? sizeof(espl__kept) : 0);
+
+    return sizeof(espl__side) + capacity * entry;
+}
+
+espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
+{
+    espl__side *const side =
+        espl__heap_take(heap, ESPL__FOR_TREE, 1, side_size(capacity, keeps), SIDE_ALIGNMENT);
+
+    if (side == NULL) {
+        return NULL;
+    }
+    *side = (espl__side){.capacity = capacity};
+    side->kept = keeps ? (espl__kept *)(void *)(side->extra + capacity) : NULL;
+    for (uint32_t i = 0; i < capacity; ++i) {
+        side->extra[i] = espl__extra_default();
+    }
+    for (uint32_t i = 0; keeps && i < capacity; ++i) {
+        side->kept[i] = espl__kept_none();
+    }
+    return side;
+}
+
+void espl__side_free(espl__heap *heap, espl__side *side)
+{
+    if (side != NULL) {
+        espl__heap_give(heap, ESPL__FOR_TREE, side, 1,
+                        side_size(side->capacity, side->kept != NULL), SIDE_ALIGNMENT);
+    }
+}
+
+bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
+{
+    espl__run *const header = &forest->runs[run];
+    espl__side *const old = header->side;
+
+    if (old != NULL && (old->kept != NULL || !keeps)) {
+        return true;
+    }
+    espl__side *const side = espl__side_make(forest->heap, header->capacity, keeps);
+
+    if (side == NULL) {
+        return false;
+    }
+    if (old != NULL) {
+        side->extra_count = old->extra_count;
+        side->is_prepaid = old->is_prepaid;
+        memcpy(side->extra, old->extra, old->capacity * sizeof *side->extra);
+        espl__side_free(forest->heap, old);
+    }
+    header->side = side;
+    header->flags |= ESPL__RUN_GENERAL;
+    for (uint32_t i = 0; i < header->used; ++i) {
+        forest->flags[header->base + i] |= ESPL__SLOT_SIDE;
+    }
+    return true;
+}
+
+void espl__run_drop_side(espl__forest *forest, uint32_t run)
+{
+    espl__run *const header = &forest->runs[run];
+    const espl__side *const side = header->side;
+    bool is_general = false;
+
+    if (side == NULL || side->is_prepaid || side->extra_count != 0 || side->kept_count != 0) {
+        return;
+    }
+    espl__side_free(forest->heap, header->side);
+    header->side = NULL;
+    for (uint32_t i = 0; i < header->used; ++i) {
+        uint8_t *const flags = &forest->flags[header->base + i];
+
+        *flags &= (uint8_t)~ESPL__SLOT_SIDE;
+    }
+    for (uint32_t rank = 0; rank < header->size; ++rank) {
+        is_general = is_general || espl__slot_is(forest, forest->order[header->base + rank],
+                                                 ESPL__SLOT_PASS | ESPL__SLOT_ROOTED);
+    }
+    header->flags &= is_general ? ~0u : ~(unsigned)ESPL__RUN_GENERAL;
+}
+
+// 1 for a node that has an extra of its own other than the default.
+static uint32_t own_extras(const espl__placement *placement, bool is_pass)
+{
+    return !is_pass && !espl__placement_copies(placement) &&
+           !espl__extra_is_default(&placement->extra);
+}
+
+void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+    espl__side *const side = run->side;
+    const uint32_t at = slot - run->base;
+    const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
+    const bool keeps = placement->kept.flags != 0;
+
+    ESPL_CHECK(espl__run_can_hold(run, placement));
+    if (side != NULL) {
+        const espl__placement before = espl__slot_placement(forest, slot);
+
+        side->extra_count += own_extras(placement, is_pass);
+        side->extra_count -= own_extras(&before, is_pass);
+        side->kept_count += keeps;
+        side->kept_count -= before.kept.flags != 0;
+        side->extra[at] = placement->extra;
+        if (side->kept != NULL) {
+            side->kept[at] = placement->kept;
+        }
+    }
+    forest->local[slot] = placement->local;
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Many writes to one hierarchy: parents before children, one propagation. Allocates nothing; works
+// on the arrays it is handed and on its own run, so that runs may be written in parallel.
+#ifndef ESPALIER_LIB_TREE_WRITES_H
+#define ESPALIER_LIB_TREE_WRITES_H
+
+#include "lib/tree/propagate.h"
+
+/// What side arrays held of a node.
+typedef struct espl__side_entry {
+    espl__kept kept;
+    espl__extra extra;
+} espl__side_entry;
+
+/// Where the writes of a batch come from, and what became of them.
+typedef struct espl__write_source {
+    /// Read entry `number`, checked and normalised. ESPL_OK, or why it is refused.
+    espl_status (*fetch)(const void *context, uint32_t number, espl_write_kind *kind,
+                         espl_write_value *value);
+    const void *context;
+    const uint32_t *slots; // by number
+    espl_status *results;  // by number, out
+} espl__write_source;
+
+/// The writes of one run.
+typedef struct espl__run_writes {
+    const espl__write_source *source;
+    const uint32_t *numbers; // [count] by rank, and by number within a rank
+    uint32_t count;
+    uint32_t run;
+    // Scratch.
+    espl__span *spans; // [span_count]
+    uint32_t span_count;
+    espl_pose *old_locals;       // [count]
+    espl__side_entry *old_sides; // [count]; NULL where the run has no side arrays
+    // Counts, out.
+    uint64_t visited, skipped, writes, writes_skipped;
+} espl__run_writes;
+
+/// Carry the writes out. An entry whose local or own world would not be finite is refused alone.
+/// Where a world further down would not be, all entries above it are refused and the others done
+/// again; where that does not help, all are refused. What a write needs of side arrays is there.
+void espl__run_write(espl__forest *forest, espl__run_writes *writes);
+
+#endif

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// Reading transforms: plain loads, and the pure functions on what was loaded.
+#include "lib/world/inside.h"
+
+#include <string.h>
+
+// --- Placements ---
+
+// Slot of an entity to be read into `out`.
+static espl_status find(const espl_world *world, espl_entity entity, const void *out,
+                        uint32_t *slot)
+{
+    const espl_status status = espl__find_placed(world, entity, slot);
+
+    return status == ESPL_OK && out == NULL ? ESPL_ERR_ARGUMENT : status;
+}
+
+static espl_transform world_of(const espl_world *world, uint32_t slot)
+{
+    const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+    return espl__transform_of(&world->forest.world[slot], &extra);
+}
+
+static espl_pose local_of(const espl_world *world, uint32_t slot)
+{
+    const espl__forest *const forest = &world->forest;
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        return forest->local[slot];
+    }
+    const espl__frame parent = espl__slot_frame(forest, espl__frame_slot(forest, slot));
+    const espl__placement placement = espl__slot_placement(forest, slot);
+
+    return espl__placement_seen(&placement, &parent, &forest->world[slot]);
+}
+
+static espl_status read_placement(const espl_world *world, espl_entity entity, bool is_world,
+                                  espl_transform *out)
+{
+    uint32_t slot = 0;
+    const espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK) {
+        const espl_pose pose = is_world ? world->forest.world[slot] : local_of(world, slot);
+        const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+        *out = espl__transform_of(&pose, &extra);
+    }
+    return status;
+}
+
+espl_status espl_get_world(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    return espl__refuse(world, "get world", entity, read_placement(world, entity, true, out));
+}
+
+espl_status espl_get_local(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    return espl__refuse(world, "get local", entity, read_placement(world, entity, false, out));
+}
+
+// --- Parts ---
+
+// A field of a pose or an extra.
+typedef struct part {
+    const char *operation;
+    enum { OF_WORLD, OF_LOCAL, OF_EXTRA } of;
+    size_t offset, size;
+} part;
+
+#define PART(name, of, type, field)                                 \
+    {                                                               \
+        name, of, offsetof(type, field), sizeof(((type *)0)->field) \
+    }
+
+// Inline, so that each of the functions below is the few loads that it needs.
+ESPL__INLINE espl_status read_part(const espl_world *world, espl_entity entity, const part *what,
+                                   void *out)
+{
+    uint32_t slot = 0;
+    const espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK && what->of == OF_WORLD) {
+        memcpy(out, (const unsigned char *)&world->forest.world[slot] + what->offset, what->size);
+    } else if (status == ESPL_OK && what->of == OF_LOCAL) {
+        const espl_pose local = local_of(world, slot);
+
+        memcpy(out, (const unsigned char *)&local + what->offset, what->size);
+    } else if (status == ESPL_OK) {
+        const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+        memcpy(out, (const unsigned char *)&extra + what->offset, what->size);
+    }
+    return espl__refuse(world, what->operation, entity, status);
+}
+
+espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
+{
+    static const part what = PART("get world position", OF_WORLD, espl_pose, position);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity, float out[4])
+{
+    static const part what = PART("get world rotation", OF_WORLD, espl_pose, rotation);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out)
+{
+    static const part what = PART("get world scale", OF_WORLD, espl_pose, scale);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_local_position(const espl_world *world, espl_entity entity, float out[3])
+{
+    static const part what = PART("get local position", OF_LOCAL, espl_pose, position);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity, float out[4])
+{
+    static const part what = PART("get local rotation", OF_LOCAL, espl_pose, rotation);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out)
+{
+    static const part what = PART("get local scale", OF_LOCAL, espl_pose, scale);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3])
+{
+    static const part what = PART("get stretch", OF_EXTRA, espl__extra, stretch);
+
+    return read_part(world, entity, &what, out);
+}
+
+espl_status espl_get_context(const espl_world *world, espl_entity entity, uint32_t *out)
+{
+    static const part what = PART("get context", OF_EXTRA, espl__extra, context);
+
+    return read_part(world, entity, &what, out);
+}
+
+// --- Between frames ---
+
+static espl_status find_relative(const espl_world *world, espl_entity frame, espl_entity entity,
+                                 espl_transform *out)
+{
+    uint32_t above = 0, slot = 0;
+    espl_status status = find(world, frame, out, &above);
+
+    status = status != ESPL_OK ? status : find(world, entity, out, &slot);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const espl_transform parent = world_of(world, above);
+    const espl_transform wanted = world_of(world, slot);
+    espl_transform local = espl_transform_identity();
+
+    status = espl_transform_relative(&local, &parent, &wanted);
+    if (!espl__transform_is_finite(&local)) {
+        return ESPL_ERR_RANGE;
+    }
+    *out = local;
+    return status;
+}
+
+espl_status espl_relative(const espl_world *world, espl_entity frame, espl_entity entity,
+                          espl_transform *out)
+{
+    return espl__refuse(world, "relative placement", entity,
+                        find_relative(world, frame, entity, out));
+}
+
+static bool is_flat(const espl_transform *transform)
+{
+    return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
+           transform->stretch[2] == 0;
+}
+
+typedef void (*conversion)(float out[3], const espl_transform *frame, const float v[3]);
+
+// @param divides  whether zero scales leave something out.
+static espl_status convert(const espl_world *world, espl_entity entity, conversion function,
+                           bool divides, const float v[3], float out[3])
+{
+    uint32_t slot = 0;
+    espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK && v == NULL) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl_transform frame = world_of(world, slot);
+
+        function(out, &frame, v);
+        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
+    }
+    return espl__refuse(world, "conversion", entity, status);
+}
+
+espl_status espl_point_to_world(const espl_world *world, espl_entity entity, const float point[3],
+                                float out[3])
+{
+    return convert(world, entity, espl_transform_point, false, point, out);
+}
+
+espl_status espl_point_to_local(const espl_world *world, espl_entity entity, const float point[3],
+                                float out[3])
+{
+    return convert(world, entity, espl_transform_point_inverse, true, point, out);
+}
+
+espl_status espl_vector_to_world(const espl_world *world, espl_entity entity, const float vector[3],
+                                 float out[3])
+{
+    return convert(world, entity, espl_transform_vector, false, vector, out);
+}
+
+espl_status espl_vector_to_local(const espl_world *world, espl_entity entity, const float vector[3],
+                                 float out[3])
+{
+    return convert(world, entity, espl_transform_vector_inverse, true, vector, out);
+}
+
+espl_status espl_direction_to_world(const espl_world *world, espl_entity entity,
+                                    const float direction[3], float out[3])
+{
+    return convert(world, entity, espl_transform_direction, false, direction, out);
+}
+
+espl_status espl_direction_to_local(const espl_world *world, espl_entity entity,
+                                    const float direction[3], float out[3])
+{
+    return convert(world, entity, espl_transform_direction_inverse, false, direction, out);
+}
+
+espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
+{
+    uint32_t slot = 0;
+    espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK && (unsigned)axis > ESPL_AXIS_BACK) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        const espl_transform frame = world_of(world, slot);
+
+        espl_transform_axis(out, &frame, axis);
+    }
+    return espl__refuse(world, "get axis", entity, status);
+}
+
+bool espl_is_mirrored(const espl_world *world, espl_entity entity)
+{
+    const uint32_t slot = espl__slot_or_none(world, entity);
+
+    if (slot == ESPL__NO_SLOT || espl__slot_is(&world->forest, slot, ESPL__SLOT_PASS)) {
+        return false;
+    }
+    const espl_transform transform = world_of(world, slot);
+
+    return espl_transform_is_mirrored(&transform);
+}
+
+// --- Matrices ---
+
+typedef void (*matrix_function)(float *out, const espl_transform *transform);
+
+static espl_status read_matrix(const espl_world *world, espl_entity entity,
+                               matrix_function function, bool divides, float *out)
+{
+    uint32_t slot = 0;
+    espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK) {
+        const espl_transform transform = world_of(world, slot);
+
+        function(out, &transform);
+        status = divides && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
+    }
+    return espl__refuse(world, "get matrix", entity, status);
+}
+
+espl_status espl_get_matrix_3x4(const espl_world *world, espl_entity entity, float rows[12])
+{
+    return read_matrix(world, entity, espl_transform_matrix_3x4, false, rows);
+}
+
+espl_status espl_get_matrix_4x4(const espl_world *world, espl_entity entity, float columns[16])
+{
+    return read_matrix(world, entity, espl_transform_matrix_4x4, false, columns);
+}
+
+espl_status espl_get_matrix_4x4_inverse(const espl_world *world, espl_entity entity,
+                                        float columns[16])
+{
+    return read_matrix(world, entity, espl_transform_matrix_4x4_inverse, true, columns);
+}
+
+uint32_t espl_get_inherit(const espl_world *world, espl_entity entity)
+{
+    const uint32_t slot = espl__slot_or_none(world, entity);
+
+    return slot == ESPL__NO_SLOT ? 0 : espl__slot_kept(&world->forest, slot).flags;
+}

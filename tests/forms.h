@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The kinds of write and the three ways to make one: by the function of its kind, as an entry of a
+// batch, and by the short form of a batch.
+#ifndef ESPALIER_TESTS_FORMS_H
+#define ESPALIER_TESTS_FORMS_H
+
+#include <espalier/write.h>
+
+/// What the value of a kind is.
+typedef enum value_type {
+    VALUE_POSITION,
+    VALUE_ROTATION,
+    VALUE_SCALE,
+    VALUE_STRETCH,
+    VALUE_CONTEXT,
+    VALUE_TRANSFORM,
+} value_type;
+
+typedef enum write_form { FORM_FUNCTION, FORM_BATCH, FORM_SHORT, FORM_COUNT } write_form;
+
+/// Type of a kind's value. The kind is in range.
+value_type form_type(espl_write_kind kind);
+/// Name of a kind, "set_local_position" for example; "no kind" for one out of range.
+const char *form_name(espl_write_kind kind);
+/// Tell whether a kind has a short form.
+bool form_has_short(espl_write_kind kind);
+
+/// Make one write in one of the ways. A kind without a short form is written by its function, one
+/// out of range as a batch. An account that contradicts itself fails the test.
+espl_status form_write(espl_world *world, const espl_write *write, write_form form);
+/// Make a batch, by the short form of the first entry's kind where the form says so; all entries
+/// are then of that kind.
+espl_status form_write_all(espl_world *world, const espl_write *writes, size_t count,
+                           write_form form, espl_write_report *report);
+
+#endif

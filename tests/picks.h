@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What the operations of a tape are made of: operands, values, flags, and the entries of batches,
+// good and bad, drawn from the tape's random numbers by its style.
+#ifndef ESPALIER_TESTS_PICKS_H
+#define ESPALIER_TESTS_PICKS_H
+
+#include "tests/tape.h"
+
+/// A living node, or now and then an operand that names none.
+uint32_t pick_any(test_tape *tape);
+uint32_t pick_parent(test_tape *tape);
+uint32_t pick_before(test_tape *tape, uint32_t parent);
+bool is_living_node(const test_tape *tape, uint32_t operand);
+
+espl_stay pick_stay(test_tape *tape);
+/// Inherit flags, 0 more often than not.
+uint32_t pick_flags(test_tape *tape);
+/// A whole placement; now and then the one that the node has, or one that no node may have.
+espl_transform pick_value(test_tape *tape, uint32_t node, bool is_world);
+espl_write_kind pick_kind(test_tape *tape);
+espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind);
+/// Where to look from a node, or what to turn it about, and which way is up.
+void pick_point(test_tape *tape, operation *op);
+/// Entries of a batch. Sets count and form.
+void pick_entries(test_tape *tape, operation *op);
+
+#endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The parts of the model, for each other: who hangs below whom, and what a placement comes to.
+#ifndef ESPALIER_TESTS_PLACING_H
+#define ESPALIER_TESTS_PLACING_H
+
+#include "tests/model.h"
+
+// --- kin.c ---
+
+uint32_t model_add(test_model *model);
+void model_kill(test_model *model, uint32_t node);
+void model_unlink(test_model *model, uint32_t node);
+void model_link(test_model *model, uint32_t node, uint32_t parent, uint32_t before);
+
+// --- model.c ---
+
+/// Why an operand is refused; 0 for a living node.
+model_answer model_fault_of(const test_model *model, uint32_t node);
+/// The same of a sibling to stand before.
+model_answer model_before_faults(const test_model *model, uint32_t before, uint32_t parent);
+
+// --- placing.c ---
+
+/// Parts of a pose. Kept and local values are taken part by part.
+enum { MODEL_POSITION = 1, MODEL_ROTATION = 2, MODEL_SCALE = 4, MODEL_POSE = 7 };
+
+/// A placed node under its parent's world while something happens to it.
+typedef struct model_placed {
+    const espl_transform *above; // NULL: none
+    model_state state;
+    espl_transform world; // its own
+} model_placed;
+
+model_placed model_placed_of(const test_model *model, uint32_t node);
+model_state model_identity(uint32_t flags);
+/// Tell whether all that a pose says is finite.
+bool model_is_finite(const espl_transform *transform);
+/// Tell whether inherit flags are a byte that means something.
+bool model_are_flags(uint32_t flags);
+
+void model_copy_parts(espl_transform *to, const espl_transform *from, unsigned parts);
+/// Keep parts of a world placement, those that the flags name.
+void model_keep_parts(model_state *state, const espl_transform *world, unsigned parts);
+/// Tell whether a part of a world placement cannot be had under a parent, nor is kept.
+bool model_hides(const espl_transform *above, const espl_transform *world, uint32_t flags,
+                 unsigned parts);
+/// World of a node with a state.
+espl_transform model_world_of(const espl_transform *above, bool has_placement,
+                              const model_state *state);
+/// Local of a placed node as it is read.
+espl_transform model_seen(const model_placed *placed);
+/// The world as a local of its own: a rotation off unit length is normalised when it is written.
+espl_transform model_unit_world(const model_node *node);
+
+/// Change the flags of a placed member. @return ESPL_OK or ESPL_LOSSY.
+espl_status model_reflag(model_placed *placed, uint32_t flags);
+/// Carry a write out whose value is checked. @return ESPL_OK or ESPL_LOSSY, whatever it comes to.
+espl_status model_carry_out(model_placed *placed, espl_write_kind kind,
+                            const espl_transform *value);
+/// Faults of a write that show before it is carried out, and its value as model_carry_out() has it.
+model_answer model_write_faults(const test_model *model, uint32_t node, espl_write_kind kind,
+                                const espl_write_value *value, espl_transform *out);
+
+/// Compute into `trial` what the worlds become when the node's own becomes `world`.
+/// @return whether all of them are finite.
+bool model_try(test_model *model, uint32_t top, const espl_transform *world);
+/// Make the trial worlds the worlds.
+void model_keep_trial(test_model *model, uint32_t top);
+/// Give a node a state under a parent, which may be one to come.
+/// @return false, and nothing changed, where something is not finite.
+bool model_place(test_model *model, uint32_t node, uint32_t parent, const model_state *state);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "tests/planting.h"
+
+#include "tests/forms.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+static void *taken(size_t count, size_t size)
+{
+    void *const block = calloc(count + 1, size);
+
+    ck_assert_ptr_nonnull(block);
+    return block;
+}
+
+// Entities one step along X from their parents, which stand before them; hung in one playback.
+espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t count)
+{
+    const espl_attach_options keep_local = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    const espl_transform step = test_at(1, 0, 0);
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_entity *const entity = taken(count, sizeof *entity);
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_set_local(world, entity[i], &step), ESPL_OK);
+        if (parent[i] != PLANT_ROOT) {
+            ck_assert_int_eq(
+                espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &keep_local),
+                ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    return entity;
+}
+
+espl_entity *plant_chain(espl_world *world, uint32_t count)
+{
+    uint32_t *const parent = taken(count, sizeof *parent);
+
+    for (uint32_t i = 0; i < count; ++i) {
+        parent[i] = i == 0 ? PLANT_ROOT : i - 1;
+    }
+    espl_entity *const entity = plant_forest(world, parent, count);
+    free(parent);
+    return entity;
+}
+
+void shuffle_writes(espl_write *writes, size_t count, uint64_t *random)
+{
+    for (size_t i = count; i > 1; --i) {
+        const size_t at = test_below(random, (uint32_t)i);
+        const espl_write moved = writes[i - 1];
+        writes[i - 1] = writes[at];
+        writes[at] = moved;
+    }
+}
+
+espl_write write_vector(espl_entity entity, espl_write_kind kind, float x, float y, float z)
+{
+    return (espl_write){.entity = entity, .kind = kind, .value.position = {x, y, z}};
+}
+
+espl_write write_scale(espl_entity entity, espl_write_kind kind, float scale)
+{
+    return (espl_write){.entity = entity, .kind = kind, .value.scale = scale};
+}
+
+espl_world_stats test_stats(const espl_world *world)
+{
+    espl_world_stats stats;
+
+    espl_stats(world, &stats);
+    return stats;
+}
+
+espl_write write_ordinary(espl_entity entity, espl_write_kind kind, uint64_t *random)
+{
+    espl_write_value out = {.transform = espl_transform_identity()};
+
+    switch (form_type(kind)) {
+    case VALUE_SCALE:
+        out.scale = test_between(random, 0.5f, 1.5f);
+        break;
+    case VALUE_CONTEXT:
+        out.context = test_below(random, 9);
+        break;
+    case VALUE_POSITION:
+    case VALUE_STRETCH:
+    case VALUE_ROTATION:
+        for (int i = 0; i < 4; ++i) {
+            out.rotation[i] = test_between(random, 0.5f, 2);
+        }
+        break;
+    case VALUE_TRANSFORM:
+        for (int i = 0; i < 4; ++i) {
+            out.transform.rotation[i] = test_between(random, -1, 1);
+        }
+        out.transform.rotation[3] += 2;
+        out.transform.position[1] = test_between(random, -5, 5);
+        out.transform.scale = test_between(random, 0.5f, 1.5f);
+        out.transform.stretch[2] = test_between(random, 0.5f, 1.5f);
+        break;
+    }
+    return (espl_write){entity, kind, out};
+}

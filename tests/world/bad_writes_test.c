@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: MIT
+// Bad input to reads, writes, batches and inherit flags, by the table: every answer is a status,
+// and a refused call changes nothing, its output included.
+#include "tests/forms.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <math.h>
+#include <string.h>
+
+static const float poison[3] = {NAN, INFINITY, -INFINITY};
+
+// --- A world with one of everything, and every kind of bad handle ---
+
+typedef struct scene {
+    test_world test, elsewhere;
+    espl_world *world;
+    espl_entity root, child, solo, bare, dead, recycled, foreign, pending;
+    espl_commands *commands;
+    espl_recorder *recorder;
+} scene;
+
+static void scene_begin(scene *s)
+{
+    test_world_begin(&s->test, 3, NULL);
+    test_world_begin(&s->elsewhere, 4, NULL);
+    s->world = s->test.world;
+    s->root = test_solo_at(s->world, 1, 2, 3);
+    s->child = test_solo_at(s->world, 4, 4, 4);
+    s->solo = test_solo(s->world);
+    ck_assert_int_eq(espl_attach(s->world, s->child, s->root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_create(s->world, NULL, 0, 1, &s->bare), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s->world, s->bare, s->root, NULL), ESPL_OK);
+
+    s->recycled = test_solo(s->world);
+    s->dead = test_solo(s->world);
+    ck_assert_int_eq(espl_destroy(s->world, s->dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->recycled), ESPL_OK);
+    ck_assert_uint_eq(test_solo(s->world).index, s->recycled.index);
+
+    const espl_instance_def def = {.source = s->solo};
+    s->foreign = test_solo(s->elsewhere.world);
+    ck_assert_int_eq(espl_commands_create(s->world, 1, &s->commands), ESPL_OK);
+    s->recorder = espl_commands_recorder(s->commands, 0);
+    ck_assert_int_eq(espl_record_instantiate(s->recorder, 0, &def, 1, &s->pending), ESPL_OK);
+}
+
+static void scene_end(scene *s)
+{
+    espl_commands_destroy(s->commands);
+    test_world_end(&s->test);
+    test_world_end(&s->elsewhere);
+}
+
+// --- Reads ---
+
+typedef espl_status (*read_function)(const espl_world *, espl_entity, float *);
+
+static espl_status read_axis(const espl_world *world, espl_entity entity, float *out)
+{
+    return espl_get_axis(world, entity, ESPL_AXIS_UP, out);
+}
+
+static espl_status read_context(const espl_world *world, espl_entity entity, float *out)
+{
+    uint32_t context = 4321;
+    const espl_status status = espl_get_context(world, entity, out != NULL ? &context : NULL);
+
+    ck_assert(status == ESPL_OK || context == 4321);
+    return status;
+}
+
+static espl_status read_whole(espl_status (*get)(const espl_world *, espl_entity, espl_transform *),
+                              const espl_world *world, espl_entity entity, const float *out)
+{
+    espl_transform whole = test_at(7, 7, 7);
+    const espl_transform before = whole;
+    const espl_status status = get(world, entity, out != NULL ? &whole : NULL);
+
+    ck_assert(status == ESPL_OK || test_same(&whole, &before));
+    return status;
+}
+
+static espl_status read_local(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_whole(espl_get_local, world, entity, out);
+}
+
+static espl_status read_world(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_whole(espl_get_world, world, entity, out);
+}
+
+static espl_entity other; // a good entity, for the calls with two
+
+static espl_status get_seen(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    return espl_relative(world, other, entity, out);
+}
+
+static espl_status get_seen_from(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    return espl_relative(world, entity, other, out);
+}
+
+static espl_status read_seen(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_whole(get_seen, world, entity, out);
+}
+
+static espl_status read_seen_from(const espl_world *world, espl_entity entity, float *out)
+{
+    return read_whole(get_seen_from, world, entity, out);
+}
+
+static const read_function read_functions[] = {espl_get_world_position,
+                                               espl_get_world_rotation,
+                                               espl_get_world_scale,
+                                               espl_get_local_position,
+                                               espl_get_local_rotation,
+                                               espl_get_local_scale,
+                                               espl_get_stretch,
+                                               espl_get_matrix_3x4,
+                                               espl_get_matrix_4x4,
+                                               espl_get_matrix_4x4_inverse,
+                                               read_axis,
+                                               read_context,
+                                               read_local,
+                                               read_world,
+                                               read_seen,
+                                               read_seen_from};
+
+typedef espl_status (*convert_function)(const espl_world *, espl_entity, const float *, float *);
+
+static const convert_function convert_functions[] = {
+    espl_point_to_world,  espl_point_to_local,     espl_vector_to_world,
+    espl_vector_to_local, espl_direction_to_world, espl_direction_to_local};
+
+#define LENGTH_OF(array) (sizeof(array) / sizeof *(array))
+
+static void fill(float out[16])
+{
+    for (int i = 0; i < 16; ++i) {
+        out[i] = 1234.5f;
+    }
+}
+
+static void ck_untouched(const float out[16])
+{
+    for (int i = 0; i < 16; ++i) {
+        ck_assert(out[i] == 1234.5f);
+    }
+}
+
+static void refuse_reads(const scene *s, espl_entity bad, espl_status expected)
+{
+    static const float point[3] = {1, 2, 3};
+    float out[16];
+
+    fill(out);
+    for (size_t i = 0; i < LENGTH_OF(read_functions); ++i) {
+        const espl_status status = read_functions[i](s->world, bad, out);
+        ck_assert_msg(status == expected, "read %zu answers %s, not %s", i,
+                      espl_status_name(status), espl_status_name(expected));
+    }
+    for (size_t i = 0; i < LENGTH_OF(convert_functions); ++i) {
+        const espl_status status = convert_functions[i](s->world, bad, point, out);
+        ck_assert_msg(status == expected, "conversion %zu answers %s, not %s", i,
+                      espl_status_name(status), espl_status_name(expected));
+    }
+    ck_untouched(out);
+    ck_assert(!espl_is_mirrored(s->world, bad));
+    ck_assert_uint_eq(espl_get_inherit(s->world, bad), 0);
+}
+
+// --- Writes ---
+
+static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
+{
+    static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
+    uint64_t random = 1;
+
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            const espl_write write = write_ordinary(bad, (espl_write_kind)kind, &random);
+            const espl_status status = form_write(s->world, &write, (write_form)form);
+            ck_assert_msg(status == expected, "%s in form %d answers %s, not %s",
+                          form_name(write.kind), form, espl_status_name(status),
+                          espl_status_name(expected));
+        }
+    }
+    ck_assert_int_eq(espl_look_at(s->world, bad, point, NULL), expected);
+    ck_assert_int_eq(espl_rotate_about(s->world, bad, point, turn), expected);
+    ck_assert_int_eq(espl_set_inherit(s->world, bad, ESPL_KEEP_X), expected);
+    ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
+}
+
+START_TEST(each_bad_handle_is_refused_by_each_read_and_write)
+{
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity never_issued = {1000, 0}, in_range = {1000, s.root.generation};
+    const espl_entity bad[] = {espl_entity_null(), s.dead,       s.recycled, s.foreign,
+                               s.pending,          never_issued, in_range};
+    static const espl_status why[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,    ESPL_ERR_DEAD,
+                                      ESPL_ERR_FOREIGN,     ESPL_ERR_FOREIGN, ESPL_ERR_FOREIGN,
+                                      ESPL_ERR_FOREIGN};
+    const uint64_t before = test_physical_hash(s.world);
+    other = s.child;
+    for (size_t i = 0; i < LENGTH_OF(bad); ++i) {
+        refuse_reads(&s, bad[i], why[i]);
+        refuse_writes(&s, bad[i], why[i]);
+        ck_assert_int_eq(espl_reserve_side(s.world, bad[i]), why[i]);
+    }
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(an_entity_without_placement_has_nothing_to_read_or_write)
+{
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    const espl_attach_options keeps = {.inherit = ESPL_KEEP_Y};
+    other = s.child;
+    refuse_reads(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
+    refuse_writes(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
+    ck_assert_int_eq(espl_attach(s.world, s.bare, s.child, &keeps), ESPL_ERR_NO_TRANSFORM);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Values ---
+
+// Floats that a kind's value has.
+static uint32_t field_count(espl_write_kind kind)
+{
+    static const uint32_t counts[] = {
+        [VALUE_POSITION] = 3, [VALUE_ROTATION] = 4, [VALUE_SCALE] = 1,
+        [VALUE_STRETCH] = 3,  [VALUE_CONTEXT] = 0,  [VALUE_TRANSFORM] = 11};
+    return counts[form_type(kind)];
+}
+
+static void refuse_value(const scene *s, espl_write write)
+{
+    const espl_entity entities[2] = {s->child, s->root};
+
+    for (int i = 0; i < 2; ++i) {
+        write.entity = entities[i];
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            const espl_status status = form_write(s->world, &write, (write_form)form);
+            ck_assert_msg(status == ESPL_ERR_NOT_FINITE, "%s in form %d answers %s",
+                          form_name(write.kind), form, espl_status_name(status));
+        }
+        ck_assert_int_eq(espl_record_write(s->recorder, 0, &write), ESPL_ERR_NOT_FINITE);
+    }
+}
+
+START_TEST(no_field_of_any_kind_may_be_infinite_or_no_number)
+{
+    const espl_write_kind kind = (espl_write_kind)_i;
+    uint64_t random = 1;
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    for (uint32_t field = 0; field < field_count(kind); ++field) {
+        for (int i = 0; i < 3; ++i) {
+            espl_write write = write_ordinary(s.child, kind, &random);
+            memcpy((unsigned char *)&write.value + field * sizeof(float), &poison[i],
+                   sizeof(float));
+            refuse_value(&s, write);
+        }
+    }
+    if (form_type(kind) == VALUE_ROTATION || form_type(kind) == VALUE_TRANSFORM) {
+        espl_write write = write_ordinary(s.child, kind, &random);
+        memset(write.value.rotation, 0, sizeof write.value.rotation);
+        refuse_value(&s, write);
+    }
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(helpers_check_each_field)
+{
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    for (int field = 0; field < 4; ++field) {
+        for (int i = 0; i < 3; ++i) {
+            float point[3] = {1, 2, 3}, up[3] = {0, 1, 0}, by[4] = {0, 0.6f, 0, 0.8f};
+            by[field] = poison[i];
+            ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
+            by[field] = 0;
+            if (field == 3) {
+                continue;
+            }
+            up[field] = poison[i];
+            ck_assert_int_eq(espl_look_at(s.world, s.child, point, up), ESPL_ERR_NOT_FINITE);
+            point[field] = poison[i];
+            ck_assert_int_eq(espl_look_at(s.world, s.child, point, NULL), ESPL_ERR_NOT_FINITE);
+            by[3] = 1;
+            ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
+        }
+    }
+    static const float point[3] = {1, 2, 3}, none[4] = {0, 0, 0, 0};
+    ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, none), ESPL_ERR_NOT_FINITE);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
+{
+    static const float longer[4] = {3, 0, 0, 4};
+    static const espl_write_kind kinds[] = {
+        ESPL_WRITE_LOCAL_ROTATION, ESPL_WRITE_LOCAL_POSE,      ESPL_WRITE_LOCAL,
+        ESPL_WRITE_WORLD_ROTATION, ESPL_WRITE_WORLD,           ESPL_WRITE_ROTATE_LOCAL,
+        ESPL_WRITE_ROTATE_WORLD,   ESPL_WRITE_TRANSFORM_LOCAL, ESPL_WRITE_TRANSFORM_WORLD};
+
+    for (size_t i = 0; i < LENGTH_OF(kinds); ++i) {
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            espl_write write = {.kind = kinds[i], .value.transform = espl_transform_identity()};
+            scene s;
+            scene_begin(&s);
+            write.entity = s.child;
+            memcpy(write.value.rotation, longer, sizeof longer);
+            ck_assert_int_eq(form_write(s.world, &write, (write_form)form), ESPL_OK);
+            const espl_transform got = test_local_of(s.world, s.child);
+            ck_assert_float_eq_tol(got.rotation[0], 0.6f, 1e-6f);
+            ck_assert_float_eq_tol(got.rotation[3], 0.8f, 1e-6f);
+            scene_end(&s);
+        }
+    }
+}
+END_TEST
+
+// --- Arguments ---
+
+START_TEST(missing_pointers_of_reads_are_refused)
+{
+    static const float point[3] = {1, 2, 3};
+    float out[16];
+    scene s;
+
+    scene_begin(&s);
+    other = s.child;
+    fill(out);
+    for (size_t i = 0; i < LENGTH_OF(read_functions); ++i) {
+        ck_assert_msg(read_functions[i](s.world, s.root, NULL) == ESPL_ERR_ARGUMENT, "read %zu", i);
+    }
+    for (size_t i = 0; i < LENGTH_OF(convert_functions); ++i) {
+        ck_assert_int_eq(convert_functions[i](s.world, s.root, NULL, out), ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(convert_functions[i](s.world, s.root, point, NULL), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)6, out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)-1, out), ESPL_ERR_ARGUMENT);
+    ck_untouched(out);
+    s.test.hooks.traps = 0; // checked builds heard some of these
+    scene_end(&s);
+}
+END_TEST
+
+static void refuse_null_writes(const scene *s)
+{
+    static const float point[3] = {1, 2, 3}, turn[4] = {0, 0, 0, 1};
+    espl_world *const w = s->world;
+    const espl_entity e = s->child;
+
+    ck_assert_int_eq(espl_set_local_position(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_local_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_local_pose(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_stretch(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_world_position(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_world_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_world(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_translate_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_rotate_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_transform_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_inverse_transform_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_translate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_rotate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_transform_world(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_inverse_transform_world(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_multiply_stretch(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_look_at(w, e, NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_rotate_about(w, e, point, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_rotate_about(w, e, NULL, turn), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_write(s->recorder, 0, NULL), ESPL_ERR_ARGUMENT);
+}
+
+START_TEST(missing_pointers_of_writes_are_refused)
+{
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    refuse_null_writes(&s);
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    s.test.hooks.traps = 0; // checked builds heard some of these
+    scene_end(&s);
+}
+END_TEST
+
+static void ck_refused_whole(espl_status status, const espl_write_report *report)
+{
+    ck_assert_int_eq(status, ESPL_ERR_ARGUMENT);
+    ck_assert(report->applied == 0 && report->lossy == 0 && report->refused == 0);
+}
+
+START_TEST(missing_arrays_of_batches_are_refused)
+{
+    espl_write_report r;
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    const espl_write_kind vector = ESPL_WRITE_STRETCH, rotation = ESPL_WRITE_ROTATE_LOCAL,
+                          scalar = ESPL_WRITE_LOCAL_SCALE, whole = ESPL_WRITE_LOCAL;
+    const float values[1][4] = {{1, 1, 1, 1}};
+    const float vectors[1][3] = {{1, 1, 1}};
+    const espl_transform placement = test_at(9, 9, 9);
+    memset(&r, 0xA5, sizeof r);
+    ck_refused_whole(espl_write_batch(s.world, NULL, 1, &r), &r);
+    ck_refused_whole(espl_write_vectors(s.world, vector, NULL, vectors, 1, &r), &r);
+    ck_refused_whole(espl_write_vectors(s.world, vector, &s.child, NULL, 1, &r), &r);
+    ck_refused_whole(espl_write_rotations(s.world, rotation, NULL, values, 1, &r), &r);
+    ck_refused_whole(espl_write_rotations(s.world, rotation, &s.child, NULL, 1, &r), &r);
+    ck_refused_whole(espl_write_scalars(s.world, scalar, NULL, values[0], 1, &r), &r);
+    ck_refused_whole(espl_write_scalars(s.world, scalar, &s.child, NULL, 1, &r), &r);
+    ck_refused_whole(espl_write_transforms(s.world, whole, NULL, &placement, 1, &r), &r);
+    ck_refused_whole(espl_write_transforms(s.world, whole, &s.child, NULL, 1, &r), &r);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    s.test.hooks.traps = 0; // checked builds heard some of these
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_short_form_takes_kinds_of_its_own_type_alone)
+{
+    const float values[1][4] = {{1, 1, 1, 1}};
+    const float vectors[1][3] = {{1, 1, 1}};
+    const espl_transform placement = test_at(9, 9, 9);
+    espl_write_report r;
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    for (int i = -1; i <= ESPL_WRITE_KIND_COUNT; ++i) {
+        const espl_write_kind kind = (espl_write_kind)i;
+        const bool is_kind = i >= 0 && i < ESPL_WRITE_KIND_COUNT;
+        const value_type type = is_kind ? form_type(kind) : VALUE_CONTEXT;
+        memset(&r, 0xA5, sizeof r);
+        if (type != VALUE_POSITION && type != VALUE_STRETCH) {
+            ck_refused_whole(espl_write_vectors(s.world, kind, &s.child, vectors, 1, &r), &r);
+        }
+        if (type != VALUE_ROTATION) {
+            ck_refused_whole(espl_write_rotations(s.world, kind, &s.child, values, 1, &r), &r);
+        }
+        if (type != VALUE_SCALE) {
+            ck_refused_whole(espl_write_scalars(s.world, kind, &s.child, values[0], 1, &r), &r);
+        }
+        if (type != VALUE_TRANSFORM) {
+            ck_refused_whole(espl_write_transforms(s.world, kind, &s.child, &placement, 1, &r), &r);
+        }
+    }
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    s.test.hooks.traps = 0; // checked builds may hear these
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_kind_out_of_range_is_refused_alone)
+{
+    static const int kinds[3] = {-1, ESPL_WRITE_KIND_COUNT, 1000000};
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    for (int i = 0; i < 3; ++i) {
+        const espl_write writes[2] = {write_vector(s.root, (espl_write_kind)kinds[i], 1, 1, 1),
+                                      write_vector(s.root, ESPL_WRITE_TRANSLATE_LOCAL, 0, 0, 0)};
+        espl_write_report report;
+        ck_assert_int_eq(espl_write_batch(s.world, writes, 2, &report), ESPL_PARTLY);
+        ck_assert_uint_eq(report.applied, 1);
+        ck_assert_uint_eq(report.refused, 1);
+        ck_assert_uint_eq(report.first_refused, 0);
+        ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_record_write(s.recorder, 0, &writes[0]), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(more_writes_than_can_be_counted_are_refused)
+{
+    scene s;
+
+    scene_begin(&s);
+    const espl_write write = write_vector(s.root, ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0);
+    ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_write_batch(s.world, &write, (size_t)1 << 40, NULL), ESPL_ERR_LIMIT);
+    ck_assert_float_eq(test_world_of(s.world, s.root).position[0], 1);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Inherit flags ---
+
+START_TEST(inherit_flags_are_checked)
+{
+    static const uint32_t bad[] = {256, ESPL_COPY_PARENT | ESPL_KEEP_X,
+                                   ESPL_COPY_PARENT | ESPL_STRICT_UP, 0x101, UINT32_MAX};
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    for (size_t i = 0; i < LENGTH_OF(bad); ++i) {
+        const espl_attach_options options = {.inherit = bad[i]};
+        const espl_instance_def def = {.source = s.solo, .parent = s.root, .inherit = bad[i]};
+        ck_assert_int_eq(espl_set_inherit(s.world, s.child, bad[i]), ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, s.child, bad[i]),
+                         ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_record_attach(s.recorder, 0, s.solo, s.root, &options),
+                         ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    }
+    const espl_instance_def unhung = {.source = s.solo, .inherit = ESPL_KEEP_X};
+    ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &unhung, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.root, ESPL_KEEP_X), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.solo, ESPL_COPY_PARENT), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.root, 0), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.solo, 0), ESPL_OK);
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(recording_checks_operands_of_writes)
+{
+    uint64_t random = 1;
+    scene s;
+
+    scene_begin(&s);
+    espl_commands *others = NULL;
+    espl_entity alien;
+    const espl_instance_def def = {.source = s.solo};
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &others), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(others, 0), 0, &def, 1, &alien),
+                     ESPL_OK);
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        espl_write write = write_ordinary(alien, (espl_write_kind)kind, &random);
+        ck_assert_int_eq(espl_record_write(s.recorder, 0, &write), ESPL_ERR_FOREIGN);
+        write.entity = espl_entity_null();
+        ck_assert_int_eq(espl_record_write(s.recorder, 0, &write), ESPL_ERR_NULL_ENTITY);
+        write.entity = s.solo;
+        ck_assert_int_eq(espl_record_write(NULL, 0, &write), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, alien, 0), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, espl_entity_null(), 0),
+                     ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_set_inherit(NULL, 0, s.child, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    s.test.hooks.traps = 0; // checked builds heard some of these
+    espl_commands_destroy(others);
+    scene_end(&s);
+}
+END_TEST
+
+static Suite *bad_writes_suite(void)
+{
+    Suite *const suite = suite_create("bad writes");
+    TCase *const tcase = tcase_create("bad input");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, each_bad_handle_is_refused_by_each_read_and_write);
+    tcase_add_test(tcase, an_entity_without_placement_has_nothing_to_read_or_write);
+    tcase_add_loop_test(tcase, no_field_of_any_kind_may_be_infinite_or_no_number, 0,
+                        ESPL_WRITE_KIND_COUNT);
+    tcase_add_test(tcase, helpers_check_each_field);
+    tcase_add_test(tcase, a_rotation_off_unit_length_is_normalised_by_every_kind);
+    tcase_add_test(tcase, missing_pointers_of_reads_are_refused);
+    tcase_add_test(tcase, missing_pointers_of_writes_are_refused);
+    tcase_add_test(tcase, missing_arrays_of_batches_are_refused);
+    tcase_add_test(tcase, a_short_form_takes_kinds_of_its_own_type_alone);
+    tcase_add_test(tcase, a_kind_out_of_range_is_refused_alone);
+    tcase_add_test(tcase, more_writes_than_can_be_counted_are_refused);
+    tcase_add_test(tcase, inherit_flags_are_checked);
+    tcase_add_test(tcase, recording_checks_operands_of_writes);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(bad_writes_suite)

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// Batches over many hierarchies, serial, on threads and with jobs in hostile orders: each follows
+// the model, and no executor changes a bit.
+#include "tests/picks.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include "lib/base/trap.h"
+
+#include <stdlib.h>
+
+enum { SIDES = 4 };
+
+// One write for every entity there is, and some twice.
+static void fill_forest(test_tape *tape, operation *op)
+{
+    const uint32_t living = tape->model.living_count, count = living + living / 4;
+
+    tape_reserve_entries(tape, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        model_entry *const entry = &tape->entries[i];
+        entry->node = tape->model.living[test_below(&tape->random, living)];
+        entry->kind = pick_kind(tape);
+        entry->value = pick_data(tape, entry->node, entry->kind);
+    }
+    op->code = OP_BATCH;
+    op->form = FORM_BATCH;
+    op->count = count;
+}
+
+static void run_everywhere(test_tape *tape, test_side *sides, size_t count, const operation *op)
+{
+    espl_status status[SIDES] = {ESPL_OK};
+
+    tape->code = op->code;
+    for (size_t k = 0; k < count; ++k) {
+        status[k] = side_run(&sides[k], tape, op);
+    }
+    const model_answer answer = tape_apply(tape, op);
+    for (size_t k = 0; k < count; ++k) {
+        side_check(&sides[k], tape, op, status[k], answer);
+        tape_demand(tape, status[k] == status[0], "executor %zu answers %s, not %s", k,
+                    espl_status_name(status[k]), espl_status_name(status[0]));
+        side_map(&sides[k], tape, op);
+    }
+}
+
+static void compare_everywhere(const test_tape *tape, test_side *sides, size_t count)
+{
+    const uint64_t hash = test_physical_hash(sides[0].world);
+
+    side_compare(&sides[0], tape);
+    for (size_t k = 1; k < count; ++k) {
+        tape_demand(tape, test_physical_hash(sides[k].world) == hash,
+                    "executor %zu gives other bits", k);
+        test_world_is_valid(sides[k].world);
+    }
+}
+
+static void run_on_executors(uint64_t seed, const espl_executor *executors, size_t count)
+{
+    test_tape tape;
+    test_side sides[SIDES];
+
+    tape_begin(&tape, seed, 1500);
+    tape.style.weights[OP_CREATE] += 8;
+    for (size_t k = 0; k < count; ++k) {
+        side_begin(&sides[k], 1, &executors[k]);
+    }
+    for (tape.at = 0; tape.at < 3000; ++tape.at) {
+        operation op = tape_next(&tape);
+        if (tape.at % 300 == 299 && tape.model.living_count != 0) {
+            fill_forest(&tape, &op);
+        }
+        run_everywhere(&tape, sides, count, &op);
+        if (tape.at % 300 == 299) {
+            compare_everywhere(&tape, sides, count);
+        }
+    }
+    for (size_t k = 0; k < count; ++k) {
+        side_end(&sides[k]);
+    }
+    tape_end(&tape);
+}
+
+START_TEST(no_executor_changes_a_bit_of_a_batch)
+{
+    test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 3},
+                                {.manner = TEST_SHUFFLED, .workers = 7, .random = 99}};
+    espl_executor executors[SIDES] = {espl_executor_serial(), test_executor_of(&hostile[0]),
+                                      test_executor_of(&hostile[1])};
+    uint64_t state = 41;
+    size_t count = 3;
+
+    if (espl_executor_has_threads()) {
+        ck_assert_int_eq(espl_executor_create_threads(&executors[count], 2), ESPL_OK);
+        count += 1;
+    }
+    for (size_t i = 0; i < test_scaled(12); ++i) {
+        run_on_executors(test_random(&state), executors, count);
+    }
+    // The hostile ones were asked to share work, or this test shows nothing.
+    ck_assert_uint_gt(hostile[0].calls, 0);
+    ck_assert_uint_gt(hostile[1].calls, 0);
+    if (count == SIDES) {
+        espl_executor_destroy_threads(&executors[SIDES - 1]);
+    }
+}
+END_TEST
+
+// --- Illegal executors ---
+
+// Move solos by a batch, on an executor that breaks the rules in its manner.
+static espl_status move_solos(test_world *test, size_t count, float *sum)
+{
+    espl_entity *const entities = malloc(count * sizeof *entities);
+    float(*const offsets)[3] = malloc(count * sizeof *offsets);
+    const espl_component placed = ESPL_PLACEMENT;
+    float at[3];
+
+    ck_assert(entities != NULL && offsets != NULL);
+    ck_assert_int_eq(espl_create(test->world, &placed, 1, count, entities), ESPL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        offsets[i][0] = offsets[i][1] = offsets[i][2] = 1;
+    }
+    const espl_status status = espl_write_vectors(test->world, ESPL_WRITE_TRANSLATE_LOCAL, entities,
+                                                  (const float(*)[3])offsets, count, NULL);
+
+    *sum = 0;
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_get_world_position(test->world, entities[i], at), ESPL_OK);
+        *sum += at[0];
+    }
+    free(entities);
+    free(offsets);
+    return status;
+}
+
+// Few entries are resolved by one job; their hierarchies are written by several.
+START_TEST(a_job_of_writes_that_is_lost_is_made_up_for_and_told)
+{
+    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
+    const espl_executor executor = test_executor_of(&illegal);
+    test_world test;
+    float sum = 0;
+
+    test_world_begin(&test, 0, &executor);
+    ck_assert_int_eq(move_solos(&test, 200, &sum), ESPL_OK);
+    ck_assert_float_eq(sum, 200); // each moved, and none twice
+    ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
+    ck_assert_uint_gt(illegal.calls, 0);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_job_that_is_lost_before_anything_is_written_refuses_the_batch)
+{
+    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
+    const espl_executor executor = test_executor_of(&illegal);
+    test_world test;
+    float sum = 0;
+
+    test_world_begin(&test, 0, &executor);
+    ck_assert_int_eq(move_solos(&test, 5000, &sum), ESPL_ERR_EXECUTOR);
+    ck_assert_float_eq(sum, 0);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *batch_executors_suite(void)
+{
+    Suite *const suite = suite_create("batch executors");
+    TCase *const tcase = tcase_create("model");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, no_executor_changes_a_bit_of_a_batch);
+    tcase_add_loop_test(tcase, a_job_of_writes_that_is_lost_is_made_up_for_and_told, 0, 3);
+    tcase_add_loop_test(tcase, a_job_that_is_lost_before_anything_is_written_refuses_the_batch, 0,
+                        3);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(batch_executors_suite)

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Numbers that go wrong elsewhere: rotations without end, scales of nothing, of less than nothing
+// and of nearly nothing, far corners of the range.
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double length_off_unit(const float q[4])
+{
+    double sum = 0;
+
+    for (int i = 0; i < 4; ++i) {
+        sum += (double)q[i] * (double)q[i];
+    }
+    return fabs(sqrt(sum) - 1);
+}
+
+static void random_turn(uint64_t *random, float q[4])
+{
+    for (int i = 0; i < 4; ++i) {
+        q[i] = test_between(random, -1, 1);
+    }
+    q[3] += q[3] < 0 ? -0.25f : 0.25f; // keeps off zero length
+}
+
+// --- Rotations without end ---
+
+typedef espl_status (*turn_function)(espl_world *world, espl_entity entity, const float by[4]);
+
+static void turn_for_long(size_t turns, turn_function turn, uint32_t flags)
+{
+    test_world test;
+    uint64_t random = 7 + flags;
+    float scale = 0, world_scale = 0, by[4], q[4];
+    const float odd = 1.1f;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 2);
+    ck_assert_int_eq(espl_set_inherit(test.world, node[1], flags), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[1], odd), ESPL_OK);
+    for (size_t i = 0; i < turns; ++i) {
+        random_turn(&random, by);
+        ck_assert_int_eq(turn(test.world, node[1], by), ESPL_OK);
+        if (i % 1024 == 0 || i + 1 == turns) {
+            ck_assert_int_eq(espl_get_local_rotation(test.world, node[1], q), ESPL_OK);
+            ck_assert_double_le(length_off_unit(q), 1e-6);
+        }
+    }
+    ck_assert_int_eq(espl_get_local_scale(test.world, node[1], &scale), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_scale(test.world, node[1], &world_scale), ESPL_OK);
+    ck_assert(memcmp(&scale, &odd, sizeof scale) == 0);
+    ck_assert(memcmp(&world_scale, &odd, sizeof scale) == 0);
+    free(node);
+    test_world_end(&test);
+}
+
+START_TEST(ten_million_turns_leave_a_rotation_a_rotation)
+{
+    const size_t share = test_scaled(2500000);
+
+    turn_for_long(share, espl_rotate_local, 0);
+    turn_for_long(share, espl_rotate_world, 0);
+    turn_for_long(share, espl_rotate_local, ESPL_KEEP_ROTATION);
+    turn_for_long(share, espl_rotate_world, ESPL_KEEP_UP | ESPL_KEEP_SCALE);
+}
+END_TEST
+
+// --- Scales ---
+
+static const float scales[] = {0,      -0.0f,  -2,          1e-30f,          -1e-30f, 1e30f,
+                               -1e30f, 1e-38f, FLT_MIN / 8, -FLT_MIN / 1024, 0.1f};
+enum { SCALES = sizeof scales / sizeof *scales };
+
+static bool is_finite(const espl_transform *t)
+{
+    bool is_finite = isfinite(t->scale) != 0;
+
+    for (int i = 0; i < 4; ++i) {
+        is_finite = is_finite && isfinite(t->rotation[i]) && isfinite(t->position[i % 3]);
+    }
+    return is_finite;
+}
+
+// A world that was asked for comes about, to rounding, where the answer is not a remark or refusal.
+START_TEST(worlds_are_set_under_any_scale)
+{
+    const espl_transform asked = {{0, 0.6f, 0, 0.8f}, {3, -4, 5}, 2, {1, 1, 1}, 0};
+    const int number = _i;
+    test_world test;
+    espl_transform local, world;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 3);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[1], (float[3]){0, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[2], (float[3]){0, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], scales[number]), ESPL_OK);
+    const espl_status status = espl_set_world(test.world, node[1], &asked);
+
+    local = test_local_of(test.world, node[1]);
+    world = test_world_of(test.world, node[1]);
+    ck_assert(is_finite(&local) && is_finite(&world));
+    if (scales[number] == 0) {
+        ck_assert_int_eq(status, ESPL_LOSSY);
+        ck_assert_float_eq(world.scale, 0);
+    } else if (status == ESPL_OK) {
+        for (int i = 0; i < 3; ++i) {
+            ck_assert_double_le(fabs((double)world.position[i] - (double)asked.position[i]), 1e-5);
+        }
+        ck_assert_double_le(fabs((double)world.scale - 2), 1e-6);
+    } else {
+        // Only a local that no float holds is refused.
+        ck_assert_int_eq(status, ESPL_ERR_RANGE);
+        ck_assert_double_gt(5 / fabs((double)scales[number]), (double)FLT_MAX);
+    }
+    test_world_is_valid(test.world);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// Zero on any axis at any depth: everything stays finite, and what hangs below can be taken out
+// again whole.
+START_TEST(zero_on_any_axis_at_any_depth_stays_finite)
+{
+    enum { DEPTH = 5 };
+    const int axis = _i % 4, depth = _i / 4;
+    float stretch[3] = {1, 1, 1};
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, DEPTH);
+    if (axis < 3) {
+        stretch[axis] = 0;
+        ck_assert_int_eq(espl_set_stretch(test.world, node[depth], stretch), ESPL_OK);
+    } else {
+        ck_assert_int_eq(espl_set_local_scale(test.world, node[depth], 0), ESPL_OK);
+    }
+    for (int i = 0; i < DEPTH; ++i) {
+        const espl_transform local = test_local_of(test.world, node[i]);
+        const espl_transform world = test_world_of(test.world, node[i]);
+
+        ck_assert(is_finite(&local) && is_finite(&world));
+        ck_assert_int_ge(espl_rotate_world(test.world, node[i], (float[4]){0, 1, 0, 1}), 0);
+    }
+    ck_assert_int_ge(espl_detach(test.world, node[DEPTH - 1], ESPL_STAY_LOCAL), 0);
+    const espl_transform left = test_world_of(test.world, node[DEPTH - 1]);
+
+    ck_assert(is_finite(&left));
+    ck_assert_double_le(length_off_unit(left.rotation), 1e-6);
+    test_world_is_valid(test.world);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Bits ---
+
+START_TEST(minus_zero_is_another_value_than_zero)
+{
+    const float zero[3] = {0, 0, 0}, minus[3] = {-0.0f, 0, 0};
+    test_world test;
+    float now[3];
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity entity = test_solo(test.world);
+    ck_assert_int_eq(espl_set_local_position(test.world, entity, zero), ESPL_OK);
+    const uint64_t writes = test_stats(test.world).writes;
+
+    ck_assert_int_eq(espl_set_local_position(test.world, entity, minus), ESPL_OK);
+    ck_assert_uint_eq(test_stats(test.world).writes, writes + 1);
+    ck_assert_int_eq(espl_get_local_position(test.world, entity, now), ESPL_OK);
+    ck_assert(memcmp(now, minus, sizeof now) == 0);
+    ck_assert_int_eq(espl_set_local_position(test.world, entity, minus), ESPL_OK);
+    ck_assert_uint_eq(test_stats(test.world).writes, writes + 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(denormals_are_kept_bit_for_bit)
+{
+    const float tiny[3] = {FLT_TRUE_MIN, -FLT_TRUE_MIN, FLT_MIN / 2};
+    test_world test;
+    float now[3];
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 2);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[0], (float[3]){0, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[1], tiny), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_position(test.world, node[1], now), ESPL_OK);
+    ck_assert(memcmp(now, tiny, sizeof now) == 0);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// A local of 1e30 is as good as any; a world past the largest float is refused where it would come
+// about, by the child's own write and by a parent's.
+START_TEST(the_range_ends_where_floats_end)
+{
+    const float far[3] = {1e30f, -1e30f, 1e30f};
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 2);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[1], far), ESPL_OK);
+    const uint64_t hash = test_physical_hash(test.world);
+
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e9f), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
+    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 10), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_translate_local(test.world, node[1], (float[3]){4e30f, 0, 0}),
+                     ESPL_ERR_RANGE);
+    test_world_is_valid(test.world);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *numbers_suite(void)
+{
+    Suite *const suite = suite_create("numbers");
+    TCase *const tcase = tcase_create("worlds");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, ten_million_turns_leave_a_rotation_a_rotation);
+    tcase_add_loop_test(tcase, worlds_are_set_under_any_scale, 0, SCALES);
+    tcase_add_loop_test(tcase, zero_on_any_axis_at_any_depth_stays_finite, 0, 20);
+    tcase_add_test(tcase, minus_zero_is_another_value_than_zero);
+    tcase_add_test(tcase, denormals_are_kept_bit_for_bit);
+    tcase_add_test(tcase, the_range_ends_where_floats_end);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(numbers_suite)

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: MIT
+// What writes take of memory: nothing, but for the side arrays of the first stretch, context or
+// inherit flags of a hierarchy and the scratch of batches. Both can be paid ahead; without memory a
+// write changes nothing, and what is needed no longer is given back.
+#include "tests/forms.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 20 };
+
+// --- What needs a side array ---
+
+static espl_transform stretched(float stretch)
+{
+    espl_transform value = test_at(1, 0, 0);
+
+    value.stretch[1] = stretch;
+    return value;
+}
+
+// Each way to have the first of something in a hierarchy, and each way back. Number n of the first
+// is undone by number n of the second.
+enum { WAYS = 9 };
+
+static espl_status go(espl_world *world, espl_entity entity, int way)
+{
+    static const float stretch[3] = {1, 2, 1};
+    const espl_transform value = stretched(2);
+
+    switch (way) {
+    case 0:
+        return espl_set_stretch(world, entity, stretch);
+    case 1:
+        return espl_multiply_stretch(world, entity, stretch);
+    case 2:
+        return espl_set_context(world, entity, 5);
+    case 3:
+        return espl_set_local(world, entity, &value);
+    case 4:
+        return espl_set_inherit(world, entity, ESPL_KEEP_Y);
+    case 5:
+        return espl_set_inherit(world, entity, ESPL_COPY_PARENT);
+    case 6:
+        return espl_set_inherit(world, entity, ESPL_STRICT_UP);
+    case 7: {
+        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 2, 1);
+        return espl_write_batch(world, &write, 1, NULL);
+    }
+    default: {
+        const espl_write write = {
+            .entity = entity, .kind = ESPL_WRITE_WORLD, .value.transform = stretched(3)};
+        return espl_write_batch(world, &write, 1, NULL);
+    }
+    }
+}
+
+static espl_status go_back(espl_world *world, espl_entity entity, int way)
+{
+    static const float stretch[3] = {1, 1, 1}, half[3] = {1, 0.5f, 1};
+    const espl_transform value = stretched(1);
+
+    switch (way) {
+    case 0:
+        return espl_set_stretch(world, entity, stretch);
+    case 1:
+        return espl_multiply_stretch(world, entity, half);
+    case 2:
+        return espl_set_context(world, entity, 0);
+    case 3:
+        return espl_set_local(world, entity, &value);
+    case 4:
+    case 5:
+    case 6:
+        return espl_set_inherit(world, entity, 0);
+    case 7: {
+        const espl_write write = write_vector(entity, ESPL_WRITE_STRETCH, 1, 1, 1);
+        return espl_write_batch(world, &write, 1, NULL);
+    }
+    default: {
+        const espl_write write = {
+            .entity = entity, .kind = ESPL_WRITE_WORLD, .value.transform = stretched(1)};
+        return espl_write_batch(world, &write, 1, NULL);
+    }
+    }
+}
+
+// Batches keep their scratch, which is paid before anything is counted.
+static espl_entity *begin(test_world *test, uint32_t tag)
+{
+    test_world_begin(test, tag, NULL);
+    espl_entity *const node = plant_chain(test->world, COUNT);
+    ck_assert_int_eq(espl_reserve_writes(test->world, COUNT), ESPL_OK);
+    return node;
+}
+
+START_TEST(what_needs_a_side_array_no_longer_gives_it_back)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
+
+    ck_assert_int_eq(go(test.world, node[COUNT - 1], _i), ESPL_OK);
+    ck_assert_uint_gt(test.heap.bytes, bytes);
+    test_world_is_valid(test.world);
+    ck_assert_int_eq(go_back(test.world, node[COUNT - 1], _i), ESPL_OK);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    ck_assert_uint_eq(test.heap.blocks, blocks);
+    ck_assert_uint_eq(test_stats(test.world).bytes, bytes);
+    test_world_is_valid(test.world);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_side_array_stays_until_the_last_one_that_needs_it)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const size_t bytes = test.heap.bytes;
+
+    ck_assert_int_eq(go(test.world, node[3], _i), ESPL_OK);
+    const size_t taken = test.heap.bytes;
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(go(test.world, node[7], _i), ESPL_OK);
+    ck_assert_int_eq(go_back(test.world, node[3], _i), ESPL_OK);
+    ck_assert_uint_eq(test.heap.bytes, taken);
+    ck_assert_int_eq(go(test.world, node[3], _i), ESPL_OK);
+    ck_assert_int_eq(go_back(test.world, node[3], _i), ESPL_OK);
+    ck_assert_int_eq(go_back(test.world, node[7], _i), ESPL_OK);
+    ck_assert_uint_eq(test.heap.calls, 0);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_write_without_memory_changes_nothing_and_can_be_tried_again)
+{
+    for (int fails_after = 0; fails_after < 2; ++fails_after) {
+        test_world test, calm;
+        espl_entity *const node = begin(&test, 9);
+        espl_status status = ESPL_ERR_NO_MEMORY;
+        size_t points = 0;
+
+        free(begin(&calm, 9));
+        ck_assert_int_eq(go(calm.world, node[7], _i), ESPL_OK);
+        for (size_t n = 1; status != ESPL_OK; ++n) {
+            const uint64_t before = test_physical_hash(test.world);
+            const size_t bytes = test.heap.bytes;
+            test_heap_arm(&test.heap, n, fails_after != 0);
+            status = go(test.world, node[7], _i);
+            test_heap_arm(&test.heap, 0, false);
+            ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+            ck_assert(status == ESPL_OK || test_physical_hash(test.world) == before);
+            ck_assert(status == ESPL_OK || test.heap.bytes == bytes);
+            points += status != ESPL_OK;
+        }
+        ck_assert_uint_ge(points, 1);
+        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(calm.world));
+        free(node);
+        test_world_end(&test);
+        test_world_end(&calm);
+    }
+}
+END_TEST
+
+// --- During iteration ---
+
+START_TEST(during_iteration_a_write_is_refused_where_it_needs_a_side_array)
+{
+    const espl_query_def all = {0};
+    espl_query query;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
+    const uint64_t before = test_physical_hash(test.world);
+    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    // The way back asks for the default, but for a multiplication of what is not there.
+    ck_assert_int_eq(go_back(test.world, node[4], _i), _i == 1 ? ESPL_ERR_BUSY : ESPL_OK);
+    espl_query_end(&query);
+
+    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
+    ck_assert_int_eq(go(test.world, node[5], _i), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_side(test.world, node[5]), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve_writes(test.world, 5000), ESPL_ERR_BUSY);
+    espl_query_end(&query);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(writes_of_every_kind_are_carried_out_during_iteration)
+{
+    const espl_query_def all = {0};
+    uint64_t random = 4;
+    espl_query query;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    ck_assert_int_eq(espl_reserve_side(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            const espl_write write =
+                write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
+            ck_assert_int_eq(form_write(test.world, &write, (write_form)form), ESPL_OK);
+        }
+    }
+    espl_query_end(&query);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// A batch that needs one for some entry is refused as a whole.
+START_TEST(a_batch_that_needs_a_side_array_is_refused_during_iteration)
+{
+    const espl_query_def all = {0};
+    espl_write_report report;
+    espl_query query;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const espl_write writes[3] = {write_vector(node[0], ESPL_WRITE_TRANSLATE_LOCAL, 1, 1, 1),
+                                  write_vector(node[5], ESPL_WRITE_STRETCH, 2, 2, 2),
+                                  write_vector(node[9], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1)};
+
+    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
+    const uint64_t before = test_physical_hash(test.world);
+    memset(&report, 0xA5, sizeof report);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, &report), ESPL_ERR_BUSY);
+    ck_assert(report.applied == 0 && report.refused == 0 && report.lossy == 0);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, 1, &report), ESPL_OK);
+    ck_assert_uint_eq(report.applied, 1);
+    espl_query_end(&query);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, &report), ESPL_OK);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Ahead of time ---
+
+START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    ck_assert_int_eq(espl_reserve_side(test.world, node[11]), ESPL_OK);
+    const size_t bytes = test.heap.bytes;
+    test_heap_arm(&test.heap, 1, true);
+    for (uint32_t i = 1; i < COUNT; ++i) {
+        ck_assert_int_eq(go(test.world, node[i], _i), ESPL_OK);
+    }
+    for (uint32_t i = 1; i < COUNT; ++i) {
+        ck_assert_int_eq(go_back(test.world, node[i], _i), ESPL_OK);
+    }
+    ck_assert_uint_eq(test.heap.calls, 0);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(reserving_sides_is_done_whole_or_not_at_all)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const uint64_t before = test_physical_hash(test.world);
+    const size_t bytes = test.heap.bytes;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+
+    for (size_t n = 1; status != ESPL_OK; ++n) {
+        test_heap_arm(&test.heap, n, true);
+        status = espl_reserve_side(test.world, node[1]);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && test.heap.bytes == bytes));
+        points += status != ESPL_OK;
+        test_world_is_valid(test.world);
+    }
+    ck_assert_uint_ge(points, 1);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    const size_t reserved = test.heap.bytes;
+    ck_assert_int_eq(espl_reserve_side(test.world, node[2]), ESPL_OK);
+    ck_assert_uint_eq(test.heap.bytes, reserved);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// A change of structure lays the hierarchy out anew, with what it needs.
+START_TEST(reserved_sides_go_with_a_rebuild_that_does_not_need_them)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const size_t bytes = test_stats(test.world).bytes_tree;
+
+    ck_assert_int_eq(espl_reserve_side(test.world, node[1]), ESPL_OK);
+    ck_assert_uint_gt(test_stats(test.world).bytes_tree, bytes);
+    ck_assert_int_eq(espl_detach(test.world, node[COUNT - 1], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_uint_le(test_stats(test.world).bytes_tree, bytes);
+    test_world_is_valid(test.world);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_solo_has_sides_of_its_own)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity one = test_solo(test.world), other = test_solo(test.world);
+    ck_assert_int_eq(espl_reserve_writes(test.world, 4), ESPL_OK);
+    const size_t bytes = test.heap.bytes;
+    for (int way = 0; way < WAYS; ++way) {
+        const bool sets_flags = way >= 4 && way <= 6;
+        ck_assert_int_eq(go(test.world, one, way), sets_flags ? ESPL_ERR_NOT_CHILD : ESPL_OK);
+        ck_assert(sets_flags || test.heap.bytes > bytes);
+        ck_assert_int_eq(go_back(test.world, one, way), ESPL_OK);
+        ck_assert_uint_eq(test.heap.bytes, bytes);
+    }
+    ck_assert_int_eq(espl_reserve_side(test.world, other), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(go(test.world, other, 0), ESPL_OK);
+    ck_assert_int_eq(go(test.world, one, 0), ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Writes that need none ---
+
+// Kinds whose value says nothing about stretch and context, or says the default.
+START_TEST(plain_writes_take_no_memory)
+{
+    uint64_t random = 6;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    test_heap_arm(&test.heap, 1, true);
+    for (int round = 0; round < 10; ++round) {
+        for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+            espl_write write = write_ordinary(node[kind % COUNT], (espl_write_kind)kind, &random);
+            if (form_type(write.kind) == VALUE_STRETCH) {
+                write = write_vector(write.entity, write.kind, 1, 1, 1);
+            } else if (form_type(write.kind) == VALUE_CONTEXT) {
+                write.value.context = 0;
+            } else if (form_type(write.kind) == VALUE_TRANSFORM) {
+                write.value.transform.stretch[2] = 1;
+            }
+            for (int form = 0; form < FORM_COUNT; ++form) {
+                ck_assert_int_eq(form_write(test.world, &write, (write_form)form), ESPL_OK);
+            }
+        }
+    }
+    ck_assert_uint_eq(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(no_write_takes_memory_where_there_are_side_arrays)
+{
+    static const float point[3] = {1, 2, 3}, turn[4] = {0.6f, 0, 0, 0.8f};
+    uint64_t random = 7;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    ck_assert_int_eq(go(test.world, node[COUNT - 1], 0), ESPL_OK);
+    ck_assert_int_eq(go(test.world, node[COUNT - 2], 4), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    for (uint32_t i = 0; i < COUNT - 2; ++i) {
+        for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+            const espl_write write = write_ordinary(node[i], (espl_write_kind)kind, &random);
+            ck_assert_int_ge(form_write(test.world, &write, (write_form)(kind % FORM_COUNT)), 0);
+        }
+        ck_assert_int_ge(espl_look_at(test.world, node[i], point, NULL), 0);
+        ck_assert_int_ge(espl_rotate_about(test.world, node[i], point, turn), 0);
+        ck_assert_int_ge(espl_set_inherit(test.world, node[i], i == 0 ? 0 : ESPL_KEEP_SCALE), 0);
+    }
+    ck_assert_uint_eq(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Batches ---
+
+// Chains with the first stretch of each, and solos.
+static size_t fill_batch(espl_world *world, espl_write *writes, uint32_t limit)
+{
+    uint64_t random = 12;
+    uint32_t parent[60];
+
+    for (uint32_t i = 0; i < 60; ++i) {
+        parent[i] = i % 6 == 0 || i > 48 ? PLANT_ROOT : i - 1;
+    }
+    espl_entity *const node = plant_forest(world, parent, 60);
+    for (uint32_t i = 0; i < limit; ++i) {
+        const espl_write_kind kind = (espl_write_kind)(i % ESPL_WRITE_KIND_COUNT);
+        writes[i] = write_ordinary(node[i * 7 % 60], kind, &random);
+    }
+    free(node);
+    return limit;
+}
+
+START_TEST(a_batch_without_memory_changes_nothing_and_can_be_tried_again)
+{
+    enum { WRITES = 150 };
+
+    for (int fails_after = 0; fails_after < 2; ++fails_after) {
+        espl_write writes[WRITES];
+        test_world test, calm;
+        espl_write_report report;
+        espl_status status = ESPL_ERR_NO_MEMORY;
+        size_t points = 0;
+
+        test_world_begin(&test, 9, NULL);
+        test_world_begin(&calm, 9, NULL);
+        (void)fill_batch(calm.world, writes, WRITES);
+        (void)fill_batch(test.world, writes, WRITES);
+        ck_assert_int_ge(espl_write_batch(calm.world, writes, WRITES, NULL), 0);
+        for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+            const uint64_t before = test_physical_hash(test.world);
+            memset(&report, 0xA5, sizeof report);
+            test_heap_arm(&test.heap, n, fails_after != 0);
+            status = espl_write_batch(test.world, writes, WRITES, &report);
+            test_heap_arm(&test.heap, 0, false);
+            if (status == ESPL_ERR_NO_MEMORY) {
+                ck_assert_uint_eq(test_physical_hash(test.world), before);
+                ck_assert(report.applied == 0 && report.refused == 0);
+                test_world_is_valid(test.world);
+                points += 1;
+            }
+        }
+        ck_assert_uint_ge(points, 10);
+        ck_assert_uint_eq(report.applied, WRITES);
+        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(calm.world));
+        test_world_end(&test);
+        test_world_end(&calm);
+    }
+}
+END_TEST
+
+START_TEST(a_batch_with_reserved_room_takes_no_memory)
+{
+    enum { WRITES = 1000 };
+    espl_write *const writes = malloc(WRITES * sizeof *writes);
+    uint64_t random = 2;
+    test_world test;
+
+    ck_assert_ptr_nonnull(writes);
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, WRITES / 2);
+    for (uint32_t i = 0; i < WRITES; ++i) {
+        writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
+    }
+    shuffle_writes(writes, WRITES, &random);
+    ck_assert_int_eq(espl_reserve_writes(test.world, WRITES), ESPL_OK);
+    const size_t bytes = test.heap.bytes;
+    ck_assert_int_eq(espl_reserve_writes(test.world, WRITES / 2), ESPL_OK);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, WRITES, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, NULL), ESPL_OK);
+    ck_assert_uint_eq(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    free(writes);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(reserving_writes_is_done_or_refused_and_changes_no_world)
+{
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+    const uint64_t before = test_physical_hash(test.world);
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        test_heap_arm(&test.heap, n, true);
+        status = espl_reserve_writes(test.world, 10000);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert_uint_eq(test_physical_hash(test.world), before);
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    ck_assert_int_eq(espl_reserve_writes(test.world, 0), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_writes(test.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *room_suite(void)
+{
+    Suite *const suite = suite_create("room");
+    TCase *const sides = tcase_create("side arrays"), *const writes = tcase_create("writes");
+
+    tcase_set_timeout(sides, 120);
+    tcase_add_loop_test(sides, what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS);
+    tcase_add_loop_test(sides, a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS);
+    tcase_add_loop_test(sides, a_write_without_memory_changes_nothing_and_can_be_tried_again, 0,
+                        WAYS);
+    tcase_add_loop_test(sides, during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0,
+                        WAYS);
+    tcase_add_test(sides, writes_of_every_kind_are_carried_out_during_iteration);
+    tcase_add_test(sides, a_batch_that_needs_a_side_array_is_refused_during_iteration);
+    tcase_add_loop_test(sides, a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS);
+    tcase_add_test(sides, reserving_sides_is_done_whole_or_not_at_all);
+    tcase_add_test(sides, reserved_sides_go_with_a_rebuild_that_does_not_need_them);
+    tcase_add_test(sides, a_solo_has_sides_of_its_own);
+    suite_add_tcase(suite, sides);
+    tcase_set_timeout(writes, 120);
+    tcase_add_test(writes, plain_writes_take_no_memory);
+    tcase_add_test(writes, no_write_takes_memory_where_there_are_side_arrays);
+    tcase_add_test(writes, a_batch_without_memory_changes_nothing_and_can_be_tried_again);
+    tcase_add_test(writes, a_batch_with_reserved_room_takes_no_memory);
+    tcase_add_test(writes, reserving_writes_is_done_or_refused_and_changes_no_world);
+    suite_add_tcase(suite, writes);
+    return suite;
+}
+
+RUN_SUITE(room_suite)
