@@ -25,6 +25,9 @@ struct scheme_world {
     espl_entity prefab;
     espl_entity *pending; ///< [pending_capacity] prefabs recorded in the frame at hand.
     size_t pending_capacity;
+    espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
+    espl_transform *batch_values; ///< [batch_capacity]
+    size_t batch_capacity;
 };
 
 /// Records items [begin, end) of a frame in one lane.
@@ -166,13 +169,15 @@ static void destroy(struct scheme_world *world)
     free(world->nodes);
     free(world->roots);
     free(world->pending);
+    free(world->batch_entities);
+    free(world->batch_values);
     free(world);
 }
 
 static espl_attach_options keep_local_options(void)
 {
     return (espl_attach_options){
-        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
 }
 
 /// Entities and where they belong.
@@ -364,6 +369,25 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
     }
 }
 
+// A user has entities and transforms in arrays of their own; filling them is part of the frame here.
+static void write_batch(struct scheme_world *world, const struct scheme_write *writes, size_t count)
+{
+    if (world->batch_capacity < count) {
+        free(world->batch_entities);
+        free(world->batch_values);
+        world->batch_entities = block_new(count, sizeof *world->batch_entities);
+        world->batch_values = block_new(count, sizeof *world->batch_values);
+        world->batch_capacity = count;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        world->batch_entities[i] = entity_from(writes[i].node);
+        world->batch_values[i] = transform_from(&writes[i].local);
+    }
+    must(espl_write_transforms(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
+                               world->batch_values, count, NULL),
+         "espl_write_transforms");
+}
+
 static void probe(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
                   struct pose *out)
 {
@@ -528,6 +552,7 @@ const struct scheme scheme_espalier = {
     .copy_worlds = copy_worlds,
     .bytes = count_bytes,
     .write = write_locals,
+    .write_batch = write_batch,
     .probe = probe,
     .make_prefab = make_prefab,
     .spawn = spawn,

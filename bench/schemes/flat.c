@@ -167,6 +167,7 @@ const struct scheme scheme_flat = {
     .copy_worlds = copy_worlds,
     .bytes = count_bytes,
     .write = write_locals,
+    .write_batch = write_locals,
     .probe = probe,
     .sum_positions = sum_positions,
     .read_positions = read_positions,

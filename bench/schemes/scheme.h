@@ -83,6 +83,9 @@ struct scheme {
 
     /// Give nodes new locals, in order; then all worlds are current.
     void (*write)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
+    /// The same as one batch, each node at most once, in order of their numbers.
+    void (*write_batch)(struct scheme_world *world, const struct scheme_write *writes,
+                        size_t count);
     /// Write and read, probe by probe. [count] out.
     void (*probe)(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
                   struct pose *out);

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Load `every`: every node gets a new local, as one batch in order of its number; then all worlds are
+// current.
+#include "bench/loads/load.h"
+
+#include "bench/blocks.h"
+#include "bench/draw.h"
+
+enum { every_seed = 109 };
+
+struct every_state {
+    const struct forest *forest;
+    struct scheme_write *writes; ///< [forest->count]
+};
+
+static void prepare(void *load, struct contestant *who)
+{
+    const struct every_state *const state = load;
+    const struct forest *const forest = state->forest;
+    struct draw draw = draw_begin(every_seed, who->frame);
+
+    for (uint32_t node = 0; node < forest->count; ++node) {
+        const double side = forest_side(forest, node);
+
+        state->writes[node].node = who->scheme->handle_of(who->world, node);
+        state->writes[node].local = draw_pose(&draw, side);
+    }
+}
+
+static void play(void *load, struct contestant *who)
+{
+    const struct every_state *const state = load;
+
+    who->scheme->write_batch(who->world, state->writes, state->forest->count);
+}
+
+static bool is_for(const struct scheme *scheme, const struct load_case *at)
+{
+    (void)at;
+    return scheme->write_batch != NULL;
+}
+
+// A small shape needs more frames for a steady median, and a turn long enough to stay in cache.
+static struct contest_plan plan_for(size_t nodes)
+{
+    const bool is_small = nodes <= 100000;
+
+    return is_small ? (struct contest_plan){.turns = 11, .warm = 4, .timed = 40}
+                    : (struct contest_plan){.turns = 11, .warm = 1, .timed = 3};
+}
+
+static void run(struct contest *contest, const struct load_case *at)
+{
+    struct forest forest = forest_create(at->shape);
+    struct every_state state = {&forest, block_new(forest.count, sizeof(struct scheme_write))};
+    const struct contest_plan plan = plan_for(forest.count);
+    const struct contest_steps steps = {prepare, play, NULL};
+
+    contest_build(contest, &forest);
+    contest_alternate(contest, &plan, &steps, &state);
+    contest_report_medians(contest, forest.count, "ns/node", forest.count);
+    free(state.writes);
+    forest_destroy(&forest);
+}
+
+static const struct load_case cases[] = {
+    {"50000x20", {50000, 20, 3}, 50000, true}, {"1000x1000", {1000, 1000, 10}, 1000, true},
+    {"1x1000000", {1, 1000000, 100}, 1, true}, {"500x20", {500, 20, 3}, 500, true},
+    {"10x1000", {10, 1000, 10}, 10, true},
+};
+
+const struct load load_every = {
+    "every", "every node gets a new local, as one batch", cases, CASE_COUNT(cases), is_for, run,
+};
