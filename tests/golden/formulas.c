@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+// The functions on placements as values, without a world: a line each.
+#include "tests/golden/golden.h"
+
+#include <string.h>
+
+enum { ROUNDS = 3000 };
+
+static uint64_t hash_status(uint64_t hash, espl_status status)
+{
+    return golden_hash_word(hash, (uint32_t)(int)status);
+}
+
+static void draw_vector(golden_dice *dice, float out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = golden_number(dice);
+    }
+}
+
+static uint64_t hash_normalize(uint64_t hash, golden_dice *dice)
+{
+    espl_transform t = golden_transform(dice);
+
+    hash = hash_status(hash, espl_transform_normalize(&t));
+    return golden_hash_transform(hash, &t);
+}
+
+static uint64_t hash_compose(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform parent = golden_frame(dice);
+    const espl_transform local = golden_frame(dice);
+    const espl_transform world = espl_transform_compose(&parent, &local);
+
+    return golden_hash_transform(hash, &world);
+}
+
+static uint64_t hash_relative(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform parent = golden_frame(dice);
+    const espl_transform world = golden_frame(dice);
+    espl_transform local = golden_frame(dice);
+
+    hash = hash_status(hash, espl_transform_relative(&local, &parent, &world));
+    return golden_hash_transform(hash, &local);
+}
+
+static uint64_t hash_inherit(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform parent = golden_frame(dice);
+    const espl_transform local = golden_frame(dice);
+    const espl_transform kept = golden_frame(dice);
+
+    for (int i = 0; i < 12; ++i) {
+        const uint32_t flags = golden_below(dice, 256);
+        const espl_transform world = espl_transform_inherit(&parent, &local, &kept, flags);
+
+        hash = golden_hash_transform(hash, &world);
+    }
+    return hash;
+}
+
+typedef void (*conversion)(float out[3], const espl_transform *frame, const float v[3]);
+
+static uint64_t hash_conversions(uint64_t hash, golden_dice *dice)
+{
+    static const conversion conversions[] = {
+        espl_transform_point,     espl_transform_point_inverse,
+        espl_transform_direction, espl_transform_direction_inverse,
+        espl_transform_vector,    espl_transform_vector_inverse};
+    const espl_transform frame = golden_frame(dice);
+    float v[3], out[3];
+
+    draw_vector(dice, v);
+    for (size_t i = 0; i < sizeof conversions / sizeof *conversions; ++i) {
+        conversions[i](out, &frame, v);
+        hash = golden_hash_floats(hash, out, 3);
+    }
+    return hash;
+}
+
+static uint64_t hash_axes(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform frame = golden_frame(dice);
+    float out[3];
+
+    for (int axis = ESPL_AXIS_RIGHT; axis <= ESPL_AXIS_BACK; ++axis) {
+        espl_transform_axis(out, &frame, (espl_axis)axis);
+        hash = golden_hash_floats(hash, out, 3);
+    }
+    return golden_hash_word(hash, espl_transform_is_mirrored(&frame));
+}
+
+static uint64_t hash_look_at(uint64_t hash, golden_dice *dice)
+{
+    espl_transform t = golden_transform(dice);
+    const bool has_up = golden_one_in(dice, 2);
+    float target[3], up[3];
+
+    draw_vector(dice, target);
+    draw_vector(dice, up);
+    if (golden_one_in(dice, 16)) {
+        memcpy(target, t.position, sizeof target);
+    } else if (golden_one_in(dice, 16)) {
+        target[0] = t.position[0];
+        target[2] = t.position[2];
+    }
+    hash = hash_status(hash, espl_transform_look_at(&t, target, has_up ? up : NULL));
+    return golden_hash_transform(hash, &t);
+}
+
+static uint64_t hash_rotate_about(uint64_t hash, golden_dice *dice)
+{
+    espl_transform t = golden_transform(dice);
+    float pivot[3], by[4];
+
+    draw_vector(dice, pivot);
+    golden_rotation(dice, by);
+    hash = hash_status(hash, espl_transform_rotate_about(&t, pivot, by));
+    return golden_hash_transform(hash, &t);
+}
+
+static uint64_t hash_matrices(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform frame = golden_frame(dice);
+    float rows[12], columns[16], inverse[16];
+
+    espl_transform_matrix_3x4(rows, &frame);
+    espl_transform_matrix_4x4(columns, &frame);
+    espl_transform_matrix_4x4_inverse(inverse, &frame);
+    hash = golden_hash_floats(hash, rows, 12);
+    hash = golden_hash_floats(hash, columns, 16);
+    return golden_hash_floats(hash, inverse, 16);
+}
+
+// One column of huge numbers and zeros, which may be too long for a float.
+static void draw_line(golden_dice *dice, float columns[16])
+{
+    const float choice[4] = {0, 0, 3e38f, -2e38f};
+    const uint32_t only = golden_below(dice, 3);
+
+    for (uint32_t i = 0; i < 12; ++i) {
+        const uint32_t which = golden_below(dice, 4);
+
+        columns[i] = i / 4 == only && i % 4 < 3 ? choice[which] : 0;
+    }
+}
+
+// The matrix of a placement, one that is a little off, a flat one, or numbers.
+static void draw_matrix(golden_dice *dice, float columns[16])
+{
+    dice->is_bare = golden_one_in(dice, 2);
+    const espl_transform frame = golden_frame(dice);
+    const uint32_t which = golden_below(dice, 10);
+    const uint32_t at = golden_below(dice, 16);
+
+    espl_transform_matrix_4x4(columns, &frame);
+    if (which < 4) {
+        columns[at] *= 1 + (float)golden_below(dice, 60) * (which == 0 ? 0x1p-16f : 0x1p-24f);
+    } else if (which == 4) {
+        columns[at] = golden_number(dice);
+    } else if (which == 5) {
+        for (int i = 0; i < 12; ++i) {
+            columns[i] = golden_number(dice);
+        }
+    } else if (which == 6) {
+        draw_line(dice, columns);
+    } else if (which == 7) {
+        memset(&columns[4 * (at % 3)], 0, 4 * sizeof *columns);
+        memset(&columns[4 * (at / 3 % 3)], 0, 4 * sizeof *columns);
+    }
+}
+
+static uint64_t hash_from_matrix(uint64_t hash, golden_dice *dice)
+{
+    espl_transform found = espl_transform_identity();
+    float columns[16], residual = -1;
+
+    draw_matrix(dice, columns);
+    hash = hash_status(hash, espl_transform_from_matrix_4x4(&found, columns, &residual));
+    hash = golden_hash_floats(hash, &residual, 1);
+    return golden_hash_transform(hash, &found);
+}
+
+static uint64_t hash_trs(uint64_t hash, golden_dice *dice)
+{
+    espl_transform made = golden_frame(dice);
+    float translation[3], rotation[4], scale[3];
+
+    espl_transform_to_trs(&made, translation, rotation, scale);
+    hash = golden_hash_floats(hash, translation, 3);
+    hash = golden_hash_floats(hash, rotation, 4);
+    hash = golden_hash_floats(hash, scale, 3);
+
+    golden_rotation(dice, rotation);
+    if (golden_one_in(dice, 4)) {
+        scale[0] = scale[1] = scale[2];
+    }
+    hash = hash_status(hash, espl_transform_from_trs(&made, translation, rotation, scale));
+    return golden_hash_transform(hash, &made);
+}
+
+// --- The lines ---
+
+typedef struct formula {
+    const char *name;
+    uint64_t (*hash)(uint64_t hash, golden_dice *dice);
+} formula;
+
+void golden_formulas(uint64_t *total)
+{
+    static const formula formulas[] = {{"normalize", hash_normalize},
+                                       {"compose", hash_compose},
+                                       {"relative", hash_relative},
+                                       {"inherit", hash_inherit},
+                                       {"conversions", hash_conversions},
+                                       {"axes", hash_axes},
+                                       {"look_at", hash_look_at},
+                                       {"rotate_about", hash_rotate_about},
+                                       {"matrices", hash_matrices},
+                                       {"from_matrix", hash_from_matrix},
+                                       {"trs", hash_trs}};
+
+    for (uint32_t i = 0; i < sizeof formulas / sizeof *formulas; ++i) {
+        golden_dice dice = {.state = 1000 + i};
+        uint64_t hash = GOLDEN_START;
+
+        for (int round = 0; round < ROUNDS; ++round) {
+            // Numbers are all plain in one round of three, so that few results are zeros.
+            dice.extreme_one_in = round % 3 == 0 ? 0 : 16;
+            dice.bad_one_in = round % 3 == 2 ? 64 : 0;
+            hash = formulas[i].hash(hash, &dice);
+        }
+        golden_line(total, formulas[i].name, hash);
+    }
+}
