@@ -9,8 +9,9 @@
 ///   own or one below it, would overflow. ESPL_ERR_COPIES_PARENT on a member with that flag.
 ///   ESPL_ERR_BUSY during playback. Refused, a call has changed nothing.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
-/// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits); what hangs
-///   below a world that stays bit-equal is not visited.
+/// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). What hangs
+///   below an entity whose world stays bit-equal is not visited: below the one that is written, and
+///   in hierarchies with inherit flags, stretch or pass-throughs below every one.
 /// - Writes take no memory, but for one case: the first stretch or context other than the default in
 ///   a hierarchy, and the first inherit flags, need a side array. Such a write is structural in that
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with

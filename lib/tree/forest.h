@@ -141,8 +141,6 @@ bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank);
 bool espl__propagate_changed(espl__forest *forest, uint32_t run, uint32_t rank);
 /// Recompute the world at a rank alone.
 bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank);
-/// Recompute the world at a rank from its parent's, and everything below where it changed.
-bool espl__propagate_from(espl__forest *forest, uint32_t run, uint32_t rank);
 /// World that follows for a slot from its parent's world and its own local.
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot);
 

@@ -352,22 +352,6 @@ bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank)
     return espl__pose_is_finite(&forest->world[forest->order[forest->runs[run].base + rank]]);
 }
 
-bool espl__propagate_from(espl__forest *forest, uint32_t run, uint32_t rank)
-{
-    const bool is_changed = compose_at(forest, &forest->runs[run], rank);
-    const uint32_t slot = forest->order[forest->runs[run].base + rank];
-
-    forest->nodes_visited += 1;
-    if (!espl__pose_is_finite(&forest->world[slot])) {
-        return false;
-    }
-    if (!is_changed) {
-        forest->nodes_skipped += 1;
-        return true;
-    }
-    return espl__propagate_changed(forest, run, rank);
-}
-
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t up = espl__frame_slot(forest, slot);

@@ -335,14 +335,9 @@ static void refuse_marked(const espl__forest *forest, espl__run_writes *w)
     }
 }
 
-void espl__run_write(espl__forest *forest, espl__run_writes *w)
+// Each pass leaves what it refused in the results.
+static void write_run(espl__forest *forest, espl__run_writes *w)
 {
-    espl__span few[SPANS_ON_STACK];
-
-    if (w->span_count < SPANS_ON_STACK) {
-        w->spans = few;
-        w->span_count = SPANS_ON_STACK;
-    }
     if (w->old_sides == NULL) {
         if (sweep_locals(forest, w)) {
             return;
@@ -366,4 +361,20 @@ void espl__run_write(espl__forest *forest, espl__run_writes *w)
 
         *result = *result >= 0 ? ESPL_ERR_RANGE : *result;
     }
+}
+
+void espl__run_write(espl__forest *forest, espl__run_writes *writes)
+{
+    espl__span few[SPANS_ON_STACK];
+    espl__run_writes with_room = *writes;
+
+    if (writes->span_count < SPANS_ON_STACK) {
+        with_room.spans = few;
+        with_room.span_count = SPANS_ON_STACK;
+    }
+    write_run(forest, &with_room);
+    writes->visited = with_room.visited;
+    writes->skipped = with_room.skipped;
+    writes->writes = with_room.writes;
+    writes->writes_skipped = with_room.writes_skipped;
 }

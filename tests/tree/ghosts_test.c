@@ -474,7 +474,7 @@ START_TEST(children_of_a_dead_root_stand_on_their_own)
 
     // A write to one is not seen by the other.
     forest->local[child].position[0] += 100;
-    ck_assert(espl__propagate_from(forest, run, 1));
+    ck_assert(grove_propagate(forest, run, 1));
     ck_assert(grove_same(&forest->world[child], &forest->local[child]));
     ck_assert(grove_same(&forest->world[other], &beside));
     grove_is_sound(&g);
@@ -586,7 +586,7 @@ START_TEST(survivor_below_a_scale_of_zero_stays_where_it_is)
             grove_plant(&g, &(grove_plan){.parent = parent, .size = 4, .flags = flags});
 
         forest->local[grove_slot(&g, run, zero)].scale = 0;
-        ck_assert(espl__propagate_from(forest, run, zero));
+        ck_assert(grove_propagate(forest, run, zero));
         destroy_one(run, 1, ESPL__CLOSURE_OWNED);
         espl__run_release(forest, run);
         forest->ghosts -= 1;
@@ -605,7 +605,7 @@ START_TEST(survivor_keeps_its_local_axes_where_the_parent_has_none)
     const uint32_t last = grove_slot(&g, run, 2);
 
     forest->local[top].scale = 0;
-    ck_assert(espl__propagate_from(forest, run, 0));
+    ck_assert(grove_propagate(forest, run, 0));
     const espl_pose composed =
         espl__pose_compose(&forest->local[middle], NULL, &forest->local[last]);
     destroy_one(run, 1, ESPL__CLOSURE_OWNED);
@@ -631,7 +631,7 @@ START_TEST(survivor_that_cannot_be_seen_from_its_parent_takes_the_composed_local
     forest->local[grove_slot(&g, run, 0)].scale = 1e-38f;
     forest->local[grove_slot(&g, run, 1)].position[0] = 3;
     forest->local[last].position[1] = 4;
-    ck_assert(espl__propagate_from(forest, run, 0));
+    ck_assert(grove_propagate(forest, run, 0));
     forest->world[last].position[2] = 1e10f; // as if rounding had brought it there
     espl__make_ghosts(forest, grove_slot(&g, run, 1), ESPL__CLOSURE_OWNED, bury_nobody, NULL);
     grove_is_sound(&g);

@@ -317,6 +317,21 @@ void grove_recompute(const grove *g, uint32_t run, espl__frame *frames)
     }
 }
 
+bool grove_propagate(espl__forest *forest, uint32_t run, uint32_t rank)
+{
+    const uint32_t slot = forest->order[forest->runs[run].base + rank];
+    const espl_pose before = forest->world[slot];
+
+    if (!espl__propagate_at(forest, run, rank)) {
+        return false;
+    }
+    if (memcmp(&before, &forest->world[slot], sizeof before) == 0) {
+        forest->nodes_skipped += 1;
+        return true;
+    }
+    return espl__propagate_changed(forest, run, rank);
+}
+
 // --- Hash ---
 
 static uint64_t hash_side(uint64_t hash, const espl__side *side)

@@ -49,6 +49,9 @@ bool grove_same_extra(const espl__extra *a, const espl__extra *b);
 /// World of a placement below a frame, by the public formula of inherit flags.
 espl_pose grove_inherit(const espl__frame *above, const espl__placement *placement);
 /// Write what each rank shows its children, from the rules and what is stored alone.
+/// Recompute the world at a rank from its parent's, and everything below where its pose changed.
+/// false: some world is not finite.
+bool grove_propagate(espl__forest *forest, uint32_t run, uint32_t rank);
 /// @param frames  [size]
 void grove_recompute(const grove *g, uint32_t run, espl__frame *frames);
 /// Hash of all runs, their nodes, and the books of the pool; addresses and capacities are left

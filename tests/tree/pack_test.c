@@ -252,7 +252,7 @@ START_TEST(pool_serves_on_after_a_pack)
         for (uint32_t run = 0; run < forest->run_end; ++run) {
             if (!espl__slot_is(forest, grove_slot(&g, run, 0), ESPL__SLOT_PASS)) {
                 forest->local[grove_slot(&g, run, 0)].position[1] += 1;
-                ck_assert(espl__propagate_from(forest, run, 0));
+                ck_assert(grove_propagate(forest, run, 0));
             }
         }
         grove_is_sound(&g);

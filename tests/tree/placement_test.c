@@ -524,7 +524,7 @@ START_TEST(flags_that_let_the_world_overflow_are_refused)
     // What is kept hides a local that reaches too far on one axis; on another one the world cannot
     // be seen from the parent, so that no other local is had.
     for (uint32_t to = 0; to < ESPL_COPY_PARENT; ++to) {
-        const bool hides = (to & ESPL_KEEP_X) != 0;
+        const bool hides = (to & ESPL_KEEP_POSITION) == ESPL_KEEP_POSITION;
         scene s;
 
         any_scene(&s, PARENT_PLAIN, ESPL_KEEP_POSITION, false, &random_state);

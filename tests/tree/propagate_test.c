@@ -196,7 +196,7 @@ START_TEST(write_visits_the_node_and_its_descendants_once_each)
         for (uint32_t i = 0; i < 4; ++i) {
             *local_at(run[i], rank) = local;
             (void)visits();
-            ck_assert(espl__propagate_from(forest, run[i], rank));
+            ck_assert(grove_propagate(forest, run[i], rank));
             ck_assert_uint_eq(visits(), 1 + count_below(run[i], rank));
             is_as_expected(run[i]);
         }
@@ -214,7 +214,7 @@ START_TEST(what_hangs_below_an_unchanged_world_is_not_visited)
     plant_alike(parent, SIZE, 1, run);
     for (uint32_t i = 0; i < 4 * SIZE; ++i) {
         (void)visits();
-        ck_assert(espl__propagate_from(forest, run[i / SIZE], i % SIZE));
+        ck_assert(grove_propagate(forest, run[i / SIZE], i % SIZE));
         ck_assert_uint_eq(visits(), 1);
     }
     uproot(run, 4);
@@ -230,7 +230,7 @@ START_TEST(leaf_write_visits_the_leaf_alone)
     for (uint32_t i = 0; i < 4; ++i) {
         local_at(run[i], SIZE - 1)->position[0] += 1;
         (void)visits();
-        ck_assert(espl__propagate_from(forest, run[i], SIZE - 1));
+        ck_assert(grove_propagate(forest, run[i], SIZE - 1));
         ck_assert_uint_eq(visits(), 1);
         is_as_expected(run[i]);
     }
@@ -250,7 +250,7 @@ START_TEST(chain_and_star_are_recomputed_to_their_ends)
         for (uint32_t i = 0; i < 4; ++i) {
             local_at(run[i], 1)->position[2] -= 2;
             (void)visits();
-            ck_assert(espl__propagate_from(forest, run[i], 1));
+            ck_assert(grove_propagate(forest, run[i], 1));
             ck_assert_uint_eq(visits(), reach == 1 ? 1 : 299);
             is_as_expected(run[i]);
         }
@@ -271,7 +271,7 @@ START_TEST(node_alone_has_nothing_below_it)
         ck_assert(espl__propagate_below(forest, run[i], 0));
         ck_assert_uint_eq(visits(), 0);
         local_at(run[i], 0)->scale = 3;
-        ck_assert(espl__propagate_from(forest, run[i], 0));
+        ck_assert(grove_propagate(forest, run[i], 0));
         ck_assert_uint_eq(visits(), 1);
         ck_assert(grove_same(local_at(run[i], 0), world_at(run[i], 0)));
     }
@@ -347,7 +347,7 @@ START_TEST(general_kernel_follows_flags_extras_and_kept_parts)
             const uint32_t rank = test_below(&random_state, SIZE);
 
             if (write_somehow(run, rank)) {
-                ck_assert(espl__propagate_from(forest, run, rank));
+                ck_assert(grove_propagate(forest, run, rank));
                 follows_the_rules(run);
                 is_as_expected(run);
             }
@@ -434,7 +434,7 @@ static void plant_blowable(uint32_t run[4])
             local_at(run[i], rank)->scale = rank == 1 || rank == 2 ? 4 : 1;
             local_at(run[i], rank)->position[0] = 1;
         }
-        ck_assert(espl__propagate_from(forest, run[i], 0));
+        ck_assert(grove_propagate(forest, run[i], 0));
     }
 }
 
@@ -458,7 +458,7 @@ START_TEST(world_that_is_not_finite_is_told)
 
             *field(local_at(here, rank), b) = b->value;
             ck_assert(!espl__propagate_at(forest, here, rank));
-            ck_assert(!espl__propagate_from(forest, here, rank));
+            ck_assert(!grove_propagate(forest, here, rank));
             ck_assert(!espl__propagate_below(forest, here, up));
             ck_assert(!espl__propagate_below(forest, here, 0));
             *local_at(here, rank) = right;
@@ -484,7 +484,7 @@ START_TEST(infinity_on_one_axis_alone_is_told)
             *local_at(here, rank) = espl__pose_identity();
             local_at(here, rank)->position[axis] = rank == 2 ? 1 : FLT_MAX;
         }
-        ck_assert(!espl__propagate_from(forest, here, 0));
+        ck_assert(!grove_propagate(forest, here, 0));
         ck_assert(!espl__propagate_at(forest, here, 1));
         for (uint32_t k = 0; k < 3; ++k) {
             ck_assert_int_eq(isfinite(world_at(here, 1)->position[k]) != 0, k != axis);
@@ -505,7 +505,7 @@ START_TEST(worlds_beside_one_that_is_not_finite_are_recomputed)
         local_at(run[i], 4)->position[1] = FLT_MAX;
         local_at(run[i], 0)->position[2] = 8;
         (void)visits();
-        ck_assert(!espl__propagate_from(forest, run[i], 0));
+        ck_assert(!grove_propagate(forest, run[i], 0));
         ck_assert_uint_eq(visits(), 6);
         for (uint32_t rank = 0; rank < 6; ++rank) {
             const espl_pose expected = espl__world_expected(forest, grove_slot(&g, run[i], rank));
@@ -528,7 +528,7 @@ START_TEST(level_that_is_finite_does_not_hide_one_that_is_not)
         // Rank 2 is a leaf of the first level below 1; rank 4 is the next level.
         local_at(run[i], 1)->scale = 4;
         local_at(run[i], 2)->position[0] = FLT_MAX;
-        ck_assert(!espl__propagate_from(forest, run[i], 1));
+        ck_assert(!grove_propagate(forest, run[i], 1));
         ck_assert(espl__pose_is_finite(world_at(run[i], 4)));
     }
     uproot(run, 4);
@@ -553,7 +553,7 @@ START_TEST(huge_finite_values_are_no_false_alarm)
             }
             memcpy(local_at(run[i], 1)->position, huge[k], 3 * sizeof(float));
             local_at(run[i], 1)->scale = huge[k][3];
-            ck_assert(espl__propagate_from(forest, run[i], 0));
+            ck_assert(grove_propagate(forest, run[i], 0));
             ck_assert(espl__propagate_at(forest, run[i], 1));
             ck_assert(espl__propagate_below(forest, run[i], 0));
             ck_assert_float_eq(world_at(run[i], 1)->position[0], huge[k][0]);
@@ -589,7 +589,7 @@ START_TEST(zero_scale_is_finite_and_collapses_what_hangs_below)
     for (uint32_t i = 0; i < 4; ++i) {
         local_at(run[i], 1)->scale = 0;
         local_at(run[i], 3)->position[0] = FLT_MAX;
-        ck_assert(espl__propagate_from(forest, run[i], 1));
+        ck_assert(grove_propagate(forest, run[i], 1));
         ck_assert_float_eq(world_at(run[i], 3)->position[0], world_at(run[i], 1)->position[0]);
         ck_assert_float_eq(world_at(run[i], 3)->scale, 0);
     }

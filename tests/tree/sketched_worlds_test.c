@@ -232,7 +232,7 @@ START_TEST(tame_sketch_never_had_a_world_that_is_not_finite)
 
     for (uint32_t round = 0; round < 1000; ++round) {
         const uint32_t run = plant_wild(round);
-        bool is_finite = espl__propagate_from(&g.forest, run, 0);
+        bool is_finite = grove_propagate(&g.forest, run, 0);
 
         begin_sketch(8);
         (void)load(run);

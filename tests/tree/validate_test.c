@@ -543,7 +543,7 @@ START_TEST(zeros_of_both_signs_are_told_apart)
     const uint32_t slot = at(plain, 0);
 
     forest->local[slot].position[0] = 0;
-    ck_assert(espl__propagate_from(forest, plain, 0));
+    ck_assert(grove_propagate(forest, plain, 0));
     BREAKS("a world follows from the locals bit for bit", forest->world[slot].position[0], -0.0f);
 }
 END_TEST

@@ -385,7 +385,7 @@ START_TEST(world_that_a_change_does_not_reach_stops_the_walk)
         forest->local[slot_at(run, rank)] = espl__pose_identity();
     }
     forest->local[slot_at(run, 2)].position[0] = 1e6f;
-    ck_assert(espl__propagate_from(forest, run, 0));
+    ck_assert(grove_propagate(forest, run, 0));
 
     // Too little to show beside a million.
     forest->local[slot_at(run, 0)].position[0] = 1e-3f;
@@ -657,15 +657,14 @@ START_TEST(node_recomputed_alone_is_told_of_too)
         espl__span span;
         espl__walk walk;
 
-        forest->local[slot_at(run, rank)].scale = rank == 0 ? HUGE_VALF : FLT_MAX;
-        forest->local[slot_at(run, 0)].scale *= 8;
         espl__walk_begin(&walk, forest, run, &span, 1);
-        if (rank != 0) {
-            (void)espl__propagate_one(&walk, 0);
-        }
+        ck_assert(!espl__propagate_one(&walk, rank));
         ck_assert(walk.is_finite);
+        forest->local[slot_at(run, rank)].scale = HUGE_VALF;
         ck_assert(espl__propagate_one(&walk, rank));
         ck_assert(!walk.is_finite);
+        ck_assert_uint_eq(walk.visited, 2);
+        ck_assert_uint_eq(walk.skipped, 1);
         espl__run_release(forest, run);
     }
 }
@@ -708,12 +707,12 @@ START_TEST(counts_are_added_to_the_forests)
 }
 END_TEST
 
-// Counts of one call of espl__propagate_from().
+// Counts of one call of grove_propagate().
 static visits propagate_counted(uint32_t run, uint32_t rank)
 {
     const visits before = {forest->nodes_visited, forest->nodes_skipped};
 
-    ck_assert(espl__propagate_from(forest, run, rank));
+    ck_assert(grove_propagate(forest, run, rank));
     return (visits){forest->nodes_visited - before.visited, forest->nodes_skipped - before.skipped};
 }
 
