@@ -3,6 +3,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_COMMANDS_H
 #define ESPALIER_LIB_COMMANDS_COMMANDS_H
 
+#include "lib/math/inherit.h"
 #include "lib/store/store.h"
 
 #include <espalier/commands.h>
@@ -93,6 +94,24 @@ static inline uint32_t espl__pending_tag(espl_entity entity)
 static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint32_t serial)
 {
     return (espl_entity){serial, (UINT32_C(1) << 31) | (lane << ESPL__PENDING_TAG_BITS) | tag};
+}
+
+static inline bool espl__is_stay(espl_stay stay)
+{
+    return stay == ESPL_STAY_WORLD || stay == ESPL_STAY_LOCAL || stay == ESPL_STAY_NONE;
+}
+
+static inline bool espl__is_link(espl_link link)
+{
+    return link == ESPL_LINK_OWNED || link == ESPL_LINK_FREE;
+}
+
+/// Tell whether every rule of attaching is one that there is.
+static inline bool espl__options_are_valid(const espl_attach_options *options)
+{
+    return espl__is_stay(options->position) && espl__is_stay(options->rotation) &&
+           espl__is_stay(options->scale) && espl__is_link(options->link) &&
+           espl__flags_are_valid(options->inherit);
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,

@@ -208,16 +208,6 @@ static espl_status check_recorder(const espl_recorder *recorder)
     return recorder->owner->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
 }
 
-static bool is_stay(espl_stay keep)
-{
-    return keep == ESPL_STAY_WORLD || keep == ESPL_STAY_LOCAL || keep == ESPL_STAY_NONE;
-}
-
-static bool is_link(espl_link link)
-{
-    return link == ESPL_LINK_OWNED || link == ESPL_LINK_FREE;
-}
-
 // --- Appending ---
 
 static bool reserve(espl_recorder *recorder, size_t payload_size, size_t pending)
@@ -305,8 +295,7 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_stay(o->position) || !is_stay(o->rotation) || !is_stay(o->scale) || !is_link(o->link) ||
-        !espl__flags_are_valid(o->inherit)) {
+    if (!espl__options_are_valid(o)) {
         return ESPL_ERR_ARGUMENT;
     }
     return append(recorder,
@@ -332,7 +321,7 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_stay(keep)) {
+    if (!espl__is_stay(keep)) {
         return ESPL_ERR_ARGUMENT;
     }
     return append(recorder,
@@ -359,7 +348,7 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
     // What the kind does not read may be anything, and is not kept.
     espl_write_value value = {.transform = {{0}, {0}, 0, {0}, 0}};
 
-    memcpy(&value, &write->value, espl__write_value_size(write->kind));
+    espl__write_load(&value, write->kind, &write->value);
     status = espl__write_check(write->kind, &value);
     if (status != ESPL_OK) {
         return status;
@@ -447,7 +436,7 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
     if (status != ESPL_OK) {
         return status;
     }
-    if (!is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
+    if (!espl__is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
         (unsigned)def->orphan > ESPL_ORPHAN_ROOT || !espl__flags_are_valid(def->inherit) ||
         (def->inherit != 0 && espl_entity_is_null(def->parent))) {
         return ESPL_ERR_ARGUMENT;

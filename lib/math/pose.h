@@ -187,14 +187,18 @@ bool espl__all_finite(const float *values, size_t count);
 
 // A sum is finite only where all of its terms are; where it is not, one may be, or large ones
 // overflowed, and each is looked at.
+static inline float espl__pose_sum(const float q[static 4], const float p[static 3], float scale)
+{
+    return ((q[0] + q[1]) + (q[2] + q[3])) + ((p[0] + p[1]) + (p[2] + scale));
+}
+
 static inline bool espl__pose_is_finite(const espl_pose *pose)
 {
-    const float *const q = pose->rotation;
-    const float *const p = pose->position;
-    const float sum = ((q[0] + q[1]) + (q[2] + q[3])) + ((p[0] + p[1]) + (p[2] + pose->scale));
+    const float sum = espl__pose_sum(pose->rotation, pose->position, pose->scale);
 
     return sum - sum == 0 ||
-           (espl__all_finite(q, 4) && espl__all_finite(p, 3) && espl__all_finite(&pose->scale, 1));
+           (espl__all_finite(pose->rotation, 4) && espl__all_finite(pose->position, 3) &&
+            espl__all_finite(&pose->scale, 1));
 }
 
 static inline bool espl__extra_is_finite(const espl__extra *extra)
@@ -204,11 +208,13 @@ static inline bool espl__extra_is_finite(const espl__extra *extra)
 
 static inline bool espl__transform_is_finite(const espl_transform *transform)
 {
-    const espl_pose pose = espl__pose_of(transform);
-    const float sum = transform->stretch[0] + transform->stretch[1] + transform->stretch[2];
+    const espl_transform *const t = transform;
+    const float sum = espl__pose_sum(t->rotation, t->position, t->scale) +
+                      (t->stretch[0] + t->stretch[1] + t->stretch[2]);
 
-    return espl__pose_is_finite(&pose) &&
-           (sum - sum == 0 || espl__all_finite(transform->stretch, 3));
+    return sum - sum == 0 ||
+           (espl__all_finite(t->rotation, 4) && espl__all_finite(t->position, 3) &&
+            espl__all_finite(&t->scale, 1) && espl__all_finite(t->stretch, 3));
 }
 
 #endif

@@ -367,18 +367,6 @@ espl__value_type espl__write_value_type(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kinds[kind].type : ESPL__VALUE_NONE;
 }
 
-size_t espl__write_value_size(espl_write_kind kind)
-{
-    static const size_t sizes[] = {[ESPL__VALUE_NONE] = 0,
-                                   [ESPL__VALUE_VECTOR] = 3 * sizeof(float),
-                                   [ESPL__VALUE_ROTATION] = 4 * sizeof(float),
-                                   [ESPL__VALUE_SCALAR] = sizeof(float),
-                                   [ESPL__VALUE_TRANSFORM] = sizeof(espl_transform),
-                                   [ESPL__VALUE_WORD] = sizeof(uint32_t)};
-
-    return sizes[espl__write_value_type(kind)];
-}
-
 espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
 {
     bool is_fine = true;

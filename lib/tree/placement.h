@@ -74,8 +74,28 @@ typedef enum espl__value_type {
 } espl__value_type;
 
 espl__value_type espl__write_value_type(espl_write_kind kind);
-/// Bytes of the value that a kind reads; 0 for no such kind.
-size_t espl__write_value_size(espl_write_kind kind);
+
+/// Copy a value from wherever it stands. A copy of a size that is known is a few instructions.
+static inline void espl__write_load(espl_write_value *out, espl_write_kind kind, const void *bytes)
+{
+    switch (espl__write_value_type(kind)) {
+    case ESPL__VALUE_TRANSFORM:
+        memcpy(out, bytes, sizeof(espl_transform));
+        break;
+    case ESPL__VALUE_VECTOR:
+        memcpy(out, bytes, 3 * sizeof(float));
+        break;
+    case ESPL__VALUE_ROTATION:
+        memcpy(out, bytes, 4 * sizeof(float));
+        break;
+    case ESPL__VALUE_SCALAR:
+    case ESPL__VALUE_WORD:
+        memcpy(out, bytes, sizeof(float));
+        break;
+    case ESPL__VALUE_NONE:
+        break;
+    }
+}
 
 /// Carry one write out on a placement.
 ///

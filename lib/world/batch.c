@@ -66,21 +66,15 @@ static espl_write_kind kind_of(const entries *e, size_t i)
     return e->writes != NULL ? e->writes[i].kind : e->kind;
 }
 
-static void load_value(const entries *e, size_t i, espl_write_kind kind, espl_write_value *out)
-{
-    const void *const bytes = e->writes != NULL ? (const void *)&e->writes[i].value
-                                                : (const void *)(e->values + i * e->value_size);
-
-    memcpy(out, bytes, espl__write_value_size(kind));
-}
-
 static espl_status fetch(const void *context, uint32_t number, espl_write_kind *kind,
                          espl_write_value *value)
 {
     const entries *const e = context;
 
     *kind = kind_of(e, number);
-    load_value(e, number, *kind, value);
+    espl__write_load(value, *kind,
+                     e->writes != NULL ? (const void *)&e->writes[number].value
+                                       : (const void *)(e->values + number * e->value_size));
     return espl__write_check(*kind, value);
 }
 

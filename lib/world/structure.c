@@ -47,18 +47,6 @@ static espl_status check_living(const espl_world *world, espl_entity entity)
 
 // --- Attach and detach ---
 
-static bool is_stay(espl_stay keep)
-{
-    return keep == ESPL_STAY_WORLD || keep == ESPL_STAY_LOCAL || keep == ESPL_STAY_NONE;
-}
-
-static bool are_options_valid(const espl_attach_options *o)
-{
-    return is_stay(o->position) && is_stay(o->rotation) && is_stay(o->scale) &&
-           (o->link == ESPL_LINK_OWNED || o->link == ESPL_LINK_FREE) &&
-           espl__flags_are_valid(o->inherit);
-}
-
 static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
                           const espl_attach_options *o)
 {
@@ -66,7 +54,7 @@ static espl_status attach(espl_world *world, espl_entity child, espl_entity pare
 
     status = status != ESPL_OK ? status : check_living(world, child);
     status = status != ESPL_OK ? status : check_living(world, parent);
-    if (status == ESPL_OK && !are_options_valid(o)) {
+    if (status == ESPL_OK && !espl__options_are_valid(o)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
@@ -99,7 +87,7 @@ espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : check_living(world, entity);
-    if (status == ESPL_OK && !is_stay(keep)) {
+    if (status == ESPL_OK && !espl__is_stay(keep)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {

@@ -182,16 +182,6 @@ static espl_status write_sided(espl_world *world, uint32_t slot, espl_write_kind
     return finish(world, &before, &after, status);
 }
 
-// Copy a value; a copy of a size that is known is a few instructions.
-static void load_value(espl_write_value *out, espl_write_kind kind, const void *bytes)
-{
-    if (espl__write_value_type(kind) == ESPL__VALUE_TRANSFORM) {
-        memcpy(&out->transform, bytes, sizeof out->transform);
-    } else {
-        memcpy(out, bytes, espl__write_value_size(kind));
-    }
-}
-
 static espl_status carry_out(espl_world *world, espl_entity entity, espl_write_kind kind,
                              const void *bytes)
 {
@@ -205,7 +195,7 @@ static espl_status carry_out(espl_world *world, espl_entity entity, espl_write_k
     if (status != ESPL_OK) {
         return status;
     }
-    load_value(&value, kind, bytes);
+    espl__write_load(&value, kind, bytes);
     status = espl__write_check(kind, &value);
     if (status != ESPL_OK) {
         return status;

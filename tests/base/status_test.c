@@ -8,6 +8,7 @@
 static const espl_status statuses[] = {
     ESPL_OK,
     ESPL_LOSSY,
+    ESPL_PARTLY,
     ESPL_ERR_NO_MEMORY,
     ESPL_ERR_ARGUMENT,
     ESPL_ERR_NULL_ENTITY,
@@ -24,6 +25,8 @@ static const espl_status statuses[] = {
     ESPL_ERR_PLAYED,
     ESPL_ERR_EXECUTOR,
     ESPL_ERR_NOT_CHILD,
+    ESPL_ERR_COPIES_PARENT,
+    ESPL_ERR_SHEAR,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
