@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
+
 enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16, DIGITS = 4, BUCKETS = 256 };
 
 // The entries as the caller holds them: in one array, or in one of entities and one of values.

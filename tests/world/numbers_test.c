@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Numbers that go wrong elsewhere: rotations without end, scales of nothing, of less than nothing
-// and of nearly nothing, far corners of the range.
+// and of nearly nothing, far corners of the range. A letter before a name is that of an entry in the
+// list of faults that others had.
 #include "tests/planting.h"
 #include "tests/runner.h"
 
@@ -58,7 +59,7 @@ static void turn_for_long(size_t turns, turn_function turn, uint32_t flags)
     test_world_end(&test);
 }
 
-START_TEST(ten_million_turns_leave_a_rotation_a_rotation)
+START_TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
 {
     const size_t share = test_scaled(2500000);
 
@@ -124,7 +125,7 @@ END_TEST
 
 // Zero on any axis at any depth: everything stays finite, and what hangs below can be taken out
 // again whole.
-START_TEST(zero_on_any_axis_at_any_depth_stays_finite)
+START_TEST(i1_zero_on_any_axis_at_any_depth_stays_finite)
 {
     enum { DEPTH = 5 };
     const int axis = _i % 4, depth = _i / 4;
@@ -227,9 +228,9 @@ static Suite *numbers_suite(void)
     TCase *const tcase = tcase_create("worlds");
 
     tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, ten_million_turns_leave_a_rotation_a_rotation);
+    tcase_add_test(tcase, i3_ten_million_turns_leave_a_rotation_a_rotation);
     tcase_add_loop_test(tcase, worlds_are_set_under_any_scale, 0, SCALES);
-    tcase_add_loop_test(tcase, zero_on_any_axis_at_any_depth_stays_finite, 0, 20);
+    tcase_add_loop_test(tcase, i1_zero_on_any_axis_at_any_depth_stays_finite, 0, 20);
     tcase_add_test(tcase, minus_zero_is_another_value_than_zero);
     tcase_add_test(tcase, denormals_are_kept_bit_for_bit);
     tcase_add_test(tcase, the_range_ends_where_floats_end);

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Faults that other systems of this kind have had with stale worlds and with numbers, each as a
+// test that would have caught it here. The letters name the entry in the list of them.
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void position_of(const espl_world *world, espl_entity entity, float out[3])
+{
+    ck_assert_int_eq(espl_get_world_position(world, entity, out), ESPL_OK);
+}
+
+static float x_of(const espl_world *world, espl_entity entity)
+{
+    float at[3];
+
+    position_of(world, entity, at);
+    return at[0];
+}
+
+// --- H: stale propagation ---
+
+enum { KIN = 7 };
+
+// The next of all trees in which parents have smaller numbers than children. false: it was the last.
+static bool next_tree(uint32_t parent[KIN])
+{
+    for (uint32_t i = KIN - 1; i > 0; --i) {
+        if (parent[i] + 1 < i) {
+            parent[i] += 1;
+            return true;
+        }
+        parent[i] = 0;
+    }
+    return false;
+}
+
+// Each of a set of nodes moves to x, the others stay: worlds are sums along the way up.
+static void write_subset(espl_world *world, const espl_entity *node, const uint32_t *parent,
+                         unsigned subset, float x[KIN])
+{
+    espl_write writes[KIN];
+    float sums[KIN];
+    size_t count = 0;
+
+    for (uint32_t i = KIN; i-- > 0;) { // children first, as nobody should have to order them
+        if ((subset >> i & 1) != 0) {
+            x[i] += (float)(i + 1);
+            writes[count++] = write_vector(node[i], ESPL_WRITE_LOCAL_POSITION, x[i], 0, 0);
+        }
+    }
+    ck_assert_int_eq(espl_write_batch(world, writes, count, NULL), ESPL_OK);
+    for (uint32_t i = 0; i < KIN; ++i) {
+        sums[i] = x[i] + (i > 0 ? sums[parent[i]] : 0);
+        ck_assert_msg(x_of(world, node[i]) == sums[i], "node %u of subset %#x", i, subset);
+    }
+}
+
+START_TEST(h2_a_clean_node_between_two_written_ones_strands_nobody)
+{
+    uint32_t parent[KIN] = {PLANT_ROOT};
+
+    do {
+        float x[KIN];
+        test_world test;
+
+        test_world_begin(&test, 0, NULL);
+        espl_entity *const node = plant_forest(test.world, parent, KIN);
+        for (uint32_t i = 0; i < KIN; ++i) {
+            x[i] = 1;
+        }
+        for (unsigned subset = 1; subset < 1u << KIN; subset += test_scaled(100) < 100 ? 11 : 1) {
+            write_subset(test.world, node, parent, subset, x);
+        }
+        free(node);
+        test_world_end(&test);
+    } while (next_tree(parent));
+}
+END_TEST
+
+START_TEST(h3_a_read_in_the_middle_of_building_leaves_nothing_stale)
+{
+    const espl_attach_options local = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity e[4];
+    for (int i = 0; i < 4; ++i) {
+        e[i] = test_solo_at(test.world, 1, 0, 0);
+    }
+    ck_assert_int_eq(espl_attach(test.world, e[2], e[1], &local), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, e[2]), 2);
+    ck_assert_int_eq(espl_attach(test.world, e[1], e[0], &local), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, e[2]), 3);
+    ck_assert_int_eq(espl_attach(test.world, e[1], e[3], &local), ESPL_OK);
+    ck_assert_int_eq(espl_translate_local(test.world, e[3], (float[3]){10, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, e[2]), 13);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(h4_two_writes_without_a_read_between_them_count_both)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 3);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[0], (float[3]){5, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_position(test.world, node[0], (float[3]){7, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, node[2]), 9);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// Children of every sort side by side: the plain ones, one that stands still, a copy, a bare one.
+START_TEST(h6_a_sibling_that_stands_still_stops_none_of_the_others)
+{
+    static const uint32_t parent[6] = {PLANT_ROOT, 0, 0, 0, 0, 2};
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_forest(test.world, parent, 6);
+    ck_assert_int_eq(espl_set_inherit(test.world, node[2], ESPL_KEEP_POSITION), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(test.world, node[3], ESPL_COPY_PARENT), ESPL_OK);
+    ck_assert_int_eq(espl_translate_local(test.world, node[0], (float[3]){100, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, node[1]), 102);
+    ck_assert_float_eq(x_of(test.world, node[2]), 2);
+    ck_assert_float_eq(x_of(test.world, node[3]), 101);
+    ck_assert_float_eq(x_of(test.world, node[4]), 102);
+    ck_assert_float_eq(x_of(test.world, node[5]), 3);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- I: numbers ---
+
+static espl_transform random_placement(uint64_t *random)
+{
+    espl_transform t = espl_transform_identity();
+
+    for (int i = 0; i < 4; ++i) {
+        t.rotation[i] = test_between(random, -1, 1);
+    }
+    t.rotation[3] += t.rotation[3] < 0 ? -0.25f : 0.25f;
+    for (int i = 0; i < 3; ++i) {
+        t.position[i] = test_between(random, -10, 10);
+        t.stretch[i] = test_between(random, 0.25f, 4);
+    }
+    t.scale = test_between(random, 0.25f, 4) * (test_one_in(random, 4) ? -1.0f : 1.0f);
+    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
+    return t;
+}
+
+// A turned child under a stretched parent has no shear to lose: it keeps place, turn and shape.
+START_TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
+{
+    uint64_t random = 5;
+
+    for (int round = 0; round < 1000; ++round) {
+        const espl_transform parent = random_placement(&random), child = random_placement(&random);
+        float before[16], after[16];
+        test_world test;
+
+        test_world_begin(&test, 0, NULL);
+        const espl_entity up = test_solo(test.world), down = test_solo(test.world);
+        ck_assert_int_eq(espl_set_local(test.world, up, &parent), ESPL_OK);
+        ck_assert_int_eq(espl_set_local(test.world, down, &child), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, before), ESPL_OK);
+        ck_assert_int_eq(espl_attach(test.world, down, up, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, after), ESPL_OK);
+        for (int i = 0; i < 16; ++i) {
+            ck_assert_double_le(fabs((double)before[i] - (double)after[i]), 1e-4);
+        }
+        test_world_end(&test);
+    }
+}
+END_TEST
+
+// Steps of a millimetre ten thousand kilometres out: what a float holds, and the same bits batched.
+START_TEST(i7_small_steps_far_out_are_the_same_batched_and_single)
+{
+    const float far = 1e7f, step[3] = {1e-3f, 1, -1e-3f};
+    test_world test;
+    float single[3], batched[3], expected[3] = {far, far, far};
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity a = test_solo_at(test.world, far, far, far);
+    const espl_entity b = test_solo_at(test.world, far, far, far);
+    const espl_write write = write_vector(b, ESPL_WRITE_TRANSLATE_WORLD, step[0], step[1], step[2]);
+
+    for (int i = 0; i < 1000; ++i) {
+        ck_assert_int_eq(espl_translate_world(test.world, a, step), ESPL_OK);
+        ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_OK);
+        for (int k = 0; k < 3; ++k) {
+            expected[k] += step[k];
+        }
+    }
+    position_of(test.world, a, single);
+    position_of(test.world, b, batched);
+    ck_assert(memcmp(single, expected, sizeof single) == 0);
+    ck_assert(memcmp(single, batched, sizeof single) == 0);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(i9_no_placement_is_refused_as_a_matrix)
+{
+    uint64_t random = 9;
+
+    for (size_t i = 0; i < test_scaled(100000); ++i) {
+        const espl_transform t = random_placement(&random);
+        espl_transform found;
+        float columns[16], residual = 1;
+
+        espl_transform_matrix_4x4(columns, &t);
+        ck_assert_int_eq(espl_transform_from_matrix_4x4(&found, columns, &residual), ESPL_OK);
+        ck_assert_float_le(residual, 2e-6f);
+    }
+}
+END_TEST
+
+// The inverse takes the offset back by the parent's rotation before it divides: against doubles.
+START_TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
+{
+    uint64_t random = 11;
+
+    for (int round = 0; round < 2000; ++round) {
+        const espl_transform frame = random_placement(&random), other = random_placement(&random);
+        espl_transform seen;
+        double columns[3][3], back[3] = {0, 0, 0};
+        float matrix[16];
+        test_world test;
+
+        test_world_begin(&test, 0, NULL);
+        const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+        ck_assert_int_eq(espl_set_local(test.world, a, &frame), ESPL_OK);
+        ck_assert_int_eq(espl_set_local(test.world, b, &other), ESPL_OK);
+        ck_assert_int_eq(espl_relative(test.world, a, b, &seen), ESPL_OK);
+        ck_assert_int_eq(espl_get_matrix_4x4(test.world, a, matrix), ESPL_OK);
+        for (int i = 0; i < 9; ++i) {
+            columns[i / 3][i % 3] = (double)matrix[4 * (i / 3) + i % 3];
+        }
+        for (int axis = 0; axis < 3; ++axis) {
+            for (int k = 0; k < 3; ++k) {
+                back[k] += columns[axis][k] * (double)seen.position[axis];
+            }
+        }
+        for (int k = 0; k < 3; ++k) {
+            const double off = (double)other.position[k] - (double)frame.position[k] - back[k];
+
+            ck_assert_double_le(fabs(off), 1e-4);
+        }
+        test_world_end(&test);
+    }
+}
+END_TEST
+
+static Suite *bugs_suite(void)
+{
+    Suite *const suite = suite_create("bugs of worlds");
+    TCase *const stale = tcase_create("stale"), *const numbers = tcase_create("numbers");
+
+    tcase_set_timeout(stale, 300);
+    tcase_add_test(stale, h2_a_clean_node_between_two_written_ones_strands_nobody);
+    tcase_add_test(stale, h3_a_read_in_the_middle_of_building_leaves_nothing_stale);
+    tcase_add_test(stale, h4_two_writes_without_a_read_between_them_count_both);
+    tcase_add_test(stale, h6_a_sibling_that_stands_still_stops_none_of_the_others);
+    suite_add_tcase(suite, stale);
+    tcase_set_timeout(numbers, 300);
+    tcase_add_test(numbers, i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch);
+    tcase_add_test(numbers, i7_small_steps_far_out_are_the_same_batched_and_single);
+    tcase_add_test(numbers, i9_no_placement_is_refused_as_a_matrix);
+    tcase_add_test(numbers, i11_the_inverse_scale_meets_the_right_part_of_the_translation);
+    suite_add_tcase(suite, numbers);
+    return suite;
+}
+
+RUN_SUITE(bugs_suite)
