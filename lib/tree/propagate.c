@@ -347,9 +347,15 @@ bool espl__propagate_one(espl__walk *walk, uint32_t rank)
 
 bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank)
 {
+    const espl__run *const header = &forest->runs[run];
+
     forest->nodes_visited += 1;
-    (void)compose_at(forest, &forest->runs[run], rank);
-    return espl__pose_is_finite(&forest->world[forest->order[forest->runs[run].base + rank]]);
+    // Where slots stand in rank order, the order need not be read to find the parent.
+    if (rank != 0 && (header->flags & ESPL__RUN_GENERAL) == 0) {
+        return compose_ranks(forest, header, rank, rank + 1);
+    }
+    (void)compose_at(forest, header, rank);
+    return espl__pose_is_finite(&forest->world[forest->order[header->base + rank]]);
 }
 
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)

@@ -138,33 +138,64 @@ static espl_status finish(espl_world *world, const node *before, const node *aft
 
 // --- Every kind of write ---
 
-// Nodes without side arrays, by far the most: the local pose is all that is stored of them.
+// Nodes without side arrays, by far the most: the local pose is all that is stored of them. A kind
+// that needs no world leaves the world to propagation, which composes it in place.
+static espl_status change_local(const espl__forest *forest, uint32_t slot, espl_write_kind kind,
+                                const espl_write_value *value, espl_pose *local)
+{
+    *local = forest->local[slot];
+    if (espl__write_is_local(kind)) {
+        return espl__local_write(local, kind, value);
+    }
+    const uint32_t up = espl__frame_slot(forest, slot);
+    espl_pose world = forest->world[slot];
+
+    if (up == ESPL__NO_SLOT) {
+        return espl__pose_write(local, &world, NULL, kind, value);
+    }
+    const espl__frame parent = {forest->world[up], espl__extra_default()};
+
+    return espl__pose_write(local, &world, &parent, kind, value);
+}
+
+// Propagate from a slot whose local changed. false: some world is not finite; all are as before,
+// and so is the local.
+static bool follow_local(espl__forest *forest, uint32_t slot, const espl_pose *old_local)
+{
+    const uint32_t run = forest->run[slot], rank = forest->rank[slot];
+    const espl_pose old_world = forest->world[slot];
+
+    if (espl__propagate_at(forest, run, rank)) {
+        if (memcmp(&old_world, &forest->world[slot], sizeof old_world) == 0) {
+            forest->nodes_skipped += 1;
+            return true;
+        }
+        if (espl__propagate_changed(forest, run, rank)) {
+            return true;
+        }
+    }
+    forest->local[slot] = *old_local;
+    forest->world[slot] = old_world;
+    (void)espl__propagate_below(forest, run, rank);
+    return false;
+}
+
 static espl_status write_plain(espl__forest *forest, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
-    const uint32_t run = forest->run[slot], rank = forest->rank[slot];
-    const uint32_t up = espl__frame_slot(forest, slot);
-    const espl__frame parent = {up != ESPL__NO_SLOT ? forest->world[up] : espl__pose_identity(),
-                                espl__extra_default()};
-    espl_pose local = forest->local[slot], world = forest->world[slot];
-    const espl_status status =
-        espl__pose_write(&local, &world, up != ESPL__NO_SLOT ? &parent : NULL, kind, value);
+    const espl_pose old_local = forest->local[slot];
+    espl_pose local;
+    const espl_status status = change_local(forest, slot, kind, value, &local);
 
-    if (status < 0 || memcmp(&forest->local[slot], &local, sizeof local) == 0) {
-        forest->writes_skipped += status < 0 ? 0 : 1;
+    if (status < 0) {
         return status;
     }
-    const espl_pose old_local = forest->local[slot], old_world = forest->world[slot];
-
+    if (memcmp(&old_local, &local, sizeof local) == 0) {
+        forest->writes_skipped += 1;
+        return status;
+    }
     forest->local[slot] = local;
-    forest->world[slot] = world;
-    forest->nodes_visited += 1;
-    if (memcmp(&old_world, &world, sizeof world) == 0) {
-        forest->nodes_skipped += 1;
-    } else if (!espl__propagate_changed(forest, run, rank)) {
-        forest->local[slot] = old_local;
-        forest->world[slot] = old_world;
-        (void)espl__propagate_below(forest, run, rank);
+    if (!follow_local(forest, slot, &old_local)) {
         return ESPL_ERR_RANGE;
     }
     forest->writes += 1;
