@@ -64,6 +64,18 @@ static inline espl_pose espl__pose_of(const espl_transform *transform)
     return pose;
 }
 
+/// Tell whether two poses are the same bits. A few wide compares, where a call of memcmp() would
+/// cost as much as a small write does otherwise.
+static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)
+{
+    uint64_t left[4], right[4];
+
+    memcpy(left, a, sizeof left);
+    memcpy(right, b, sizeof right);
+    return ((left[0] ^ right[0]) | (left[1] ^ right[1]) | (left[2] ^ right[2]) |
+            (left[3] ^ right[3])) == 0;
+}
+
 static inline espl__extra espl__extra_of(const espl_transform *transform)
 {
     const espl_transform *const t = transform;
@@ -177,10 +189,19 @@ enum { ESPL__LOST_X = 1, ESPL__LOST_Y = 2, ESPL__LOST_Z = 4, ESPL__LOST_SCALE = 
 unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const float *stretch,
                              const espl_pose *world, const espl_pose *fallback);
 
+/// The part of espl__rotation_normalize() for what is off unit length.
+bool espl__rotation_to_unit(float q[static 4]);
+
 /// Bring a rotation to unit length, in place: bit for bit as it is when its squared length, summed
 /// in float from x to w, is within 4e-7 of 1. Doing it twice does no more than once.
 /// @return false, and no change, where there is no direction: zero length, NaN, infinity.
-bool espl__rotation_normalize(float q[static 4]);
+static inline bool espl__rotation_normalize(float q[static 4])
+{
+    const float off_unit = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1;
+
+    // False for a NaN.
+    return (off_unit <= 4e-7f && off_unit >= -4e-7f) || espl__rotation_to_unit(q);
+}
 
 /// Tell whether each of some values is finite.
 bool espl__all_finite(const float *values, size_t count);

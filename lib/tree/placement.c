@@ -539,6 +539,11 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
     espl_pose pose = *local, next = *local;
     unsigned lost = 0;
 
+    // The usual write: a value that was checked already.
+    if (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) {
+        *local = espl__pose_of(&value->transform);
+        return ESPL_OK;
+    }
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
         next.scale *= value->scale;
     } else if (parts != 0) {

@@ -79,7 +79,7 @@ static bool copy_parent(const view *v, uint32_t slot, uint32_t up)
         is_changed = memcmp(own, &v->extra[up - v->base], sizeof *own) != 0;
         *own = v->extra[up - v->base];
     }
-    return is_changed || memcmp(&before, &v->world[slot], sizeof before) != 0;
+    return is_changed || !espl__pose_is_same(&before, &v->world[slot]);
 }
 
 // The world at one rank below the root, whatever its flags. Tells whether what hangs below sees a
@@ -106,7 +106,7 @@ static bool compose_general(const view *v, uint32_t rank)
             espl__keep_parts(&v->world[slot], kept);
         }
     }
-    return memcmp(&before, &v->world[slot], sizeof before) != 0;
+    return !espl__pose_is_same(&before, &v->world[slot]);
 }
 
 static bool all_finite(const espl__forest *forest, const espl__run *run, uint32_t begin,
@@ -327,8 +327,7 @@ static bool compose_at(espl__forest *forest, const espl__run *header, uint32_t r
     if (rank != 0) {
         return compose_general(&v, rank);
     }
-    const bool is_changed =
-        memcmp(&forest->world[slot], &forest->local[slot], sizeof(espl_pose)) != 0;
+    const bool is_changed = !espl__pose_is_same(&forest->world[slot], &forest->local[slot]);
 
     forest->world[slot] = forest->local[slot];
     return is_changed;

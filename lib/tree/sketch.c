@@ -526,8 +526,7 @@ static bool settle_world(espl__sketch *sketch, uint32_t node)
     // A stretch moves what hangs below even where the node's own pose stays.
     const bool is_passed_on = (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_MOVED)) != 0 ||
                               espl__sketch_copies(sketch, node);
-    if (is_clone || is_passed_on ||
-        memcmp(&world, &sketch->forest->world[n->slot], sizeof world) != 0) {
+    if (is_clone || is_passed_on || !espl__pose_is_same(&world, &sketch->forest->world[n->slot])) {
         n->flags |= ESPL__NODE_CHANGED;
         sketch->worlds[node] = world;
         sketch->changed_count += 1;

@@ -155,7 +155,7 @@ static const char *world_rule(const espl__forest *forest, uint32_t slot)
     }
     const espl_pose expected = espl__world_expected(forest, slot);
 
-    return memcmp(&expected, &forest->world[slot], sizeof expected) == 0
+    return espl__pose_is_same(&expected, &forest->world[slot])
                ? NULL
                : "a world follows from the locals bit for bit";
 }

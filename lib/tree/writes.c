@@ -64,7 +64,7 @@ static espl_status apply_one(const espl__run_writes *w, node *n, uint32_t number
         const espl_pose before = n->placement.local;
 
         status = espl__pose_write(&n->placement.local, &n->world, n->parent, kind, &value);
-        *is_same = memcmp(&before, &n->placement.local, sizeof before) == 0;
+        *is_same = espl__pose_is_same(&before, &n->placement.local);
     } else {
         const espl__placement before = n->placement;
 
@@ -100,7 +100,7 @@ static bool apply_entries(espl__run_writes *w, node *n, uint32_t begin, uint32_t
 static void store_node(espl__forest *forest, espl__walk *walk, uint32_t slot, const node *n)
 {
     const espl__extra old_extra = espl__slot_extra(forest, slot);
-    const bool is_moved = memcmp(&forest->world[slot], &n->world, sizeof n->world) != 0;
+    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &n->world);
     bool is_stretched = false;
 
     if (walk->run->side != NULL) {
@@ -211,7 +211,7 @@ static bool sweep_node(sweep *s, uint32_t number)
     if (*result < 0) {
         return true;
     }
-    if (memcmp(&s->forest->local[slot], &local, sizeof local) == 0) {
+    if (espl__pose_is_same(&s->forest->local[slot], &local)) {
         w->writes_skipped += 1;
         return true;
     }

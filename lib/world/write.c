@@ -86,7 +86,7 @@ static bool follow(espl__forest *forest, uint32_t slot, const node *before, cons
 {
     forest->world[slot] = after->world;
     forest->nodes_visited += 1;
-    if (memcmp(&before->world, &after->world, sizeof before->world) == 0 &&
+    if (espl__pose_is_same(&before->world, &after->world) &&
         memcmp(&before->placement.extra, &after->placement.extra, sizeof(espl__extra)) == 0) {
         forest->nodes_skipped += 1;
         return true;
@@ -166,7 +166,7 @@ static bool follow_local(espl__forest *forest, uint32_t slot, const espl_pose *o
     const espl_pose old_world = forest->world[slot];
 
     if (espl__propagate_at(forest, run, rank)) {
-        if (memcmp(&old_world, &forest->world[slot], sizeof old_world) == 0) {
+        if (espl__pose_is_same(&old_world, &forest->world[slot])) {
             forest->nodes_skipped += 1;
             return true;
         }
@@ -190,7 +190,7 @@ static espl_status write_plain(espl__forest *forest, uint32_t slot, espl_write_k
     if (status < 0) {
         return status;
     }
-    if (memcmp(&old_local, &local, sizeof local) == 0) {
+    if (espl__pose_is_same(&old_local, &local)) {
         forest->writes_skipped += 1;
         return status;
     }
