@@ -349,8 +349,14 @@ bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank)
     const espl__run *const header = &forest->runs[run];
 
     forest->nodes_visited += 1;
+    if (rank == 0) {
+        const uint32_t slot = forest->order[header->base];
+
+        forest->world[slot] = forest->local[slot];
+        return espl__pose_is_finite(&forest->world[slot]);
+    }
     // Where slots stand in rank order, the order need not be read to find the parent.
-    if (rank != 0 && (header->flags & ESPL__RUN_GENERAL) == 0) {
+    if ((header->flags & ESPL__RUN_GENERAL) == 0) {
         return compose_ranks(forest, header, rank, rank + 1);
     }
     (void)compose_at(forest, header, rank);
