@@ -298,6 +298,10 @@ static bool propagate(espl__forest *forest, uint32_t run, uint32_t rank, bool vi
         forest->nodes_visited += header->size - 1;
         return header->size == 1 || compose_ranks(forest, header, 1, header->size);
     }
+    // Most nodes are leaves.
+    if (espl__first_child(forest, header, rank) == espl__first_child(forest, header, rank + 1)) {
+        return true;
+    }
     espl__walk_begin(&walk, forest, run, spans, SPANS_ON_STACK);
     walk.visits_all = visits_all;
     espl__walk_push_children(&walk, rank);
