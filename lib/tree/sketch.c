@@ -352,6 +352,10 @@ espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
 static unsigned growth_by(float factor)
 {
     int exponent = 0;
+
+    if (fabsf(factor) <= 1) {
+        return 0;
+    }
     const float mantissa = frexpf(fabsf(factor), &exponent); // in [0.5, 1)
 
     exponent -= mantissa == 0.5f; // a power of two is no more than itself
@@ -388,11 +392,18 @@ bool espl__sketch_is_tame(const espl__sketch *sketch)
     int exponent = 0;
 
     for (uint32_t node = 0; node < sketch->count; ++node) {
-        const espl__placement placement =
-            espl__slot_placement(sketch->forest, sketch->nodes[node].slot);
+        const uint32_t slot = sketch->nodes[node].slot;
+        const espl_pose *const local = &sketch->forest->local[slot];
 
-        reach += reach_of(&placement);
-        growth += growth_of(&placement);
+        if (espl__slot_is(sketch->forest, slot, ESPL__SLOT_SIDE)) {
+            const espl__placement placement = espl__slot_placement(sketch->forest, slot);
+
+            reach += reach_of(&placement);
+            growth += growth_of(&placement);
+        } else {
+            reach += length_of(local->position);
+            growth += growth_by(local->scale);
+        }
     }
     (void)frexp(reach, &exponent);
     // Eight powers to spare, for rotations off unit length and for rounding.
