@@ -17,12 +17,27 @@ static bool make_carts(espl_world *world)
         !espl_create(world, set, 2, CARTS, carts) && !espl_create(world, set, 1, CARTS, lanterns);
 
     for (int i = 0; ok && i < CARTS; ++i) {
-        const float metres = (float)(i % 4);
-
-        ok = !espl_set(world, carts[i], speed, &metres, sizeof metres) &&
-             !espl_attach(world, lanterns[i], carts[i], NULL);
+        ok = !espl_attach(world, lanterns[i], carts[i], NULL);
     }
     return ok;
+}
+
+// A column that is asked for to be written counts as changed from now on.
+static bool push(espl_world *world)
+{
+    espl_query query;
+
+    if (espl_query_begin(world, &(espl_query_def){.all = &speed, .all_count = 1}, &query)) {
+        return false;
+    }
+    while (espl_query_next(&query)) {
+        float *const speeds = espl_query_write(&query, speed, sizeof *speeds);
+
+        for (size_t row = 0; row < query.count; ++row) {
+            speeds[row] = (float)(row % 4);
+        }
+    }
+    return true;
 }
 
 // Writing a transform is no structural call, so it may be done within the loop.
@@ -37,7 +52,7 @@ static bool roll(espl_world *world)
         return false;
     }
     while (espl_query_next(&query)) {
-        const float *const speeds = espl_query_column(&query, speed, sizeof *speeds);
+        const float *const speeds = espl_query_read(&query, speed, sizeof *speeds);
 
         for (size_t row = 0; row < query.count; ++row) {
             ok = ok && !espl_get_local(world, query.entities[row], &local);
@@ -70,10 +85,11 @@ static bool survey(espl_world *world)
 
 int main(void)
 {
-    const espl_component_def def = {"speed", sizeof(float), _Alignof(float)};
+    const espl_component_def def = {
+        .name = "speed", .size = sizeof(float), .alignment = _Alignof(float)};
     espl_world *world = NULL;
     bool ok = !espl_world_create(&world, NULL) && !espl_component_register(world, &def, &speed);
-    ok = ok && make_carts(world) && roll(world) && survey(world);
+    ok = ok && make_carts(world) && push(world) && roll(world) && survey(world);
     espl_world_destroy(world);
     return ok ? 0 : 1;
 }

@@ -2,8 +2,7 @@
 // Clones of an owned closure, and where they are placed.
 #include "tests/placing.h"
 
-// Collect the owned closure in `doomed`, parents first.
-static uint32_t collect_closure(const test_model *model, uint32_t source)
+uint32_t model_collect_closure(const test_model *model, uint32_t source)
 {
     uint32_t count = 0;
     for (uint32_t i = source; i != MODEL_NONE;) {
@@ -17,17 +16,29 @@ static uint32_t collect_closure(const test_model *model, uint32_t source)
 
 uint32_t model_closure_size(const test_model *model, uint32_t node)
 {
-    return collect_closure(model, node);
+    return model_collect_closure(model, node);
+}
+
+// A reference into the closure names the clone; any other stays. Clones are numbered from `first`
+// in the order of the closure.
+static uint32_t cloned_kin(const test_model *model, uint32_t first, uint32_t count, uint32_t kin)
+{
+    const uint32_t at = kin < first ? model->nodes[kin].clone - first : count;
+
+    return at < count && model->doomed[at] == kin ? first + at : kin;
 }
 
 static uint32_t clone_closure(test_model *model, uint32_t count)
 {
+    const uint32_t first = model->count;
+
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t clone = model_add(model); // which may move the nodes
         model_node *const from = &model->nodes[model->doomed[i]];
         model_node *const to = &model->nodes[clone];
 
-        to->tag = from->tag;
+        to->set = from->set & ~model_bit(ESPL_PREFAB);
+        to->values = from->values;
         to->has_placement = from->has_placement;
         to->state = from->state;
         from->clone = clone;
@@ -36,7 +47,11 @@ static uint32_t clone_closure(test_model *model, uint32_t count)
             model_link(model, clone, model->nodes[from->parent].clone, MODEL_NONE);
         }
     }
-    return model->nodes[model->doomed[0]].clone;
+    for (uint32_t i = first; i < first + count; ++i) {
+        model_values *const values = &model->nodes[i].values;
+        values->kin = cloned_kin(model, first, count, values->kin);
+    }
+    return first;
 }
 
 static model_answer instance_faults(const test_model *model, const model_instance *def,
@@ -107,10 +122,9 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
     if (faults != 0) {
         return faults;
     }
-    const uint32_t tag = def->sets_tag ? def->tag : model->nodes[def->source].tag;
     model_state state;
     const espl_status status = clone_state(model, def, parent, &transform, &state);
-    const uint32_t size = collect_closure(model, def->source);
+    const uint32_t size = model_collect_closure(model, def->source);
 
     for (size_t i = 0; i < def->count; ++i) {
         const uint32_t clone = clone_closure(model, size);
@@ -120,7 +134,7 @@ model_answer model_instantiate(test_model *model, const model_instance *def, uin
             return model_answer_of(ESPL_ERR_RANGE);
         }
         model->nodes[clone].link = parent != MODEL_NONE ? def->link : ESPL_LINK_OWNED;
-        model->nodes[clone].tag = tag;
+        model_set_values(&model->nodes[clone], def->set, &def->values);
         if (parent != MODEL_NONE) {
             model_link(model, clone, parent, before);
         }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // All that a world under test shows of its entities, compared with its model.
+#include "tests/changes.h"
 #include "tests/oracle.h"
-#include "tests/tape.h"
+#include "tests/picks.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -51,8 +52,7 @@ static void compare_links(const test_side *side, const test_tape *tape, uint32_t
     const espl_world *const world = side->world;
     const model_node *const n = &tape->model.nodes[node];
     const espl_entity entity = side->handles[node];
-    espl_entity child = espl_get_first_child(world, entity);
-    uint32_t tag = 0;
+    espl_entity child = espl_get_first_child(world, entity), last = espl_entity_null();
 
     tape_demand(tape, espl_is_alive(world, entity), "node %u is dead", node);
     tape_demand(tape, espl_get_role(world, entity) == model_role(&tape->model, node),
@@ -66,13 +66,14 @@ static void compare_links(const test_side *side, const test_tape *tape, uint32_t
     for (uint32_t i = n->first; i != MODEL_NONE; i = tape->model.nodes[i].next) {
         tape_demand(tape, espl_entity_equal(child, side->handles[i]),
                     "node %u has another child in place of node %u", node, i);
+        tape_demand(tape, espl_entity_equal(espl_get_previous_sibling(world, child), last),
+                    "node %u stands behind another sibling", i);
+        last = child;
         child = espl_get_next_sibling(world, child);
     }
     tape_demand(tape, espl_entity_is_null(child), "node %u has a child too many", node);
-    tape_demand(tape,
-                espl_get(world, entity, side->tag_component, &tag, sizeof tag) == ESPL_OK &&
-                    tag == n->tag,
-                "node %u has another component value", node);
+    tape_demand(tape, espl_entity_equal(espl_get_last_child(world, entity), last),
+                "node %u has another last child", node);
 }
 
 // Ranks count ghosts, so they are the breadth-first order only where there are none.
@@ -82,7 +83,7 @@ static void compare_ranks(const test_side *side, const test_tape *tape, uint32_t
     uint32_t *const queue = malloc(model->living_count * sizeof *queue);
     uint32_t end = 1;
 
-    ck_assert_ptr_nonnull(queue);
+    tape_demand(tape, queue != NULL, "no memory");
     queue[0] = root;
     for (uint32_t rank = 0; rank < end; ++rank) {
         const uint32_t got = espl_get_rank(side->world, side->handles[queue[rank]]);
@@ -129,7 +130,11 @@ static void compare_dead(const test_side *side, const test_tape *tape, uint32_t 
                 espl_get_role(side->world, entity) == ESPL_ROLE_NONE &&
                     espl_entity_is_null(espl_get_parent(side->world, entity)) &&
                     espl_entity_is_null(espl_get_first_child(side->world, entity)) &&
-                    espl_entity_is_null(espl_get_next_sibling(side->world, entity)),
+                    espl_entity_is_null(espl_get_last_child(side->world, entity)) &&
+                    espl_entity_is_null(espl_get_previous_sibling(side->world, entity)) &&
+                    espl_entity_is_null(espl_get_next_sibling(side->world, entity)) &&
+                    !espl_has(side->world, entity, MODEL_TAG) &&
+                    !espl_is_enabled(side->world, entity),
                 "dead node %u shows in navigation", node);
 }
 
@@ -160,6 +165,7 @@ void side_compare(test_side *side, const test_tape *tape)
 {
     const test_model *const model = &tape->model;
     uint64_t sampling = tape->seed + tape->at;
+    const model_query query = pick_query(&sampling);
     espl_validation report = {0};
     espl_world_stats stats;
 
@@ -169,10 +175,12 @@ void side_compare(test_side *side, const test_tape *tape)
         const uint32_t node = model->living[i];
         compare_links(side, tape, node);
         side_compare_node(side, tape, node);
+        side_compare_components(side, tape, node);
         if (stats.ghosts == 0 && model_role(model, node) == ESPL_ROLE_ROOT) {
             compare_ranks(side, tape, node);
         }
     }
+    side_compare_query(side, tape, &query);
     for (uint32_t i = 0; i < 4 && model->living_count != 0; ++i) {
         const uint32_t node = model->living[test_below(&sampling, model->living_count)];
         const uint32_t frame = model->living[test_below(&sampling, model->living_count)];

@@ -114,7 +114,7 @@ if test "${1-}" = --write; then
     exit
 fi
 
-if grep -q '^#define ESPL_SHRUNKEN 1' config.h 2>/dev/null; then
+if has_shrunken_limits; then
     skip "the library of this build" "its limits are shrunken"
 elif test -x tests/golden/tape; then
     is_golden tests/golden/tape

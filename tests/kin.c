@@ -21,6 +21,11 @@ void model_free(test_model *model)
     model_init(model);
 }
 
+void model_clear(test_model *model)
+{
+    model->count = model->living_count = 0;
+}
+
 static void *resized(void *block, size_t count, size_t size)
 {
     void *const moved = realloc(block, count * size);
@@ -47,6 +52,8 @@ uint32_t model_add(test_model *model)
                                       .previous = MODEL_NONE,
                                       .entries = MODEL_NONE,
                                       .living_at = model->living_count,
+                                      .set = model_bit(MODEL_TAG),
+                                      .values = {.kin = MODEL_NONE},
                                       .is_alive = true,
                                       .state = model_identity(0),
                                       .world = espl_transform_identity()};
@@ -58,7 +65,7 @@ uint32_t model_create(test_model *model, bool has_placement, uint32_t tag)
 {
     const uint32_t node = model_add(model);
     model->nodes[node].has_placement = has_placement;
-    model->nodes[node].tag = tag;
+    model->nodes[node].values.tag = tag;
     return node;
 }
 

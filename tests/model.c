@@ -63,74 +63,6 @@ static model_answer attach_faults(const test_model *model, uint32_t child, uint3
     return faults;
 }
 
-// --- Survivors and what follows its parent ---
-
-// Without a placement, or with its parent's: what hangs below is placed by what stands above.
-static bool follows(const model_node *node)
-{
-    return !node->has_placement || node->state.flags == ESPL_COPY_PARENT;
-}
-
-// The node's own local and those of the doomed above it, composed upwards.
-static espl_transform composed_local(const test_model *model, uint32_t node)
-{
-    espl_transform local = model->nodes[node].state.local;
-
-    for (uint32_t i = model->nodes[node].parent; i != MODEL_NONE; i = model->nodes[i].parent) {
-        const model_node *const above = &model->nodes[i];
-        if (!follows(above) && !above->is_doomed) {
-            break;
-        }
-        local = follows(above) ? local : espl_transform_compose(&above->state.local, &local);
-    }
-    return local;
-}
-
-// Local under an heir that keeps the world where it is. What cannot be seen from there comes from
-// the composed locals; where nothing is finite, it snaps.
-static espl_transform rebased(const test_model *model, uint32_t node, uint32_t heir)
-{
-    const model_node *const n = &model->nodes[node];
-    if (heir == MODEL_NONE) {
-        return model_unit_world(n);
-    }
-    const espl_transform *const above = &model->nodes[heir].world;
-    const espl_transform composed = composed_local(model, node);
-    const espl_transform identity = espl_transform_identity();
-    espl_transform tries[2] = {composed, composed}, snapped = n->state.local;
-
-    (void)espl_transform_relative(&tries[0], above, &n->world);
-    for (int i = 0; i < 2; ++i) {
-        const espl_transform world = espl_transform_compose(above, &tries[i]);
-        if (model_is_finite(&tries[i]) && model_is_finite(&world)) {
-            return tries[i];
-        }
-    }
-    model_copy_parts(&snapped, &identity, MODEL_POSE);
-    return snapped;
-}
-
-// Keep a node where it is under an heir to come; one that follows has nothing to keep, but those
-// below it have. See undo_rebase().
-static void rebase(test_model *model, uint32_t top, uint32_t heir)
-{
-    for (uint32_t i = top; i != MODEL_NONE;) {
-        model_node *const n = &model->nodes[i];
-        n->saved = n->state;
-        n->state.local = follows(n) ? n->state.local : rebased(model, i, heir);
-        i = follows(n) ? model_next(model, top, i) : model_next_behind(model, top, i);
-    }
-}
-
-static void undo_rebase(test_model *model, uint32_t top)
-{
-    for (uint32_t i = top; i != MODEL_NONE;) {
-        model_node *const n = &model->nodes[i];
-        n->state = n->saved;
-        i = follows(n) ? model_next(model, top, i) : model_next_behind(model, top, i);
-    }
-}
-
 // --- Attach and detach ---
 
 static unsigned parts_with(const espl_attach_options *o, espl_stay keep)
@@ -190,11 +122,11 @@ static bool move_unplaced(test_model *model, uint32_t node, uint32_t parent, boo
     const model_state state = model->nodes[node].state;
 
     if (keeps_world) {
-        rebase(model, node, parent);
+        model_rebase(model, node, parent != MODEL_NONE ? &model->nodes[parent].world : NULL);
     }
     const bool is_placed = model_place(model, node, parent, &state);
     if (keeps_world && !is_placed) {
-        undo_rebase(model, node);
+        model_undo_rebase(model, node);
     }
     return is_placed;
 }
@@ -263,6 +195,27 @@ model_answer model_detach(test_model *model, uint32_t node, espl_stay keep)
     return model_answer_of(ESPL_OK);
 }
 
+// --- Siblings ---
+
+model_answer model_set_sibling(test_model *model, uint32_t node, uint32_t before)
+{
+    const model_answer node_fault = model_fault_of(model, node);
+    const model_answer before_fault = before != MODEL_NONE ? model_fault_of(model, before) : 0;
+    const uint32_t parent = node_fault == 0 ? model->nodes[node].parent : MODEL_NONE;
+    model_answer faults = node_fault | before_fault;
+
+    if (node_fault == 0 && parent == MODEL_NONE) {
+        faults |= model_answer_of(ESPL_ERR_NOT_CHILD);
+    } else if (node_fault == 0 && before_fault == 0) {
+        faults |= model_before_faults(model, before, parent);
+    }
+    if (faults == 0 && before != node) {
+        model_unlink(model, node);
+        model_link(model, node, parent, before);
+    }
+    return faults != 0 ? faults : model_answer_of(ESPL_OK);
+}
+
 // --- Destroy ---
 
 static bool is_doomed(const test_model *model, uint32_t node, uint32_t top, model_policy policy)
@@ -285,7 +238,7 @@ static void prepare_survivor(test_model *model, uint32_t node, uint32_t heir)
         n->state = model_identity(0);
         n->state.local = local;
     } else {
-        rebase(model, node, heir);
+        model_rebase(model, node, heir != MODEL_NONE ? &model->nodes[heir].world : NULL);
     }
 }
 

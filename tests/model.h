@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The world as the specification tells it, naive on purpose: nodes with a parent pointer and a
-// linked list of children, every world recomputed from the top. It knows nothing of runs, ranks,
-// ghosts, rows or commands, and shares only the pure functions of espalier/transform.h.
+// linked list of children, every world recomputed from the top, a set of components as a word of
+// bits. It knows nothing of runs, ranks, ghosts, rows or commands, and shares only the pure
+// functions of espalier/transform.h.
 #ifndef ESPALIER_TESTS_MODEL_H
 #define ESPALIER_TESTS_MODEL_H
 
@@ -21,6 +22,31 @@ static inline model_answer model_answer_of(espl_status status)
     return (model_answer)1 << (status + 24);
 }
 
+/// Components that a test registers, in this order, behind those that every world has.
+enum {
+    MODEL_TAG = ESPL_DISABLED + 1, // uint32_t; every node has it
+    MODEL_MARK,                    // no value
+    MODEL_LOAD,                    // uint64_t
+    MODEL_KIN,                     // model_kin: a reference to an entity
+    MODEL_COMPONENT_END
+};
+
+/// Bit of a component in a word that is a set.
+static inline uint32_t model_bit(espl_component component)
+{
+    return (uint32_t)1 << component;
+}
+
+/// Roles, which follow by themselves.
+#define MODEL_ROLES (model_bit(ESPL_SOLO) | model_bit(ESPL_ROOT) | model_bit(ESPL_MEMBER))
+
+/// Values of a node's components; of one that it lacks the value is not read.
+typedef struct model_values {
+    uint32_t tag;
+    uint64_t load;
+    uint32_t kin; // a node, dead or alive, or MODEL_NONE
+} model_values;
+
 /// What a placed node stores.
 typedef struct model_state {
     espl_transform local; // stretch and context are the node's own
@@ -33,7 +59,8 @@ typedef struct model_node {
     uint32_t living_at;                           // index in model.living
     uint32_t clone;                               // made of this node by the clone at work
     uint32_t entries;                             // its first entry in the batch at work
-    uint32_t tag;                                 // value of a component, copied to clones
+    uint32_t set;                                 // components, but for placement and roles
+    model_values values;                          // copied to clones
     espl_link link;
     bool is_alive, is_doomed;
     bool is_refused;    // the batch at work takes no entry of this node
@@ -62,10 +89,37 @@ typedef struct model_instance {
     espl_place place;
     espl_transform transform;
     uint32_t inherit;
-    bool sets_tag;
-    uint32_t tag;
+    uint32_t set; // components that the clone of the source is given
+    model_values values;
     size_t count;
 } model_instance;
+
+/// A fault of a change as a whole.
+typedef enum model_flaw {
+    MODEL_FLAWLESS,
+    MODEL_GIVES_ROLE,
+    MODEL_TAKES_ROLE,
+    MODEL_REPEATS,     // one component given twice
+    MODEL_CONTRADICTS, // the same given and taken
+    MODEL_MISSIZES,    // a size that is not the registered one
+    MODEL_UNKNOWN,     // a component that nobody registered
+    MODEL_FLAW_COUNT
+} model_flaw;
+
+/// Components to give and to take away.
+typedef struct model_change {
+    uint32_t add, remove; // sets without a bit in common
+    uint32_t zeroed;      // of `add`: given with NULL for a value
+    model_values values;
+    espl_transform placement;
+    model_flaw flaw;
+} model_change;
+
+/// What a query asks for, in sets.
+typedef struct model_query {
+    uint32_t all, none, any;
+    uint32_t include; // ESPL_INCLUDE_ bits
+} model_query;
 
 /// One write of a batch.
 typedef struct model_entry {
@@ -80,8 +134,11 @@ typedef struct model_entry {
 
 void model_init(test_model *model);
 void model_free(test_model *model);
+/// Forget all nodes and begin again with number 0.
+void model_clear(test_model *model);
 
 uint32_t model_create(test_model *model, bool has_placement, uint32_t tag);
+model_answer model_set_sibling(test_model *model, uint32_t node, uint32_t before);
 model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, uint32_t before,
                           const espl_attach_options *options);
 model_answer model_detach(test_model *model, uint32_t node, espl_stay keep);
@@ -101,6 +158,25 @@ model_answer model_set_inherit(test_model *model, uint32_t node, uint32_t flags)
 /// @param report   the account; its first_status is one of the answer of that entry.
 model_answer model_write_batch(test_model *model, model_entry *entries, uint32_t count,
                                espl_write_report *report);
+
+/// Give and take components of many nodes, one after the other; all or nothing.
+/// @param nodes  [count] operands; repeats are legal.
+model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32_t count,
+                                const model_change *change);
+/// What a change answers for one operand that is not refused for what it comes to.
+model_answer model_change_faults(const test_model *model, uint32_t node,
+                                 const model_change *change);
+/// The same change for all that answer a query; it gives and takes no placement.
+/// @param count  out: how many answered.
+model_answer model_change_query(test_model *model, const model_query *query,
+                                const model_change *change, uint32_t *count);
+/// Give ESPL_DISABLED to an extent, or take it away.
+model_answer model_set_enabled(test_model *model, uint32_t node, espl_extent extent,
+                               bool is_enabled);
+/// All components of a node, its role among them.
+uint32_t model_components(const test_model *model, uint32_t node);
+/// Tell whether a living node answers a query.
+bool model_answers(const test_model *model, uint32_t node, const model_query *query);
 
 /// The local placement as it is read.
 espl_transform model_local(const test_model *model, uint32_t node);

@@ -7,7 +7,7 @@
 
 // --- Operands ---
 
-static uint32_t pick_living(test_tape *tape)
+uint32_t pick_living(test_tape *tape)
 {
     const test_model *const model = &tape->model;
     return model->living_count != 0 ? model->living[test_below(&tape->random, model->living_count)]

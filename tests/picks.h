@@ -8,6 +8,8 @@
 
 /// A living node, or now and then an operand that names none.
 uint32_t pick_any(test_tape *tape);
+/// A living node; MODEL_DEAD where there is none.
+uint32_t pick_living(test_tape *tape);
 uint32_t pick_parent(test_tape *tape);
 uint32_t pick_before(test_tape *tape, uint32_t parent);
 bool is_living_node(const test_tape *tape, uint32_t operand);
@@ -23,5 +25,16 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
 void pick_point(test_tape *tape, operation *op);
 /// Entries of a batch. Sets count and form.
 void pick_entries(test_tape *tape, operation *op);
+
+// --- choices.c ---
+
+/// Set of components for a style; may be none.
+uint32_t pick_components(uint64_t *random);
+/// Components and their values for an instance.
+void pick_given(test_tape *tape, operation *op);
+/// What an operation on siblings or components needs besides its entity.
+void pick_change_of(test_tape *tape, operation *op);
+/// A question that some answer, more often than not.
+model_query pick_query(uint64_t *random);
 
 #endif

@@ -12,6 +12,30 @@ void model_kill(test_model *model, uint32_t node);
 void model_unlink(test_model *model, uint32_t node);
 void model_link(test_model *model, uint32_t node, uint32_t parent, uint32_t before);
 
+// --- rebasing.c ---
+
+/// Tell whether a node is placed by what stands above: it has no placement, or its parent's.
+bool model_follows(const model_node *node);
+/// Keep a node where it is under a parent's world to come (NULL: as a root); one that follows has
+/// nothing to keep, but those below it have.
+void model_rebase(test_model *model, uint32_t top, const espl_transform *above);
+void model_undo_rebase(test_model *model, uint32_t top);
+/// Give a node a placement and keep what hangs below where it is. The value is normalised.
+/// @return whether the node's world is finite; nothing is changed where it is not.
+bool model_give_placement(test_model *model, uint32_t node, const espl_transform *local);
+/// Take it away again.
+void model_take_placement(test_model *model, uint32_t node);
+
+// --- cloning.c ---
+
+/// Collect what a clone of a node is made of in `doomed`, parents first. @return how many.
+uint32_t model_collect_closure(const test_model *model, uint32_t source);
+
+// --- components.c ---
+
+/// Give components with their values.
+void model_set_values(model_node *node, uint32_t set, const model_values *values);
+
 // --- model.c ---
 
 /// Why an operand is refused; 0 for a living node.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A world under test, driven by the operations of a tape and compared with its model.
-#include "tests/tape.h"
+#include "tests/changes.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -27,13 +27,11 @@ static espl_entity alien_of(test_side *side)
 
 void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
 {
-    const espl_component_def def = {"tag", sizeof(uint32_t), 4};
-
     memset(side, 0, sizeof *side);
     test_world_begin(&side->test, SIDE_TAG, executor);
     test_world_begin(&side->elsewhere, ELSEWHERE_TAG, NULL);
     side->world = side->test.world;
-    ck_assert_int_eq(espl_component_register(side->world, &def, &side->tag_component), ESPL_OK);
+    side_register(side->world);
     side->foreign = test_solo(side->elsewhere.world);
     side->alien = alien_of(side);
     ck_assert_int_eq(espl_commands_create(side->world, 1, &side->single), ESPL_OK);
@@ -50,17 +48,8 @@ void side_end(test_side *side)
     free(side->handles);
     free(side->pending);
     free(side->writes);
-}
-
-static espl_entity *grown(espl_entity *handles, uint32_t *capacity, uint32_t wanted)
-{
-    if (wanted <= *capacity) {
-        return handles;
-    }
-    *capacity = wanted * 2 + 64;
-    handles = realloc(handles, *capacity * sizeof *handles);
-    ck_assert_ptr_nonnull(handles);
-    return handles;
+    free(side->named);
+    free(side->nodes);
 }
 
 // --- Operands ---
@@ -88,8 +77,7 @@ static espl_entity recorded_handle(const test_side *side, uint32_t operand)
                                                            : handle_of(side, operand);
 }
 
-// For a call: pending is what it became.
-static espl_entity called_handle(const test_side *side, const test_tape *tape, uint32_t operand)
+espl_entity side_handle(const test_side *side, const test_tape *tape, uint32_t operand)
 {
     return handle_of(side, operand == TAPE_ALIEN ? operand : tape_node(tape, operand));
 }
@@ -98,14 +86,14 @@ static espl_entity called_handle(const test_side *side, const test_tape *tape, u
 
 static espl_status run_create(test_side *side, const operation *op)
 {
-    const espl_component set[2] = {side->tag_component, ESPL_PLACEMENT};
+    const espl_component set[2] = {MODEL_TAG, ESPL_PLACEMENT};
     const espl_status status =
         espl_create(side->world, set, op->has_placement ? 2 : 1, 1, side->fresh);
 
     if (status != ESPL_OK) {
         return status;
     }
-    return espl_set(side->world, side->fresh[0], side->tag_component, &op->tag, sizeof op->tag);
+    return espl_set(side->world, side->fresh[0], MODEL_TAG, &op->tag, sizeof op->tag);
 }
 
 static espl_instance_def def_of(const operation *op, espl_entity source, espl_entity parent,
@@ -124,10 +112,13 @@ static espl_instance_def def_of(const operation *op, espl_entity source, espl_en
 static espl_status record_instance(const test_side *side, espl_recorder *recorder,
                                    const operation *op, espl_instance_def def, espl_entity *pending)
 {
-    const espl_component_value value = {side->tag_component, sizeof op->tag, &op->tag};
+    const uint32_t set = op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0);
+    const model_values values = {op->tag, op->load, op->kin};
+    side_values given;
 
-    def.values = op->sets_tag ? &value : NULL;
-    def.value_count = op->sets_tag ? 1 : 0;
+    side_fill_values(side, &given, set, 0, &values);
+    def.values = given.count != 0 ? given.values : NULL;
+    def.value_count = given.count;
     return espl_record_instantiate(recorder, op->key, &def, op->count, pending);
 }
 
@@ -135,8 +126,8 @@ static espl_status record_instance(const test_side *side, espl_recorder *recorde
 static espl_status run_instance(test_side *side, const test_tape *tape, const operation *op)
 {
     const espl_instance_def def =
-        def_of(op, called_handle(side, tape, op->entity), called_handle(side, tape, op->parent),
-               called_handle(side, tape, op->before));
+        def_of(op, side_handle(side, tape, op->entity), side_handle(side, tape, op->parent),
+               side_handle(side, tape, op->before));
     espl_entity pending[TAPE_COUNT_LIMIT] = {{0}};
     espl_report report;
 
@@ -147,6 +138,9 @@ static espl_status run_instance(test_side *side, const test_tape *tape, const op
         return status;
     }
     status = espl_play(side->world, side->single, &report);
+    if (status == ESPL_ERR_LIMIT) {
+        return status;
+    }
     tape_demand(tape, status == ESPL_OK, "play: %s", espl_status_name(status));
     tape_demand(tape, report.accepted == 1 && report.applied + report.refused == 1,
                 "the account of one command is wrong");
@@ -170,7 +164,7 @@ static espl_status run_batch(test_side *side, const test_tape *tape, const opera
     for (uint32_t i = 0; i < op->count; ++i) {
         const model_entry *const entry = &tape->entries[i];
         side->writes[i] =
-            (espl_write){called_handle(side, tape, entry->node), entry->kind, entry->value};
+            (espl_write){side_handle(side, tape, entry->node), entry->kind, entry->value};
     }
     memset(&side->report, 0xA5, sizeof side->report);
     return form_write_all(side->world, side->writes, op->count, op->form, &side->report);
@@ -182,21 +176,28 @@ static espl_status run_write(test_side *side, const operation *op, espl_entity e
     return form_write(side->world, &write, op->form);
 }
 
+static bool is_write(opcode code)
+{
+    return code == OP_SET_LOCAL || code == OP_SET_WORLD || code == OP_WRITE || code == OP_BATCH;
+}
+
 espl_status side_run(test_side *side, const test_tape *tape, const operation *op)
 {
     espl_world *const world = side->world;
 
-    espl_stats(world, &side->before);
+    if (is_write(op->code)) {
+        espl_stats(world, &side->before);
+    }
     const espl_entity entity =
-        op->code == OP_CREATE ? espl_entity_null() : called_handle(side, tape, op->entity);
+        op->code == OP_CREATE ? espl_entity_null() : side_handle(side, tape, op->entity);
     espl_attach_options options = op->options;
 
     switch (op->code) {
     case OP_CREATE:
         return run_create(side, op);
     case OP_ATTACH:
-        options.before = called_handle(side, tape, op->before);
-        return espl_attach(world, entity, called_handle(side, tape, op->parent), &options);
+        options.before = side_handle(side, tape, op->before);
+        return espl_attach(world, entity, side_handle(side, tape, op->parent), &options);
     case OP_DETACH:
         return espl_detach(world, entity, op->keep);
     case OP_DESTROY:
@@ -223,6 +224,19 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
         return espl_set_inherit(world, entity, op->inherit);
     case OP_BATCH:
         return run_batch(side, tape, op);
+    case OP_SET_SIBLING:
+        return espl_set_sibling(world, entity, side_handle(side, tape, op->before));
+    case OP_PLACE:
+    case OP_UNPLACE:
+    case OP_CHANGE:
+    case OP_CHANGE_QUERY:
+        return side_change(side, tape, op);
+    case OP_ENABLE:
+        return espl_enable(world, entity, op->extent);
+    case OP_DISABLE:
+        return espl_disable(world, entity, op->extent);
+    case OP_TRIM:
+        return espl_trim(world);
     case OPCODE_COUNT:
         break;
     }
@@ -251,11 +265,6 @@ static void check_account(const test_side *side, const test_tape *tape)
                 espl_status_name(got->first_status), answer);
 }
 
-static bool is_write(opcode code)
-{
-    return code == OP_SET_LOCAL || code == OP_SET_WORLD || code == OP_WRITE || code == OP_BATCH;
-}
-
 static void check_counts(const test_side *side, const test_tape *tape)
 {
     const uint64_t writes = tape->model.writes - tape->writes;
@@ -272,6 +281,14 @@ static void check_counts(const test_side *side, const test_tape *tape)
                 (unsigned long long)writes, (unsigned long long)skipped);
 }
 
+size_t side_room(const test_side *side)
+{
+    espl_world_stats stats;
+
+    espl_stats(side->world, &stats);
+    return test_limits_of_build().entities - stats.entities - stats.retired;
+}
+
 void side_check(const test_side *side, const test_tape *tape, const operation *op,
                 espl_status status, model_answer answer)
 {
@@ -283,6 +300,7 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
     if (is_write(op->code)) {
         check_counts(side, tape);
     }
+    side_check_change(side, tape, op, status);
 }
 
 // --- Operations recorded ---
@@ -315,7 +333,7 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_INSTANCE: {
         const espl_instance_def def = def_of(op, entity, recorded_handle(side, op->parent),
                                              recorded_handle(side, op->before));
-        side->pending = grown(side->pending, &side->pending_capacity, op->pending + op->count);
+        side->pending = side_grown(side->pending, &side->pending_capacity, op->pending + op->count);
         for (uint32_t i = 0; i < op->count; ++i) {
             side->pending[op->pending + i] = side->dead; // until it is recorded
         }
@@ -329,143 +347,23 @@ espl_status side_record(test_side *side, const operation *op)
         return record_write(recorder, op, entity);
     case OP_SET_INHERIT:
         return espl_record_set_inherit(recorder, op->key, entity, op->inherit);
+    case OP_SET_SIBLING:
+        return espl_record_set_sibling(recorder, op->key, entity,
+                                       recorded_handle(side, op->before));
     case OP_CREATE:
     case OP_INSTANTIATE:
     case OP_LOOK_AT:
     case OP_ROTATE_ABOUT:
     case OP_BATCH:
+    case OP_PLACE:
+    case OP_UNPLACE:
+    case OP_CHANGE:
+    case OP_CHANGE_QUERY:
+    case OP_ENABLE:
+    case OP_DISABLE:
+    case OP_TRIM:
     case OPCODE_COUNT:
         break;
     }
     abort();
-}
-
-// --- Handles of new nodes ---
-
-static bool is_known(const test_side *side, uint32_t node)
-{
-    return !espl_entity_is_null(side->handles[node]);
-}
-
-static void map_pending(test_side *side, const test_tape *tape)
-{
-    for (uint32_t i = 0; i < tape->pending_count; ++i) {
-        const uint32_t node = tape->pending[i];
-        const bool is_alive = node != MODEL_DEAD && tape->model.nodes[node].is_alive;
-        espl_entity entity = side->dead;
-        const espl_status status = espl_commands_resolve(side->batch, side->pending[i], &entity);
-
-        // One that was refused when recorded has no pending handle.
-        if (espl_entity_equal(side->pending[i], side->dead)) {
-            continue;
-        }
-        tape_demand(tape, (status == ESPL_OK) == is_alive, "pending %u resolves to %s", i,
-                    espl_status_name(status));
-        if (node != MODEL_DEAD) {
-            side->handles[node] = is_alive ? entity : side->dead;
-        }
-    }
-}
-
-static bool has_handle(const test_side *side, const test_tape *tape, espl_entity entity)
-{
-    for (uint32_t i = 0; i < tape->model.count; ++i) {
-        if (espl_entity_equal(side->handles[i], entity)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool looks_like(const test_side *side, espl_entity entity, const model_node *node)
-{
-    uint32_t tag = 0;
-    espl_transform local = espl_transform_identity();
-
-    return espl_get(side->world, entity, side->tag_component, &tag, sizeof tag) == ESPL_OK &&
-           tag == node->tag &&
-           (espl_get_local(side->world, entity, &local) == ESPL_OK) == node->has_placement &&
-           test_same(&local, &node->state.local) &&
-           espl_entity_is_null(espl_get_first_child(side->world, entity)) ==
-               (node->first == MODEL_NONE);
-}
-
-// A survivor of a clone that lived for a part of a playback has no name; any entity without a name
-// that looks the same serves, since such survivors cannot be told apart.
-static espl_entity find_root(const test_side *side, const test_tape *tape, uint32_t node)
-{
-    const espl_query_def all = {0};
-    espl_entity found = espl_entity_null();
-    espl_query query;
-
-    ck_assert_int_eq(espl_query_begin(side->world, &all, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        for (size_t row = 0; row < query.count && espl_entity_is_null(found); ++row) {
-            const espl_entity entity = query.entities[row];
-            if (espl_get_role(side->world, entity) != ESPL_ROLE_MEMBER &&
-                looks_like(side, entity, &tape->model.nodes[node]) &&
-                !has_handle(side, tape, entity)) {
-                found = entity;
-            }
-        }
-    }
-    return found;
-}
-
-static void map_children(test_side *side, const test_tape *tape, uint32_t node)
-{
-    espl_entity child = espl_get_first_child(side->world, side->handles[node]);
-
-    for (uint32_t i = tape->model.nodes[node].first; i != MODEL_NONE;
-         i = tape->model.nodes[i].next) {
-        tape_demand(tape, !is_known(side, i) || espl_entity_equal(side->handles[i], child),
-                    "node %u stands elsewhere among its siblings", i);
-        tape_demand(tape, !espl_entity_is_null(child), "node %u is missing", i);
-        side->handles[i] = child;
-        child = espl_get_next_sibling(side->world, child);
-    }
-}
-
-// From the topmost unknown ancestor down, a level at a time.
-static void map_node(test_side *side, const test_tape *tape, uint32_t node)
-{
-    while (!is_known(side, node)) {
-        uint32_t top = node;
-        while (tape->model.nodes[top].parent != MODEL_NONE &&
-               !is_known(side, tape->model.nodes[top].parent)) {
-            top = tape->model.nodes[top].parent;
-        }
-        if (tape->model.nodes[top].parent == MODEL_NONE) {
-            side->handles[top] = find_root(side, tape, top);
-            tape_demand(tape, is_known(side, top), "root %u is missing", top);
-        } else {
-            map_children(side, tape, tape->model.nodes[top].parent);
-        }
-    }
-}
-
-void side_map(test_side *side, const test_tape *tape, const operation *op)
-{
-    const uint32_t count = tape->model.count, begin = side->mapped;
-
-    side->handles = grown(side->handles, &side->capacity, count);
-    for (uint32_t i = begin; i < count; ++i) {
-        side->handles[i] = espl_entity_null();
-    }
-    if (op == NULL) {
-        map_pending(side, tape);
-    } else if (count != begin) {
-        const uint32_t size = (count - begin) / op->count;
-        for (uint32_t i = 0; i < op->count; ++i) {
-            side->handles[begin + i * size] = side->fresh[i];
-        }
-    }
-    for (uint32_t i = begin; i < count; ++i) {
-        if (!tape->model.nodes[i].is_alive) {
-            side->handles[i] = is_known(side, i) ? side->handles[i] : side->dead;
-        } else if (!is_known(side, i)) {
-            map_node(side, tape, i);
-        }
-    }
-    side->mapped = count;
 }

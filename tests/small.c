@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-enum { OPERATION_LIMIT = 64 };
+enum { OPERATION_LIMIT = 64, CASE_LIMIT = 32 }; // of entities at once
 
 void small_begin(small *s)
 {
@@ -18,6 +18,12 @@ void small_end(small *s)
 {
     side_end(&s->side);
     tape_end(&s->tape);
+}
+
+// Check's own assertions tell each success to the runner, which takes longer than most calls.
+static void must(const small *s, espl_status status)
+{
+    tape_demand(&s->tape, status == ESPL_OK, "%s", espl_status_name(status));
 }
 
 espl_status small_run(small *s, const operation *op)
@@ -57,10 +63,10 @@ uint32_t small_add(small *s, uint32_t parent, espl_link link)
                                           .scale = ESPL_STAY_LOCAL,
                                           .link = link}};
 
-    ck_assert_int_eq(small_run(s, &create), ESPL_OK);
-    ck_assert_int_eq(small_run(s, &place), ESPL_OK);
+    must(s, small_run(s, &create));
+    must(s, small_run(s, &place));
     if (parent != MODEL_NONE) {
-        ck_assert_int_eq(small_run(s, &attach), ESPL_OK);
+        must(s, small_run(s, &attach));
     }
     return node;
 }
@@ -143,10 +149,16 @@ void small_clear(small *s)
     while (s->tape.model.living_count != 0) {
         const operation op = {.code = OP_DESTROY_SUBTREE,
                               .entity = model_root(&s->tape.model, s->tape.model.living[0])};
-        ck_assert_int_eq(small_run(s, &op), ESPL_OK);
+        must(s, small_run(s, &op));
     }
     side_compare(&s->side, &s->tape);
+    s->made += s->tape.model.count;
     model_free(&s->tape.model);
     s->side.mapped = 0;
     s->cases += 1;
+    if (test_is_worn(s->made + 1, CASE_LIMIT + 1)) {
+        side_end(&s->side);
+        side_begin(&s->side, SMALL_LANES, NULL);
+        s->made = 0;
+    }
 }

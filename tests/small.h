@@ -11,6 +11,7 @@ typedef struct small {
     test_tape tape;
     test_side side;
     size_t cases;
+    size_t made; // entities that the world saw
 } small;
 
 void small_begin(small *s);

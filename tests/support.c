@@ -302,17 +302,14 @@ static uint64_t hash_query(uint64_t hash, espl_world *world, const espl_query_de
 
 uint64_t test_physical_hash(espl_world *world)
 {
-    const espl_component prefab = ESPL_PREFAB;
-    const espl_query_def with_prefab = {.all = &prefab, .all_count = 1};
-    const espl_query_def without = {0};
+    const espl_query_def all = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     espl_world_stats stats;
 
     espl_stats(world, &stats);
     const size_t counts[5] = {stats.entities, stats.solos, stats.hierarchies, stats.members,
                               stats.ghosts};
     uint64_t hash = test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
-    hash = hash_query(hash, world, &without);
-    return hash_query(hash, world, &with_prefab);
+    return hash_query(hash, world, &all);
 }
 
 // --- Executors ---
@@ -376,6 +373,47 @@ static void run_hostile(void *context, espl_job function, void *argument, size_t
 espl_executor test_executor_of(test_executor *executor)
 {
     return (espl_executor){executor, executor->workers, run_hostile};
+}
+
+// --- Limits ---
+
+// As lib/store/store.h has them; tests/world/limits_test.c compares.
+test_limits test_limits_of_build(void)
+{
+#ifdef ESPL_SHRUNKEN
+    return (test_limits){.entities = 1 << 6, .lives = (1 << 4) - 1, .rows = 3};
+#else
+    return (test_limits){.entities = (size_t)1 << 31, .lives = ((size_t)1 << 24) - 1, .rows = 128};
+#endif
+}
+
+uint32_t test_fitting(size_t count, size_t others)
+{
+    const size_t limit = test_limits_of_build().entities;
+
+    ck_assert_uint_lt(others, limit);
+    return (uint32_t)(count < limit - others ? count : limit - others);
+}
+
+bool test_is_worn(size_t made, size_t held)
+{
+    const test_limits limits = test_limits_of_build();
+
+    // At most so many indices retired, whichever were taken.
+    return made / limits.lives + held > limits.entities;
+}
+
+bool test_lacks_room(size_t entities, const char *subject)
+{
+    const size_t limit = test_limits_of_build().entities;
+
+    if (entities <= limit) {
+        return false;
+    }
+    printf("# skipped: a world of this build holds %zu entities, of the %zu for %s\n", limit,
+           entities, subject);
+    fflush(stdout);
+    return true;
 }
 
 // --- Surroundings ---

@@ -97,6 +97,23 @@ typedef struct test_executor {
 
 espl_executor test_executor_of(test_executor *executor);
 
+/// How much a world of this build holds: --enable-shrunken leaves it very little.
+typedef struct test_limits {
+    size_t entities; // living at once, as long as none of their indices retired
+    size_t lives;    // of one index; then it retires
+    size_t rows;     // of a chunk, at most
+} test_limits;
+
+test_limits test_limits_of_build(void);
+/// `count`, or as many entities as a new world holds with `others` beside them.
+uint32_t test_fitting(size_t count, size_t others);
+/// Tell whether a world that made so many entities may lack the indices to hold so many at once: a
+/// test that goes on goes on in a new world.
+bool test_is_worn(size_t made, size_t held);
+/// Tell whether a test must be skipped because it is about more entities than a world of this build
+/// holds, and say so in its output. Where a smaller test shows anything, that is to be run instead.
+bool test_lacks_room(size_t entities, const char *subject);
+
 /// Number in an environment variable, or `otherwise`.
 uint64_t test_environment(const char *name, uint64_t otherwise);
 /// Divide a count where every step is slow: under sanitizers and valgrind.

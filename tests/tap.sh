@@ -11,6 +11,12 @@ skip_all()
     exit 0
 }
 
+# has_shrunken_limits: tells whether a world of the library of this build holds next to nothing.
+has_shrunken_limits()
+{
+    grep -q '^#define ESPL_SHRUNKEN 1' config.h 2>/dev/null
+}
+
 # explain: more about a failure, for the scripts that know more.
 explain()
 {

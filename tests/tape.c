@@ -9,9 +9,11 @@
 #include <string.h>
 
 static const char *const opcode_names[OPCODE_COUNT] = {
-    "create",       "attach",      "detach",       "destroy",     "destroy_subtree",
-    "destroy_only", "instantiate", "instance",     "set_local",   "set_world",
-    "write",        "look_at",     "rotate_about", "set_inherit", "write_batch"};
+    "create",       "attach",       "detach",       "destroy",     "destroy_subtree",
+    "destroy_only", "instantiate",  "instance",     "set_local",   "set_world",
+    "write",        "look_at",      "rotate_about", "set_inherit", "write_batch",
+    "set_sibling",  "place",        "unplace",      "enable",      "disable",
+    "change",       "change_query", "trim"};
 
 _Noreturn void tape_fail(const test_tape *tape, const char *file, int line, const char *format, ...)
 {
@@ -40,6 +42,9 @@ static void choose_weights(test_tape *tape)
     tape->style.weights[OP_CREATE] += 1;
     tape->style.weights[OP_ATTACH] += 4;
     tape->style.weights[OP_WRITE] += 2;
+    // These touch many, or all.
+    tape->style.weights[OP_CHANGE_QUERY] /= 4;
+    tape->style.weights[OP_TRIM] /= 4;
 }
 
 static void choose_flags(test_tape *tape)
@@ -60,14 +65,26 @@ void tape_begin(test_tape *tape, uint64_t seed, uint32_t population)
     tape->recent = MODEL_NONE;
     model_init(&tape->model);
     choose_weights(tape);
-    tape->style.population = population;
+    tape->style.population = test_fitting(population * 4, 0) / 4;
     tape->style.shape = (tape_shape)test_below(&tape->random, 5);
     tape->style.values = (tape_values)test_below(&tape->random, 4);
     choose_flags(tape);
     tape->style.bad_one_in = test_one_in(&tape->random, 4) ? 3 : 20;
     tape->style.has_unplaced = test_one_in(&tape->random, 3);
+    if (!tape->style.has_unplaced) {
+        tape->style.weights[OP_UNPLACE] = 0;
+    }
+    while (tape->style.components == 0) {
+        tape->style.components = pick_components(&tape->random);
+    }
     tape->style.lanes = 1 + test_below(&tape->random, 4);
     tape->style.keys = 1 + test_below(&tape->random, 3);
+}
+
+// There is one entity beside those of the model.
+bool tape_is_worn(const test_tape *tape)
+{
+    return test_is_worn(tape->model.count + 1, 2 * (size_t)tape->style.population + 1);
 }
 
 void tape_end(test_tape *tape)
@@ -75,6 +92,25 @@ void tape_end(test_tape *tape)
     model_free(&tape->model);
     free(tape->pending);
     free(tape->entries);
+    free(tape->named);
+}
+
+bool tape_is_structural(opcode code)
+{
+    return (code >= OP_ATTACH && code <= OP_INSTANCE) ||
+           (code >= OP_SET_SIBLING && code <= OP_CHANGE_QUERY);
+}
+
+void tape_prefer_structure(test_tape *tape)
+{
+    for (opcode code = 0; code < OPCODE_COUNT; ++code) {
+        if (code != OP_CREATE && !tape_is_structural(code)) {
+            tape->style.weights[code] = 0;
+        }
+    }
+    // Without any write all would stand in one place.
+    tape->style.weights[OP_SET_LOCAL] = 1;
+    tape->style.weights[OP_WRITE] = 1;
 }
 
 // --- Operations ---
@@ -135,6 +171,7 @@ static void fill_instance(test_tape *tape, operation *op)
     op->orphan = (espl_orphan)test_below(&tape->random, 2);
     op->sets_tag = test_one_in(&tape->random, 2);
     op->tag = (uint32_t)test_random(&tape->random);
+    pick_given(tape, op);
     if (op->code == OP_INSTANTIATE || test_one_in(&tape->random, 3)) {
         op->parent = op->before = MODEL_NONE;
     }
@@ -190,6 +227,8 @@ operation tape_next(test_tape *tape)
         op.data = pick_data(tape, op.entity, ESPL_WRITE_ROTATE_WORLD);
     } else if (op.code == OP_BATCH) {
         pick_entries(tape, &op);
+    } else if (op.code >= OP_SET_SIBLING) {
+        pick_change_of(tape, &op);
     }
     return op;
 }
@@ -202,6 +241,28 @@ void tape_reserve_entries(test_tape *tape, uint32_t count)
         ck_assert_ptr_nonnull(tape->entries);
         memset(tape->entries, 0, tape->entry_capacity * sizeof *tape->entries);
     }
+}
+
+void tape_reserve_named(test_tape *tape, uint32_t count)
+{
+    if (count > tape->named_capacity) {
+        tape->named_capacity = count * 2;
+        tape->named = realloc(tape->named, tape->named_capacity * sizeof *tape->named);
+        ck_assert_ptr_nonnull(tape->named);
+    }
+}
+
+model_change tape_change_of(const operation *op)
+{
+    model_change change = op->change;
+
+    if (op->code == OP_PLACE) {
+        change.add |= model_bit(ESPL_PLACEMENT);
+        change.placement = op->value;
+    } else if (op->code == OP_UNPLACE) {
+        change.remove |= model_bit(ESPL_PLACEMENT);
+    }
+    return change;
 }
 
 uint32_t tape_pend(test_tape *tape, uint32_t count)
@@ -237,6 +298,10 @@ operation tape_next_recorded(test_tape *tape)
         op.code = OP_WRITE;
         op.count = 1;
         fill_write(tape, &op);
+    } else if (op.code > OP_SET_SIBLING) {
+        op.code = OP_SET_SIBLING;
+        op.count = 1;
+        pick_change_of(tape, &op);
     }
     maybe_pending(tape, &op.entity);
     if (op.code != OP_INSTANCE || op.parent != MODEL_NONE) {
@@ -272,17 +337,18 @@ uint32_t tape_node(const test_tape *tape, uint32_t operand)
 static model_answer apply_instance(test_tape *tape, const operation *op)
 {
     const bool is_simple = op->code == OP_INSTANTIATE;
-    const model_instance def = {.source = tape_node(tape, op->entity),
-                                .parent = is_simple ? MODEL_NONE : tape_node(tape, op->parent),
-                                .before = is_simple ? MODEL_NONE : tape_node(tape, op->before),
-                                .link = op->options.link,
-                                .orphan = op->orphan,
-                                .place = is_simple ? ESPL_PLACE_SOURCE : op->place,
-                                .transform = op->value,
-                                .inherit = is_simple ? 0 : op->inherit,
-                                .sets_tag = !is_simple && op->sets_tag,
-                                .tag = op->tag,
-                                .count = op->count};
+    const model_instance def = {
+        .source = tape_node(tape, op->entity),
+        .parent = is_simple ? MODEL_NONE : tape_node(tape, op->parent),
+        .before = is_simple ? MODEL_NONE : tape_node(tape, op->before),
+        .link = op->options.link,
+        .orphan = op->orphan,
+        .place = is_simple ? ESPL_PLACE_SOURCE : op->place,
+        .transform = op->value,
+        .inherit = is_simple ? 0 : op->inherit,
+        .set = is_simple ? 0 : op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0),
+        .values = {op->tag, op->load, op->kin},
+        .count = op->count};
     uint32_t clones[TAPE_COUNT_LIMIT];
     const model_answer answer = model_instantiate(&tape->model, &def, clones);
     const bool is_made = (answer & (model_answer_of(ESPL_OK) | model_answer_of(ESPL_LOSSY))) != 0;
@@ -299,6 +365,18 @@ static model_answer apply_set(test_model *model, uint32_t node, const operation 
     const bool is_world = op->code == OP_SET_WORLD;
 
     return model_write(model, node, is_world ? ESPL_WRITE_WORLD : ESPL_WRITE_LOCAL, &value);
+}
+
+static model_answer apply_change(test_tape *tape, const operation *op)
+{
+    const model_change change = tape_change_of(op);
+    const uint32_t node = tape_node(tape, op->entity);
+
+    if (op->code == OP_CHANGE_QUERY) {
+        return model_change_query(&tape->model, &op->query, &change, &tape->answered);
+    }
+    return op->code == OP_CHANGE ? model_change_nodes(&tape->model, tape->named, op->count, &change)
+                                 : model_change_nodes(&tape->model, &node, 1, &change);
 }
 
 model_answer tape_apply(test_tape *tape, const operation *op)
@@ -340,6 +418,18 @@ model_answer tape_apply(test_tape *tape, const operation *op)
         return model_set_inherit(model, node, op->inherit);
     case OP_BATCH:
         return model_write_batch(model, tape->entries, op->count, &tape->report);
+    case OP_SET_SIBLING:
+        return model_set_sibling(model, node, tape_node(tape, op->before));
+    case OP_PLACE:
+    case OP_UNPLACE:
+    case OP_CHANGE:
+    case OP_CHANGE_QUERY:
+        return apply_change(tape, op);
+    case OP_ENABLE:
+    case OP_DISABLE:
+        return model_set_enabled(model, node, op->extent, op->code == OP_ENABLE);
+    case OP_TRIM:
+        return model_answer_of(ESPL_OK);
     case OPCODE_COUNT:
         break;
     }

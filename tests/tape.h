@@ -25,6 +25,14 @@ typedef enum opcode {
     OP_ROTATE_ABOUT,
     OP_SET_INHERIT,
     OP_BATCH, // of the tape's entries
+    OP_SET_SIBLING,
+    OP_PLACE,   // give a placement
+    OP_UNPLACE, // take it away
+    OP_ENABLE,
+    OP_DISABLE,
+    OP_CHANGE,       // components of the tape's named nodes
+    OP_CHANGE_QUERY, // components of all that answer
+    OP_TRIM,
     OPCODE_COUNT
 } opcode;
 
@@ -33,6 +41,9 @@ typedef enum opcode {
 #define TAPE_PENDING ((uint32_t)1 << 31) // plus a number: pending of this batch
 
 enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
+
+/// Ways to give and take components. One that does not fit is espl_change_array().
+typedef enum change_form { CHANGE_ONE, CHANGE_SINGLE, CHANGE_ARRAY, CHANGE_FORM_COUNT } change_form;
 
 typedef struct operation {
     opcode code;
@@ -48,10 +59,17 @@ typedef struct operation {
     write_form form;
     espl_write_value data; // of a write; what to rotate by
     float point[3], up[3]; // to look at, or to rotate about
-    uint32_t count;        // clones, or entries
+    uint32_t count;        // clones, entries, or nodes named
     uint32_t pending;      // number of the first of `count` clones
     bool has_placement, sets_tag, has_up;
     uint32_t tag;
+    uint32_t given; // components of an instance besides the tag
+    uint64_t load;  // its value; so is kin
+    uint32_t kin;
+    espl_extent extent;
+    change_form change_form;
+    model_change change;
+    model_query query;
 } operation;
 
 typedef enum tape_shape {
@@ -74,6 +92,7 @@ typedef struct tape_style {
     uint32_t flag_mask;  // ESPL_KEEP_ flags that are given
     uint32_t bad_one_in; // operands
     bool has_unplaced;
+    uint32_t components;  // set of those that come and go
     uint32_t lanes, keys; // of recorded operations
 } tape_style;
 
@@ -89,13 +108,23 @@ typedef struct test_tape {
     uint32_t pending_count, pending_capacity;
     model_entry *entries; // [entry_capacity] of an OP_BATCH; nodes are operands
     uint32_t entry_capacity;
+    uint32_t *named; // [named_capacity] operands of an OP_CHANGE
+    uint32_t named_capacity;
+    uint32_t answered;               // nodes that the last OP_CHANGE_QUERY changed in the model
     espl_write_report report;        // the model's account of the last OP_BATCH
     uint64_t writes, writes_skipped; // of the model when the last operation began
 } test_tape;
 
 /// Set up and choose a style from the seed.
+/// @param population  at most what a world of this build holds four times.
 void tape_begin(test_tape *tape, uint64_t seed, uint32_t population);
+/// Tell whether worlds that follow a tape may soon lack indices, so many lives it made: it ends.
+bool tape_is_worn(const test_tape *tape);
 void tape_end(test_tape *tape);
+/// Leave little but operations that change structure or components.
+void tape_prefer_structure(test_tape *tape);
+/// Tell whether an opcode is one of them; a create is not.
+bool tape_is_structural(opcode code);
 /// Make the next operation from the state of the model.
 operation tape_next(test_tape *tape);
 /// As tape_next(), of a kind that can be recorded; its operands may be pending.
@@ -106,6 +135,10 @@ model_answer tape_apply(test_tape *tape, const operation *operation);
 uint32_t tape_pend(test_tape *tape, uint32_t count);
 /// Make room for the entries of a batch.
 void tape_reserve_entries(test_tape *tape, uint32_t count);
+/// Make room for the nodes that a change names.
+void tape_reserve_named(test_tape *tape, uint32_t count);
+/// What an operation gives and takes: its change, or a placement.
+model_change tape_change_of(const operation *operation);
 /// Forget the pending numbers of a batch.
 void tape_forget_pending(test_tape *tape);
 /// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.
@@ -120,11 +153,19 @@ uint32_t tape_node(const test_tape *tape, uint32_t operand);
 _Noreturn void tape_fail(const test_tape *tape, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/// What an output of a call holds before it.
+#define SIDE_UNTOUCHED SIZE_MAX
+
+/// Value of MODEL_KIN. The reference does not stand first.
+typedef struct side_kin {
+    uint32_t word;
+    espl_entity kin;
+} side_kin;
+
 /// A world under test.
 typedef struct test_side {
     test_world test, elsewhere;
-    espl_world *world; // of test
-    espl_component tag_component;
+    espl_world *world;         // of test
     espl_entity *handles;      // [capacity] by node of the model
     uint32_t capacity, mapped; // nodes [0, mapped) have their handles
     espl_entity foreign, alien, dead;
@@ -135,13 +176,21 @@ typedef struct test_side {
     espl_write *writes; // [write_capacity] of an OP_BATCH
     uint32_t write_capacity;
     espl_write_report report; // of the last OP_BATCH
-    espl_world_stats before;  // of the world when the last operation began
+    espl_entity *named;       // [named_capacity] of an OP_CHANGE
+    uint32_t named_capacity;
+    size_t refused;  // of the last OP_CHANGE: index, or SIDE_UNTOUCHED
+    size_t answered; // of the last OP_CHANGE_QUERY: count, or SIDE_UNTOUCHED
+    uint32_t *nodes; // [node_capacity] by index of a handle: scratch of a comparison
+    uint32_t node_capacity;
+    espl_world_stats before; // of the world when the last operation began
 } test_side;
 
 void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor);
 void side_end(test_side *side);
 /// Carry an operation out at once. The model follows with tape_apply(), then side_map().
 espl_status side_run(test_side *side, const test_tape *tape, const operation *operation);
+/// Count the entities that the world has indices for.
+size_t side_room(const test_side *side);
 /// Compare what side_run() answered with what the model allows, the account of a batch too.
 void side_check(const test_side *side, const test_tape *tape, const operation *operation,
                 espl_status status, model_answer answer);

@@ -41,8 +41,8 @@ static bool open_executor(espl_executor *out, uint32_t workers, tool_fault *faul
 static bool register_kinds(tool_stage *stage, tool_fault *fault)
 {
     const size_t size = sizeof(uint32_t), alignment = _Alignof(uint32_t);
-    const espl_component_def node = {"node", size, alignment};
-    const espl_component_def copy = {"copy", size, alignment};
+    const espl_component_def node = {.name = "node", .size = size, .alignment = alignment};
+    const espl_component_def copy = {.name = "copy", .size = size, .alignment = alignment};
 
     return stage_went_well(stage, espl_component_register(stage->world, &node, &stage->node_kind),
                            "espl_component_register", fault) &&

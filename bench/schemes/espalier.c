@@ -400,7 +400,8 @@ static void probe(struct scheme_world *world, const struct scheme_probe *probes,
 // The nodes of the prefab carry a component besides, as those of a game would.
 static void make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE])
 {
-    const espl_component_def def = {"payload", sizeof(struct payload), _Alignof(struct payload)};
+    const espl_component_def def = {
+        .name = "payload", .size = sizeof(struct payload), .alignment = _Alignof(struct payload)};
     espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB, 0};
     espl_entity entities[PREFAB_SIZE];
     uint32_t parents[PREFAB_SIZE] = {NO_NODE, 0, 0};

@@ -105,6 +105,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, 
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
                                                        espl_entity entity, espl_stay keep);
+/// Record espl_set_sibling(). @param before  Null: last.
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key,
+                                                            espl_entity entity, espl_entity before);
 /// Record espl_set_local(). The value is checked and normalised now.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key,
                                                           espl_entity entity,
@@ -154,7 +157,9 @@ typedef struct espl_report {
 ///         intact: free memory and play again), ESPL_ERR_PLAYED, ESPL_ERR_BUSY, ESPL_ERR_FOREIGN
 ///         (commands of another world), ESPL_ERR_EXECUTOR (the executor lost or repeated a job
 ///         while only scratch was written; once the change is under way a lost job is done by the
-///         calling thread, and the fault is told by the trap), ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT.
+///         calling thread, and the fault is told by the trap), ESPL_ERR_LIMIT (the clones need more
+///         indices than are free before the playback; world untouched, commands intact),
+///         ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_commands *commands,
                                               espl_report *report);
 

@@ -18,13 +18,15 @@ extern "C" {
 typedef uint32_t espl_component;
 
 /// Components that every world has. Roles follow by themselves: they can be asked for in queries,
-/// not added or removed. ESPL_PLACEMENT is given at creation; ESPL_PREFAB at any time.
+/// not added or removed. The others come and go at any time.
 enum {
-    ESPL_PLACEMENT = 1, ///< Has a transform of its own.
+    ESPL_PLACEMENT = 1, ///< Has a transform of its own. Its value, where one is given, is the local
+                        ///< espl_transform; read and write it by espalier/read.h and write.h.
     ESPL_SOLO = 2,      ///< Role: in no hierarchy. Tag.
     ESPL_ROOT = 3,      ///< Role: owner of a hierarchy. Tag.
     ESPL_MEMBER = 4,    ///< Role: non-root in a hierarchy. Tag.
     ESPL_PREFAB = 5,    ///< A template for instantiate: queries skip it, clones lack it. Tag.
+    ESPL_DISABLED = 6,  ///< Queries skip it; it moves with its parent all the same. Tag.
 };
 
 /// Registered components a world can hold, the built-in ones included.
@@ -33,20 +35,27 @@ enum {
 #define ESPL_COMPONENT_SIZE_LIMIT 4096
 /// Components one entity can have, the built-in ones included.
 #define ESPL_SET_LIMIT 64
+/// Entity references one component can have.
+#define ESPL_REFERENCE_LIMIT 64
 
 /// A kind of plain data on entities: copied and moved by bytes, zero where no value is given.
 typedef struct espl_component_def {
     const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "placement", "solo",
-                      ///< "root", "member", "prefab".
+                      ///< "root", "member", "prefab", "disabled".
     size_t size;      ///< Bytes, a multiple of alignment, to ESPL_COMPONENT_SIZE_LIMIT; 0: a tag.
     size_t alignment; ///< Power of two, at most 256; 0 means 1.
+    /// [reference_count] byte offsets of the espl_entity fields in it, ascending, not overlapping,
+    /// inside size; copied. In a clone, such a field that names an entity of the source's closure
+    /// names the clone of that entity instead.
+    const uint32_t *references;
+    size_t reference_count; ///< At most ESPL_REFERENCE_LIMIT.
 } espl_component_def;
 
 /// Register a component. Structural.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
-/// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size or alignment), ESPL_ERR_LIMIT,
-///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+/// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment or references),
+///         ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
                                                             const espl_component_def *def,
                                                             espl_component *out);
@@ -67,8 +76,8 @@ typedef struct espl_component_value {
 /// @param components  [component_count] in any order, without repeats; NULL when the count is 0.
 /// @param count       How many; 0 does nothing.
 /// @param out         [count] handles, in order; may be NULL.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a role, ESPL_PREFAB excepted; a
-///         repeat), ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; refused, it made none.
+/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a role; a repeat), ESPL_ERR_LIMIT,
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; refused, it made none.
 ESPL_API ESPL_NODISCARD espl_status espl_create(espl_world *world, const espl_component *components,
                                                 size_t component_count, size_t count,
                                                 espl_entity *out);
@@ -76,16 +85,50 @@ ESPL_API ESPL_NODISCARD espl_status espl_create(espl_world *world, const espl_co
 /// Tell whether a handle names a living entity of this world.
 ESPL_API bool espl_is_alive(const espl_world *world, espl_entity entity);
 
+/// Components to give and to take away, in one step.
+typedef struct espl_change_def {
+    /// [add_count] given with their values; where the entity has one already, its value is set.
+    /// ESPL_PLACEMENT has an espl_transform for its value, NULL means the identity.
+    const espl_component_value *add;
+    size_t add_count; ///< At most ESPL_SET_LIMIT, without repeats.
+    /// [remove_count] taken away; one that is lacked, or named twice, is no matter.
+    const espl_component *remove;
+    size_t remove_count; ///< At most ESPL_SET_LIMIT, and none of them among `add`.
+} espl_change_def;
+
+/// Add and remove components of one entity. Structural.
+///
+/// A placement that comes or goes moves nothing that hangs below the entity by more than rounding.
+/// Given to an entity that has one, its value is written as by espl_set_local(). Without it the
+/// entity passes its parent's world through; its inherit flags are forgotten.
+/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a size, a role, a repeat), the
+///         handle's statuses, ESPL_ERR_LIMIT (a placement comes before others go, so a full set has
+///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a placement's
+///         value ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
+ESPL_API ESPL_NODISCARD espl_status espl_change(espl_world *world, espl_entity entity,
+                                                const espl_change_def *change);
+
+/// Add and remove the same components on many entities. Structural. All or nothing.
+///
+/// @param entities  [count] repeats are legal; may be memory of the world, a chunk's for example.
+/// @param refused   NULL, or out: where the call is refused for one entity, its index; else
+///                  unchanged.
+/// Statuses as espl_change().
+ESPL_API ESPL_NODISCARD espl_status espl_change_array(espl_world *world,
+                                                      const espl_entity *entities, size_t count,
+                                                      const espl_change_def *change,
+                                                      size_t *refused);
+
 /// Add a component with a value; has it already: sets the value. Structural.
 ///
-/// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (size; ESPL_PLACEMENT or a role), the
-///         handle's statuses, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+/// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one; for
+///              ESPL_PLACEMENT that of espl_transform, and NULL means the identity.
+/// Statuses as espl_change().
 ESPL_API ESPL_NODISCARD espl_status espl_add(espl_world *world, espl_entity entity,
                                              espl_component component, const void *data,
                                              size_t size);
 
-/// Remove a component; lacks it: does nothing. Structural. Statuses as espl_add().
+/// Remove a component; lacks it: does nothing. Structural. Statuses as espl_change().
 ESPL_API ESPL_NODISCARD espl_status espl_remove(espl_world *world, espl_entity entity,
                                                 espl_component component);
 
@@ -105,16 +148,54 @@ ESPL_API ESPL_NODISCARD espl_status espl_set(espl_world *world, espl_entity enti
                                              espl_component component, const void *data,
                                              size_t size);
 
-/// What a query asks for. {0} asks for every entity that is no prefab.
+/// Make room for that many more entities with a component set, as espl_create() takes it; a role
+/// may be named too, ESPL_SOLO is meant otherwise. Kept until espl_trim(). Together with
+/// espl_reserve() it lets espl_create() do without memory. Structural.
+///
+/// @return as espl_create().
+ESPL_API ESPL_NODISCARD espl_status espl_reserve_rows(espl_world *world,
+                                                      const espl_component *components,
+                                                      size_t component_count, size_t rows);
+
+/// What queries skip unless it is included here or named in `all`.
+enum {
+    ESPL_INCLUDE_PREFABS = 1,  ///< Entities with ESPL_PREFAB.
+    ESPL_INCLUDE_DISABLED = 2, ///< Entities with ESPL_DISABLED.
+};
+
+/// What a query asks for. {0} asks for every entity that is neither a prefab nor disabled. Roles are
+/// components too: `all` with ESPL_ROOT asks for roots only. Grows at the end only.
 typedef struct espl_query_def {
     const espl_component *all;  ///< [all_count] the entity has each of these.
     size_t all_count;           ///< At most ESPL_SET_LIMIT.
     const espl_component *none; ///< [none_count] the entity has none of these.
     size_t none_count;          ///< At most ESPL_SET_LIMIT.
+    const espl_component *any;  ///< [any_count] the entity has at least one of these.
+    size_t any_count;           ///< At most ESPL_SET_LIMIT; 0 asks nothing.
+    /// [changed_count] the chunk has the column of one of these, and it was written after `since`:
+    /// by espl_set(), by a value that espl_change() or its like gave to an entity that has the
+    /// component, by a call of espl_query_write(), or because an entity came into the chunk or
+    /// changed its row there. That is all that counts for a tag and for ESPL_PLACEMENT: a transform
+    /// that is written or propagated writes no column.
+    const espl_component *changed;
+    size_t changed_count; ///< At most ESPL_SET_LIMIT; 0 asks nothing.
+    uint64_t since;       ///< A version, see espl_get_version().
+    uint32_t include;     ///< ESPL_INCLUDE_ bits.
 } espl_query_def;
 
-/// Iteration over the chunks whose entities answer a query. Prefabs are skipped unless ESPL_PREFAB
-/// is among `all`.
+/// Return the version of the columns: it counts up with each write of one, and is never 0 again
+/// after the first. What is written from now on is newer. Any thread while none writes.
+ESPL_API uint64_t espl_get_version(const espl_world *world);
+
+/// Add and remove components of every entity that answers a query. Structural. All or nothing.
+///
+/// @param def    NULL means {0}.
+/// @param count  NULL, or out: entities that answered; unchanged when refused.
+/// @return as espl_change() and espl_query_begin().
+ESPL_API ESPL_NODISCARD espl_status espl_change_query(espl_world *world, const espl_query_def *def,
+                                                      const espl_change_def *change, size_t *count);
+
+/// Iteration over the chunks whose entities answer a query.
 ///
 ///     espl_query query;
 ///     status = espl_query_begin(world, &def, &query);
@@ -134,13 +215,17 @@ typedef struct espl_query {
     struct {
         espl_world *world;
         uint32_t archetype, chunk;
-        size_t all_count, none_count;
+        uint32_t all_count, none_count, any_count, changed_count;
+        uint32_t include;
+        uint64_t since;
         espl_component all[ESPL_SET_LIMIT], none[ESPL_SET_LIMIT];
+        espl_component any[ESPL_SET_LIMIT], changed[ESPL_SET_LIMIT];
     } state; ///< Not for use.
 } espl_query;
 
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.
 ///
+/// @param def  NULL means {0}; not kept.
 /// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_query_begin(espl_world *world, const espl_query_def *def,
                                                      espl_query *query);
@@ -151,10 +236,14 @@ ESPL_API bool espl_query_next(espl_query *query);
 /// End an iteration early. After the end it does nothing.
 ESPL_API void espl_query_end(espl_query *query);
 
-/// Return one component's column of the chunk at hand: count values, aligned as registered; NULL
-/// where the chunk lacks it, for a tag, for ESPL_PLACEMENT, and where size is not the registered
-/// one.
-ESPL_API void *espl_query_column(const espl_query *query, espl_component component, size_t size);
+/// Return one component's column of the chunk at hand, to be read: count values, aligned as
+/// registered; NULL where the chunk lacks it, for a tag and for ESPL_PLACEMENT. A size other than
+/// the registered one is a fault: it traps in checked builds and gives NULL.
+ESPL_API const void *espl_query_read(const espl_query *query, espl_component component,
+                                     size_t size);
+
+/// The same, to be written: the call counts as a write of the column (see espl_query_def).
+ESPL_API void *espl_query_write(const espl_query *query, espl_component component, size_t size);
 
 #ifdef __cplusplus
 }

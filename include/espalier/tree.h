@@ -64,6 +64,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
                                                 espl_stay keep);
 
+/// Move a member to another place among its siblings. Nothing else changes. Structural.
+///
+/// @param before  Sibling to stand before; null: last.
+/// @return ESPL_OK, ESPL_ERR_NOT_CHILD (the entity is a root or solo, or `before` is no sibling of
+///         it), the handles' statuses, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_entity entity,
+                                                     espl_entity before);
+
 /// Destroy an entity and its owned closure: every descendant reached through owned links only.
 ///
 /// Survivors below a destroyed member follow the nearest living ancestor, in the dead one's place
@@ -79,13 +87,34 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_en
 
 /// Clone the owned closure of any entity n times. Structural.
 ///
-/// A clone has the source's components (but ESPL_PREFAB) with their bytes, and its transforms. The
-/// clone of a member starts as a root at the source's world placement. The original is not touched.
+/// A clone has the source's components (but ESPL_PREFAB) with their bytes, and its transforms.
+/// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
+/// others stay. The clone of a member starts as a root at the source's world placement. The original
+/// is not touched. Clones of one source entity stand in neighbouring rows.
 /// @param count  Clones; 0 does nothing.
 /// @param out    [count] the clones' first entities, in order; may be NULL.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
                                                      size_t count, espl_entity *out);
+
+/// How far a call goes below an entity.
+typedef enum espl_extent {
+    ESPL_EXTENT_ENTITY = 0,  ///< The entity alone.
+    ESPL_EXTENT_OWNED = 1,   ///< And every descendant reached through owned links only.
+    ESPL_EXTENT_SUBTREE = 2, ///< And everything below it.
+} espl_extent;
+
+/// Let queries skip an entity: give it, and what the extent says, ESPL_DISABLED. Structural. What
+/// has it already keeps it. Transforms go on as before.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (extent), the handle's statuses, ESPL_ERR_LIMIT,
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_disable(espl_world *world, espl_entity entity,
+                                                 espl_extent extent);
+/// Take ESPL_DISABLED away again. As espl_disable().
+ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity entity,
+                                                espl_extent extent);
+/// Tell whether a living entity is not disabled; false for any other handle.
+ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 
 /// Place of an entity in the world's structure.
 typedef enum espl_role {
@@ -120,12 +149,87 @@ ESPL_API size_t espl_count_children(const espl_world *world, espl_entity entity)
 ESPL_API size_t espl_count_descendants(const espl_world *world, espl_entity entity);
 /// Return the first child, or null.
 ESPL_API espl_entity espl_get_first_child(const espl_world *world, espl_entity entity);
+/// Return the last child, or null.
+ESPL_API espl_entity espl_get_last_child(const espl_world *world, espl_entity entity);
+/// Return the previous sibling under the same parent, or null.
+ESPL_API espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity);
 /// Return the next sibling under the same parent, or null.
 ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity);
 /// Return the n-th child, or null where there are fewer. O(n).
 ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
 /// Tell whether the first entity is above the second one. O(depth).
 ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity);
+
+/// Iteration over an entity and everything below it, without memory.
+///
+///     espl_subtree below;
+///     status = espl_subtree_begin(world, top, &below);
+///     while (espl_subtree_next(&below)) { ... below.entity, below.rank ... }
+///
+/// In the order of ranks: parents before their children, breadth-first, siblings in their order.
+/// Until the next purge what hangs below a destroyed member comes with the level on which it hung
+/// there. The world is in iteration from begin until next returns false or espl_subtree_end().
+typedef struct espl_subtree {
+    espl_entity entity; ///< The one at hand.
+    uint32_t rank;      ///< Its rank, as espl_get_rank() tells.
+    struct {
+        espl_world *world;
+        uint32_t run, begin, end; // ranks to come on this level
+        uint32_t below;           // first rank of the level below
+    } state;                      ///< Not for use.
+} espl_subtree;
+
+/// Begin before the first entity, `top` itself. Iterations nest.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT, the handle's statuses.
+ESPL_API ESPL_NODISCARD espl_status espl_subtree_begin(espl_world *world, espl_entity top,
+                                                       espl_subtree *subtree);
+/// Go to the next entity; false at the end, where the iteration is over. O(1), but for the dead.
+ESPL_API bool espl_subtree_next(espl_subtree *subtree);
+/// End an iteration early. After the end it does nothing.
+ESPL_API void espl_subtree_end(espl_subtree *subtree);
+
+/// Where espl_copy_subtree() writes. Grows at the end only.
+typedef struct espl_subtree_arrays {
+    espl_entity *entities; ///< [capacity] Not NULL, but for a capacity of 0.
+    uint32_t *parents; ///< [capacity] position of the parent; ESPL_NO_RANK for the top. Or NULL.
+    uint32_t *depths;  ///< [capacity] links below the top. Or NULL.
+    espl_transform *locals; ///< [capacity] as espl_get_local() reads them. Or NULL.
+    espl_transform *worlds; ///< [capacity] Or NULL.
+} espl_subtree_arrays;
+
+/// Copy an entity and what is below it into arrays, breadth-first, siblings in their order.
+///
+/// An entity without placement shows the identity for its local, and its parent's world.
+/// @param capacity  Room in each array; with less than is needed nothing is written.
+/// @param out       NULL only with a capacity of 0.
+/// @return how many there are; 0 for a handle that names no living entity. O(subtree).
+ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
+                                  size_t capacity, const espl_subtree_arrays *out);
+
+/// A whole hierarchy as it stands in memory, breadth-first, for code that runs over it.
+///
+/// Rank r has the world placement worlds[slots[r]] and, but for the root, the parent parents[r] < r.
+/// Holds until the next structural call.
+typedef struct espl_view {
+    size_t count;            ///< Entities, the root first.
+    const uint32_t *parents; ///< [count] rank of the parent; ESPL_NO_RANK for the root.
+    const uint32_t *slots;   ///< [count]
+    const espl_pose *worlds; ///< By slot.
+    struct {
+        const espl_world *world;
+    } state; ///< Not for use.
+} espl_view;
+
+/// View the hierarchy of an entity. Where destroyed members wait for a purge it purges them first,
+/// which is structural; else it only reads.
+/// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the purge ESPL_ERR_NO_MEMORY,
+///         ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
+                                                        espl_view *out);
+/// Return the entity at a rank; null past the last.
+ESPL_API espl_entity espl_view_entity(const espl_view *view, size_t rank);
+/// Write the depth of each rank. @param depths  [view->count]
+ESPL_API void espl_view_depths(const espl_view *view, uint32_t *depths);
 
 #ifdef __cplusplus
 }

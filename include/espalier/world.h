@@ -41,11 +41,21 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const es
 /// nothing.
 ESPL_API void espl_world_destroy(espl_world *world);
 
-/// Make room for that many more entities: their records and the slots of their transforms. Rows
-/// are not included, since no component set is named.
+/// Make room for that many more entities: their records and the slots of their transforms, kept
+/// until espl_trim(). Rows are made by espl_reserve_rows(), which knows a component set. Structural.
 ///
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
+
+/// Give back all memory that nothing needs now, what was reserved included, purge the dead and lay
+/// transforms out in order. Nothing that can be read changes, but ranks and slots may. Structural.
+///
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY: moving things together needs memory for a while, and as much
+///         was given back as could be without; ESPL_ERR_BUSY. O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_trim(espl_world *world);
+
+/// Sizes of hierarchies that statistics tell apart.
+#define ESPL_SIZE_CLASSES 32
 
 /// What a world holds, and what it takes.
 typedef struct espl_world_stats {
@@ -65,9 +75,24 @@ typedef struct espl_world_stats {
     uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
     uint64_t nodes_skipped;  ///< Nodes looked at by a write and found unchanged: what hangs below
                              ///< them was not visited. Since the world was made.
+    size_t disabled;         ///< Entities with ESPL_DISABLED.
+    size_t prefabs;          ///< Entities with ESPL_PREFAB.
+    size_t retired;          ///< Indices whose generations are used up.
+    size_t row_capacity;     ///< Rows that the chunks in use have room for; `entities` of them are
+                             ///< filled.
+    size_t spare_chunks;     ///< Of the chunks: without rows, kept for the next change.
+    size_t slots;            ///< Of the pool of transforms, reserved and free ones included.
+    size_t free_slots;       ///< Of these: in no hierarchy or solo.
+    /// Hierarchies of 2^i to 2^(i+1) - 1 living entities, at i.
+    size_t hierarchies_by_size[ESPL_SIZE_CLASSES];
+    uint64_t purges;        ///< Purges of hierarchies since the world was made.
+    uint64_t nodes_rebuilt; ///< Nodes laid out anew by structural changes and purges since then.
+    uint64_t nodes_shifted; ///< Nodes whose rank a structural change moved in place since then.
+    uint64_t commands_accepted, commands_applied, commands_refused; ///< Played since then.
 } espl_world_stats;
 
-/// Read the statistics. O(archetypes + chunks).
+/// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies whose
+/// purge was put off for lack of memory.
 ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
 
 /// First broken invariant that espl_validate() found.

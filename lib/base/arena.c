@@ -89,8 +89,19 @@ void espl__arena_reset(espl__arena *arena)
     }
 }
 
+size_t espl__arena_bytes(const espl__arena *arena)
+{
+    size_t bytes = 0;
+
+    for (const espl__arena_block *block = arena->blocks; block != NULL; block = block->next) {
+        bytes += block->size;
+    }
+    return bytes;
+}
+
 void espl__arena_free(espl__arena *arena)
 {
+    arena->round = arena->usual = 0;
     while (arena->blocks != NULL) {
         espl__arena_block *const block = arena->blocks;
 

@@ -28,7 +28,9 @@ void *espl__arena_take(espl__arena *arena, size_t count, size_t size);
 void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size);
 /// Everything taken is gone.
 void espl__arena_reset(espl__arena *arena);
-/// Give all memory back.
+/// Bytes taken from the heap.
+size_t espl__arena_bytes(const espl__arena *arena);
+/// Give all memory back; the arena is as good as new.
 void espl__arena_free(espl__arena *arena);
 
 #endif

@@ -189,6 +189,34 @@ uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise)
     return at < 0 ? otherwise : entries[at].value;
 }
 
+void espl__map_trim(espl__heap *heap, espl__purpose purpose, espl__map *map)
+{
+    wallet_empty(heap, purpose, map);
+    map->set_aside_size = 0;
+}
+
+static size_t wallet_size(const void *payload)
+{
+    return payload == NULL ? 0 : ((const wallet_block *)payload - 1)->size;
+}
+
+size_t espl__map_bytes(const espl__map *map)
+{
+    const map_entry *const entries = map->entries;
+    size_t bytes = 0;
+
+    for (const wallet_block *block = map->set_aside; block != NULL; block = block->next) {
+        bytes += block->size;
+    }
+    if (entries != NULL) {
+        // The entry for "otherwise" stands before the first, and stb_ds's header before that.
+        const stbds_array_header *const header = (const stbds_array_header *)(entries - 1) - 1;
+
+        bytes += wallet_size(header) + wallet_size(header->hash_table);
+    }
+    return bytes;
+}
+
 void espl__map_free(espl__heap *heap, espl__purpose purpose, espl__map *map)
 {
     map_entry *entries = map->entries;
@@ -214,13 +242,41 @@ static void store(void **array, void *items)
     memcpy(array, &items, sizeof items);
 }
 
+// Move the items into a block with room for `capacity`, no less than there are, and free the old
+// one.
+static bool move_items(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
+                       size_t capacity)
+{
+    const char *const old = load(array);
+    const size_t length = espl__array_length(old);
+    size_t bytes = 0;
+
+    if (!espl__size_multiply(&bytes, capacity, item_size) ||
+        !espl__size_add(&bytes, bytes, HEADER_SIZE)) {
+        return false;
+    }
+    char *const block = espl__heap_take(heap, purpose, 1, bytes, ARRAY_ALIGNMENT);
+    if (block == NULL) {
+        return false;
+    }
+
+    char *const items = block + HEADER_SIZE;
+    *stbds_header(items) = (stbds_array_header){.length = length, .capacity = capacity};
+    if (old != NULL) {
+        memcpy(items, old, length * item_size);
+        espl__array_free(heap, purpose, array, item_size);
+    }
+    store(array, items);
+    return true;
+}
+
 bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
                          size_t more)
 {
-    char *const old = load(array);
+    const char *const old = load(array);
     const size_t length = espl__array_length(old);
     const size_t capacity = espl__array_capacity(old);
-    size_t wanted = 0, bytes = 0;
+    size_t wanted = 0;
 
     if (!espl__size_add(&wanted, length, more)) {
         return false;
@@ -235,23 +291,29 @@ bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, 
 #else
     const size_t next = wanted > capacity ? wanted : capacity > 0 ? capacity : 1;
 #endif
-    if (!espl__size_multiply(&bytes, next, item_size) ||
-        !espl__size_add(&bytes, bytes, HEADER_SIZE)) {
-        return false;
-    }
-    char *const block = espl__heap_take(heap, purpose, 1, bytes, ARRAY_ALIGNMENT);
-    if (block == NULL) {
-        return false;
-    }
+    return move_items(heap, purpose, array, item_size, next);
+}
 
-    char *const items = block + HEADER_SIZE;
-    *stbds_header(items) = (stbds_array_header){.length = length, .capacity = next};
-    if (old != NULL) {
-        memcpy(items, old, length * item_size);
-        espl__array_free(heap, purpose, array, item_size);
+bool espl__array_shrink(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
+                        size_t capacity)
+{
+    const void *const items = load(array);
+    const size_t length = espl__array_length(items);
+    const size_t room = capacity > length ? capacity : length;
+
+    if (room >= espl__array_capacity(items)) {
+        return true;
     }
-    store(array, items);
-    return true;
+    if (room == 0) {
+        espl__array_free(heap, purpose, array, item_size);
+        return true;
+    }
+    return move_items(heap, purpose, array, item_size, room);
+}
+
+size_t espl__array_bytes(const void *array, size_t item_size)
+{
+    return array == NULL ? 0 : HEADER_SIZE + espl__array_capacity(array) * item_size;
 }
 
 void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size)

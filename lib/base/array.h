@@ -18,6 +18,12 @@
 bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
                          size_t more);
 
+/// Give back the room past `capacity` items, or past the length where that is more; no room at all
+/// leaves NULL. Where there is room to give back the items move. @return false where there is no
+/// memory to move them to; the array is unchanged then.
+bool espl__array_shrink(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
+                        size_t capacity);
+
 /// Give the memory back and set the pointer to NULL.
 void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size);
 
@@ -25,11 +31,16 @@ void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, siz
 size_t espl__array_length(const void *array);
 /// Number of items there is room for, 0 for NULL.
 size_t espl__array_capacity(const void *array);
+/// Bytes that an array takes of its heap.
+size_t espl__array_bytes(const void *array, size_t item_size);
 /// Set the length, at most the capacity. NULL only with 0.
 void espl__array_set_length(void *array, size_t length);
 
 #define ESPL_ARRAY_RESERVE(heap, purpose, array, more) \
     espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more))
+#define ESPL_ARRAY_SHRINK(heap, purpose, array, capacity) \
+    espl__array_shrink((heap), (purpose), (void **)&(array), sizeof *(array), (capacity))
+#define ESPL_ARRAY_BYTES(array) espl__array_bytes((array), sizeof *(array))
 #define ESPL_ARRAY_FREE(heap, purpose, array) \
     espl__array_free((heap), (purpose), (void **)&(array), sizeof *(array))
 /// Append one item; there must be room.
@@ -55,6 +66,10 @@ void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint
                    uint32_t value);
 /// Return a key's value, or `otherwise`.
 uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise);
+/// Give back what was set aside for the next espl__map_put(), which wants a reserve then.
+void espl__map_trim(espl__heap *heap, espl__purpose purpose, espl__map *map);
+/// Bytes that a map takes of its heap.
+size_t espl__map_bytes(const espl__map *map);
 void espl__map_free(espl__heap *heap, espl__purpose purpose, espl__map *map);
 
 /// Return a 32-bit hash of bytes (FNV-1a), the usual key of a map.

@@ -69,3 +69,64 @@ espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl__pla
     espl__sketch_write(c->sketch, node, placement);
     return ESPL_OK;
 }
+
+// --- Keeping worlds ---
+
+// Local of a node relative to the first transform above it that stays: the locals of those between
+// them that go are applied one after the other. What copies its parent adds nothing.
+static espl_pose composed_local(espl__carrier *c, uint32_t node, uint32_t lost)
+{
+    espl_pose local = espl__sketch_local(c->sketch, node);
+    uint32_t up = c->sketch->nodes[node].parent;
+
+    while (up != ESPL__NO_NODE && (up == lost || espl__carrier_has(c, up, ESPL__NODE_DEAD) ||
+                                   espl__sketch_copies(c->sketch, up))) {
+        if (!espl__sketch_copies(c->sketch, up)) {
+            const espl__placement above = espl__sketch_placement(c->sketch, up);
+
+            local = espl__pose_compose(&above.local, above.extra.stretch, &local);
+        }
+        up = c->sketch->nodes[up].parent;
+    }
+    return local;
+}
+
+// The placement that keeps a node's world in another frame; kept parts stay what they are.
+static espl__placement rebased(espl__carrier *c, uint32_t node, const espl__frame *up,
+                               uint32_t lost)
+{
+    espl__placement placement = espl__sketch_placement(c->sketch, node);
+    const espl_pose world = espl__sketch_world(c->sketch, node);
+
+    if (up == NULL) {
+        placement.local = world;
+        (void)espl__rotation_normalize(placement.local.rotation);
+    } else if (!espl__rebased_exactly(&placement.local, &up->world, up->extra.stretch, &world)) {
+        const espl_pose composed = composed_local(c, node, lost);
+
+        placement.local = espl__rebased(&up->world, up->extra.stretch, &world, &composed);
+    }
+    return placement;
+}
+
+espl_status espl__carrier_rebase(espl__carrier *c, uint32_t top, const espl__frame *up,
+                                 uint32_t lost)
+{
+    espl_status status = ESPL_OK;
+    uint32_t node = top;
+
+    while (node != ESPL__NO_NODE && status == ESPL_OK) {
+        const bool becomes_root = node == top && up == NULL;
+        const bool follows = becomes_root ? espl__carrier_has(c, node, ESPL__NODE_PASS)
+                                          : espl__sketch_copies(c->sketch, node);
+
+        if (!follows) {
+            espl__placement placement = rebased(c, node, up, lost);
+
+            placement.kept = becomes_root ? espl__kept_none() : placement.kept;
+            status = espl__carrier_write(c, node, &placement);
+        }
+        node = espl__sketch_next(c->sketch, node, top, follows);
+    }
+    return status;
+}

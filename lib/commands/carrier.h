@@ -33,6 +33,13 @@ void espl__carrier_set_link(espl__carrier *c, uint32_t node, uint8_t link);
 const espl__frame *espl__carrier_frame(espl__carrier *c, uint32_t node, espl__frame *room);
 /// Give a node a new placement unless it has just that one.
 espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl__placement *placement);
+/// Before `top` comes to stand in another frame: give it the placement that keeps its world there,
+/// or give it to what hangs below where the node follows its parent as a copy.
+///
+/// @param up    NULL: `top` becomes a root.
+/// @param lost  node above whose own transform goes, though it lives; or ESPL__NO_NODE.
+espl_status espl__carrier_rebase(espl__carrier *c, uint32_t top, const espl__frame *up,
+                                 uint32_t lost);
 
 static inline espl__stay_rules espl__carrier_rules(const espl__carrier *c)
 {
@@ -42,5 +49,10 @@ static inline espl__stay_rules espl__carrier_rules(const espl__carrier *c)
 
 /// Carry an instantiate command out (clone.c).
 espl_status espl__carry_instantiate(espl__carrier *c);
+// Carry out what changes a placement where it stands (placements.c).
+espl_status espl__carry_write(espl__carrier *c);
+espl_status espl__carry_inherit(espl__carrier *c);
+espl_status espl__carry_place(espl__carrier *c);
+espl_status espl__carry_unplace(espl__carrier *c);
 
 #endif

@@ -4,67 +4,12 @@
 // operands in classify.c.
 #include "lib/commands/carrier.h"
 
-// --- Survivors and pass-throughs ---
-
-// Local of a node relative to the first living transform above it: the locals of the dead between
-// them applied one after the other. What copies its parent adds nothing.
-static espl_pose composed_local(espl__carrier *c, uint32_t node)
-{
-    espl_pose local = espl__sketch_local(c->sketch, node);
-    uint32_t up = c->sketch->nodes[node].parent;
-
-    while (up != ESPL__NO_NODE &&
-           (espl__carrier_has(c, up, ESPL__NODE_DEAD) || espl__sketch_copies(c->sketch, up))) {
-        if (!espl__sketch_copies(c->sketch, up)) {
-            const espl__placement above = espl__sketch_placement(c->sketch, up);
-
-            local = espl__pose_compose(&above.local, above.extra.stretch, &local);
-        }
-        up = c->sketch->nodes[up].parent;
-    }
-    return local;
-}
-
-// The placement that keeps a node's world under another frame; kept parts stay what they are.
-static espl__placement rebased(espl__carrier *c, uint32_t node, const espl__frame *up)
-{
-    espl__placement placement = espl__sketch_placement(c->sketch, node);
-    const espl_pose world = espl__sketch_world(c->sketch, node);
-
-    if (up == NULL) {
-        placement.local = world;
-        (void)espl__rotation_normalize(placement.local.rotation);
-    } else {
-        const espl_pose composed = composed_local(c, node);
-
-        placement.local = espl__rebased(&up->world, up->extra.stretch, &world, &composed);
-    }
-    return placement;
-}
-
-// Before `top` comes under `anchor` (or becomes a root): give it the placement that keeps the world,
-// or give it to what hangs below where the node follows its parent as a copy.
+// Before `top` comes under `anchor` (or becomes a root): keep the worlds of what hangs there.
 static espl_status rebase(espl__carrier *c, uint32_t top, uint32_t anchor)
 {
     espl__frame room;
-    const espl__frame *const up = espl__carrier_frame(c, anchor, &room);
-    espl_status status = ESPL_OK;
-    uint32_t node = top;
 
-    while (node != ESPL__NO_NODE && status == ESPL_OK) {
-        const bool becomes_root = node == top && up == NULL;
-        const bool follows = becomes_root ? espl__carrier_has(c, node, ESPL__NODE_PASS)
-                                          : espl__sketch_copies(c->sketch, node);
-
-        if (!follows) {
-            espl__placement placement = rebased(c, node, up);
-
-            placement.kept = becomes_root ? espl__kept_none() : placement.kept;
-            status = espl__carrier_write(c, node, &placement);
-        }
-        node = espl__sketch_next(c->sketch, node, top, follows);
-    }
-    return status;
+    return espl__carrier_rebase(c, top, espl__carrier_frame(c, anchor, &room), ESPL__NO_NODE);
 }
 
 // --- Attach and detach ---
@@ -132,6 +77,17 @@ static espl_status place_again(espl__carrier *c, uint32_t node, uint32_t parent)
     return done < 0 ? done : status;
 }
 
+// Among its siblings: before one of them, or last. Where it stands there already, nothing changes.
+static void stand_before(espl__carrier *c, uint32_t child, uint32_t before)
+{
+    const uint32_t parent = c->sketch->nodes[child].parent;
+
+    if (before != child && c->sketch->nodes[child].next != before) {
+        espl__sketch_unlink(c->sketch, child);
+        espl__sketch_link(c->sketch, child, parent, before);
+    }
+}
+
 // Under the parent it has: inherit flags, snap, link and sibling position may change, nothing else.
 static espl_status reattach(espl__carrier *c, uint32_t child, uint32_t parent, uint32_t before)
 {
@@ -149,9 +105,8 @@ static espl_status reattach(espl__carrier *c, uint32_t child, uint32_t parent, u
         espl__carrier_set_link(c, child, k->link);
         c->sketch->is_restructured = true;
     }
-    if (before != ESPL__NO_NODE && before != child) {
-        espl__sketch_unlink(c->sketch, child);
-        espl__sketch_link(c->sketch, child, parent, before);
+    if (before != ESPL__NO_NODE) {
+        stand_before(c, child, before);
     }
     return status;
 }
@@ -190,6 +145,26 @@ static espl_status detach(espl__carrier *c)
         return status;
     }
     return place_and_move(c, node, ESPL__NO_NODE, ESPL__NO_NODE);
+}
+
+static espl_status set_sibling(espl__carrier *c)
+{
+    const bool is_last = espl_entity_is_null(c->command->before);
+    uint32_t node = 0, before = ESPL__NO_NODE;
+    espl_status status = espl__carrier_find(c, &c->entry->target, &node);
+
+    if (status == ESPL_OK && !is_last) {
+        status = espl__carrier_find(c, &c->entry->before, &before);
+    }
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const uint32_t parent = c->sketch->nodes[node].parent;
+    if (parent == ESPL__NO_NODE || (!is_last && c->sketch->nodes[before].parent != parent)) {
+        return ESPL_ERR_NOT_CHILD;
+    }
+    stand_before(c, node, before);
+    return ESPL_OK;
 }
 
 // --- Destroy ---
@@ -250,41 +225,6 @@ static espl_status destroy(espl__carrier *c)
     return status;
 }
 
-// --- Writes ---
-
-// A write or a change of inherit flags, on the placement as it is at this moment.
-static espl_status change_placement(espl__carrier *c)
-{
-    const bool is_write = c->command->kind == ESPL__COMMAND_WRITE;
-    espl__frame room;
-    uint32_t node = 0;
-    espl_status status = espl__carrier_find(c, &c->entry->target, &node);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (espl__carrier_has(c, node, ESPL__NODE_PASS)) {
-        return ESPL_ERR_NO_TRANSFORM;
-    }
-    const espl__frame *const up = espl__carrier_frame(c, c->sketch->nodes[node].parent, &room);
-    espl__placement placement = espl__sketch_placement(c->sketch, node);
-    espl_pose world = espl__sketch_world(c->sketch, node);
-
-    if (!is_write && up == NULL) {
-        return c->command->inherit != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
-    }
-    status = is_write
-                 ? espl__placement_write(&placement, &world, up, (espl_write_kind)c->command->place,
-                                         espl__entry_value(c->playback, c->entry))
-                 : espl__placement_inherit(&placement, &world, up, c->command->inherit);
-    if (status < 0) {
-        return status;
-    }
-    const espl_status done = espl__carrier_write(c, node, &placement);
-
-    return done < 0 ? done : status;
-}
-
 // --- The table ---
 
 typedef espl_status (*command_function)(espl__carrier *c);
@@ -296,8 +236,11 @@ static const command_function table[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_DESTROY_ONLY] = destroy,
     [ESPL__COMMAND_ATTACH] = attach,
     [ESPL__COMMAND_DETACH] = detach,
-    [ESPL__COMMAND_WRITE] = change_placement,
-    [ESPL__COMMAND_INHERIT] = change_placement,
+    [ESPL__COMMAND_SIBLING] = set_sibling,
+    [ESPL__COMMAND_WRITE] = espl__carry_write,
+    [ESPL__COMMAND_INHERIT] = espl__carry_inherit,
+    [ESPL__COMMAND_PLACE] = espl__carry_place,
+    [ESPL__COMMAND_UNPLACE] = espl__carry_unplace,
 };
 
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry)

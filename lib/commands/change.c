@@ -89,8 +89,10 @@ static void change_rows(espl__playback *playback, const espl__row_change *change
 void espl__stage_change(espl__playback *playback)
 {
     name_clones(playback);
+    espl__references_name(playback);
     resolve_pendings(playback);
     make_rows(playback);
+    espl__references_write(playback);
     change_rows(playback, playback->moves, playback->move_count);
     change_rows(playback, playback->removals, playback->removal_count);
     espl__rows_settle(playback->store);

@@ -89,6 +89,9 @@ static espl__node clone_of_slot(const espl__carrier *c, uint32_t slot)
                                  espl__node_flags_of(espl__slot_kept(forest, slot).flags)};
 }
 
+// What a playback may have changed of a node's placement beside its value.
+#define KINDS_OF_PLACEMENT ((uint32_t)(ESPL__NODE_PASS | ESPL__NODE_KEEPS | ESPL__NODE_COPIES))
+
 // A clone of a node copies what playback gave the node so far; room for one written transform.
 static espl__node clone_of_node(espl__carrier *c, uint32_t node)
 {
@@ -97,14 +100,15 @@ static espl__node clone_of_node(espl__carrier *c, uint32_t node)
     const bool is_clone = (from->flags & ESPL__NODE_CLONE) != 0;
     espl__node clone = clone_of_slot(c, from->slot);
 
+    clone.entity = node;
     clone.source = is_clone ? from->source : from->entity;
     clone.values = from->values;
     if (from->written != ESPL__NO_NODE) {
         clone.written = (uint32_t)sketch->written_count++;
         sketch->written[clone.written] = sketch->written[from->written];
     }
-    clone.flags &= ~(unsigned)(ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
-    clone.flags |= from->flags & (ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
+    clone.flags &= ~KINDS_OF_PLACEMENT;
+    clone.flags |= from->flags & KINDS_OF_PLACEMENT;
     return clone;
 }
 
@@ -232,7 +236,8 @@ static espl_status add_values(espl__carrier *c, uint32_t node)
     }
     const uint32_t entry = (uint32_t)(c->entry - c->playback->entries);
 
-    ESPL_ARRAY_PUSH(c->group->values, (espl__value_link){entry, c->sketch->nodes[node].values});
+    ESPL_ARRAY_PUSH(c->group->values,
+                    (espl__value_link){entry, c->sketch->nodes[node].values, node});
     c->sketch->nodes[node].values = number;
     return ESPL_OK;
 }
@@ -270,17 +275,11 @@ static void link_clones(espl__carrier *c, const uint32_t *tops, uint32_t parent,
 // Tell whether a clone's component set stays within its limit.
 static bool fits_limits(const espl__carrier *c, const source *from)
 {
-    const espl__forest *const forest = c->playback->forest;
+    const espl__node clone =
+        from->node == ESPL__NO_NODE ? clone_of_slot(c, from->slot) : c->sketch->nodes[from->node];
 
-    if (from->node == ESPL__NO_NODE) {
-        return espl__values_fit(c->playback, c->group, c->entry, ESPL__NO_NODE,
-                                forest->entity[from->slot]);
-    }
-    const espl__node *const node = &c->sketch->nodes[from->node];
-    const bool is_clone = (node->flags & ESPL__NODE_CLONE) != 0;
-
-    return espl__values_fit(c->playback, c->group, c->entry, node->values,
-                            is_clone ? node->source : node->entity);
+    return espl__values_fit(c->playback, c->group, c->entry, &clone,
+                            (clone.flags & ESPL__NODE_PASS) == 0);
 }
 
 espl_status espl__carry_instantiate(espl__carrier *c)

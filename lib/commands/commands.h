@@ -16,19 +16,22 @@ enum {
     ESPL__COMMAND_DESTROY_ONLY,
     ESPL__COMMAND_ATTACH,
     ESPL__COMMAND_DETACH,
+    ESPL__COMMAND_SIBLING,
     ESPL__COMMAND_WRITE,
     ESPL__COMMAND_INHERIT,
+    ESPL__COMMAND_PLACE,   ///< only at once: its payload is checked and normalised
+    ESPL__COMMAND_UNPLACE, ///< only at once
     ESPL__COMMAND_KINDS
 };
 
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
     espl_entity parent; // attach, instantiate
-    espl_entity before; // attach, instantiate
+    espl_entity before; // attach, instantiate, sibling
     uint32_t key;
     uint32_t count;   // instantiate: clones
     uint32_t pending; // instantiate: serial of the first clone in its lane
-    uint32_t payload; // offset in the lane: a transform, then the values; write: its value
+    uint32_t payload; // offset in the lane: a transform, then the values; write, place: its value
     uint32_t value_count;
     uint8_t kind, link, place, orphan; // write: `place` is the kind of write
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
@@ -62,6 +65,7 @@ struct espl_commands {
     espl__heap *heap;
     const espl__store *store; // component sizes only
     const void *world;        // compared, never followed
+    const espl_hooks *hooks;  // the world's, which never change
     _Atomic uint32_t *alive;  // the world's count of commands objects
     uint32_t tag;             // in the generation of pending handles
     uint32_t lane_count;

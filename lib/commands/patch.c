@@ -276,6 +276,23 @@ static void patch_groups(void *context, size_t begin, size_t end)
     }
 }
 
+// Runs that the plots take the place of: their ghosts go.
+static void retire_runs(espl__playback *playback)
+{
+    espl__forest *const forest = playback->forest;
+
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        const espl__touched_run *const touched = &playback->touched[i];
+        const uint32_t ghosts = forest->runs[touched->run].ghosts;
+
+        if (playback->groups[touched->group].has_plots) {
+            forest->ghosts -= ghosts;
+            forest->purges += ghosts != 0 ? 1 : 0;
+            espl__run_unmark_unsettled(forest, touched->run);
+        }
+    }
+}
+
 // --- After the parallel part ---
 
 static void release_unused(espl__playback *playback)
@@ -307,14 +324,7 @@ void espl__stage_patch(espl__playback *playback)
     espl__forest *const forest = playback->forest;
 
     hand_out_ranges(playback);
-    for (size_t i = 0; i < playback->touched_count; ++i) {
-        const espl__touched_run *const touched = &playback->touched[i];
-
-        if (playback->groups[touched->group].has_plots) {
-            forest->ghosts -= forest->runs[touched->run].ghosts;
-            espl__run_unmark_unsettled(forest, touched->run);
-        }
-    }
+    retire_runs(playback);
     const espl_status status = espl__run_ranges(playback->executor, playback->hooks, patch_groups,
                                                 playback, playback->group_count, GRAIN);
     if (status != ESPL_OK) {
@@ -323,6 +333,11 @@ void espl__stage_patch(espl__playback *playback)
     }
     for (size_t i = 0; i < playback->group_count; ++i) {
         forest->nodes_visited += playback->groups[i].visited;
+    }
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        const espl__plot *const plot = &playback->plots[i];
+
+        forest->nodes_rebuilt += playback->groups[plot->group].sketch.laid[plot->laid].size;
     }
     release_unused(playback);
 }

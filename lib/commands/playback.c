@@ -15,12 +15,23 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
     espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);
 }
 
-void espl__playback_free(espl__playback *playback)
+void espl__playback_trim(espl__playback *playback)
 {
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->run_marks);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->source_marks);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->chunk_marks);
     espl__arena_free(&playback->arena);
+}
+
+void espl__playback_free(espl__playback *playback)
+{
+    espl__playback_trim(playback);
+}
+
+size_t espl__playback_bytes(const espl__playback *playback)
+{
+    return ESPL_ARRAY_BYTES(playback->run_marks) + ESPL_ARRAY_BYTES(playback->source_marks) +
+           ESPL_ARRAY_BYTES(playback->chunk_marks) + espl__arena_bytes(&playback->arena);
 }
 
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
@@ -49,6 +60,8 @@ static void begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lan
     playback->tag = tag;
     playback->touched_count = playback->group_count = playback->plot_count = 0;
     playback->make_count = playback->move_count = playback->removal_count = 0;
+    playback->batch_count = playback->lost_count = 0;
+    playback->first_refused = UINT32_MAX;
 }
 
 // Side arrays that were taken for plots which are not to be.
@@ -81,9 +94,24 @@ static void end(espl__playback *playback)
         espl__sketch_drop(&playback->groups[i].sketch);
         ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->groups[i].values);
     }
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
     espl__arena_reset(&playback->arena);
     trim_marks(playback, &playback->run_marks, playback->forest->run_end);
     trim_marks(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
+}
+
+// Where all is to be done or nothing, a plan with a refused command fails.
+static espl_status check_plan(espl__playback *playback)
+{
+    for (size_t i = 0; playback->is_strict && i < playback->entry_count; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+
+        if (entry->status < 0) {
+            playback->first_refused = entry->index;
+            return entry->status;
+        }
+    }
+    return ESPL_OK;
 }
 
 // Stages 1 to 4: read only, may fail.
@@ -94,6 +122,7 @@ static espl_status prepare(espl__playback *playback)
     status = status != ESPL_OK ? status : espl__stage_classify(playback);
     status = status != ESPL_OK ? status : espl__stage_group(playback);
     status = status != ESPL_OK ? status : espl__stage_plan(playback);
+    status = status != ESPL_OK ? status : check_plan(playback);
     return status != ESPL_OK ? status : espl__stage_reserve(playback);
 }
 

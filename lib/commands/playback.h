@@ -43,6 +43,7 @@ typedef struct espl__entry {
 /// One application of a command's values to a clone; the one before it comes first.
 typedef struct espl__value_link {
     uint32_t entry, before;
+    uint32_t node; // the clone that the command made; a clone of it has the values too
 } espl__value_link;
 
 /// Commands and runs that may depend on each other, and nothing else does.
@@ -86,6 +87,28 @@ typedef struct espl__row_change {
     uint32_t entity, archetype, chunk, row;
 } espl__row_change;
 
+/// A field of a member's clones that refers to an entity.
+typedef struct espl__reference {
+    espl_component component;
+    uint32_t offset;  // in it
+    uint32_t kind;    // what it names (references.c): what it holds, a member, another clone
+    uint32_t node;    // that member's number, or that clone
+    espl_entity held; // the handle that stands in it otherwise
+} espl__reference;
+
+/// Copies made by one command: members in the same order in each.
+typedef struct espl__reference_batch {
+    uint32_t group;
+    uint32_t begin, size, copies; // nodes [begin, begin + size * copies)
+    uint32_t members;             // of its first member in member_fields
+    bool has_new;                 // some field names a clone
+} espl__reference_batch;
+
+/// A clone that died in the playback that made it, named all the same.
+typedef struct espl__lost_clone {
+    uint32_t group, node;
+} espl__lost_clone;
+
 typedef struct espl__playback {
     espl__heap *heap;
     espl__store *store;
@@ -115,16 +138,31 @@ typedef struct espl__playback {
     size_t plot_count;
     espl__make *makes; // [make_count] in command order
     size_t make_count;
-    uint32_t *make_order;               // [make_count] sorted by source, then as above
-    uint32_t *make_indices;             // [make_count] scratch of the change stage
+    uint32_t *make_order;   // [make_count] sorted by source, then as above
+    uint32_t *make_indices; // [make_count] scratch of the change stage
+    // Commands of commands objects since the world was made; espl_play() adds them up.
+    uint64_t accepted, applied, refused;
     espl__row_change *moves, *removals; // [move_count], [removal_count]
     size_t move_count, removal_count;
+    // References in clones; empty where none has any.
+    espl__reference_batch *batches; // [batch_count] in order of groups
+    size_t batch_count;
+    uint32_t *member_fields;     // member m has references [member_fields[m], member_fields[m + 1])
+    espl__reference *references; // stb array, given back at the end
+    espl__lost_clone *lost;      // [lost_count]
+    size_t lost_count;
+    bool is_strict;         // all commands are done or none: one refused refuses the playback
+    uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX
 } espl__playback;
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
                          espl__forest *forest, const espl_executor *executor,
                          const espl_hooks *hooks);
 void espl__playback_free(espl__playback *playback);
+/// Give back what is kept from one playback to the next. Not while one runs.
+void espl__playback_trim(espl__playback *playback);
+/// Bytes that are kept from one playback to the next, under ESPL__FOR_COMMANDS.
+size_t espl__playback_bytes(const espl__playback *playback);
 
 /// Play lanes of commands; none purges what is unsettled. Results, created entities and the
 /// report are written when it answers ESPL_OK only.
@@ -150,16 +188,42 @@ espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__
 
 // --- Values of instantiate commands (values.c) ---
 
-/// List the components, each once, that a chain of values gives to a clone.
+/// Steps through the values of one command.
+typedef struct espl__value_cursor {
+    const unsigned char *at;
+    uint32_t left;
+    espl__value_header header; // of the value at hand
+    const unsigned char *bytes;
+} espl__value_cursor;
+
+/// Stand before the first value of an instantiate command.
+espl__value_cursor espl__values_of(const espl__playback *playback, const espl__entry *entry);
+/// Go to the next one; false at the end.
+bool espl__values_next(espl__value_cursor *cursor);
+
+/// List the components, each once, that a chain of values gives to a clone. The tag of a prefab
+/// does not go on to a clone of a clone: it counts only where the node's own command gives it.
 /// @param out  [ESPL_SET_LIMIT] @return how many; ESPL_SET_LIMIT + 1 where there are more.
 size_t espl__values_components(const espl__playback *playback, const espl__group *group,
-                               uint32_t link, espl_component *out);
-/// Tell whether a clone of a source may have what a command and a chain of values give it.
+                               uint32_t link, uint32_t node, espl_component *out);
+/// Tell whether the components of a node stay within their limit: with a placement or without; where
+/// the command instantiates, those of a clone of it with the command's values.
 bool espl__values_fit(const espl__playback *playback, const espl__group *group,
-                      const espl__entry *entry, uint32_t link, uint32_t source);
+                      const espl__entry *entry, const espl__node *node, bool is_placed);
 /// Write a chain of values to an entity: oldest first, so that the clone's own command wins.
 void espl__values_apply(const espl__playback *playback, const espl__group *group, uint32_t link,
                         uint32_t entity);
+
+// --- Entity references in clones (references.c) ---
+
+/// Tell whether a component of an archetype refers to entities.
+bool espl__references_in(const espl__store *store, uint32_t archetype);
+/// Work out what the references of all clones name; clones have no handles yet. Part of the plan.
+espl_status espl__references_plan(espl__playback *playback);
+/// Give handles to clones that live no more but are named by others.
+void espl__references_name(espl__playback *playback);
+/// Write the references of clones into their rows, and free those handles again.
+void espl__references_write(espl__playback *playback);
 
 /// Zero-filled marks for numbers [0, count).
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count);

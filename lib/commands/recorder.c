@@ -92,7 +92,7 @@ void espl_commands_destroy(espl_commands *commands)
 
 void espl_commands_reset(espl_commands *commands)
 {
-    if (commands == NULL) {
+    if (!ESPL_DEMAND(NULL, commands != NULL)) {
         return;
     }
     espl__commands_withdraw(commands);
@@ -111,14 +111,19 @@ void espl_commands_reset(espl_commands *commands)
 
 espl_recorder *espl_commands_recorder(espl_commands *commands, uint32_t lane)
 {
-    return commands != NULL && lane < commands->lane_count ? &commands->recorders[lane] : NULL;
+    return ESPL_DEMAND(NULL, commands != NULL) && lane < commands->lane_count
+               ? &commands->recorders[lane]
+               : NULL;
 }
 
 size_t espl_commands_count(const espl_commands *commands)
 {
     size_t count = 0;
 
-    for (uint32_t lane = 0; commands != NULL && lane < commands->lane_count; ++lane) {
+    if (!ESPL_DEMAND(NULL, commands != NULL)) {
+        return 0;
+    }
+    for (uint32_t lane = 0; lane < commands->lane_count; ++lane) {
         count += espl__array_length(commands->recorders[lane].lane.commands);
     }
     return count;
@@ -126,7 +131,7 @@ size_t espl_commands_count(const espl_commands *commands)
 
 espl_status espl_commands_submit(espl_commands *commands)
 {
-    if (commands == NULL || commands->is_submitted) {
+    if (!ESPL_DEMAND(NULL, commands != NULL) || commands->is_submitted) {
         return ESPL_ERR_ARGUMENT;
     }
     if (commands->is_played) {
@@ -146,7 +151,7 @@ espl_status espl_commands_submit(espl_commands *commands)
 espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pending,
                                   espl_entity *out)
 {
-    if (commands == NULL || out == NULL) {
+    if (!ESPL_DEMAND(NULL, commands != NULL) || !ESPL_DEMAND(commands->hooks, out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     if (espl_entity_is_null(pending)) {
@@ -173,7 +178,8 @@ espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pen
 
 espl_status espl_commands_result(const espl_commands *commands, uint32_t lane, uint32_t index)
 {
-    if (commands == NULL || !commands->is_played || lane >= commands->lane_count ||
+    if (!ESPL_DEMAND(NULL, commands != NULL) || !commands->is_played ||
+        lane >= commands->lane_count ||
         index >= espl__array_length(commands->recorders[lane].lane.commands)) {
         return ESPL_ERR_ARGUMENT;
     }
@@ -202,7 +208,7 @@ static espl_status check_optional(const espl_commands *owner, espl_entity entity
 
 static espl_status check_recorder(const espl_recorder *recorder)
 {
-    if (recorder == NULL) {
+    if (!ESPL_DEMAND(NULL, recorder != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     return recorder->owner->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
@@ -334,11 +340,28 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
                   NULL, 0);
 }
 
+espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                    espl_entity before)
+{
+    espl_status status = check_recorder(recorder);
+
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : check_optional(recorder->owner, before);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return append(
+        recorder,
+        &(espl__command){
+            .target = entity, .before = before, .key = key, .kind = ESPL__COMMAND_SIBLING},
+        NULL, 0);
+}
+
 espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_write *write)
 {
     espl_status status = check_recorder(recorder);
 
-    if (status == ESPL_OK && write == NULL) {
+    if (status == ESPL_OK && !ESPL_DEMAND(recorder->owner->hooks, write != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
     status = status != ESPL_OK ? status : check_operand(recorder->owner, write->entity);
@@ -367,8 +390,11 @@ static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_
     espl_write write = {.entity = entity, .kind = kind};
     const espl_status status = check_recorder(recorder);
 
-    if (status != ESPL_OK || value == NULL) {
-        return status != ESPL_OK ? status : ESPL_ERR_ARGUMENT;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!ESPL_DEMAND(recorder->owner->hooks, value != NULL)) {
+        return ESPL_ERR_ARGUMENT;
     }
     write.value.transform = *value;
     return espl_record_write(recorder, key, &write);
@@ -410,7 +436,8 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
 static espl_status check_values(const espl_commands *owner, const espl_instance_def *def,
                                 size_t *payload_size)
 {
-    if (def->value_count > ESPL_SET_LIMIT || (def->value_count != 0 && def->values == NULL)) {
+    if (def->value_count > ESPL_SET_LIMIT ||
+        !ESPL_DEMAND(owner->hooks, def->values != NULL || def->value_count == 0)) {
         return ESPL_ERR_ARGUMENT;
     }
     for (size_t i = 0; i < def->value_count; ++i) {
@@ -418,7 +445,7 @@ static espl_status check_values(const espl_commands *owner, const espl_instance_
         const espl__component_info *const info = espl__component_info_of(owner->store, component);
 
         // A clone gets its role and placement by itself.
-        if (info == NULL || component < ESPL_PREFAB || info->size != def->values[i].size) {
+        if (info == NULL || component <= ESPL_MEMBER || info->size != def->values[i].size) {
             return ESPL_ERR_ARGUMENT;
         }
         *payload_size += sizeof(espl__value_header) + info->size + PAYLOAD_ALIGNMENT;
@@ -468,8 +495,11 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
     espl_transform transform;
     size_t payload_size = 0;
 
-    if (status != ESPL_OK || def == NULL) {
-        return status != ESPL_OK ? status : ESPL_ERR_ARGUMENT;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!ESPL_DEMAND(recorder->owner->hooks, def != NULL)) {
+        return ESPL_ERR_ARGUMENT;
     }
     status = check_instance(recorder->owner, def, &transform, &payload_size);
     if (status != ESPL_OK || count == 0) {

@@ -17,6 +17,11 @@ static bool is_clone(const espl__node *node)
     return (node->flags & ESPL__NODE_CLONE) != 0;
 }
 
+static bool is_placed(const espl__node *node)
+{
+    return (node->flags & ESPL__NODE_PASS) == 0;
+}
+
 static espl_component role_of(const espl__node *node)
 {
     if (node->parent != ESPL__NO_NODE) {
@@ -37,15 +42,20 @@ static espl_status clone_archetype(espl__playback *playback, const espl__make *m
     const espl__group *const group = &playback->groups[make->group];
     const espl__node *const node = &group->sketch.nodes[make->node];
     const espl_component role = role_of(node);
-    espl_component add[ESPL_SET_LIMIT + 1], remove[ROLES + 1];
+    espl_component add[ESPL_SET_LIMIT + 2], remove[ROLES + 2];
     size_t removed = 0;
-    size_t added = espl__values_components(playback, group, node->values, add);
+    size_t added = espl__values_components(playback, group, node->values, make->node, add);
     bool keeps_prefab = false;
 
     for (size_t i = 0; i < added; ++i) {
         keeps_prefab = keeps_prefab || add[i] == ESPL_PREFAB;
     }
     add[added++] = role;
+    if (is_placed(node)) {
+        add[added++] = ESPL_PLACEMENT;
+    } else {
+        remove[removed++] = ESPL_PLACEMENT;
+    }
     for (espl_component other = ESPL_SOLO; other <= ESPL_MEMBER; ++other) {
         if (other != role) {
             remove[removed++] = other;
@@ -58,10 +68,11 @@ static espl_status clone_archetype(espl__playback *playback, const espl__make *m
                                   added, remove, removed, out);
 }
 
-// Clones without values of one archetype and role go to one archetype: look it up once.
+// Clones without values of one archetype, one role, with a placement or without, go to one
+// archetype: look it up once.
 static espl_status find_clone_archetypes(espl__playback *playback)
 {
-    const size_t known = espl__array_length(playback->store->archetypes) * ROLES;
+    const size_t known = espl__array_length(playback->store->archetypes) * ROLES * 2;
     uint32_t *const memo = espl__arena_take(&playback->arena, known, sizeof *memo);
 
     if (memo == NULL) {
@@ -71,8 +82,9 @@ static espl_status find_clone_archetypes(espl__playback *playback)
     for (size_t i = 0; i < playback->make_count; ++i) {
         espl__make *const make = &playback->makes[i];
         const espl__node *const node = &playback->groups[make->group].sketch.nodes[make->node];
-        uint32_t *const cached = &memo[archetype_of(playback->store, make->source) * ROLES +
-                                       (role_of(node) - ESPL_SOLO)];
+        const size_t number = archetype_of(playback->store, make->source);
+        const size_t kind = (role_of(node) - ESPL_SOLO) * 2 + (is_placed(node) ? 1 : 0);
+        uint32_t *const cached = &memo[number * ROLES * 2 + kind];
 
         if (node->values == ESPL__NO_NODE && *cached != ESPL__NONE) {
             make->archetype = *cached;
@@ -161,23 +173,39 @@ static espl__row_change row_change(const espl__store *store, uint32_t entity, ui
                               store->records[entity].row};
 }
 
-static espl_status list_role(espl__playback *playback, const espl__node *node)
+// The archetype of a node's row to be: the one it has, with the role and the placement that the
+// node has.
+static espl_status find_archetype(espl__store *store, const espl__node *node, uint32_t *out)
+{
+    const uint32_t now = archetype_of(store, node->entity);
+    const espl_component role = role_of(node), placement = ESPL_PLACEMENT;
+    espl_status status = ESPL_OK;
+
+    *out = now;
+    if (!espl__archetype_has(store, now, role)) {
+        status = espl__archetype_role(store, now, role, out);
+    }
+    if (status == ESPL_OK && espl__archetype_has(store, now, placement) != is_placed(node)) {
+        status = espl__archetype_change(store, *out, &placement, is_placed(node) ? 1 : 0,
+                                        &placement, 1, out);
+    }
+    return status;
+}
+
+static espl_status list_row(espl__playback *playback, const espl__node *node)
 {
     espl__store *const store = playback->store;
-    const uint32_t now = archetype_of(store, node->entity);
     uint32_t archetype = 0;
+    const espl_status status = find_archetype(store, node, &archetype);
 
-    if (espl__archetype_has(store, now, role_of(node))) {
-        return ESPL_OK;
-    }
-    const espl_status status = espl__archetype_role(store, now, role_of(node), &archetype);
-    if (status == ESPL_OK) {
+    if (status == ESPL_OK && archetype != archetype_of(store, node->entity)) {
         playback->moves[playback->move_count++] = row_change(store, node->entity, archetype);
     }
     return status;
 }
 
-// Nodes that moved or died, then the roots that did not move: the only ones whose rows change.
+// Nodes that moved, were replaced or died, then the roots that did not move: the only ones whose
+// rows change.
 static espl_status list_group_rows(espl__playback *playback, const espl__group *group)
 {
     const espl__sketch *const sketch = &group->sketch;
@@ -193,14 +221,14 @@ static espl_status list_group_rows(espl__playback *playback, const espl__group *
             playback->removals[playback->removal_count++] =
                 row_change(playback->store, node->entity, ESPL__NONE);
         } else {
-            status = list_role(playback, node);
+            status = list_row(playback, node);
         }
     }
     for (size_t i = 0; i < sketch->laid_count && status == ESPL_OK; ++i) {
         const espl__node *const root = &sketch->nodes[sketch->order[sketch->laid[i].begin]];
 
         if (!is_clone(root) && (root->flags & ESPL__NODE_NOTED) == 0) {
-            status = list_role(playback, root);
+            status = list_row(playback, root);
         }
     }
     return status;
@@ -302,8 +330,10 @@ static espl_status list_rows(espl__playback *playback)
                : ESPL_ERR_NO_MEMORY;
 }
 
-static espl_status reserve_rows(espl__playback *playback)
+// Room for all rows to be. Tells whether any of them may refer to entities.
+static espl_status reserve_rows(espl__playback *playback, bool *refers)
 {
+    espl__store *const store = playback->store;
     const size_t archetypes = espl__array_length(playback->store->archetypes);
     size_t *const rows = espl__arena_take_zeroed(&playback->arena, archetypes, sizeof *rows);
     espl_status status = rows == NULL ? ESPL_ERR_NO_MEMORY : ESPL_OK;
@@ -316,7 +346,9 @@ static espl_status reserve_rows(espl__playback *playback)
     }
     for (uint32_t archetype = 0; status == ESPL_OK && archetype < archetypes; ++archetype) {
         if (rows[archetype] != 0) {
-            status = espl__rows_reserve(playback->store, archetype, rows[archetype]);
+            status = espl__rows_reserve(store, archetype, rows[archetype]);
+            *refers =
+                *refers || (store->referring_count != 0 && espl__references_in(store, archetype));
         }
     }
     return status;
@@ -348,15 +380,14 @@ static unsigned find_needs(const espl__sketch *sketch, const espl__laid *laid)
 // when it fills a small part of it.
 static void choose_room(espl__plot *plot, const espl__run *old, uint32_t size, uint32_t entrants)
 {
-    const uint32_t roomy = size + size / 4;
     const bool fits = old != NULL && entrants <= old->capacity - old->size;
-    const bool is_loose = old != NULL && old->capacity > 16 && roomy < old->capacity / 4;
+    const bool is_loose = old != NULL && espl__run_is_loose(old, size);
 
     plot->is_moved = !fits || is_loose;
     plot->base = plot->is_moved ? ESPL__NO_SLOT : old->base;
-    plot->capacity = !plot->is_moved                    ? old->capacity
-                     : old != NULL && old->capacity > 1 ? roomy
-                                                        : size;
+    plot->capacity = !plot->is_moved ? old->capacity
+                     : old != NULL   ? espl__run_room(old, size)
+                                     : size;
 }
 
 static void lay_plot(espl__playback *playback, const espl__group *group, espl__plot *plot)
@@ -430,11 +461,17 @@ static espl_status lay_plots(espl__playback *playback)
 
 espl_status espl__stage_reserve(espl__playback *playback)
 {
+    bool refers = false;
     espl_status status = list_makes(playback);
 
     status = status != ESPL_OK ? status : list_rows(playback);
-    status = status != ESPL_OK ? status : reserve_rows(playback);
+    status = status != ESPL_OK ? status : reserve_rows(playback, &refers);
+    if (status == ESPL_OK && refers && playback->make_count != 0) {
+        status = espl__references_plan(playback);
+    }
     status =
-        status != ESPL_OK ? status : espl__entities_reserve(playback->store, playback->make_count);
+        status != ESPL_OK
+            ? status
+            : espl__entities_reserve(playback->store, playback->make_count + playback->lost_count);
     return status != ESPL_OK ? status : lay_plots(playback);
 }

@@ -5,22 +5,14 @@
 
 #include <string.h>
 
-// Steps through the values of one command.
-typedef struct cursor {
-    const unsigned char *at;
-    uint32_t left;
-    espl__value_header header;
-    const unsigned char *bytes;
-} cursor;
-
-static cursor values_of(const espl__playback *playback, const espl__entry *entry)
+espl__value_cursor espl__values_of(const espl__playback *playback, const espl__entry *entry)
 {
-    return (cursor){.at = playback->lanes[entry->lane].payload + entry->command->payload +
-                          sizeof(espl_transform),
-                    .left = entry->command->value_count};
+    return (espl__value_cursor){.at = playback->lanes[entry->lane].payload +
+                                      entry->command->payload + sizeof(espl_transform),
+                                .left = entry->command->value_count};
 }
 
-static bool next_value(cursor *c)
+bool espl__values_next(espl__value_cursor *c)
 {
     if (c->left == 0) {
         return false;
@@ -32,15 +24,19 @@ static bool next_value(cursor *c)
     return true;
 }
 
-// Add a command's components to a list without repeats; ESPL_SET_LIMIT + 1 says that it is full.
+// Add a command's components, but for one, to a list without repeats; ESPL_SET_LIMIT + 1 says that
+// it is full.
 static size_t list_components(const espl__playback *playback, const espl__entry *entry,
-                              espl_component *out, size_t count)
+                              espl_component skipped, espl_component *out, size_t count)
 {
-    cursor c = values_of(playback, entry);
+    espl__value_cursor c = espl__values_of(playback, entry);
 
-    while (count <= ESPL_SET_LIMIT && next_value(&c)) {
+    while (count <= ESPL_SET_LIMIT && espl__values_next(&c)) {
         size_t at = 0;
 
+        if (c.header.component == skipped) {
+            continue;
+        }
         while (at < count && out[at] != c.header.component) {
             at += 1;
         }
@@ -54,37 +50,47 @@ static size_t list_components(const espl__playback *playback, const espl__entry 
 }
 
 size_t espl__values_components(const espl__playback *playback, const espl__group *group,
-                               uint32_t link, espl_component *out)
+                               uint32_t link, uint32_t node, espl_component *out)
 {
     size_t count = 0;
 
     for (; link != ESPL__NO_NODE && count <= ESPL_SET_LIMIT; link = group->values[link].before) {
-        count =
-            list_components(playback, &playback->entries[group->values[link].entry], out, count);
+        const espl__value_link *const own = &group->values[link];
+
+        count = list_components(playback, &playback->entries[own->entry],
+                                own->node == node ? 0 : ESPL_PREFAB, out, count);
     }
     return count;
 }
 
 bool espl__values_fit(const espl__playback *playback, const espl__group *group,
-                      const espl__entry *entry, uint32_t link, uint32_t source)
+                      const espl__entry *entry, const espl__node *node, bool is_placed)
 {
     const espl__store *const store = playback->store;
+    const bool is_clone = (node->flags & ESPL__NODE_CLONE) != 0;
+    const bool makes_clone = entry->command->kind == ESPL__COMMAND_INSTANTIATE;
+    const uint32_t source = is_clone ? node->source : node->entity;
+    const uint32_t link = node->values;
     const uint32_t archetype = store->chunks[store->records[source].chunk].archetype;
     espl_component added[ESPL_SET_LIMIT];
-    size_t count = espl__values_components(playback, group, link, added);
+    size_t count = espl__values_components(playback, group, link, ESPL__NO_NODE, added);
     size_t total = espl__array_length(store->archetypes[archetype].set);
 
     if (count <= ESPL_SET_LIMIT) {
-        count = list_components(playback, entry, added, count);
+        count = list_components(playback, entry, 0, added, count);
     }
     if (count > ESPL_SET_LIMIT) {
         return false;
     }
     // A clone loses the tag of a prefab unless it is given.
-    total -= espl__archetype_has(store, archetype, ESPL_PREFAB) ? 1 : 0;
+    const bool loses_tag =
+        (is_clone || makes_clone) && espl__archetype_has(store, archetype, ESPL_PREFAB);
+    total -= loses_tag ? 1 : 0;
+    total -= espl__archetype_has(store, archetype, ESPL_PLACEMENT) ? 1 : 0;
+    total += is_placed ? 1 : 0;
     for (size_t i = 0; i < count; ++i) {
-        const bool is_new =
-            added[i] == ESPL_PREFAB || !espl__archetype_has(store, archetype, added[i]);
+        const bool is_new = (added[i] == ESPL_PREFAB && loses_tag) ||
+                            !espl__archetype_has(store, archetype, added[i]);
 
         total += is_new ? 1 : 0;
     }
@@ -93,11 +99,11 @@ bool espl__values_fit(const espl__playback *playback, const espl__group *group,
 
 static void write_values(const espl__playback *playback, const espl__entry *entry, uint32_t entity)
 {
-    cursor c = values_of(playback, entry);
+    espl__value_cursor c = espl__values_of(playback, entry);
 
-    while (next_value(&c)) {
+    while (espl__values_next(&c)) {
         if (c.header.size != 0) {
-            memcpy(espl__row_value(playback->store, entity, c.header.component), c.bytes,
+            memcpy(espl__row_write(playback->store, entity, c.header.component), c.bytes,
                    c.header.size);
         }
     }

@@ -39,9 +39,11 @@ static uint32_t look_up(const espl__store *store, const espl_component *set, siz
     return number;
 }
 
-// Give each column its place in a block for `capacity` rows. Returns the bytes of the block.
-static size_t lay_out(const espl__store *store, espl__column *columns, size_t capacity)
+// Give each column its place in a block for `capacity` rows, and the versions theirs behind them.
+// Returns the bytes of the block.
+static size_t lay_out(const espl__store *store, espl__archetype *archetype, size_t capacity)
 {
+    espl__column *const columns = archetype->columns;
     const size_t column_count = espl__array_length(columns);
     size_t end = capacity * sizeof(espl_entity);
 
@@ -53,18 +55,20 @@ static size_t lay_out(const espl__store *store, espl__column *columns, size_t ca
         column->offset = (uint32_t)end;
         end += capacity * column->size;
     }
-    return end;
+    end = (end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+    archetype->versions_offset = (uint32_t)end;
+    return end + (column_count + 1) * sizeof(uint64_t);
 }
 
 static void choose_capacity(const espl__store *store, espl__archetype *archetype)
 {
     uint32_t capacity = ESPL__CHUNK_ROWS;
-    size_t bytes = lay_out(store, archetype->columns, capacity);
+    size_t bytes = lay_out(store, archetype, capacity);
 
     // A row that is larger than a chunk gets a chunk of its own size.
     while (bytes > ESPL__CHUNK_BYTES && capacity > 1) {
         capacity -= 1;
-        bytes = lay_out(store, archetype->columns, capacity);
+        bytes = lay_out(store, archetype, capacity);
     }
     archetype->capacity = capacity;
     archetype->chunk_bytes = (uint32_t)bytes;
@@ -100,6 +104,7 @@ static bool build(espl__store *store, const espl_component *set, size_t count, e
     espl__archetype archetype = {
         .placement_offset = ESPL__NONE,
         .block_alignment = BLOCK_ALIGNMENT,
+        .changed_to = ESPL__NONE,
         .role_edge = {ESPL__NONE, ESPL__NONE, ESPL__NONE},
     };
 
@@ -186,9 +191,10 @@ static bool insert(espl_component *set, size_t *count, espl_component component)
     return true;
 }
 
-espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
-                                   const espl_component *add, size_t add_count,
-                                   const espl_component *remove, size_t remove_count, uint32_t *out)
+// Find or make the archetype of a set that differs from another one's by the lists.
+static espl_status change_set(espl__store *store, uint32_t archetype, const espl_component *add,
+                              size_t add_count, const espl_component *remove, size_t remove_count,
+                              uint32_t *out)
 {
     const espl_component *const before = store->archetypes[archetype].set;
     const size_t before_count = espl__array_length(before);
@@ -212,6 +218,32 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
         return ESPL_OK;
     }
     return espl__archetype_of(store, set, count, out);
+}
+
+espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
+                                   const espl_component *add, size_t add_count,
+                                   const espl_component *remove, size_t remove_count, uint32_t *out)
+{
+    // One component alone comes and goes again and again.
+    if (add_count + remove_count != 1) {
+        return change_set(store, archetype, add, add_count, remove, remove_count, out);
+    }
+    const espl_component component = add_count == 1 ? add[0] : remove[0];
+    const espl__archetype *const from = &store->archetypes[archetype];
+    const espl__edge known = add_count == 1 ? from->gain : from->loss;
+
+    if (known.component == component) {
+        *out = known.to;
+        return ESPL_OK;
+    }
+    const espl_status status =
+        change_set(store, archetype, add, add_count, remove, remove_count, out);
+    if (status == ESPL_OK) {
+        espl__archetype *const at = &store->archetypes[archetype];
+
+        *(add_count == 1 ? &at->gain : &at->loss) = (espl__edge){component, *out};
+    }
+    return status;
 }
 
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
@@ -240,4 +272,16 @@ bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_comp
         return (at->builtin >> component & 1) != 0;
     }
     return contains(at->set, espl__array_length(at->set), component);
+}
+
+uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component component)
+{
+    const size_t count = espl__array_length(archetype->columns);
+
+    for (uint32_t i = 0; i < count && archetype->columns[i].component <= component; ++i) {
+        if (archetype->columns[i].component == component) {
+            return i;
+        }
+    }
+    return ESPL__NONE;
 }

@@ -34,6 +34,26 @@ static bool is_sound(const espl_component_def *def)
     return def->size <= ESPL_COMPONENT_SIZE_LIMIT && def->size % alignment == 0;
 }
 
+// Tell whether the references stand inside the size, one behind the other.
+static bool are_references_sound(const espl_component_def *def)
+{
+    size_t end = 0;
+
+    if (def->reference_count > ESPL_REFERENCE_LIMIT ||
+        (def->reference_count != 0 && def->references == NULL)) {
+        return false;
+    }
+    for (size_t i = 0; i < def->reference_count; ++i) {
+        const size_t begin = def->references[i];
+
+        if (begin < end || begin + sizeof(espl_entity) > def->size) {
+            return false;
+        }
+        end = begin + sizeof(espl_entity);
+    }
+    return true;
+}
+
 // Return the number of the component of that name, or 0 and the key under which it would stand.
 static espl_component look_up(const espl__store *store, const char *name, uint32_t *key)
 {
@@ -49,8 +69,8 @@ static espl_component look_up(const espl__store *store, const char *name, uint32
     return number;
 }
 
-// Take memory for the entry of one more component and for its name.
-static char *reserve_entry(espl__store *store, uint32_t count, size_t name_size)
+// Take memory for the entry of one more component.
+static bool reserve_entry(espl__store *store, uint32_t count)
 {
     espl__component_info **const block = &store->component_blocks[count / BLOCK_SIZE];
 
@@ -58,20 +78,48 @@ static char *reserve_entry(espl__store *store, uint32_t count, size_t name_size)
         *block = espl__heap_take(store->heap, ESPL__FOR_STORE, BLOCK_SIZE,
                                  sizeof(espl__component_info), _Alignof(espl__component_info));
     }
-    if (*block == NULL ||
-        !espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->component_names)) {
-        return NULL;
+    return *block != NULL &&
+           espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->component_names);
+}
+
+// Copy what a definition points to. False where there is no memory; nothing is kept then.
+static bool copy_def(espl__store *store, const espl_component_def *def, espl__component_info *out)
+{
+    const size_t name_size = strlen(def->name) + 1;
+    char *const name = espl__heap_take(store->heap, ESPL__FOR_STORE, 1, name_size, 1);
+    uint32_t *references = NULL;
+
+    if (name != NULL && def->reference_count != 0) {
+        references = espl__heap_take(store->heap, ESPL__FOR_STORE, def->reference_count,
+                                     sizeof *references, _Alignof(uint32_t));
     }
-    return espl__heap_take(store->heap, ESPL__FOR_STORE, 1, name_size, 1);
+    if (name == NULL || (def->reference_count != 0 && references == NULL)) {
+        espl__heap_give(store->heap, ESPL__FOR_STORE, name, 1, name_size, 1);
+        return false;
+    }
+
+    memcpy(name, def->name, name_size);
+    if (references != NULL) {
+        memcpy(references, def->references, def->reference_count * sizeof *references);
+    }
+    *out = (espl__component_info){
+        .name = name,
+        .references = references,
+        .reference_count = (uint32_t)def->reference_count,
+        .size = (uint32_t)def->size,
+        .alignment = (uint32_t)alignment_of(def),
+    };
+    return true;
 }
 
 espl_status espl__component_register(espl__store *store, const espl_component_def *def,
                                      espl_component *out)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+    espl__component_info info;
     uint32_t key = 0;
 
-    if (!is_sound(def)) {
+    if (!is_sound(def) || !are_references_sound(def)) {
         return ESPL_ERR_ARGUMENT;
     }
     if (look_up(store, def->name, &key) != 0) {
@@ -80,18 +128,12 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     if (count == ESPL_COMPONENT_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    const size_t name_size = strlen(def->name) + 1;
-    char *const name = reserve_entry(store, count, name_size);
-    if (name == NULL) {
+    if (!reserve_entry(store, count) || !copy_def(store, def, &info)) {
         return ESPL_ERR_NO_MEMORY;
     }
 
-    memcpy(name, def->name, name_size);
-    store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = (espl__component_info){
-        .name = name,
-        .size = (uint32_t)def->size,
-        .alignment = (uint32_t)alignment_of(def),
-    };
+    store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = info;
+    store->referring_count += info.reference_count != 0 ? 1 : 0;
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->component_names, key, count + 1);
     // The entry is written before its number counts: recorders read it from other threads.
     atomic_store_explicit(&store->component_count, count + 1, memory_order_release);

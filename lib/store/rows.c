@@ -84,18 +84,21 @@ static bool add_chunk(espl__store *store, uint32_t number)
         return false;
     }
     const uint32_t chunk = take_number(store);
+    uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
+
+    memset(versions, 0, archetype->chunk_bytes - archetype->versions_offset);
     store->chunks[chunk] = (espl__chunk){
         .bytes = bytes,
         .archetype = number,
         .position = (uint32_t)espl__array_length(archetype->chunks),
+        .versions = versions,
     };
     ESPL_ARRAY_PUSH(archetype->chunks, chunk);
     archetype->reserved += archetype->capacity;
     return true;
 }
 
-// Free the last chunk of an archetype, an empty one.
-static void drop_chunk(espl__store *store, espl__archetype *archetype)
+void espl__chunk_drop(espl__store *store, espl__archetype *archetype)
 {
     const size_t last = espl__array_length(archetype->chunks) - 1;
     const uint32_t number = archetype->chunks[last];
@@ -128,7 +131,7 @@ static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
         }
         // Numbers go back in reverse order, so that the next reserve takes the same ones.
         for (; added > 0; --added) {
-            drop_chunk(store, archetype);
+            espl__chunk_drop(store, archetype);
         }
         return ESPL_ERR_NO_MEMORY;
     }
@@ -141,7 +144,7 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     size_t total = 0;
 
     if (!espl__size_add(&total, archetype->count, rows)) {
-        return ESPL_ERR_NO_MEMORY;
+        return ESPL_ERR_LIMIT;
     }
     if (total > archetype->reserved) {
         const size_t more = chunks_for(archetype, total) - espl__array_length(archetype->chunks);
@@ -157,6 +160,17 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     }
     note_change(store, number);
     return ESPL_OK;
+}
+
+espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
+{
+    const espl_status status = espl__rows_reserve(store, number, rows);
+    espl__archetype *const archetype = &store->archetypes[number];
+
+    if (status == ESPL_OK && archetype->count + rows > archetype->floor) {
+        archetype->floor = archetype->count + rows;
+    }
+    return status;
 }
 
 // --- Adding ---
@@ -176,13 +190,25 @@ static span open_rows(espl__store *store, espl__archetype *archetype, size_t wan
     return rows;
 }
 
+// Note that each column of a chunk is written: rows come in, or change places there.
+static void stamp_chunk(espl__store *store, espl__chunk *chunk)
+{
+    const size_t columns = espl__array_length(store->archetypes[chunk->archetype].columns);
+
+    store->version += 1;
+    for (size_t i = 0; i <= columns; ++i) {
+        chunk->versions[i] = store->version;
+    }
+}
+
 // Point the records of rows whose handles are in place at them, and mirror their slots.
 static void claim_rows(espl__store *store, const espl__archetype *archetype, span rows)
 {
-    const espl__chunk *const chunk = &store->chunks[rows.chunk];
+    espl__chunk *const chunk = &store->chunks[rows.chunk];
     const espl_entity *const entities = espl__chunk_entities(chunk);
     const uint32_t end = rows.first + rows.count;
 
+    stamp_chunk(store, chunk);
     for (uint32_t row = rows.first; row < end; ++row) {
         espl__record *const record = &store->records[entities[row].index];
 
@@ -223,21 +249,6 @@ static void pair_columns(column_pairs *pairs, const espl__archetype *to,
     }
 }
 
-// Fill an array with one value, in doubling copies: few calls even where the value is small.
-static void repeat_value(unsigned char *to, const unsigned char *value, size_t size, size_t count)
-{
-    const size_t total = size * count;
-    size_t done = size;
-
-    memcpy(to, value, size);
-    while (done < total) {
-        const size_t step = done < total - done ? done : total - done;
-
-        memcpy(to + done, to, step);
-        done += step;
-    }
-}
-
 // Give rows the values of one source row; without a source only zeros are asked for.
 static void fill_rows(const espl__store *store, const column_pairs *pairs, span rows,
                       const espl__record *source)
@@ -252,7 +263,7 @@ static void fill_rows(const espl__store *store, const column_pairs *pairs, span 
             memset(to, 0, (size_t)rows.count * pair.size);
             continue;
         }
-        repeat_value(
+        espl__value_repeat(
             to, store->chunks[source->chunk].bytes + pair.from + (size_t)source->row * pair.size,
             pair.size, rows.count);
     }
@@ -505,10 +516,12 @@ static void drop_surplus(espl__store *store, espl__archetype *archetype)
 {
     const size_t spare = chunks_for(archetype, archetype->count) + 1;
     const size_t again = chunks_for(archetype, archetype->count + archetype->wanted);
-    const size_t limit = spare > again ? spare : again;
+    const size_t kept = chunks_for(archetype, archetype->floor);
+    size_t limit = spare > again ? spare : again;
 
+    limit = limit > kept ? limit : kept;
     while (espl__array_length(archetype->chunks) > limit) {
-        drop_chunk(store, archetype);
+        espl__chunk_drop(store, archetype);
     }
     archetype->wanted = 0;
 }
@@ -544,55 +557,4 @@ void espl__rows_settle(espl__store *store)
     }
     espl__array_set_length(store->changed, 0);
     espl__array_set_length(store->changed_chunks, 0);
-}
-
-// --- Reaching values ---
-
-// Return the offset of a component's column, or ESPL__NONE.
-static uint32_t column_offset(const espl__archetype *archetype, espl_component component,
-                              uint32_t *size)
-{
-    const size_t count = espl__array_length(archetype->columns);
-
-    for (size_t i = 0; i < count && archetype->columns[i].component <= component; ++i) {
-        if (archetype->columns[i].component == component) {
-            *size = archetype->columns[i].size;
-            return archetype->columns[i].offset;
-        }
-    }
-    return ESPL__NONE;
-}
-
-void *espl__row_value(const espl__store *store, uint32_t index, espl_component component)
-{
-    const espl__record *const record = &store->records[index];
-    const espl__chunk *const chunk = &store->chunks[record->chunk];
-    uint32_t size = 0;
-
-    ESPL_CHECK(record->row < chunk->count);
-    const uint32_t offset = column_offset(&store->archetypes[chunk->archetype], component, &size);
-
-    return offset == ESPL__NONE ? NULL : chunk->bytes + offset + (size_t)record->row * size;
-}
-
-void *espl__chunk_column(const espl__store *store, uint32_t chunk, espl_component component)
-{
-    const espl__chunk *const at = &store->chunks[chunk];
-    uint32_t size = 0;
-    const uint32_t offset = column_offset(&store->archetypes[at->archetype], component, &size);
-
-    return offset == ESPL__NONE ? NULL : at->bytes + offset;
-}
-
-void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot)
-{
-    espl__record *const record = &store->records[index];
-    const espl__chunk *const chunk = &store->chunks[record->chunk];
-    const uint32_t offset = store->archetypes[chunk->archetype].placement_offset;
-
-    ESPL_CHECK(record->row < chunk->count);
-    record->slot = slot;
-    if (offset != ESPL__NONE) {
-        ((uint32_t *)(void *)(chunk->bytes + offset))[record->row] = slot;
-    }
 }

@@ -6,11 +6,13 @@
 
 // In order of their numbers. ESPL_PLACEMENT is the slot column.
 static const espl_component_def built_in[] = {
-    [ESPL_PLACEMENT - 1] = {"placement", sizeof(uint32_t), _Alignof(uint32_t)},
-    [ESPL_SOLO - 1] = {"solo", 0, 1},
-    [ESPL_ROOT - 1] = {"root", 0, 1},
-    [ESPL_MEMBER - 1] = {"member", 0, 1},
-    [ESPL_PREFAB - 1] = {"prefab", 0, 1},
+    [ESPL_PLACEMENT -
+     1] = {.name = "placement", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
+    [ESPL_SOLO - 1] = {.name = "solo"},
+    [ESPL_ROOT - 1] = {.name = "root"},
+    [ESPL_MEMBER - 1] = {.name = "member"},
+    [ESPL_PREFAB - 1] = {.name = "prefab"},
+    [ESPL_DISABLED - 1] = {.name = "disabled"},
 };
 
 enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
@@ -42,6 +44,8 @@ static void free_components(espl__store *store)
 
         espl__heap_give(store->heap, ESPL__FOR_STORE, (void *)(uintptr_t)info->name, 1,
                         strlen(info->name) + 1, 1);
+        espl__heap_give(store->heap, ESPL__FOR_STORE, (void *)(uintptr_t)info->references,
+                        info->reference_count, sizeof *info->references, _Alignof(uint32_t));
     }
     for (size_t i = 0; i < ESPL_COMPONENT_LIMIT / 64; ++i) {
         espl__heap_give(store->heap, ESPL__FOR_STORE, store->component_blocks[i], 64,

@@ -32,7 +32,9 @@ typedef struct espl__record {
 } espl__record;
 
 typedef struct espl__component_info {
-    const char *name; // owned
+    const char *name;           // owned
+    const uint32_t *references; // [reference_count] ascending byte offsets; owned; NULL: none
+    uint32_t reference_count;
     uint32_t size, alignment;
 } espl__component_info;
 
@@ -40,9 +42,11 @@ typedef struct espl__component_info {
 typedef struct espl__chunk {
     unsigned char *bytes; // NULL: number is free
     uint32_t archetype;
-    uint32_t position; // in the archetype's list of chunks; of a free number: in free_chunks
-    uint32_t count;    // rows in use
+    uint32_t position;  // in the archetype's list of chunks; of a free number: in free_chunks
+    uint32_t count;     // rows in use
+    uint64_t *versions; // [columns + 1] in the same block: of the handles, then of each column
     uint32_t leaving_count;
+    uint32_t mark;       // 0, but for a moment in which the layer above sorts rows by chunk
     uint64_t leaving[2]; // rows marked to leave in this structural change
 } espl__chunk;
 
@@ -50,6 +54,12 @@ typedef struct espl__column {
     espl_component component;
     uint32_t size, offset; // bytes; offset of the column in a chunk
 } espl__column;
+
+/// Where a set leads when one component comes or goes.
+typedef struct espl__edge {
+    espl_component component; // 0: not looked up
+    uint32_t to;
+} espl__edge;
 
 /// One component set, sorted by number.
 typedef struct espl__archetype {
@@ -59,14 +69,19 @@ typedef struct espl__archetype {
                                // then spare ones without rows
     uint32_t capacity;         // rows of a chunk
     uint32_t chunk_bytes;      // at most ESPL__CHUNK_BYTES (a single row may take more)
+    uint32_t versions_offset;  // of the versions in a chunk, behind the last column
     uint32_t placement_offset; // of the ESPL_PLACEMENT column, or ESPL__NONE
     uint32_t block_alignment;  // of a chunk's bytes, 64 .. 256
     bool is_changed;           // stands in the store's changed list
     size_t count;              // rows in all chunks, those marked to leave included
     size_t reserved;           // rows there is memory for, count included
     size_t wanted;             // largest reserve since the last settle
+    size_t floor;              // rows that a user reserved room for, kept until a trim
     size_t leaving_count;      // rows marked to leave
     size_t tail;               // settle's next row that may fill a hole
+    size_t coming;             // 0, but while the layer above changes many rows: how many come in
+    uint32_t changed_to;       // ESPL__NONE, but likewise: where the rows of this one go
+    espl__edge gain, loss;     // of the last component alone that came, that went
     uint32_t role_edge[3];     // archetype with role ESPL_SOLO + i; ESPL__NONE: not looked up
     uint64_t builtin;          // bit c set: has component c, for c < 64
 } espl__archetype;
@@ -88,11 +103,13 @@ typedef struct espl__store {
     uint32_t *free_chunks;            // stb array of free numbers, with memory kept for all of them
     uint32_t *changed;                // stb array: archetypes to settle, with memory kept for all
     uint32_t *changed_chunks;         // stb array: chunks with rows marked to leave, likewise
+    uint64_t version;                 // of the last write of a column; counts up with each
+    uint32_t referring_count;         // components with references
 } espl__store;
 
 // --- Set-up (store.c) ---
 
-/// Set up an empty store with the five built-in components registered.
+/// Set up an empty store with the six built-in components registered.
 espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag);
 void espl__store_free(espl__store *store);
 
@@ -141,6 +158,8 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
                                  uint32_t *out);
 bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_component component);
+/// Number of a component among the columns of an archetype, or ESPL__NONE.
+uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component component);
 
 // --- Rows (rows.c) ---
 
@@ -150,6 +169,8 @@ bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_comp
 /// surplus back.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (chunk numbers).
 espl_status espl__rows_reserve(espl__store *store, uint32_t archetype, size_t rows);
+/// Make sure likewise, and keep the room, with the rows there are now, until espl__store_trim().
+espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows);
 /// Append a row of zeros for an index taken before; reserved. The slot column is no value of the
 /// row but a mirror of the record: it is written from there, here and in the calls below.
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);
@@ -173,27 +194,61 @@ void espl__rows_remove(espl__store *store, uint32_t chunk, const uint32_t *rows,
 ///
 /// An archetype that was reserved or left keeps room for its rows and, past them, for as many as
 /// this change reserved, one spare chunk at least: a churn of the same size each frame allocates
-/// nothing, and a surplus outlives one settle at most.
+/// nothing, and a surplus outlives one settle at most. What espl__rows_keep() made stays.
 void espl__rows_settle(espl__store *store);
+/// Free the last chunk of an archetype, one without rows.
+void espl__chunk_drop(espl__store *store, espl__archetype *archetype);
 /// The handles of a chunk. [count]
 static inline espl_entity *espl__chunk_entities(const espl__chunk *chunk)
 {
     return (espl_entity *)(void *)chunk->bytes;
 }
+
+// --- Values (values.c) ---
+
+/// Fill an array with one value, in doubling copies: few calls even where the value is small. The
+/// value may stand in the array.
+void espl__value_repeat(unsigned char *to, const unsigned char *value, size_t size, size_t count);
 /// Address of one component's value of a living entity; NULL where it lacks it or has size 0.
 void *espl__row_value(const espl__store *store, uint32_t index, espl_component component);
+/// The same, to be written: counts as a write of the column.
+void *espl__row_write(espl__store *store, uint32_t index, espl_component component);
 /// Address of a column of a chunk, or NULL.
 void *espl__chunk_column(const espl__store *store, uint32_t chunk, espl_component component);
+/// The same, to be written: counts as a write of the column.
+void *espl__chunk_write(espl__store *store, uint32_t chunk, espl_component component);
+/// Write one value to rows [first, first + count) of a chunk; value NULL means zeros. The value may
+/// stand in one of the rows. Without such a column it does nothing.
+void espl__rows_fill(espl__store *store, uint32_t chunk, espl_component component, uint32_t first,
+                     uint32_t count, const void *value);
+/// Write one value to the last `count` rows of an archetype, in the same way.
+void espl__rows_fill_last(espl__store *store, uint32_t archetype, espl_component component,
+                          size_t count, const void *value);
+/// Version of the last write of a component in a chunk that has it; of a tag, and of
+/// ESPL_PLACEMENT, the version at which an entity last came into the chunk or changed its row.
+uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_component component);
 /// Write the slot of a living entity to its record and, where it has ESPL_PLACEMENT, to its chunk.
+/// Slots are mirrors: this is no write of a column.
 void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot);
+
+// --- Memory (trim.c) ---
+
+/// Give back what neither a row nor a list needs now, rooms kept by espl__rows_keep() included.
+/// Numbers of chunks and archetypes stay what they are. O(size of the tables).
+/// @return false where a table stays too large, since moving it needs memory for a while; all else
+///         was given back.
+bool espl__store_trim(espl__store *store);
+/// Bytes that all there is in a store takes of its heap, counted anew: what the heap has outstanding
+/// for the store. O(size of the tables).
+size_t espl__store_bytes(const espl__store *store);
 
 // --- Proof (validate.c) ---
 
 /// NULL, or the first broken invariant as a sentence: record <-> (chunk, row) is a bijection; the
 /// free list, the retired and the living partition the issued indices; only the last chunk of an
 /// archetype is partly filled; no row is marked to leave; sets are sorted and found by their hash;
-/// counts agree; each chunk's slot column agrees with the records. O(size), no memory. Holds
-/// between structural changes.
+/// counts agree; each chunk's slot column agrees with the records; no column is newer than the
+/// store's version; kept room is there. O(size), no memory. Holds between structural changes.
 /// @param where   the entity concerned or the null entity; may be NULL.
 /// @param detail  the number concerned: of an index, chunk, archetype or component; may be NULL.
 const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail);

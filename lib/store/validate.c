@@ -11,9 +11,27 @@ typedef struct finding {
 
 // --- Components ---
 
+static const char *broken_references(const espl__component_info *info)
+{
+    size_t end = 0;
+
+    if (info->reference_count > ESPL_REFERENCE_LIMIT ||
+        (info->references == NULL) != (info->reference_count == 0)) {
+        return "a component has a list of references, or none";
+    }
+    for (uint32_t i = 0; i < info->reference_count; ++i) {
+        if (info->references[i] < end || info->references[i] + sizeof(espl_entity) > info->size) {
+            return "references stand in their component, ascending";
+        }
+        end = info->references[i] + sizeof(espl_entity);
+    }
+    return NULL;
+}
+
 static const char *broken_component(const espl__store *store, finding *at)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+    uint32_t referring = 0;
 
     if (count > ESPL_COMPONENT_LIMIT) {
         at->detail = count;
@@ -30,8 +48,15 @@ static const char *broken_component(const espl__store *store, finding *at)
         if (espl__component_find(store, info->name) != number) {
             return "a component is found by its name";
         }
+        const char *const rule = broken_references(info);
+        if (rule != NULL) {
+            return rule;
+        }
+        referring += info->reference_count != 0 ? 1 : 0;
     }
-    return NULL;
+    at->detail = referring;
+    return referring == store->referring_count ? NULL
+                                               : "the components with references are counted";
 }
 
 // --- Records ---
@@ -176,6 +201,11 @@ static const char *broken_layout(const espl__store *store, const espl__archetype
         end = column->offset + (size_t)archetype->capacity * column->size;
         placement = column->component == ESPL_PLACEMENT ? column->offset : placement;
     }
+    end = (end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+    if (end != archetype->versions_offset) {
+        return "the versions of a chunk stand behind its last column, aligned";
+    }
+    end += (count + 1) * sizeof(uint64_t);
     if (end != archetype->chunk_bytes || (end > ESPL__CHUNK_BYTES && archetype->capacity != 1)) {
         return "a chunk is as large as its rows need, and small unless one row alone is large";
     }
@@ -213,6 +243,41 @@ static const char *broken_role_edge(const espl__store *store, const espl__archet
     return NULL;
 }
 
+// Compare two sets but for one component.
+static bool differ_in(const espl__archetype *a, const espl__archetype *b, espl_component component)
+{
+    const size_t a_count = espl__array_length(a->set), b_count = espl__array_length(b->set);
+    size_t i = 0, j = 0;
+
+    for (;;) {
+        i += i < a_count && a->set[i] == component ? 1 : 0;
+        j += j < b_count && b->set[j] == component ? 1 : 0;
+        if (i == a_count || j == b_count) {
+            return i == a_count && j == b_count;
+        }
+        if (a->set[i++] != b->set[j++]) {
+            return false;
+        }
+    }
+}
+
+static const char *broken_edge(const espl__store *store, const espl__archetype *archetype)
+{
+    const espl__edge edges[2] = {archetype->loss, archetype->gain};
+
+    for (size_t gains = 0; gains < 2; ++gains) {
+        const espl__edge edge = edges[gains];
+
+        if (edge.component != 0 &&
+            (edge.to >= espl__array_length(store->archetypes) ||
+             espl__archetype_has(store, edge.to, edge.component) != (gains == 1) ||
+             !differ_in(archetype, &store->archetypes[edge.to], edge.component))) {
+            return "an edge leads to the same set with one component more or less";
+        }
+    }
+    return NULL;
+}
+
 static const char *broken_archetype(const espl__store *store, finding *at)
 {
     const size_t count = espl__array_length(store->archetypes);
@@ -225,6 +290,7 @@ static const char *broken_archetype(const espl__store *store, finding *at)
         rule = rule != NULL ? rule : broken_look_up(store, number);
         rule = rule != NULL ? rule : broken_layout(store, archetype);
         rule = rule != NULL ? rule : broken_role_edge(store, archetype);
+        rule = rule != NULL ? rule : broken_edge(store, archetype);
         if (rule != NULL) {
             return rule;
         }
@@ -233,6 +299,23 @@ static const char *broken_archetype(const espl__store *store, finding *at)
 }
 
 // --- Chunks ---
+
+static const char *broken_version(const espl__store *store, const espl__chunk *chunk)
+{
+    const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const size_t count = espl__array_length(archetype->columns) + 1;
+
+    if ((const unsigned char *)chunk->versions != chunk->bytes + archetype->versions_offset) {
+        return "a chunk knows where its versions stand";
+    }
+    for (size_t i = 0; i < count; ++i) {
+        // Handles are written with all columns, so that none is older than they are.
+        if (chunk->versions[i] > store->version || chunk->versions[i] < chunk->versions[0]) {
+            return "a column is no newer than the store and no older than its handles";
+        }
+    }
+    return chunk->count == 0 || chunk->versions[0] != 0 ? NULL : "rows in a chunk were written";
+}
 
 static const char *broken_rows(const espl__store *store, uint32_t number, finding *at)
 {
@@ -284,6 +367,9 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
     if (chunk->leaving_count != 0 || (chunk->leaving[0] | chunk->leaving[1]) != 0) {
         return "no row is marked to leave";
     }
+    if (chunk->mark != 0) {
+        return "no change of many rows is under way";
+    }
 
     const size_t start = (size_t)chunk->position * archetype->capacity;
     const size_t here = archetype->count > start ? archetype->count - start : 0;
@@ -303,8 +389,10 @@ static const char *broken_chunk_table(const espl__store *store, finding *at)
 
         at->detail = number;
         free_count += store->chunks[number].bytes == NULL;
-        rule = rule != NULL || store->chunks[number].bytes == NULL ? rule
-                                                                   : broken_rows(store, number, at);
+        if (rule == NULL && store->chunks[number].bytes != NULL) {
+            rule = broken_version(store, &store->chunks[number]);
+            rule = rule != NULL ? rule : broken_rows(store, number, at);
+        }
         if (rule != NULL) {
             return rule;
         }
@@ -336,6 +424,12 @@ static const char *broken_total(const espl__store *store, finding *at)
         }
         if (archetype->leaving_count != 0) {
             return "no row is marked to leave";
+        }
+        if (archetype->floor > archetype->reserved) {
+            return "room that a user keeps is there";
+        }
+        if (archetype->coming != 0 || archetype->changed_to != ESPL__NONE) {
+            return "no change of many rows is under way";
         }
         chunks += own;
         changed += archetype->is_changed;

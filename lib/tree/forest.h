@@ -66,8 +66,9 @@ typedef struct espl__forest {
     uint32_t *first;  // rank of the first child, as if every leaf had an empty list
     void *block;
     size_t block_size;
-    uint32_t capacity; // slots there is memory for
-    uint32_t end;      // slots [0, end) belong to runs and free ranges
+    uint32_t capacity;         // slots there is memory for
+    uint32_t end;              // slots [0, end) belong to runs and free ranges
+    uint32_t floor, run_floor; // capacities that a user asked for, kept until a trim
 
     espl__run *runs;
     uint32_t run_capacity, run_end, free_run; // headers there is memory for, ever used, free list
@@ -79,6 +80,7 @@ typedef struct espl__forest {
     uint32_t ghosts;    // in all runs
     // Counters since the world was made.
     uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
+    uint64_t purges, nodes_rebuilt, nodes_shifted;
 } espl__forest;
 
 // --- pool.c: slots and headers ---
@@ -88,6 +90,11 @@ void espl__forest_free(espl__forest *forest);
 /// Make sure that runs with `slots` slots in all and `runs` headers can be taken.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
 espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs);
+/// Give an empty forest room for exactly that many. @return false where there is no memory; what
+/// was taken is the forest's then.
+bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t runs);
+/// The same, and keep the room until a trim.
+espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t runs);
 /// Take a header without slots; reserved.
 uint32_t espl__run_take(espl__forest *forest);
 /// Give a run with its slots and extras back.
@@ -110,9 +117,28 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
 /// Give a run side arrays, or ones with room for inherit flags too.
 /// @return false where there is no memory; nothing changed then.
 bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps);
+/// Give a run side arrays that were made for its capacity, in place of those it has, whose content
+/// goes along.
+void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side);
+/// Move a run to a new range of slots, in rank order; both it and the side arrays, for that capacity,
+/// were taken before. NULL: the run has none.
+/// @param moved  called with the context, each entity and its new slot.
+void espl__run_move(espl__forest *forest, uint32_t run, uint32_t capacity, espl__side *side,
+                    void (*moved)(void *, uint32_t, uint32_t), void *context);
 /// Give the side arrays of a run back if nothing in them differs from the default and nobody asked
 /// for them ahead of time. O(capacity) when it does.
 void espl__run_drop_side(espl__forest *forest, uint32_t run);
+/// Slots that a run gets when it comes to have more nodes than slots: what it needs at first, some
+/// more once it has grown.
+static inline uint32_t espl__run_room(const espl__run *run, uint32_t size)
+{
+    return run->capacity > 1 ? size + size / 4 : size;
+}
+/// Tell whether a run of a size fills so small a part of its slots that it is to be laid out anew.
+static inline bool espl__run_is_loose(const espl__run *run, uint32_t size)
+{
+    return run->capacity > 16 && size + size / 4 < run->capacity / 4;
+}
 /// Tell whether a run has what a placement needs.
 static inline bool espl__run_can_hold(const espl__run *run, const espl__placement *placement)
 {
@@ -130,6 +156,10 @@ bool espl__forest_wants_pack(const espl__forest *forest);
 /// @param moved  called with the context, an entity and its new slot.
 /// @return false where there is no memory; nothing changed then. O(slots).
 bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
+                       void *context);
+/// The same with no room to spare: side arrays that nothing needs go too, prepaid ones included.
+/// Does nothing where everything stands so already.
+bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
                        void *context);
 
 // --- propagate.c: see propagate.h for walks that begin at several nodes ---
@@ -162,17 +192,32 @@ typedef enum espl__closure {
 /// Cannot fail, takes no memory. O(descendants).
 void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closure,
                        void (*bury)(void *context, uint32_t entity), void *context);
+/// Tell whether a run has so many ghosts, or such ones, that it wants a purge.
+bool espl__run_wants_purge(const espl__forest *forest, const espl__run *run);
 
 // --- navigate.c: the tree as its users see it, without ghosts. Slots or ESPL__NO_SLOT. ---
 
 uint32_t espl__living_parent(const espl__forest *forest, uint32_t slot);
 uint32_t espl__living_root(const espl__forest *forest, uint32_t slot);
 uint32_t espl__living_first_child(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_last_child(const espl__forest *forest, uint32_t slot);
 uint32_t espl__living_next_sibling(const espl__forest *forest, uint32_t slot);
+uint32_t espl__living_previous_sibling(const espl__forest *forest, uint32_t slot);
+/// The next sibling of a child of `above`, its living parent. A walk over all children is linear in
+/// them and the ghosts between.
+uint32_t espl__living_behind(const espl__forest *forest, uint32_t slot, uint32_t above);
+size_t espl__living_children(const espl__forest *forest, uint32_t slot);
+/// The n-th child. O(1) where the run has no ghosts.
+uint32_t espl__living_child(const espl__forest *forest, uint32_t slot, size_t n);
 uint32_t espl__living_depth(const espl__forest *forest, uint32_t slot);
 size_t espl__living_below(const espl__forest *forest, uint32_t slot);
+/// Count what is reached through owned links only.
+size_t espl__living_owned(const espl__forest *forest, uint32_t slot);
 
 // --- validate.c ---
+
+/// Bytes of the blocks that a forest holds: the pool, the headers and the side arrays. O(runs).
+size_t espl__forest_bytes(const espl__forest *forest);
 
 /// NULL, or the first broken invariant of runs, links and transforms as a sentence. O(size), no
 /// memory.

@@ -32,10 +32,14 @@ static void rebase_survivor(espl__forest *forest, uint32_t slot, uint32_t anchor
         return;
     }
     const espl__extra extra = espl__slot_extra(forest, anchor);
-    const espl_pose composed = composed_local(forest, slot);
+    const espl_pose *const above = &forest->world[anchor], *const world = &forest->world[slot];
 
-    forest->local[slot] =
-        espl__rebased(&forest->world[anchor], extra.stretch, &forest->world[slot], &composed);
+    // What is composed climbs past all that die above, so it is left where nothing asks for it.
+    if (!espl__rebased_exactly(&forest->local[slot], above, extra.stretch, world)) {
+        const espl_pose composed = composed_local(forest, slot);
+
+        forest->local[slot] = espl__rebased(above, extra.stretch, world, &composed);
+    }
 }
 
 // A survivor right below a dead root is a root to its users: it stands where it stood, a
@@ -150,13 +154,14 @@ static void settle_below(espl__forest *forest, espl__run *header, uint32_t rank,
     header->flags |= ESPL__RUN_GENERAL;
 }
 
-static bool wants_purge(const espl__forest *forest, const espl__run *header)
+bool espl__run_wants_purge(const espl__forest *forest, const espl__run *run)
 {
-    const uint32_t quarter = header->size / 4;
+    const uint32_t quarter = run->size / 4;
     const uint32_t bound = quarter > 8 ? quarter : 8;
+    const bool is_alone = run->ghosts != 0 && run->size - run->ghosts == 1;
 
-    return header->size - header->ghosts == 1 || header->ghosts > bound ||
-           espl__slot_is(forest, forest->order[header->base], ESPL__SLOT_GHOST);
+    return is_alone || run->ghosts > bound ||
+           espl__slot_is(forest, forest->order[run->base], ESPL__SLOT_GHOST);
 }
 
 void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closure,
@@ -181,7 +186,7 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
     (void)espl__propagate_at(forest, run, rank);
     (void)espl__propagate_below(forest, run, rank);
     espl__run_drop_side(forest, run);
-    if (wants_purge(forest, header)) {
+    if (espl__run_wants_purge(forest, header)) {
         espl__run_mark_unsettled(forest, run);
     }
 }

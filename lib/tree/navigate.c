@@ -31,64 +31,137 @@ uint32_t espl__living_root(const espl__forest *forest, uint32_t slot)
     return slot;
 }
 
-// The living node that a walk in sibling order meets first at a rank, or behind it under the same
-// living parent `above`. Ghosts are replaced by their children.
-static uint32_t first_living_from(const espl__forest *forest, const espl__run *run, uint32_t rank,
-                                  uint32_t above)
+// Preorder walk by ranks below the rank `above`: the one behind `rank`, or ESPL__NO_SLOT. It goes
+// through the children of `rank` first where it `descends`. A whole walk climbs each link once.
+static uint32_t next_rank(const espl__forest *forest, const espl__run *run, uint32_t rank,
+                          uint32_t above, bool descends)
 {
-    const uint32_t *const order = forest->order + run->base;
     const uint32_t *const parent = forest->parent + run->base;
-
-    for (;;) {
-        if (!is_ghost(forest, order[rank])) {
-            return order[rank];
-        }
-        const uint32_t begin = espl__first_child(forest, run, rank);
-        if (begin < espl__first_child(forest, run, rank + 1)) {
-            rank = begin; // into the ghost's children
-            continue;
-        }
-        // Past this ghost, and past each ghost whose list ends here.
-        while (rank + 1 >= run->size || parent[rank + 1] != parent[rank]) {
-            rank = parent[rank];
-            if (rank == above || rank == ESPL__NO_SLOT) {
-                return ESPL__NO_SLOT;
-            }
-        }
-        rank += 1;
-    }
-}
-
-uint32_t espl__living_first_child(const espl__forest *forest, uint32_t slot)
-{
-    const espl__run *const run = espl__run_of(forest, slot);
-    const uint32_t rank = forest->rank[slot];
     const uint32_t begin = espl__first_child(forest, run, rank);
 
-    if (begin == espl__first_child(forest, run, rank + 1)) {
-        return ESPL__NO_SLOT;
+    if (descends && begin < espl__first_child(forest, run, rank + 1)) {
+        return begin;
     }
-    return first_living_from(forest, run, begin, rank);
+    // Past each list that ends here.
+    while (rank != above && (rank + 1 >= run->size || parent[rank + 1] != parent[rank])) {
+        rank = parent[rank];
+    }
+    return rank == above ? ESPL__NO_SLOT : rank + 1;
 }
 
-uint32_t espl__living_next_sibling(const espl__forest *forest, uint32_t slot)
+// The same walk with siblings from last to first.
+static uint32_t previous_rank(const espl__forest *forest, const espl__run *run, uint32_t rank,
+                              uint32_t above, bool descends)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
     const uint32_t *const parent = forest->parent + run->base;
+    const uint32_t end = espl__first_child(forest, run, rank + 1);
+
+    if (descends && espl__first_child(forest, run, rank) < end) {
+        return end - 1;
+    }
+    while (rank != above && parent[rank - 1] != parent[rank]) {
+        rank = parent[rank];
+    }
+    return rank == above ? ESPL__NO_SLOT : rank - 1;
+}
+
+typedef uint32_t (*step_function)(const espl__forest *forest, const espl__run *run, uint32_t rank,
+                                  uint32_t above, bool descends);
+
+// The first living node that a walk meets behind `rank`, ghosts replaced by their children.
+static uint32_t walk_on(const espl__forest *forest, const espl__run *run, uint32_t rank,
+                        uint32_t above, step_function step)
+{
+    bool descends = rank == above;
+
+    for (;;) {
+        rank = step(forest, run, rank, above, descends);
+        if (rank == ESPL__NO_SLOT) {
+            return ESPL__NO_SLOT;
+        }
+        const uint32_t slot = forest->order[run->base + rank];
+
+        descends = is_ghost(forest, slot);
+        if (!descends) {
+            return slot;
+        }
+    }
+}
+
+static uint32_t child_of(const espl__forest *forest, uint32_t slot, step_function step)
+{
+    const uint32_t rank = forest->rank[slot];
+
+    return walk_on(forest, espl__run_of(forest, slot), rank, rank, step);
+}
+
+static uint32_t sibling_of(const espl__forest *forest, uint32_t slot, step_function step)
+{
     const uint32_t living = espl__living_parent(forest, slot);
-    uint32_t rank = forest->rank[slot];
 
     if (living == ESPL__NO_SLOT) {
         return ESPL__NO_SLOT;
     }
-    const uint32_t above = forest->rank[living];
-    while (rank + 1 >= run->size || parent[rank + 1] != parent[rank]) {
-        rank = parent[rank];
-        if (rank == above) {
-            return ESPL__NO_SLOT;
-        }
+    return walk_on(forest, espl__run_of(forest, slot), forest->rank[slot], forest->rank[living],
+                   step);
+}
+
+uint32_t espl__living_first_child(const espl__forest *forest, uint32_t slot)
+{
+    return child_of(forest, slot, next_rank);
+}
+
+uint32_t espl__living_last_child(const espl__forest *forest, uint32_t slot)
+{
+    return child_of(forest, slot, previous_rank);
+}
+
+uint32_t espl__living_next_sibling(const espl__forest *forest, uint32_t slot)
+{
+    return sibling_of(forest, slot, next_rank);
+}
+
+uint32_t espl__living_previous_sibling(const espl__forest *forest, uint32_t slot)
+{
+    return sibling_of(forest, slot, previous_rank);
+}
+
+uint32_t espl__living_behind(const espl__forest *forest, uint32_t slot, uint32_t above)
+{
+    return walk_on(forest, espl__run_of(forest, slot), forest->rank[slot], forest->rank[above],
+                   next_rank);
+}
+
+size_t espl__living_children(const espl__forest *forest, uint32_t slot)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+    const uint32_t rank = forest->rank[slot];
+    size_t count = 0;
+
+    if (run->ghosts == 0) {
+        return espl__first_child(forest, run, rank + 1) - espl__first_child(forest, run, rank);
     }
-    return first_living_from(forest, run, rank + 1, above);
+    for (uint32_t child = espl__living_first_child(forest, slot); child != ESPL__NO_SLOT;
+         child = espl__living_behind(forest, child, slot)) {
+        count += 1;
+    }
+    return count;
+}
+
+uint32_t espl__living_child(const espl__forest *forest, uint32_t slot, size_t n)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+    const uint32_t begin = espl__first_child(forest, run, forest->rank[slot]);
+    const uint32_t end = espl__first_child(forest, run, forest->rank[slot] + 1);
+
+    if (run->ghosts == 0) {
+        return n < end - begin ? forest->order[run->base + begin + n] : ESPL__NO_SLOT;
+    }
+    uint32_t child = espl__living_first_child(forest, slot);
+    for (; n > 0 && child != ESPL__NO_SLOT; --n) {
+        child = espl__living_behind(forest, child, slot);
+    }
+    return child;
 }
 
 uint32_t espl__living_depth(const espl__forest *forest, uint32_t slot)
@@ -118,6 +191,23 @@ size_t espl__living_below(const espl__forest *forest, uint32_t slot)
 
         end = espl__first_child(forest, run, end);
         begin = next;
+    }
+    return count;
+}
+
+size_t espl__living_owned(const espl__forest *forest, uint32_t slot)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+    const uint32_t top = forest->rank[slot];
+    bool descends = true;
+    size_t count = 0;
+
+    for (uint32_t rank = next_rank(forest, run, top, top, descends); rank != ESPL__NO_SLOT;
+         rank = next_rank(forest, run, rank, top, descends)) {
+        const uint32_t below = forest->order[run->base + rank];
+
+        descends = !espl__slot_is(forest, below, ESPL__SLOT_FREE_LINK);
+        count += descends && !is_ghost(forest, below) ? 1 : 0;
     }
     return count;
 }

@@ -153,6 +153,27 @@ espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs
     return ESPL_OK;
 }
 
+bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t runs)
+{
+    return (slots == 0 || grow_slots(forest, slots)) && (runs == 0 || grow_runs(forest, runs));
+}
+
+static uint32_t larger(uint32_t a, size_t b)
+{
+    return a > b ? a : (uint32_t)b;
+}
+
+espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t runs)
+{
+    const espl_status status = espl__forest_reserve(forest, slots, runs);
+
+    if (status == ESPL_OK) {
+        forest->floor = larger(forest->floor, forest->end + slots);
+        forest->run_floor = larger(forest->run_floor, forest->run_end + runs);
+    }
+    return status;
+}
+
 // --- Headers ---
 
 uint32_t espl__run_take(espl__forest *forest)
@@ -390,14 +411,22 @@ static bool is_filed(const espl__forest *forest, uint32_t base)
            (forest->free_bits[class / 64] >> (class % 64) & 1) != 0;
 }
 
+static uint32_t count_free_headers(const espl__forest *forest)
+{
+    uint32_t count = 0;
+
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        count += forest->runs[run].size == 0 ? 1 : 0;
+    }
+    return count;
+}
+
 // Headers that are free stand in one list, and no others.
 static bool are_headers_listed(const espl__forest *forest)
 {
-    uint32_t unused = 0, listed = 0;
+    const uint32_t unused = count_free_headers(forest);
+    uint32_t listed = 0;
 
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        unused += forest->runs[run].size == 0 ? 1 : 0;
-    }
     for (uint32_t run = forest->free_run; run != ESPL__NO_RUN; run = forest->runs[run].next) {
         if (run >= forest->run_end || forest->runs[run].size != 0 || listed == unused) {
             return false;
@@ -409,7 +438,7 @@ static bool are_headers_listed(const espl__forest *forest)
 
 const char *espl__pool_broken_rule(const espl__forest *forest)
 {
-    uint32_t slot = 0, free_slots = 0;
+    uint32_t slot = 0, free_slots = 0, runs = 0;
 
     while (slot < forest->end) {
         const bool is_free = forest->run[slot] == ESPL__NO_RUN;
@@ -432,7 +461,12 @@ const char *espl__pool_broken_rule(const espl__forest *forest)
             return "free ranges are filed by their size";
         }
         free_slots += is_free ? count : 0;
+        runs += is_free ? 0 : 1;
         slot += count;
+    }
+    // Each was met once, so that no other header holds slots.
+    if (runs + count_free_headers(forest) != forest->run_end) {
+        return "free ranges and runs tile the pool";
     }
     if (free_slots != forest->free_slots) {
         return "free slots are counted";

@@ -18,6 +18,8 @@ typedef struct espl__side {
 
 /// Make a block in which everything is the default; NULL where there is no memory.
 espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps);
+/// Bytes of a block; 0 for NULL.
+size_t espl__side_bytes(const espl__side *side);
 /// Give a block back; NULL is left alone.
 void espl__side_free(espl__heap *heap, espl__side *side);
 

@@ -493,6 +493,24 @@ espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
     return sketch->worlds[node];
 }
 
+bool espl__rebased_exactly(espl_pose *out, const espl_pose *parent, const float *stretch,
+                           const espl_pose *world)
+{
+    const espl_pose unread = espl__pose_identity();
+    espl_pose local;
+
+    if (parent->scale == 0 || stretch[0] == 0 || stretch[1] == 0 || stretch[2] == 0) {
+        return false;
+    }
+    (void)espl__pose_relative(&local, parent, stretch, world, &unread);
+    const espl_pose back = espl__pose_compose(parent, stretch, &local);
+    if (!espl__pose_is_finite(&local) || !espl__pose_is_finite(&back)) {
+        return false;
+    }
+    *out = local;
+    return true;
+}
+
 espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const espl_pose *world,
                         const espl_pose *composed)
 {

@@ -24,12 +24,16 @@ enum {
     ESPL__NODE_NOTED = 512,      ///< stands in the list of noted nodes
     ESPL__NODE_KEEPS = 1024,     ///< has inherit flags
     ESPL__NODE_COPIES = 2048,    ///< of these, ESPL_COPY_PARENT
+    ESPL__NODE_REPLACED = 4096,  ///< its placement came or went
+    ESPL__NODE_LOST = 8192,      ///< dead clone that living ones name
 };
 
 typedef struct espl__node {
     uint32_t parent, first, last, next, previous; // nodes
     uint32_t slot;                                // in the forest; a clone's: of its original
-    uint32_t entity;  // index; ESPL__NO_ENTITY for a ghost or an unnamed clone
+    // Index; ESPL__NO_ENTITY for a ghost. Of an unnamed clone: the node it was cloned from, or
+    // ESPL__NO_NODE where that was none.
+    uint32_t entity;
     uint32_t written; // of the written placements, or ESPL__NO_NODE: as in the forest
     uint32_t stamp;   // worlds[node] holds while this equals the sketch's
     uint32_t source;  // clone: entity index whose row it copies
@@ -58,7 +62,7 @@ typedef struct espl__sketch {
     uint32_t *parent;         // rank of the parent by position
     uint32_t *first;          // rank of the first child by position
     uint32_t *path;           // scratch of walks
-    uint32_t *noted;          // [noted_count] nodes that moved or died: their rows may
+    uint32_t *noted;          // [noted_count] nodes that moved, died, were replaced: their rows may
     espl__laid *laid;         // hierarchies of the layout
     espl__placement *written; // [written_capacity]
     size_t capacity, written_capacity;
@@ -72,7 +76,7 @@ typedef struct espl__sketch {
     uint64_t growth;
     bool may_hide;        // a later edit may hide the overflow of an earlier one
     bool is_touched;      // some local or link changed
-    bool is_restructured; // some link changed, or ghosts were dropped
+    bool is_restructured; // some link changed, a placement came or went, or ghosts were dropped
 } espl__sketch;
 
 /// Bytes of all arrays for a capacity, but for `written`.
@@ -103,7 +107,7 @@ bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t a
 /// The next node of a preorder walk below `top`; descends only where told. ESPL__NO_NODE at the end.
 uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend);
 
-/// Set ESPL__NODE_MOVED or ESPL__NODE_DEAD on a node and keep it in the list of those.
+/// Set ESPL__NODE_MOVED, _DEAD or _REPLACED on a node and keep it in the list of those.
 void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag);
 
 // --- Transforms ---
@@ -137,6 +141,10 @@ bool espl__sketch_lay_out(espl__sketch *sketch);
 /// are and were. O(nodes).
 bool espl__sketch_is_tame(const espl__sketch *sketch);
 
+/// Local that keeps `world` where it is under a new parent, as it is seen from there.
+/// @return false where that is not exact and finite; out is not written then.
+bool espl__rebased_exactly(espl_pose *out, const espl_pose *parent, const float *stretch,
+                           const espl_pose *world);
 /// Local that keeps `world` where it is under a new parent, for a destroy: seen from the parent;
 /// where that is not exact and finite, the composed local; where that is not finite, the identity.
 espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const espl_pose *world,

@@ -32,31 +32,32 @@ espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
     return side;
 }
 
+size_t espl__side_bytes(const espl__side *side)
+{
+    return side == NULL ? 0 : side_size(side->capacity, side->kept != NULL);
+}
+
 void espl__side_free(espl__heap *heap, espl__side *side)
 {
     if (side != NULL) {
-        espl__heap_give(heap, ESPL__FOR_TREE, side, 1,
-                        side_size(side->capacity, side->kept != NULL), SIDE_ALIGNMENT);
+        espl__heap_give(heap, ESPL__FOR_TREE, side, 1, espl__side_bytes(side), SIDE_ALIGNMENT);
     }
 }
 
-bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
+void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side)
 {
     espl__run *const header = &forest->runs[run];
     espl__side *const old = header->side;
 
-    if (old != NULL && (old->kept != NULL || !keeps)) {
-        return true;
-    }
-    espl__side *const side = espl__side_make(forest->heap, header->capacity, keeps);
-
-    if (side == NULL) {
-        return false;
-    }
+    ESPL_CHECK(side->capacity == header->capacity);
     if (old != NULL) {
         side->extra_count = old->extra_count;
+        side->kept_count = old->kept_count;
         side->is_prepaid = old->is_prepaid;
         memcpy(side->extra, old->extra, old->capacity * sizeof *side->extra);
+        if (old->kept != NULL) {
+            memcpy(side->kept, old->kept, old->capacity * sizeof *side->kept);
+        }
         espl__side_free(forest->heap, old);
     }
     header->side = side;
@@ -64,8 +65,86 @@ bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
     for (uint32_t i = 0; i < header->used; ++i) {
         forest->flags[header->base + i] |= ESPL__SLOT_SIDE;
     }
+}
+
+bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
+{
+    const espl__run *const header = &forest->runs[run];
+
+    if (header->side != NULL && (header->side->kept != NULL || !keeps)) {
+        return true;
+    }
+    espl__side *const side = espl__side_make(forest->heap, header->capacity, keeps);
+
+    if (side == NULL) {
+        return false;
+    }
+    espl__run_set_side(forest, run, side);
     return true;
 }
+
+// --- A run elsewhere ---
+
+// What side arrays hold, slot by slot in another order.
+static void move_side(espl__forest *forest, const espl__run *from, espl__side *to)
+{
+    const espl__side *const old = from->side;
+
+    if (old == NULL) {
+        return;
+    }
+    to->extra_count = old->extra_count;
+    to->kept_count = old->kept_count;
+    to->is_prepaid = old->is_prepaid;
+    for (uint32_t rank = 0; rank < from->size; ++rank) {
+        const uint32_t at = forest->order[from->base + rank] - from->base;
+
+        to->extra[rank] = old->extra[at];
+        if (old->kept != NULL) {
+            to->kept[rank] = old->kept[at];
+        }
+    }
+    espl__side_free(forest->heap, from->side);
+}
+
+void espl__run_move(espl__forest *forest, uint32_t run, uint32_t capacity, espl__side *side,
+                    void (*moved)(void *, uint32_t, uint32_t), void *context)
+{
+    espl__run *const header = &forest->runs[run];
+    const espl__run old = *header;
+    const uint32_t base = espl__range_take(forest, capacity);
+    const unsigned sided = side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u;
+
+    ESPL_CHECK(capacity >= old.size && (old.side == NULL || side != NULL));
+    move_side(forest, &old, side);
+    for (uint32_t rank = 0; rank < old.size; ++rank) {
+        const uint32_t from = forest->order[old.base + rank], to = base + rank;
+
+        forest->local[to] = forest->local[from];
+        forest->world[to] = forest->world[from];
+        forest->entity[to] = forest->entity[from];
+        forest->flags[to] = (uint8_t)((forest->flags[from] & ~(unsigned)ESPL__SLOT_SIDE) | sided);
+        forest->order[to] = to;
+        forest->rank[to] = rank;
+        if (forest->entity[to] != ESPL__NO_ENTITY) {
+            moved(context, forest->entity[to], to);
+        }
+    }
+    memcpy(forest->parent + base, forest->parent + old.base, old.size * sizeof *forest->parent);
+    memcpy(forest->first + base, forest->first + old.base, old.size * sizeof *forest->first);
+    for (uint32_t i = 0; i < capacity; ++i) {
+        forest->run[base + i] = run;
+    }
+    header->base = base;
+    header->capacity = capacity;
+    header->used = old.size;
+    header->side = side;
+    header->flags |=
+        (unsigned)ESPL__RUN_IN_ORDER | (side != NULL ? (unsigned)ESPL__RUN_GENERAL : 0u);
+    espl__range_give(forest, old.base, old.capacity);
+}
+
+// --- Less again ---
 
 void espl__run_drop_side(espl__forest *forest, uint32_t run)
 {

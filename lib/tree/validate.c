@@ -32,6 +32,9 @@ static const char *order_rule(const espl__forest *forest, uint32_t run, place *a
             slot != header->base + i) {
             return "a run that says so is in order";
         }
+        if (i >= header->size && forest->entity[slot] != ESPL__NO_ENTITY) {
+            return "a hole holds nobody";
+        }
     }
     return NULL;
 }
@@ -149,8 +152,10 @@ static const char *side_rule(const espl__forest *forest, const espl__run *header
 
 static const char *world_rule(const espl__forest *forest, uint32_t slot)
 {
-    if (!espl__pose_is_finite(&forest->world[slot]) ||
-        !espl__pose_is_finite(&forest->local[slot])) {
+    const espl__placement placement = espl__slot_placement(forest, slot);
+
+    if (!espl__pose_is_finite(&forest->world[slot]) || !espl__pose_is_finite(&placement.local) ||
+        !espl__pose_is_finite(&placement.kept.pose) || !espl__extra_is_finite(&placement.extra)) {
         return "transforms are finite";
     }
     const espl_pose expected = espl__world_expected(forest, slot);
@@ -179,6 +184,47 @@ static bool is_listed(const espl__forest *forest, uint32_t run)
            (next == ESPL__NO_RUN || forest->runs[next].previous == run);
 }
 
+// All that hang in the list are met from its head on, once each.
+static bool is_list_whole(const espl__forest *forest)
+{
+    uint32_t marked = 0, listed = 0;
+
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        const espl__run *const header = &forest->runs[run];
+
+        marked += header->size != 0 && (header->flags & ESPL__RUN_UNSETTLED) != 0 ? 1 : 0;
+    }
+    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
+        if (run >= forest->run_end || forest->runs[run].size == 0 || listed == marked) {
+            return false;
+        }
+        listed += 1;
+    }
+    return listed == marked;
+}
+
+// What stays between structural changes: a hierarchy is the root and at least one more, all of them
+// living but for a few.
+static const char *ghosts_rule(const espl__forest *forest, const espl__run *header)
+{
+    const bool is_settled = (header->flags & ESPL__RUN_UNSETTLED) == 0;
+    const uint32_t quarter = header->size / 4;
+
+    if (header->ghosts == header->size) {
+        return "the ghosts of a run are counted, and not alone";
+    }
+    if (!is_settled || header->ghosts == 0) {
+        return NULL;
+    }
+    if (espl__slot_is(forest, forest->order[header->base], ESPL__SLOT_GHOST)) {
+        return "a root lives, or its hierarchy wants a purge";
+    }
+    if (header->size - header->ghosts < 2) {
+        return "a hierarchy has two members, or wants a purge";
+    }
+    return header->ghosts > (quarter > 8 ? quarter : 8) ? "ghosts that pile up want a purge" : NULL;
+}
+
 static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
 {
     const espl__run *const header = &forest->runs[run];
@@ -193,14 +239,25 @@ static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
         rule = node_rule(forest, header, at->slot);
         rule = rule != NULL ? rule : world_rule(forest, at->slot);
     }
-    if (rule == NULL && (ghosts != header->ghosts || ghosts == header->size)) {
+    if (rule == NULL && ghosts != header->ghosts) {
         return "the ghosts of a run are counted, and not alone";
     }
+    rule = rule != NULL ? rule : ghosts_rule(forest, header);
     rule = rule != NULL ? rule : side_rule(forest, header);
     if (rule == NULL && !is_listed(forest, run)) {
         return "runs that want a purge stand in one list";
     }
     return rule;
+}
+
+size_t espl__forest_bytes(const espl__forest *forest)
+{
+    size_t bytes = forest->block_size + forest->run_capacity * sizeof *forest->runs;
+
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        bytes += forest->runs[run].size != 0 ? espl__side_bytes(forest->runs[run].side) : 0;
+    }
+    return bytes;
 }
 
 const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail)
@@ -222,6 +279,9 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
     if (rule == NULL) {
         at = (place){ESPL__NO_SLOT, ghosts};
         rule = ghosts == forest->ghosts ? NULL : "all ghosts are counted";
+    }
+    if (rule == NULL && !is_list_whole(forest)) {
+        rule = "runs that want a purge stand in one list";
     }
     *slot = at.slot;
     *detail = at.detail;

@@ -184,7 +184,7 @@ static size_t lay_out(batch *b, unsigned char *block, size_t count)
     return at;
 }
 
-static espl_status grow_scratch(espl_world *world, espl__scratch *scratch, size_t size)
+espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t size)
 {
     if (size <= scratch->size) {
         return ESPL_OK;
@@ -212,12 +212,12 @@ static espl_status reserve(espl_world *world, size_t count)
     if (count > UINT32_MAX / 4) {
         return ESPL_ERR_LIMIT;
     }
-    return grow_scratch(world, &world->write_scratch, lay_out(&measured, NULL, count));
+    return espl__scratch_grow(world, &world->write_scratch, lay_out(&measured, NULL, count));
 }
 
 static espl_status reserve_sides(espl_world *world, size_t count)
 {
-    return grow_scratch(world, &world->side_scratch, count * sizeof(espl__side_entry));
+    return espl__scratch_grow(world, &world->side_scratch, count * sizeof(espl__side_entry));
 }
 
 espl_status espl_reserve_writes(espl_world *world, size_t count)
@@ -368,6 +368,18 @@ static void count_results(const batch *b, espl_write_report *report)
     }
 }
 
+// While jobs run the world is closed to whoever calls it back from one of them.
+static espl_status run_closed(batch *b, espl__range_function function, size_t count, size_t grain)
+{
+    espl_world *const world = b->world;
+
+    world->is_playing = true;
+    const espl_status status =
+        espl__run_ranges(&world->executor, &world->hooks, function, b, count, grain);
+    world->is_playing = false;
+    return status;
+}
+
 static espl_status prepare(batch *b)
 {
     espl_world *const world = b->world;
@@ -378,8 +390,7 @@ static espl_status prepare(batch *b)
     }
     (void)lay_out(b, world->write_scratch.block, b->entries->count);
     b->source = (espl__write_source){fetch, b->entries, b->slots, b->results};
-    status = espl__run_ranges(&world->executor, &world->hooks, resolve_entries, b,
-                              b->entries->count, RESOLVE_GRAIN);
+    status = run_closed(b, resolve_entries, b->entries->count, RESOLVE_GRAIN);
     if (status != ESPL_OK) {
         return status;
     }
@@ -407,8 +418,7 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
     if (status != ESPL_OK) {
         return status;
     }
-    status = espl__run_ranges(&world->executor, &world->hooks, write_groups, &b, b.group_count,
-                              WRITE_GRAIN);
+    status = run_closed(&b, write_groups, b.group_count, WRITE_GRAIN);
     if (status != ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.
         write_groups(&b, 0, b.group_count);
@@ -424,14 +434,15 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
-// @param is_valid  the pointers are there, and the kind takes such values.
-static espl_status start_batch(espl_world *world, const entries *e, bool is_valid,
+// @param is_there  the arrays are.
+// @param is_valid  the kind takes such values.
+static espl_status start_batch(espl_world *world, const entries *e, bool is_there, bool is_valid,
                                espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;
 
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL) && is_valid) {
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && is_there) && is_valid) {
         status = write_batch(world, e, &account);
     }
     if (report != NULL) {
@@ -445,7 +456,7 @@ espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t
 {
     const entries e = {.writes = writes, .count = count};
 
-    return start_batch(world, &e, writes != NULL || count == 0, report);
+    return start_batch(world, &e, writes != NULL || count == 0, true, report);
 }
 
 // Writes of one kind, from two arrays. @param size  of one value.
@@ -457,7 +468,7 @@ static espl_status start_typed(espl_world *world, espl_write_kind kind, espl__va
         .entities = entities, .values = values, .value_size = size, .kind = kind, .count = count};
     const bool is_there = (entities != NULL && values != NULL) || count == 0;
 
-    return start_batch(world, &e, is_there && espl__write_value_type(kind) == type, report);
+    return start_batch(world, &e, is_there, espl__write_value_type(kind) == type, report);
 }
 
 espl_status espl_write_vectors(espl_world *world, espl_write_kind kind, const espl_entity *entities,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Creation and components, at the public face.
+// Registration, creation, and values of one entity's components, at the public face.
 #include "lib/world/inside.h"
 
 #include <string.h>
@@ -9,7 +9,9 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
 {
     espl_status status = espl__check_structural(world);
 
-    if (status == ESPL_OK && (def == NULL || out == NULL)) {
+    if (status == ESPL_OK &&
+        !ESPL_DEMAND(&world->hooks, def != NULL && out != NULL &&
+                                        (def->references != NULL || def->reference_count == 0))) {
         status = ESPL_ERR_ARGUMENT;
     }
     status = status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
@@ -18,39 +20,73 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
 
 espl_component espl_component_find(const espl_world *world, const char *name)
 {
-    return world == NULL || name == NULL ? 0 : espl__component_find(&world->store, name);
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL && name != NULL)
+               ? espl__component_find(&world->store, name)
+               : 0;
 }
 
 // --- Creation ---
 
-// The set in ascending order, with the role of a solo.
-static espl_status sort_set(const espl__store *store, const espl_component *components,
-                            size_t count, espl_component *set)
+// A sorted set, with room for a role too many.
+typedef struct component_set {
+    espl_component items[ESPL_SET_LIMIT + 1];
+    size_t count;
+} component_set;
+
+// Put a component in its place. False where it is there already.
+static bool insert(component_set *set, espl_component component)
 {
-    size_t length = 0;
+    size_t at = set->count;
 
-    set[length++] = ESPL_SOLO;
+    while (at > 0 && set->items[at - 1] > component) {
+        at -= 1;
+    }
+    if (at > 0 && set->items[at - 1] == component) {
+        return false;
+    }
+    memmove(&set->items[at + 1], &set->items[at], (set->count - at) * sizeof *set->items);
+    set->items[at] = component;
+    set->count += 1;
+    return true;
+}
+
+// Sort a list in which at most `role_limit` roles may stand; without one it is a solo's.
+static espl_status sort_set(const espl__store *store, const espl_component *components,
+                            size_t count, size_t role_limit, component_set *set)
+{
+    size_t roles = 0;
+
+    set->count = 0;
     for (size_t i = 0; i < count; ++i) {
-        const espl_component component = components[i];
-        size_t at = length;
-
-        if (espl__component_info_of(store, component) == NULL) {
+        if (espl__component_info_of(store, components[i]) == NULL) {
             return ESPL_ERR_NO_COMPONENT;
         }
-        if (component >= ESPL_SOLO && component <= ESPL_MEMBER) {
+        roles += espl__is_role(components[i]) ? 1 : 0;
+        if (roles > role_limit || !insert(set, components[i])) {
             return ESPL_ERR_ARGUMENT;
         }
-        while (at > 0 && set[at - 1] > component) {
-            set[at] = set[at - 1];
-            at -= 1;
-        }
-        if (at > 0 && set[at - 1] == component) {
-            return ESPL_ERR_ARGUMENT;
-        }
-        set[at] = component;
-        length += 1;
     }
-    return ESPL_OK;
+    if (roles == 0) {
+        (void)insert(set, ESPL_SOLO);
+    }
+    return set->count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
+}
+
+static espl_status check_set(const espl_world *world, const espl_component *components,
+                             size_t count, size_t role_limit, component_set *set)
+{
+    const espl_status status = espl__check_structural(world);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (count > ESPL_SET_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (!ESPL_DEMAND(&world->hooks, components != NULL || count == 0)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return sort_set(&world->store, components, count, role_limit, set);
 }
 
 static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t count)
@@ -64,24 +100,14 @@ static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t c
 static espl_status create(espl_world *world, const espl_component *components,
                           size_t component_count, size_t count, espl_entity *out)
 {
-    espl_component set[ESPL_SET_LIMIT + 1];
+    component_set set;
     uint32_t archetype = 0;
-    espl_status status = espl__check_structural(world);
+    espl_status status = check_set(world, components, component_count, 0, &set);
 
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (component_count > ESPL_SET_LIMIT - 1) {
-        return ESPL_ERR_LIMIT;
-    }
-    if (component_count != 0 && components == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    status = sort_set(&world->store, components, component_count, set);
     if (status != ESPL_OK || count == 0) {
         return status;
     }
-    status = espl__archetype_of(&world->store, set, component_count + 1, &archetype);
+    status = espl__archetype_of(&world->store, set.items, set.count, &archetype);
     status = status != ESPL_OK ? status : reserve_solos(world, archetype, count);
     if (status != ESPL_OK) {
         return status;
@@ -108,16 +134,45 @@ espl_status espl_create(espl_world *world, const espl_component *components, siz
                         create(world, components, component_count, count, out));
 }
 
-bool espl_is_alive(const espl_world *world, espl_entity entity)
+static espl_status reserve_rows(espl_world *world, const espl_component *components,
+                                size_t component_count, size_t rows)
 {
-    return world != NULL && espl__entity_check(&world->store, entity) == ESPL_OK;
+    component_set set;
+    uint32_t archetype = 0;
+    espl_status status = check_set(world, components, component_count, 1, &set);
+
+    if (status != ESPL_OK || rows == 0) {
+        return status;
+    }
+    status = espl__archetype_of(&world->store, set.items, set.count, &archetype);
+    return status != ESPL_OK ? status : espl__rows_keep(&world->store, archetype, rows);
 }
 
-// --- Components of one entity ---
+espl_status espl_reserve_rows(espl_world *world, const espl_component *components,
+                              size_t component_count, size_t rows)
+{
+    return espl__refuse(world, "reserve", espl_entity_null(),
+                        reserve_rows(world, components, component_count, rows));
+}
 
-// What add, remove, get and set check alike.
-static espl_status check_component(const espl_world *world, espl_entity entity,
-                                   espl_component component, const espl__component_info **info)
+bool espl_is_alive(const espl_world *world, espl_entity entity)
+{
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) &&
+           espl__entity_check(&world->store, entity) == ESPL_OK;
+}
+
+// --- Values of one entity ---
+
+bool espl_has(const espl_world *world, espl_entity entity, espl_component component)
+{
+    return espl_is_alive(world, entity) &&
+           espl__archetype_has(
+               &world->store,
+               world->store.chunks[world->store.records[entity.index].chunk].archetype, component);
+}
+
+static espl_status check_value(const espl_world *world, espl_entity entity,
+                               espl_component component, const void *data, size_t size)
 {
     uint32_t slot = 0;
     const espl_status status = espl__find_slot(world, entity, &slot);
@@ -125,121 +180,13 @@ static espl_status check_component(const espl_world *world, espl_entity entity,
     if (status != ESPL_OK) {
         return status;
     }
-    *info = espl__component_info_of(&world->store, component);
-    return *info == NULL ? ESPL_ERR_NO_COMPONENT : ESPL_OK;
-}
+    const espl__component_info *const info = espl__component_info_of(&world->store, component);
 
-static bool is_fixed(espl_component component)
-{
-    return component < ESPL_PREFAB;
-}
-
-static uint32_t archetype_of(const espl_world *world, espl_entity entity)
-{
-    return world->store.chunks[world->store.records[entity.index].chunk].archetype;
-}
-
-static espl_status move_to(espl_world *world, espl_entity entity, uint32_t archetype)
-{
-    const espl__record *const record = &world->store.records[entity.index];
-    const espl_status status = espl__rows_reserve(&world->store, archetype, 1);
-
-    if (status == ESPL_OK) {
-        const uint32_t row = record->row;
-
-        espl__rows_move(&world->store, record->chunk, archetype, &row, 1);
-        espl__rows_settle(&world->store);
+    if (info == NULL) {
+        return ESPL_ERR_NO_COMPONENT;
     }
-    return status;
-}
-
-static void set_value(const espl_world *world, espl_entity entity, espl_component component,
-                      const void *data, size_t size)
-{
-    void *const value = espl__row_value(&world->store, entity.index, component);
-
-    if (size == 0) {
-        return;
-    }
-    if (data == NULL) {
-        memset(value, 0, size);
-    } else {
-        memmove(value, data, size);
-    }
-}
-
-static espl_status add(espl_world *world, espl_entity entity, espl_component component,
-                       const void *data, size_t size)
-{
-    const espl__component_info *info = NULL;
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : check_component(world, entity, component, &info);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (is_fixed(component) || info->size != size) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (!espl__archetype_has(&world->store, archetype_of(world, entity), component)) {
-        uint32_t archetype = 0;
-
-        status = espl__archetype_change(&world->store, archetype_of(world, entity), &component, 1,
-                                        NULL, 0, &archetype);
-        status = status != ESPL_OK ? status : move_to(world, entity, archetype);
-    }
-    if (status == ESPL_OK) {
-        set_value(world, entity, component, data, size);
-    }
-    return status;
-}
-
-static espl_status take_away(espl_world *world, espl_entity entity, espl_component component)
-{
-    const espl__component_info *info = NULL;
-    espl_status status = espl__check_structural(world);
-    uint32_t archetype = 0;
-
-    status = status != ESPL_OK ? status : check_component(world, entity, component, &info);
-    if (status == ESPL_OK && is_fixed(component)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status != ESPL_OK ||
-        !espl__archetype_has(&world->store, archetype_of(world, entity), component)) {
-        return status;
-    }
-    status = espl__archetype_change(&world->store, archetype_of(world, entity), NULL, 0, &component,
-                                    1, &archetype);
-    return status != ESPL_OK ? status : move_to(world, entity, archetype);
-}
-
-espl_status espl_add(espl_world *world, espl_entity entity, espl_component component,
-                     const void *data, size_t size)
-{
-    return espl__refuse(world, "add", entity, add(world, entity, component, data, size));
-}
-
-espl_status espl_remove(espl_world *world, espl_entity entity, espl_component component)
-{
-    return espl__refuse(world, "remove", entity, take_away(world, entity, component));
-}
-
-bool espl_has(const espl_world *world, espl_entity entity, espl_component component)
-{
-    return espl_is_alive(world, entity) &&
-           espl__archetype_has(&world->store, archetype_of(world, entity), component);
-}
-
-static espl_status check_value(const espl_world *world, espl_entity entity,
-                               espl_component component, const void *data, size_t size)
-{
-    const espl__component_info *info = NULL;
-    const espl_status status = check_component(world, entity, component, &info);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (is_fixed(component) || info->size != size || (size != 0 && data == NULL)) {
+    if (component == ESPL_PLACEMENT || espl__is_role(component) || info->size != size ||
+        !ESPL_DEMAND(&world->hooks, data != NULL || size == 0)) {
         return ESPL_ERR_ARGUMENT;
     }
     return espl_has(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
@@ -261,8 +208,8 @@ espl_status espl_set(espl_world *world, espl_entity entity, espl_component compo
 {
     const espl_status status = check_value(world, entity, component, data, size);
 
-    if (status == ESPL_OK) {
-        set_value(world, entity, component, data, size);
+    if (status == ESPL_OK && size != 0) {
+        memmove(espl__row_write(&world->store, entity.index, component), data, size);
     }
     return espl__refuse(world, "set", entity, status);
 }

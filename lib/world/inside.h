@@ -22,7 +22,7 @@ struct espl_world {
     espl__playback playback;
     espl_commands *submitted; // first in line for espl_sync()
     _Atomic uint32_t commands_alive;
-    uint32_t iterations; // queries under way
+    _Atomic uint32_t iterations; // of queries and subtrees, under way
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
 };
@@ -37,8 +37,15 @@ static inline const espl_hooks *espl__hooks_of(const espl_world *world)
 espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
                          espl_status status);
 
+/// The same of a call that takes several entities: the null ones behind the first are left out.
+espl_status espl__refuse_among(const espl_world *world, const char *operation,
+                               const espl_entity *entities, size_t count, espl_status status);
+
 /// ESPL_ERR_BUSY during iteration or playback.
 espl_status espl__check_structural(const espl_world *world);
+
+/// ESPL_OK, or why a handle names no living entity; a pending one is foreign to calls at once.
+espl_status espl__check_living(const espl_world *world, espl_entity entity);
 
 /// ESPL_OK and the slot of a living entity, or why there is none.
 espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot);
@@ -52,12 +59,32 @@ uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity);
 /// Handle of the entity at a slot; null for ESPL__NO_SLOT.
 espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot);
 
+/// Make a block of scratch as large as asked for; what it held is lost where it grows (batch.c).
+espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t size);
+
+/// What espl_get_world() and espl_get_local() read of a slot (read.c). One without a transform of
+/// its own shows its parent's stretch and context in both.
+espl_transform espl__read_world(const espl_world *world, uint32_t slot);
+espl_transform espl__read_local(const espl_world *world, uint32_t slot);
+
+/// Purge the runs that want it (trim.c). Structural. @return ESPL_OK, or why nothing was done.
+espl_status espl__settle(espl_world *world);
+
 /// Give a block of scratch back (batch.c).
 void espl__scratch_free(espl_world *world, espl__scratch *scratch);
 
 /// See that a run has side arrays, with room for inherit flags if asked for. Structural where it
 /// takes memory. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 espl_status espl__ensure_side(espl_world *world, uint32_t run, bool keeps);
+
+/// Begin a query, telling no one where it is refused; the pointers are checked.
+espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
+
+/// Tell whether a component comes and goes by itself.
+static inline bool espl__is_role(espl_component component)
+{
+    return component >= ESPL_SOLO && component <= ESPL_MEMBER;
+}
 
 /// Carry one command out at once: a playback of one.
 espl_status espl__carry_one(espl_world *world, const espl__command *command,

@@ -4,26 +4,109 @@
 
 #include <string.h>
 
-static size_t count_role(const espl__store *store, espl_component role)
+// --- Statistics ---
+
+static size_t count_with(const espl__store *store, espl_component component)
 {
     const size_t archetypes = espl__array_length(store->archetypes);
     size_t count = 0;
 
     for (uint32_t a = 0; a < archetypes; ++a) {
-        count += espl__archetype_has(store, a, role) ? store->archetypes[a].count : 0;
+        count += espl__archetype_has(store, a, component) ? store->archetypes[a].count : 0;
     }
     return count;
 }
 
-static size_t count_chunks(const espl__store *store)
+static void count_chunks(const espl__store *store, espl_world_stats *out)
 {
-    const size_t length = espl__array_length(store->chunks);
-    size_t count = 0;
+    const size_t archetypes = espl__array_length(store->archetypes);
 
-    for (size_t i = 0; i < length; ++i) {
-        count += store->chunks[i].bytes != NULL ? 1 : 0;
+    for (size_t a = 0; a < archetypes; ++a) {
+        const espl__archetype *const archetype = &store->archetypes[a];
+        const size_t chunks = espl__array_length(archetype->chunks);
+        const size_t filled = (archetype->count + archetype->capacity - 1) / archetype->capacity;
+
+        out->chunks += chunks;
+        out->spare_chunks += chunks - filled;
+        out->row_capacity += chunks * archetype->capacity;
     }
-    return count;
+}
+
+// Number of the class of 2^i to 2^(i + 1) - 1.
+static unsigned class_of_size(uint32_t size)
+{
+    return 31u - (unsigned)__builtin_clz(size);
+}
+
+// A hierarchy of the living, or a solo.
+static void count_living(espl_world_stats *out, uint32_t size)
+{
+    if (size == 1) {
+        out->solos += 1;
+        return;
+    }
+    out->hierarchies += 1;
+    out->members += size - 1;
+    out->hierarchies_by_size[class_of_size(size)] += 1;
+}
+
+static const espl__run *run_of_row(const espl_world *world, espl_entity entity)
+{
+    return espl__run_of(&world->forest, world->store.records[entity.index].slot);
+}
+
+// The settled hierarchies: each has its root in one row of an archetype of roots.
+static void count_settled(const espl_world *world, const espl__archetype *archetype,
+                          espl_world_stats *out)
+{
+    for (size_t row = 0; row < archetype->count; ++row) {
+        const espl__chunk *const chunk =
+            &world->store.chunks[archetype->chunks[row / archetype->capacity]];
+        const espl__run *const run =
+            run_of_row(world, espl__chunk_entities(chunk)[row % archetype->capacity]);
+
+        if ((run->flags & ESPL__RUN_UNSETTLED) == 0) {
+            count_living(out, run->size - run->ghosts);
+        }
+    }
+}
+
+// A run whose purge was put off holds one hierarchy for each of its living roots.
+static void count_unsettled(const espl__forest *forest, const espl__run *run, espl_world_stats *out)
+{
+    for (uint32_t rank = 0; rank < run->size; ++rank) {
+        const uint32_t slot = forest->order[run->base + rank];
+        const bool is_top = rank == 0 || espl__slot_is(forest, slot, ESPL__SLOT_ROOTED);
+
+        if (is_top && !espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
+            count_living(out, (uint32_t)espl__living_below(forest, slot) + 1);
+        }
+    }
+}
+
+static void count_hierarchies(const espl_world *world, espl_world_stats *out)
+{
+    const espl__forest *const forest = &world->forest;
+    const size_t archetypes = espl__array_length(world->store.archetypes);
+
+    out->solos = count_with(&world->store, ESPL_SOLO);
+    for (uint32_t a = 0; a < archetypes; ++a) {
+        if (espl__archetype_has(&world->store, a, ESPL_ROOT)) {
+            count_settled(world, &world->store.archetypes[a], out);
+        }
+    }
+    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
+        count_unsettled(forest, &forest->runs[run], out);
+    }
+}
+
+static void count_bytes(const espl__heap *heap, espl_world_stats *out)
+{
+    out->bytes = espl__heap_bytes(heap);
+    out->bytes_store = espl__heap_bytes_for(heap, ESPL__FOR_STORE);
+    out->bytes_tree = espl__heap_bytes_for(heap, ESPL__FOR_TREE);
+    out->bytes_commands = espl__heap_bytes_for(heap, ESPL__FOR_COMMANDS) +
+                          espl__heap_bytes_for(heap, ESPL__FOR_RECORDING);
 }
 
 void espl_stats(const espl_world *world, espl_world_stats *out)
@@ -31,25 +114,34 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return;
     }
-    const espl__heap *const heap = &world->heap;
+    const espl__store *const store = &world->store;
+    const espl__forest *const forest = &world->forest;
+    const espl__playback *const playback = &world->playback;
 
-    *out = (espl_world_stats){.entities = world->store.alive_count,
-                              .solos = count_role(&world->store, ESPL_SOLO),
-                              .hierarchies = count_role(&world->store, ESPL_ROOT),
-                              .members = count_role(&world->store, ESPL_MEMBER),
-                              .ghosts = world->forest.ghosts,
-                              .archetypes = espl__array_length(world->store.archetypes),
-                              .chunks = count_chunks(&world->store),
-                              .bytes = espl__heap_bytes(heap),
-                              .bytes_store = espl__heap_bytes_for(heap, ESPL__FOR_STORE),
-                              .bytes_tree = espl__heap_bytes_for(heap, ESPL__FOR_TREE),
-                              .bytes_commands = espl__heap_bytes_for(heap, ESPL__FOR_COMMANDS) +
-                                                espl__heap_bytes_for(heap, ESPL__FOR_RECORDING),
-                              .nodes_visited = world->forest.nodes_visited,
-                              .writes = world->forest.writes,
-                              .writes_skipped = world->forest.writes_skipped,
-                              .nodes_skipped = world->forest.nodes_skipped};
+    *out = (espl_world_stats){.entities = store->alive_count,
+                              .ghosts = forest->ghosts,
+                              .archetypes = espl__array_length(store->archetypes),
+                              .nodes_visited = forest->nodes_visited,
+                              .writes = forest->writes,
+                              .writes_skipped = forest->writes_skipped,
+                              .nodes_skipped = forest->nodes_skipped,
+                              .disabled = count_with(store, ESPL_DISABLED),
+                              .prefabs = count_with(store, ESPL_PREFAB),
+                              .retired = store->retired_count,
+                              .slots = forest->capacity,
+                              .free_slots = forest->capacity - forest->end + forest->free_slots,
+                              .purges = forest->purges,
+                              .nodes_rebuilt = forest->nodes_rebuilt,
+                              .nodes_shifted = forest->nodes_shifted,
+                              .commands_accepted = playback->accepted,
+                              .commands_applied = playback->applied,
+                              .commands_refused = playback->refused};
+    count_bytes(&world->heap, out);
+    count_chunks(store, out);
+    count_hierarchies(world, out);
 }
+
+// --- Store and forest ---
 
 static espl_component expected_role(const espl__forest *forest, uint32_t slot)
 {
@@ -76,10 +168,8 @@ static const char *entity_rule(const espl_world *world, uint32_t index)
     if (espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT) == is_pass) {
         return "entities with a placement have a transform, others pass through";
     }
-    // A run that wants a purge has roles to be put right with it.
-    const bool is_settled = (espl__run_of(forest, slot)->flags & ESPL__RUN_UNSETTLED) == 0;
-
-    for (espl_component role = ESPL_SOLO; is_settled && role <= ESPL_MEMBER; ++role) {
+    // Where a purge was put off, roles are those of what stands there with the dead.
+    for (espl_component role = ESPL_SOLO; role <= ESPL_MEMBER; ++role) {
         if (espl__archetype_has(&world->store, archetype, role) !=
             (expected_role(forest, slot) == role)) {
             return "role components agree with roles";
@@ -97,35 +187,100 @@ static bool is_living(const espl_world *world, uint32_t index)
 static const char *cross_rule(const espl_world *world, espl_validation *report)
 {
     const size_t length = espl__array_length(world->store.records);
-    const char *rule = NULL;
+    const espl__forest *const forest = &world->forest;
+    size_t living = 0;
 
-    for (uint32_t index = 0; rule == NULL && index < length; ++index) {
+    for (uint32_t index = 0; index < length; ++index) {
         if (is_living(world, index)) {
-            rule = entity_rule(world, index);
+            const char *const rule = entity_rule(world, index);
+
             report->entity = espl__entity_at(&world->store, index);
+            if (rule != NULL) {
+                return rule;
+            }
         }
+    }
+    // Each living entity has a slot of its own. As many slots as entities: there is no other.
+    report->entity = espl_entity_null();
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        living += forest->runs[run].size - forest->runs[run].ghosts;
+    }
+    report->detail = living;
+    return living == world->store.alive_count ? NULL : "living members are alive and distinct";
+}
+
+// --- Totals ---
+
+static const char *bytes_rule(const espl_world *world, espl_validation *report)
+{
+    const struct {
+        espl__purpose purpose;
+        size_t bytes;
+        const char *rule;
+    } kinds[] = {
+        {ESPL__FOR_WORLD, sizeof *world, "outstanding bytes of the world are accounted for"},
+        {ESPL__FOR_STORE, espl__store_bytes(&world->store),
+         "outstanding bytes of the store are accounted for"},
+        {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),
+         "outstanding bytes of the tree are accounted for"},
+        {ESPL__FOR_COMMANDS,
+         espl__playback_bytes(&world->playback) + world->write_scratch.size +
+             world->side_scratch.size,
+         "outstanding bytes of playback and writes are accounted for"},
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; ++i) {
+        report->detail = espl__heap_bytes_for(&world->heap, kinds[i].purpose);
+        if (report->detail != kinds[i].bytes) {
+            return kinds[i].rule;
+        }
+    }
+    return NULL;
+}
+
+static const char *commands_rule(const espl_world *world, espl_validation *report)
+{
+    const espl__playback *const playback = &world->playback;
+
+    report->detail = (size_t)playback->accepted;
+    return playback->accepted == playback->applied + playback->refused
+               ? NULL
+               : "commands accepted were applied or refused";
+}
+
+// --- The proof ---
+
+static const char *store_rule(const espl_world *world, espl_validation *report)
+{
+    return espl__store_broken_rule(&world->store, &report->entity, &report->detail);
+}
+
+static const char *forest_rule(const espl_world *world, espl_validation *report)
+{
+    uint32_t slot = ESPL__NO_SLOT;
+    const char *const rule = espl__forest_broken_rule(&world->forest, &slot, &report->detail);
+
+    if (rule != NULL && slot < world->forest.end &&
+        world->forest.entity[slot] < espl__array_length(world->store.records)) {
+        report->entity = espl__entity_of_slot(world, slot);
     }
     return rule;
 }
 
 bool espl_validate(const espl_world *world, espl_validation *report)
 {
+    // Each may rely on what stands before it.
+    static const char *(*const checks[])(const espl_world *, espl_validation *) = {
+        store_rule, forest_rule, cross_rule, bytes_rule, commands_rule,
+    };
     espl_validation found = {0};
-    uint32_t slot = ESPL__NO_SLOT;
 
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
         return false;
     }
-    found.rule = espl__store_broken_rule(&world->store, &found.entity, &found.detail);
-    if (found.rule == NULL) {
-        found.rule = espl__forest_broken_rule(&world->forest, &slot, &found.detail);
-        if (found.rule != NULL && slot < world->forest.end &&
-            world->forest.entity[slot] < espl__array_length(world->store.records)) {
-            found.entity = espl__entity_of_slot(world, slot);
-        }
-    }
-    if (found.rule == NULL) {
-        found.rule = cross_rule(world, &found);
+    for (size_t i = 0; found.rule == NULL && i < sizeof checks / sizeof *checks; ++i) {
+        found = (espl_validation){0};
+        found.rule = checks[i](world, &found);
     }
     if (report != NULL) {
         *report = found.rule != NULL ? found : (espl_validation){0};

@@ -41,6 +41,16 @@ espl_entity espl_get_first_child(const espl_world *world, espl_entity entity)
     return follow(world, entity, espl__living_first_child);
 }
 
+espl_entity espl_get_last_child(const espl_world *world, espl_entity entity)
+{
+    return follow(world, entity, espl__living_last_child);
+}
+
+espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity)
+{
+    return follow(world, entity, espl__living_previous_sibling);
+}
+
 espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity)
 {
     return follow(world, entity, espl__living_next_sibling);
@@ -72,23 +82,8 @@ uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
 size_t espl_count_children(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
-    size_t count = 0;
 
-    if (slot == ESPL__NO_SLOT) {
-        return 0;
-    }
-    const espl__run *const run = espl__run_of(&world->forest, slot);
-    const uint32_t rank = world->forest.rank[slot];
-
-    if (run->ghosts == 0) {
-        return espl__first_child(&world->forest, run, rank + 1) -
-               espl__first_child(&world->forest, run, rank);
-    }
-    for (uint32_t child = espl__living_first_child(&world->forest, slot); child != ESPL__NO_SLOT;
-         child = espl__living_next_sibling(&world->forest, child)) {
-        count += 1;
-    }
-    return count;
+    return slot == ESPL__NO_SLOT ? 0 : espl__living_children(&world->forest, slot);
 }
 
 size_t espl_count_descendants(const espl_world *world, espl_entity entity)
@@ -102,14 +97,9 @@ espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    if (slot == ESPL__NO_SLOT) {
-        return espl_entity_null();
-    }
-    uint32_t child = espl__living_first_child(&world->forest, slot);
-    for (; n > 0 && child != ESPL__NO_SLOT; --n) {
-        child = espl__living_next_sibling(&world->forest, child);
-    }
-    return espl__entity_of_slot(world, child);
+    return slot == ESPL__NO_SLOT
+               ? espl_entity_null()
+               : espl__entity_of_slot(world, espl__living_child(&world->forest, slot, n));
 }
 
 bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity)

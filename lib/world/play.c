@@ -9,8 +9,13 @@ espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_command
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__commands_make(&world->heap, &world->store, world, &world->commands_alive,
-                               &world->submitted, lanes, out);
+    const espl_status status = espl__commands_make(
+        &world->heap, &world->store, world, &world->commands_alive, &world->submitted, lanes, out);
+
+    if (status == ESPL_OK) {
+        (*out)->hooks = &world->hooks;
+    }
+    return espl__refuse(world, "making of commands", espl_entity_null(), status);
 }
 
 // Room for the answers, so that playback need not fail at its end.
@@ -57,7 +62,7 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
     espl__lane_view lanes[ESPL_LANE_LIMIT];
     espl_status status = espl__check_structural(world);
 
-    if (status == ESPL_OK && commands == NULL) {
+    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, commands != NULL)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
@@ -82,6 +87,9 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
     world->is_playing = false;
     if (status == ESPL_OK) {
         mark_played(commands);
+        world->playback.accepted += report->accepted;
+        world->playback.applied += report->applied;
+        world->playback.refused += report->refused;
     }
     return status;
 }

@@ -4,75 +4,155 @@
 
 #include <string.h>
 
-static bool are_known(const espl__store *store, const espl_component *components, size_t count)
+// One list of a query: where its definition has it, and where the query keeps it.
+typedef struct term {
+    const espl_component *from;
+    size_t count;
+    espl_component *to;
+    uint32_t *to_count;
+} term;
+
+enum { TERMS = 4, INCLUDE_ALL = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED };
+
+static espl_status check_term(const espl_world *world, const term *t)
 {
-    for (size_t i = 0; i < count; ++i) {
-        if (espl__component_info_of(store, components[i]) == NULL) {
-            return false;
+    for (size_t i = 0; i < t->count; ++i) {
+        if (espl__component_info_of(&world->store, t->from[i]) == NULL) {
+            return ESPL_ERR_NO_COMPONENT;
         }
     }
-    return true;
+    return ESPL_OK;
 }
 
-static espl_status check_def(const espl_world *world, const espl_query_def *def)
+static espl_status check_terms(const espl_world *world, const espl_query_def *def,
+                               const term terms[TERMS])
 {
-    if ((def->all_count != 0 && def->all == NULL) || (def->none_count != 0 && def->none == NULL)) {
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < TERMS; ++i) {
+        if (!ESPL_DEMAND(&world->hooks, terms[i].from != NULL || terms[i].count == 0)) {
+            return ESPL_ERR_ARGUMENT;
+        }
+        if (terms[i].count > ESPL_SET_LIMIT) {
+            return ESPL_ERR_LIMIT;
+        }
+    }
+    if ((def->include & ~(uint32_t)INCLUDE_ALL) != 0) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (def->all_count > ESPL_SET_LIMIT || def->none_count > ESPL_SET_LIMIT) {
-        return ESPL_ERR_LIMIT;
+    for (size_t i = 0; i < TERMS && status == ESPL_OK; ++i) {
+        status = check_term(world, &terms[i]);
     }
-    return are_known(&world->store, def->all, def->all_count) &&
-                   are_known(&world->store, def->none, def->none_count)
-               ? ESPL_OK
-               : ESPL_ERR_NO_COMPONENT;
+    return status;
+}
+
+static bool names(const espl_component *list, uint32_t count, espl_component component)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (list[i] == component) {
+            return true;
+        }
+    }
+    return false;
+}
+
+espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query)
+{
+    const espl_query_def everything = {0};
+    const espl_query_def *const d = def != NULL ? def : &everything;
+    const term terms[TERMS] = {
+        {d->all, d->all_count, query->state.all, &query->state.all_count},
+        {d->none, d->none_count, query->state.none, &query->state.none_count},
+        {d->any, d->any_count, query->state.any, &query->state.any_count},
+        {d->changed, d->changed_count, query->state.changed, &query->state.changed_count},
+    };
+    const espl_status status = check_terms(world, d, terms);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    memset(query, 0, sizeof *query);
+    for (size_t i = 0; i < TERMS; ++i) {
+        *terms[i].to_count = (uint32_t)terms[i].count;
+        if (terms[i].count != 0) {
+            memcpy(terms[i].to, terms[i].from, terms[i].count * sizeof *terms[i].from);
+        }
+    }
+    query->state.world = world;
+    query->state.since = d->since;
+    query->state.include = d->include;
+    // What is asked for by name is not skipped.
+    query->state.include |=
+        names(d->all, query->state.all_count, ESPL_PREFAB) ? (uint32_t)ESPL_INCLUDE_PREFABS : 0;
+    query->state.include |=
+        names(d->all, query->state.all_count, ESPL_DISABLED) ? (uint32_t)ESPL_INCLUDE_DISABLED : 0;
+    world->iterations += 1;
+    return ESPL_OK;
 }
 
 espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
 {
-    const espl_query_def everything = {0};
-    const espl_query_def *const d = def != NULL ? def : &everything;
-
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && query != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    const espl_status status = check_def(world, d);
-    if (status != ESPL_OK) {
-        return espl__refuse(world, "query", espl_entity_null(), status);
-    }
+    return espl__refuse(world, "query", espl_entity_null(), espl__query_start(world, def, query));
+}
 
-    memset(query, 0, sizeof *query);
-    query->state.world = world;
-    query->state.all_count = d->all_count;
-    query->state.none_count = d->none_count;
-    if (d->all_count != 0) {
-        memcpy(query->state.all, d->all, d->all_count * sizeof *d->all);
+// --- What answers ---
+
+static uint32_t count_had(const espl__store *store, uint32_t archetype, const espl_component *list,
+                          uint32_t count)
+{
+    uint32_t had = 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        had += espl__archetype_has(store, archetype, list[i]) ? 1 : 0;
     }
-    if (d->none_count != 0) {
-        memcpy(query->state.none, d->none, d->none_count * sizeof *d->none);
-    }
-    world->iterations += 1;
-    return ESPL_OK;
+    return had;
+}
+
+static bool is_skipped(const espl_query *query, uint32_t archetype)
+{
+    const espl__store *const store = &query->state.world->store;
+    const uint32_t include = query->state.include;
+
+    return ((include & ESPL_INCLUDE_PREFABS) == 0 &&
+            espl__archetype_has(store, archetype, ESPL_PREFAB)) ||
+           ((include & ESPL_INCLUDE_DISABLED) == 0 &&
+            espl__archetype_has(store, archetype, ESPL_DISABLED));
 }
 
 static bool answers(const espl_query *query, uint32_t archetype)
 {
     const espl__store *const store = &query->state.world->store;
-    bool takes_prefabs = false;
+    const uint32_t all = query->state.all_count;
 
-    for (size_t i = 0; i < query->state.all_count; ++i) {
-        if (!espl__archetype_has(store, archetype, query->state.all[i])) {
-            return false;
-        }
-        takes_prefabs = takes_prefabs || query->state.all[i] == ESPL_PREFAB;
+    if (is_skipped(query, archetype) || count_had(store, archetype, query->state.all, all) != all ||
+        count_had(store, archetype, query->state.none, query->state.none_count) != 0) {
+        return false;
     }
-    for (size_t i = 0; i < query->state.none_count; ++i) {
-        if (espl__archetype_has(store, archetype, query->state.none[i])) {
-            return false;
-        }
-    }
-    return takes_prefabs || !espl__archetype_has(store, archetype, ESPL_PREFAB);
+    return query->state.any_count == 0 ||
+           count_had(store, archetype, query->state.any, query->state.any_count) != 0;
 }
+
+// Tell whether a chunk was written, in one of the columns asked for, since the version asked for.
+static bool is_chunk_changed(const espl_query *query, uint32_t chunk)
+{
+    const espl__store *const store = &query->state.world->store;
+    const uint32_t archetype = store->chunks[chunk].archetype;
+
+    for (uint32_t i = 0; i < query->state.changed_count; ++i) {
+        const espl_component component = query->state.changed[i];
+
+        if (espl__archetype_has(store, archetype, component) &&
+            espl__chunk_version(store, chunk, component) > query->state.since) {
+            return true;
+        }
+    }
+    return query->state.changed_count == 0;
+}
+
+// --- Iterating ---
 
 static void show_chunk(espl_query *query, const espl__archetype *archetype, uint32_t number)
 {
@@ -90,7 +170,7 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
 
 bool espl_query_next(espl_query *query)
 {
-    if (query == NULL || query->state.world == NULL) {
+    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL) {
         return false;
     }
     const espl__store *const store = &query->state.world->store;
@@ -100,19 +180,17 @@ bool espl_query_next(espl_query *query)
         const espl__archetype *const archetype = &store->archetypes[query->state.archetype];
         const uint32_t at = query->state.chunk++;
 
-        if (at == 0 && !answers(query, query->state.archetype)) {
-            query->state.archetype += 1;
-            query->state.chunk = 0;
-            continue;
-        }
         // Chunks past the count are only reserved.
-        if ((size_t)at * archetype->capacity >= archetype->count) {
+        if ((size_t)at * archetype->capacity >= archetype->count ||
+            (at == 0 && !answers(query, query->state.archetype))) {
             query->state.archetype += 1;
             query->state.chunk = 0;
             continue;
         }
-        show_chunk(query, archetype, archetype->chunks[at]);
-        return true;
+        if (is_chunk_changed(query, archetype->chunks[at])) {
+            show_chunk(query, archetype, archetype->chunks[at]);
+            return true;
+        }
     }
     espl_query_end(query);
     return false;
@@ -120,7 +198,7 @@ bool espl_query_next(espl_query *query)
 
 void espl_query_end(espl_query *query)
 {
-    if (query == NULL || query->state.world == NULL) {
+    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL) {
         return;
     }
     ESPL_CHECK(query->state.world->iterations > 0);
@@ -128,18 +206,43 @@ void espl_query_end(espl_query *query)
     memset(query, 0, sizeof *query);
 }
 
-void *espl_query_column(const espl_query *query, espl_component component, size_t size)
+// --- Columns ---
+
+// Tell whether the chunk at hand may have a column of that component and size for its user.
+static bool has_column(const espl_query *query, espl_component component, size_t size)
 {
-    if (query == NULL || query->count == 0 || component <= ESPL_PREFAB) {
-        return NULL;
+    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL || query->count == 0 ||
+        component == ESPL_PLACEMENT) {
+        return false;
     }
+    const espl__component_info *const info =
+        espl__component_info_of(&query->state.world->store, component);
+
+    return info != NULL && ESPL_DEMAND(&query->state.world->hooks, size == info->size) && size != 0;
+}
+
+static uint32_t chunk_at_hand(const espl_query *query)
+{
     const espl__store *const store = &query->state.world->store;
-    const espl__component_info *const info = espl__component_info_of(store, component);
 
-    if (info == NULL || info->size != size) {
-        return NULL;
-    }
-    const uint32_t chunk = store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
+    return store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
+}
 
-    return espl__chunk_column(store, chunk, component);
+const void *espl_query_read(const espl_query *query, espl_component component, size_t size)
+{
+    return has_column(query, component, size)
+               ? espl__chunk_column(&query->state.world->store, chunk_at_hand(query), component)
+               : NULL;
+}
+
+void *espl_query_write(const espl_query *query, espl_component component, size_t size)
+{
+    return has_column(query, component, size)
+               ? espl__chunk_write(&query->state.world->store, chunk_at_hand(query), component)
+               : NULL;
+}
+
+uint64_t espl_get_version(const espl_world *world)
+{
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) ? world->store.version : 0;
 }

@@ -12,7 +12,10 @@ static espl_status find(const espl_world *world, espl_entity entity, const void 
 {
     const espl_status status = espl__find_placed(world, entity, slot);
 
-    return status == ESPL_OK && out == NULL ? ESPL_ERR_ARGUMENT : status;
+    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, out != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return status;
 }
 
 static espl_transform world_of(const espl_world *world, uint32_t slot)
@@ -33,6 +36,19 @@ static espl_pose local_of(const espl_world *world, uint32_t slot)
     const espl__placement placement = espl__slot_placement(forest, slot);
 
     return espl__placement_seen(&placement, &parent, &forest->world[slot]);
+}
+
+espl_transform espl__read_world(const espl_world *world, uint32_t slot)
+{
+    return world_of(world, slot);
+}
+
+espl_transform espl__read_local(const espl_world *world, uint32_t slot)
+{
+    const espl_pose pose = local_of(world, slot);
+    const espl__extra extra = espl__slot_extra(&world->forest, slot);
+
+    return espl__transform_of(&pose, &extra);
 }
 
 static espl_status read_placement(const espl_world *world, espl_entity entity, bool is_world,
@@ -178,8 +194,10 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
 espl_status espl_relative(const espl_world *world, espl_entity frame, espl_entity entity,
                           espl_transform *out)
 {
-    return espl__refuse(world, "relative placement", entity,
-                        find_relative(world, frame, entity, out));
+    const espl_entity named[2] = {entity, frame};
+
+    return espl__refuse_among(world, "relative placement", named, 2,
+                              find_relative(world, frame, entity, out));
 }
 
 static bool is_flat(const espl_transform *transform)
@@ -197,7 +215,7 @@ static espl_status convert(const espl_world *world, espl_entity entity, conversi
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
-    if (status == ESPL_OK && v == NULL) {
+    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, v != NULL)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {

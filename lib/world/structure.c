@@ -24,27 +24,6 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
     return status != ESPL_OK ? status : result;
 }
 
-// Purge what wants it, as far as there is memory; what is put off is tried again by the next
-// structural call.
-static void settle(espl_world *world)
-{
-    espl_report report = {0};
-
-    if (world->forest.unsettled != ESPL__NO_RUN) {
-        world->is_playing = true;
-        (void)espl__playback_run(&world->playback, NULL, 0, UINT32_MAX, &report);
-        world->is_playing = false;
-    }
-}
-
-// A pending handle is foreign to immediate calls, also to those that read only the first operand.
-static espl_status check_living(const espl_world *world, espl_entity entity)
-{
-    uint32_t slot = 0;
-
-    return espl__find_slot(world, entity, &slot);
-}
-
 // --- Attach and detach ---
 
 static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
@@ -52,8 +31,8 @@ static espl_status attach(espl_world *world, espl_entity child, espl_entity pare
 {
     espl_status status = espl__check_structural(world);
 
-    status = status != ESPL_OK ? status : check_living(world, child);
-    status = status != ESPL_OK ? status : check_living(world, parent);
+    status = status != ESPL_OK ? status : espl__check_living(world, child);
+    status = status != ESPL_OK ? status : espl__check_living(world, parent);
     if (status == ESPL_OK && !espl__options_are_valid(o)) {
         status = ESPL_ERR_ARGUMENT;
     }
@@ -77,16 +56,17 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
                         const espl_attach_options *options)
 {
     const espl_attach_options defaults = {0};
+    const espl_attach_options *const o = options != NULL ? options : &defaults;
+    const espl_entity named[3] = {child, parent, o->before};
 
-    return espl__refuse(world, "attach", child,
-                        attach(world, child, parent, options != NULL ? options : &defaults));
+    return espl__refuse_among(world, "attach", named, 3, attach(world, child, parent, o));
 }
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
 {
     espl_status status = espl__check_structural(world);
 
-    status = status != ESPL_OK ? status : check_living(world, entity);
+    status = status != ESPL_OK ? status : espl__check_living(world, entity);
     if (status == ESPL_OK && !espl__is_stay(keep)) {
         status = ESPL_ERR_ARGUMENT;
     }
@@ -125,7 +105,7 @@ static espl_status destroy(espl_world *world, espl_entity entity, espl__closure 
     }
     espl__make_ghosts(&world->forest, slot, closure, bury, &world->store);
     espl__rows_settle(&world->store);
-    settle(world);
+    (void)espl__settle(world);
     return ESPL_OK;
 }
 
@@ -151,7 +131,7 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
 {
     espl_status status = espl__check_structural(world);
 
-    status = status != ESPL_OK ? status : check_living(world, source);
+    status = status != ESPL_OK ? status : espl__check_living(world, source);
     if (status != ESPL_OK || count == 0) {
         return status;
     }
@@ -180,4 +160,29 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
 {
     return espl__refuse(world, "instantiate", source, instantiate(world, source, count, out));
+}
+
+// --- Siblings ---
+
+static espl_status set_sibling(espl_world *world, espl_entity entity, espl_entity before)
+{
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__check_living(world, entity);
+    if (status == ESPL_OK && !espl_entity_is_null(before)) {
+        status = espl__check_living(world, before);
+    }
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return espl__carry_one(
+        world, &(espl__command){.target = entity, .before = before, .kind = ESPL__COMMAND_SIBLING},
+        NULL, NULL);
+}
+
+espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity before)
+{
+    const espl_entity named[2] = {entity, before};
+
+    return espl__refuse_among(world, "set sibling", named, 2, set_sibling(world, entity, before));
 }

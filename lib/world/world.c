@@ -2,6 +2,7 @@
 // Making and unmaking a world, and what every call checks first.
 #include "lib/world/inside.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,29 +76,61 @@ void espl_world_destroy(espl_world *world)
     ESPL_CHECK(espl__heap_bytes(&heap) == 0);
 }
 
-espl_status espl_reserve(espl_world *world, size_t entities)
+static espl_status reserve(espl_world *world, size_t entities)
 {
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__entities_reserve(&world->store, entities);
-    return status != ESPL_OK ? status : espl__forest_reserve(&world->forest, entities, entities);
+    return status != ESPL_OK ? status : espl__forest_prepay(&world->forest, entities, entities);
+}
+
+espl_status espl_reserve(espl_world *world, size_t entities)
+{
+    return espl__refuse(world, "reserve", espl_entity_null(), reserve(world, entities));
 }
 
 // --- Checks ---
 
-espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
-                         espl_status status)
+// Append to a line of text; what does not fit is left out. @return the length of the line.
+static size_t tell(char *line, size_t size, size_t length, const char *format, ...)
 {
-    char line[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int more = vsnprintf(line + length, size - length, format, arguments);
+    va_end(arguments);
+    const size_t left = size - length - 1;
+
+    return length + (more < 0 ? 0 : (size_t)more < left ? (size_t)more : left);
+}
+
+espl_status espl__refuse_among(const espl_world *world, const char *operation,
+                               const espl_entity *entities, size_t count, espl_status status)
+{
+    char line[320];
 
     if (status >= 0 || world == NULL || world->hooks.log == NULL) {
         return status;
     }
-    snprintf(line, sizeof line, "%s of entity %lu:%lu refused, %s: %s", operation,
-             (unsigned long)entity.index, (unsigned long)entity.generation,
-             espl_status_name(status), espl_status_text(status));
+    size_t length = tell(line, sizeof line, 0, "%s of entity", operation);
+
+    for (size_t i = 0; i < count; ++i) {
+        if (i == 0 || !espl_entity_is_null(entities[i])) {
+            length = tell(line, sizeof line, length, "%s %lu:%lu", i == 0 ? "" : ",",
+                          (unsigned long)entities[i].index, (unsigned long)entities[i].generation);
+        }
+    }
+    (void)tell(line, sizeof line, length, " refused, %s: %s", espl_status_name(status),
+               espl_status_text(status));
     world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
     return status;
+}
+
+espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
+                         espl_status status)
+{
+    // Each read and write passes here, nearly always with nothing to tell.
+    return status >= 0 ? status : espl__refuse_among(world, operation, &entity, 1, status);
 }
 
 espl_status espl__check_structural(const espl_world *world)
@@ -106,6 +139,13 @@ espl_status espl__check_structural(const espl_world *world)
         return ESPL_ERR_ARGUMENT;
     }
     return world->iterations != 0 || world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
+}
+
+espl_status espl__check_living(const espl_world *world, espl_entity entity)
+{
+    uint32_t slot = 0;
+
+    return espl__find_slot(world, entity, &slot);
 }
 
 espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot)
@@ -133,7 +173,8 @@ espl_status espl__find_placed(const espl_world *world, espl_entity entity, uint3
 
 uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
 {
-    if (world == NULL || espl__entity_check(&world->store, entity) != ESPL_OK) {
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL) ||
+        espl__entity_check(&world->store, entity) != ESPL_OK) {
         return ESPL__NO_SLOT;
     }
     return world->store.records[entity.index].slot;

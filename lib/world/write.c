@@ -220,7 +220,7 @@ static espl_status carry_out(espl_world *world, espl_entity entity, espl_write_k
     uint32_t slot = 0;
     espl_status status = find_writable(world, entity, &slot);
 
-    if (status == ESPL_OK && bytes == NULL) {
+    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, bytes != NULL)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
@@ -400,9 +400,9 @@ static espl_status change_world(espl_world *world, espl_entity entity, world_cha
 espl_status espl_look_at(espl_world *world, espl_entity entity, const float target[3],
                          const float *up)
 {
-    espl_status status = target == NULL ? ESPL_ERR_ARGUMENT : ESPL_OK;
+    espl_status status = ESPL_ERR_ARGUMENT;
 
-    if (status == ESPL_OK) {
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && target != NULL)) {
         status = change_world(world, entity, look_at, ESPL__PART_ROTATION, target, up);
     }
     return espl__refuse(world, "look at", entity, status);
@@ -411,9 +411,9 @@ espl_status espl_look_at(espl_world *world, espl_entity entity, const float targ
 espl_status espl_rotate_about(espl_world *world, espl_entity entity, const float pivot[3],
                               const float by[4])
 {
-    espl_status status = pivot == NULL || by == NULL ? ESPL_ERR_ARGUMENT : ESPL_OK;
+    espl_status status = ESPL_ERR_ARGUMENT;
 
-    if (status == ESPL_OK) {
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && pivot != NULL && by != NULL)) {
         status = change_world(world, entity, rotate_about,
                               ESPL__PART_POSITION | ESPL__PART_ROTATION, pivot, by);
     }

@@ -150,6 +150,60 @@ START_TEST(refused_growth_changes_nothing)
 }
 END_TEST
 
+START_TEST(shrunk_array_has_the_room_that_is_left_to_it)
+{
+    uint32_t *items = NULL;
+
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
+    ck_assert_ptr_null(items);
+    ck_assert(ESPL_ARRAY_RESERVE(&heap, purpose, items, 100));
+    for (uint32_t i = 0; i < 20; ++i) {
+        ESPL_ARRAY_PUSH(items, i * i);
+    }
+    ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), under.bytes);
+
+    // To a room, to the length, to nothing.
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 50));
+    ck_assert_uint_eq(espl__array_capacity(items), 50);
+    ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), under.bytes);
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 3));
+    ck_assert_uint_eq(espl__array_capacity(items), 20);
+    ck_assert_uint_eq(espl__array_length(items), 20);
+    ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), under.bytes);
+    for (uint32_t i = 0; i < 20; ++i) {
+        ck_assert_uint_eq(items[i], i * i);
+    }
+    espl__array_set_length(items, 0);
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
+    ck_assert_ptr_null(items);
+    ck_assert_uint_eq(ESPL_ARRAY_BYTES(items), 0);
+    is_empty_and_faultless();
+}
+END_TEST
+
+START_TEST(shrinking_without_memory_changes_nothing)
+{
+    uint32_t *items = NULL;
+
+    ck_assert(ESPL_ARRAY_RESERVE(&heap, purpose, items, 10));
+    ESPL_ARRAY_PUSH(items, 4);
+    const uint32_t *const before = items;
+
+    test_heap_arm(&under, 1, true);
+    ck_assert(!ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
+    ck_assert_ptr_eq(items, before);
+    ck_assert_uint_eq(espl__array_capacity(items), 10);
+    ck_assert_uint_eq(items[0], 4);
+    // What is as small as asked for, and what goes altogether, needs none.
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 10));
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 1000));
+    espl__array_set_length(items, 0);
+    ck_assert(ESPL_ARRAY_SHRINK(&heap, purpose, items, 0));
+    ck_assert_uint_eq(under.calls, 1);
+    is_empty_and_faultless();
+}
+END_TEST
+
 START_TEST(array_can_be_cut_and_filled_again)
 {
     uint32_t *items = NULL;
@@ -349,6 +403,32 @@ static void *fill_a_map_of_its_own(void *wrong)
     return NULL;
 }
 
+START_TEST(map_tells_its_bytes_and_gives_back_what_is_set_aside)
+{
+    espl__map map = {0};
+
+    ck_assert_uint_eq(espl__map_bytes(&map), 0);
+    espl__map_trim(&heap, purpose, &map);
+    for (uint32_t i = 0; i < 3000; ++i) {
+        ck_assert(espl__map_reserve(&heap, purpose, &map));
+        ck_assert_uint_eq(espl__map_bytes(&map), under.bytes);
+        espl__map_put(&heap, purpose, &map, i * 7, i);
+        ck_assert_uint_eq(espl__map_bytes(&map), under.bytes);
+        if (i % 400 == 0) {
+            espl__map_trim(&heap, purpose, &map);
+            ck_assert_uint_eq(espl__map_bytes(&map), under.bytes);
+            // The entries and their index are left.
+            ck_assert_uint_eq(under.blocks, 2);
+        }
+    }
+    for (uint32_t i = 0; i < 3000; ++i) {
+        ck_assert_uint_eq(espl__map_get(&map, i * 7, 5000), i);
+    }
+    espl__map_free(&heap, purpose, &map);
+    is_empty_and_faultless();
+}
+END_TEST
+
 START_TEST(two_threads_fill_maps_at_once)
 {
     pthread_t threads[2];
@@ -383,6 +463,8 @@ static TCase *array_case(void)
     tcase_add_test(array, reserve_moves_where_there_is_room_only_in_hard_move_builds);
     tcase_add_test(array, growth_asks_for_memory_a_logarithmic_number_of_times);
     tcase_add_test(array, refused_growth_changes_nothing);
+    tcase_add_test(array, shrunk_array_has_the_room_that_is_left_to_it);
+    tcase_add_test(array, shrinking_without_memory_changes_nothing);
     tcase_add_test(array, array_can_be_cut_and_filled_again);
     tcase_add_test(array, use_without_room_is_caught_by_checked_builds);
     return array;
@@ -399,6 +481,7 @@ static TCase *map_case(void)
     tcase_add_test(map, free_map_is_empty);
     tcase_add_test(map, put_after_reserve_takes_no_memory);
     tcase_add_test(map, map_survives_a_failure_of_any_allocation);
+    tcase_add_test(map, map_tells_its_bytes_and_gives_back_what_is_set_aside);
     tcase_add_test(map, two_threads_fill_maps_at_once);
     tcase_add_test(map, hash_is_fnv_1a);
     return map;

@@ -157,7 +157,7 @@ START_TEST(members_of_a_large_star_are_destroyed_one_by_one)
     enum { MEMBERS = 100000 };
     test_world test;
     test_world_begin(&test, 0, NULL);
-    const uint32_t count = (uint32_t)test_scaled(MEMBERS);
+    const uint32_t count = test_fitting(test_scaled(MEMBERS), 1);
     const espl_entity root = test_solo(test.world);
     espl_commands *const commands = commands_of(test.world);
     const espl_instance_def def = {.source = root, .parent = root};
@@ -201,6 +201,8 @@ static void *record_many(void *argument)
 
 START_TEST(recording_goes_on_while_other_commands_are_played)
 {
+    enum { FRAMES = 50, CLONES = 20 };
+    const uint32_t frames = test_fitting(FRAMES * CLONES, 1) / CLONES;
     test_world test;
     test_world_begin(&test, 0, NULL);
     const espl_entity source = test_solo(test.world);
@@ -210,9 +212,10 @@ START_TEST(recording_goes_on_while_other_commands_are_played)
     pthread_t thread;
 
     ck_assert_int_eq(pthread_create(&thread, NULL, record_many, &r), 0);
-    for (int frame = 0; frame < 50; ++frame) {
+    for (uint32_t frame = 0; frame < frames; ++frame) {
         ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, 20, NULL), ESPL_OK);
+            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, CLONES, NULL),
+            ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, played, NULL), ESPL_OK);
         espl_commands_reset(played);
     }
@@ -242,6 +245,7 @@ static void run_tiring(void *context, espl_job function, void *argument, size_t 
 START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
 {
     enum { SOLOS = 400 };
+    const size_t solos = test_fitting(SOLOS, 0);
     size_t refused = 0, completed = 0;
 
     for (size_t good = 0; good < 64; ++good) {
@@ -254,8 +258,8 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
         test_world_begin(&test, 0, &executor);
         espl_commands *const commands = commands_of(test.world);
 
-        ck_assert_int_eq(espl_create(test.world, &placement, 1, SOLOS, solo), ESPL_OK);
-        for (size_t i = 0; i < SOLOS; ++i) {
+        ck_assert_int_eq(espl_create(test.world, &placement, 1, solos, solo), ESPL_OK);
+        for (size_t i = 0; i < solos; ++i) {
             ck_assert_int_eq(
                 espl_record_set_local(espl_commands_recorder(commands, 0), 0, solo[i], &moved),
                 ESPL_OK);
@@ -271,7 +275,7 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
             refused += 1;
         } else {
             ck_assert_int_eq(status, ESPL_OK);
-            for (size_t i = 0; i < SOLOS; ++i) {
+            for (size_t i = 0; i < solos; ++i) {
                 const espl_transform local = test_local_of(test.world, solo[i]);
                 ck_assert(test_same(&local, &moved));
             }

@@ -127,6 +127,34 @@ void tape_detach(tape *t)
     tape_note_placement(t, entity);
 }
 
+void tape_set_sibling(tape *t)
+{
+    const espl_entity entity = tape_pick(t);
+    const espl_entity parent = espl_get_parent(t->world, entity);
+
+    tape_note_status(t, espl_set_sibling(t->world, entity,
+                                         golden_one_in(&t->dice, 2)
+                                             ? espl_get_first_child(t->world, parent)
+                                             : espl_entity_null()));
+    tape_note_placement(t, entity);
+}
+
+void tape_change_placement(tape *t)
+{
+    const espl_entity entity = tape_pick(t);
+    const espl_transform local = golden_transform(&t->dice);
+    const espl_component_value value = {ESPL_PLACEMENT, sizeof local, &local};
+    const espl_component placement = ESPL_PLACEMENT;
+    const bool takes = golden_one_in(&t->dice, 4);
+    const espl_change_def change = {.add = &value,
+                                    .add_count = takes ? 0 : 1,
+                                    .remove = &placement,
+                                    .remove_count = takes ? 1 : 0};
+
+    tape_note_status(t, espl_change(t->world, entity, &change));
+    tape_note_placement(t, espl_get_first_child(t->world, entity));
+}
+
 void tape_destroy(tape *t)
 {
     const espl_entity entity = tape_pick(t);

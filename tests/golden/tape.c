@@ -39,6 +39,8 @@ static const step_kind step_kinds[] = {
     {"read", 16, tape_read},
     {"attach", 10, tape_attach},
     {"detach", 4, tape_detach},
+    {"set_sibling", 4, tape_set_sibling},
+    {"change_placement", 6, tape_change_placement},
     {"destroy", 3, tape_destroy},
     {"cull", 1, tape_cull},
     {"instantiate", 3, tape_instantiate},

@@ -87,6 +87,9 @@ void tape_read(tape *t);
 void tape_plant(tape *t);
 void tape_attach(tape *t);
 void tape_detach(tape *t);
+void tape_set_sibling(tape *t);
+/// Give a placement, or take it away.
+void tape_change_placement(tape *t);
 void tape_destroy(tape *t);
 /// Destroy the first half of the list.
 void tape_cull(tape *t);

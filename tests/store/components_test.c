@@ -5,6 +5,8 @@
 
 static fixture fix;
 
+enum { BUILT_IN = ESPL_DISABLED, FIRST = BUILT_IN + 1 };
+
 static void set_up(void)
 {
     fixture_begin(&fix);
@@ -17,7 +19,7 @@ static void tear_down(void)
 
 static espl_status try(const char *name, size_t size, size_t alignment)
 {
-    const espl_component_def def = {name, size, alignment};
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
     espl_component number = 999;
     const espl_status status = espl__component_register(&fix.store, &def, &number);
 
@@ -29,10 +31,11 @@ static espl_status try(const char *name, size_t size, size_t alignment)
 
 START_TEST(built_in_components_have_their_numbers)
 {
-    static const char *const names[] = {"placement", "solo", "root", "member", "prefab"};
+    static const char *const names[] = {"placement", "solo",   "root",
+                                        "member",    "prefab", "disabled"};
 
-    ck_assert_uint_eq(fix.store.component_count, 5);
-    for (espl_component number = ESPL_PLACEMENT; number <= ESPL_PREFAB; ++number) {
+    ck_assert_uint_eq(fix.store.component_count, BUILT_IN);
+    for (espl_component number = ESPL_PLACEMENT; number <= ESPL_DISABLED; ++number) {
         const espl__component_info *const info = espl__component_info_of(&fix.store, number);
 
         ck_assert_str_eq(info->name, names[number - 1]);
@@ -45,12 +48,12 @@ END_TEST
 
 START_TEST(numbers_count_up_in_order_of_registration)
 {
-    ck_assert_uint_eq(fixture_component(&fix, "mass", 4, 4), 6);
-    ck_assert_uint_eq(fixture_component(&fix, "name", 32, 0), 7);
-    ck_assert_uint_eq(fixture_component(&fix, "is-lit", 0, 0), 8);
+    ck_assert_uint_eq(fixture_component(&fix, "mass", 4, 4), 7);
+    ck_assert_uint_eq(fixture_component(&fix, "name", 32, 0), 8);
+    ck_assert_uint_eq(fixture_component(&fix, "is-lit", 0, 0), 9);
 
-    ck_assert_uint_eq(espl__component_info_of(&fix.store, 7)->size, 32);
-    ck_assert_uint_eq(espl__component_info_of(&fix.store, 7)->alignment, 1);
+    ck_assert_uint_eq(espl__component_info_of(&fix.store, 8)->size, 32);
+    ck_assert_uint_eq(espl__component_info_of(&fix.store, 8)->alignment, 1);
     fixture_is_sound(&fix);
 }
 END_TEST
@@ -71,7 +74,7 @@ START_TEST(unsound_definitions_are_refused)
     ck_assert_int_eq(try("a", 1024, 512), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(try("a", 6, 4), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(try("a", 128, 256), ESPL_ERR_ARGUMENT);
-    ck_assert_uint_eq(fix.store.component_count, 5);
+    ck_assert_uint_eq(fix.store.component_count, BUILT_IN);
     ck_assert_uint_eq(espl__component_find(&fix.store, "a"), 0);
 
     name[255] = '\0';
@@ -89,8 +92,8 @@ START_TEST(taken_name_is_refused)
     ck_assert_int_eq(try("prefab", 0, 0), ESPL_ERR_EXISTS);
     ck_assert_int_eq(try("Mass", 4, 4), ESPL_OK);
     ck_assert_int_eq(try("mas", 4, 4), ESPL_OK);
-    ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 6);
-    ck_assert_uint_eq(espl__component_info_of(&fix.store, 6)->size, 4);
+    ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 7);
+    ck_assert_uint_eq(espl__component_info_of(&fix.store, 7)->size, 4);
 }
 END_TEST
 
@@ -100,7 +103,7 @@ START_TEST(name_is_copied)
 
     ck_assert_int_eq(try(name, 4, 4), ESPL_OK);
     memset(name, 'x', sizeof name - 1);
-    ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 6);
+    ck_assert_uint_eq(espl__component_find(&fix.store, "mass"), 7);
     ck_assert_uint_eq(espl__component_find(&fix.store, name), 0);
 }
 END_TEST
@@ -117,8 +120,8 @@ START_TEST(names_of_equal_hash_are_told_apart)
         ck_assert_uint_eq(espl__component_find(&fix.store, pairs[i][1]), 0);
         ck_assert_int_eq(try(pairs[i][1], 8, 8), ESPL_OK);
         ck_assert_int_eq(try(pairs[i][1], 8, 8), ESPL_ERR_EXISTS);
-        ck_assert_uint_eq(espl__component_find(&fix.store, pairs[i][0]), 6 + 2 * i);
-        ck_assert_uint_eq(espl__component_find(&fix.store, pairs[i][1]), 7 + 2 * i);
+        ck_assert_uint_eq(espl__component_find(&fix.store, pairs[i][0]), FIRST + 2 * i);
+        ck_assert_uint_eq(espl__component_find(&fix.store, pairs[i][1]), FIRST + 1 + 2 * i);
     }
     fixture_is_sound(&fix);
 }
@@ -128,7 +131,7 @@ END_TEST
 START_TEST(unknown_numbers_and_names_are_not_found)
 {
     ck_assert_ptr_null(espl__component_info_of(&fix.store, 0));
-    ck_assert_ptr_null(espl__component_info_of(&fix.store, 6));
+    ck_assert_ptr_null(espl__component_info_of(&fix.store, FIRST));
     ck_assert_ptr_null(espl__component_info_of(&fix.store, ESPL_COMPONENT_LIMIT + 1));
     ck_assert_ptr_null(espl__component_info_of(&fix.store, UINT32_MAX));
     ck_assert_uint_eq(espl__component_find(&fix.store, ""), 0);
@@ -137,12 +140,109 @@ START_TEST(unknown_numbers_and_names_are_not_found)
 }
 END_TEST
 
+// --- References ---
+
+static espl_status try_references(size_t size, const uint32_t *references, size_t count)
+{
+    const espl_component_def def = {
+        .name = "bond", .size = size, .references = references, .reference_count = count};
+    espl_component number = 999;
+    const espl_status status = espl__component_register(&fix.store, &def, &number);
+
+    ck_assert(status == ESPL_OK || number == 999);
+    return status;
+}
+
+START_TEST(references_are_copied)
+{
+    uint32_t references[] = {4, 12, 24};
+    const espl__component_info *const plain =
+        espl__component_info_of(&fix.store, fixture_component(&fix, "mass", 4, 4));
+
+    ck_assert_uint_eq(fix.store.referring_count, 0);
+    ck_assert_int_eq(try_references(32, references, 3), ESPL_OK);
+    const espl__component_info *const info = espl__component_info_of(&fix.store, FIRST + 1);
+    const uint32_t expected[] = {4, 12, 24};
+
+    memset(references, 0xff, sizeof references);
+    ck_assert_uint_eq(info->reference_count, 3);
+    ck_assert_mem_eq(info->references, expected, sizeof expected);
+    ck_assert_uint_eq(plain->reference_count, 0);
+    ck_assert_ptr_null(plain->references);
+    ck_assert_uint_eq(fix.store.referring_count, 1);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+START_TEST(unsound_references_are_refused)
+{
+    static const uint32_t first[] = {0}, past[] = {0, 9}, across[] = {0, 7}, twice[] = {8, 8},
+                          descending[] = {8, 0}, far[] = {UINT32_MAX};
+    uint32_t many[ESPL_REFERENCE_LIMIT + 1];
+
+    for (uint32_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
+        many[i] = i * 8;
+    }
+    ck_assert_int_eq(try_references(16, NULL, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(16, past, 2), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(16, across, 2), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(16, twice, 2), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(16, descending, 2), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(16, far, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(0, first, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(7, first, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(4096, many, ESPL_REFERENCE_LIMIT + 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(try_references(4096, first, SIZE_MAX), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(fix.store.referring_count, 0);
+    ck_assert_uint_eq(fix.store.component_count, BUILT_IN);
+
+    ck_assert_int_eq(try_references(4096, many, ESPL_REFERENCE_LIMIT), ESPL_OK);
+    ck_assert_uint_eq(fix.store.referring_count, 1);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+START_TEST(references_may_be_named_and_not_counted)
+{
+    static const uint32_t past[] = {100};
+
+    ck_assert_int_eq(try_references(16, past, 0), ESPL_OK);
+    ck_assert_ptr_null(espl__component_info_of(&fix.store, FIRST)->references);
+    ck_assert_uint_eq(fix.store.referring_count, 0);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
+START_TEST(references_without_memory_change_nothing)
+{
+    static const uint32_t references[] = {0, 8};
+    size_t failures = 0;
+
+    for (size_t n = 1;; ++n) {
+        fix.fail_at = fix.calls + n;
+        const espl_status status = try_references(16, references, 2);
+        if (status == ESPL_OK) {
+            break;
+        }
+        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        ck_assert_uint_eq(fix.store.component_count, BUILT_IN);
+        ck_assert_uint_eq(fix.store.referring_count, 0);
+        failures += 1;
+    }
+    fix.fail_at = 0;
+    // The name and the list at least.
+    ck_assert_uint_ge(failures, 2);
+    ck_assert_uint_eq(espl__store_bytes(&fix.store), fix.bytes);
+    fixture_is_sound(&fix);
+}
+END_TEST
+
 START_TEST(infos_stay_in_place_up_to_the_limit)
 {
     const espl__component_info *const first = espl__component_info_of(&fix.store, 1);
     char name[16];
 
-    for (uint32_t number = 6; number <= ESPL_COMPONENT_LIMIT; ++number) {
+    for (uint32_t number = FIRST; number <= ESPL_COMPONENT_LIMIT; ++number) {
         snprintf(name, sizeof name, "c%u", number);
         ck_assert_uint_eq(fixture_component(&fix, name, number, 1), number);
     }
@@ -150,7 +250,7 @@ START_TEST(infos_stay_in_place_up_to_the_limit)
     ck_assert_int_eq(try("c1024", 4, 4), ESPL_ERR_EXISTS);
 
     ck_assert_ptr_eq(espl__component_info_of(&fix.store, 1), first);
-    for (uint32_t number = 6; number <= ESPL_COMPONENT_LIMIT; ++number) {
+    for (uint32_t number = FIRST; number <= ESPL_COMPONENT_LIMIT; ++number) {
         snprintf(name, sizeof name, "c%u", number);
         ck_assert_uint_eq(espl__component_find(&fix.store, name), number);
         ck_assert_uint_eq(espl__component_info_of(&fix.store, number)->size, number);
@@ -165,7 +265,7 @@ START_TEST(registration_without_memory_changes_nothing)
     size_t failures = 0;
 
     // Far enough to meet a new block of infos and a growing map.
-    for (uint32_t number = 6; number <= 200; ++number) {
+    for (uint32_t number = FIRST; number <= 200; ++number) {
         snprintf(name, sizeof name, "c%u", number);
         for (size_t n = 1;; ++n) {
             fix.fail_at = fix.calls + n;
@@ -181,7 +281,7 @@ START_TEST(registration_without_memory_changes_nothing)
         fixture_is_sound(&fix);
     }
     fix.fail_at = 0;
-    ck_assert_uint_gt(failures, 195);
+    ck_assert_uint_gt(failures, 194);
 }
 END_TEST
 
@@ -201,6 +301,10 @@ static Suite *components_suite(void)
     tcase_add_test(cases, unknown_numbers_and_names_are_not_found);
     tcase_add_test(cases, infos_stay_in_place_up_to_the_limit);
     tcase_add_test(cases, registration_without_memory_changes_nothing);
+    tcase_add_test(cases, references_are_copied);
+    tcase_add_test(cases, unsound_references_are_refused);
+    tcase_add_test(cases, references_may_be_named_and_not_counted);
+    tcase_add_test(cases, references_without_memory_change_nothing);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -119,7 +119,7 @@ static inline void fixture_end(fixture *fix)
 static inline espl_component fixture_component(fixture *fix, const char *name, size_t size,
                                                size_t alignment)
 {
-    const espl_component_def def = {name, size, alignment};
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
     espl_component number = 0;
 
     ck_assert_int_eq(espl__component_register(&fix->store, &def, &number), ESPL_OK);

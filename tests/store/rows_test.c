@@ -445,7 +445,7 @@ START_TEST(reserve_that_fails_leaves_the_chunks_as_they_were)
     const uint32_t before = fixture_hash(&fix);
     const size_t chunks = espl__array_length(at(paged)->chunks);
 
-    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl__rows_reserve(&fix.store, paged, SIZE_MAX), ESPL_ERR_LIMIT);
     ck_assert_int_lt(espl__rows_reserve(&fix.store, paged, SIZE_MAX - 4), 0);
     for (size_t n = 1;; ++n) {
         const size_t bytes = fix.bytes;

@@ -130,6 +130,7 @@ static void model_is_true(const model *m)
     ck_assert_msg(rule == NULL, "seed %llu, operation %zu, %s: %s", (unsigned long long)m->seed,
                   m->operations, __VERSION__, rule);
     AGREES(m, fix.store.alive_count == m->count);
+    AGREES(m, espl__store_bytes(&fix.store) == fix.bytes);
     for (size_t i = 0; i < m->count; ++i) {
         item_is_true(m, &m->items[i]);
     }
@@ -284,13 +285,31 @@ static void write_some(model *m)
     }
     model_entity *const item = &m->items[below(m, m->count)];
     const size_t k = below(m, KINDS);
-    void *const value = espl__row_value(&fix.store, item->entity.index, m->numbers[k]);
+    void *const value = espl__row_write(&fix.store, item->entity.index, m->numbers[k]);
 
     item->slot = below(m, 100000);
     espl__entity_set_slot(&fix.store, item->entity.index, item->slot);
     if (value != NULL) {
         item->value[k] = below(m, 1u << 30);
         pattern(value, kinds[k].size, item->value[k]);
+    }
+}
+
+// Rooms that are kept, and all of them given back.
+static void keep_some(model *m)
+{
+    if (below(m, 4) == 0) {
+        const size_t bytes = fix.bytes;
+
+        AGREES(m, espl__store_trim(&fix.store));
+        AGREES(m, fix.bytes <= bytes);
+    } else {
+        const uint32_t archetype = archetype_of(m, random_set(m));
+        const size_t rows = below(m, BATCH_LIMIT);
+        const size_t before = fix.store.archetypes[archetype].floor;
+
+        ck_assert_int_eq(espl__rows_keep(&fix.store, archetype, rows), ESPL_OK);
+        AGREES(m, fix.store.archetypes[archetype].floor >= before);
     }
 }
 
@@ -318,6 +337,9 @@ static void change(model *m)
         m->operations += 1;
     }
     fixture_settle(&fix);
+    if (below(m, 60) == 0) {
+        keep_some(m);
+    }
 }
 
 // Where all indices are retired, as they soon are in the shrunken build, a new store takes over.
@@ -389,6 +411,7 @@ typedef struct scenario {
 // What must be the same before and after a refusal.
 typedef struct counts {
     size_t components, archetypes, records, alive, free_indices, chunks, rows, reserved, wanted;
+    size_t floor, referring;
     size_t changed;
 } counts;
 
@@ -397,6 +420,7 @@ static counts count_all(void)
     const espl__store *const store = &fix.store;
     counts all = {
         .components = store->component_count,
+        .referring = store->referring_count,
         .archetypes = espl__array_length(store->archetypes),
         .records = espl__array_length(store->records),
         .alive = store->alive_count,
@@ -409,6 +433,7 @@ static counts count_all(void)
         all.rows += store->archetypes[i].count;
         all.reserved += store->archetypes[i].reserved;
         all.wanted += store->archetypes[i].wanted;
+        all.floor += store->archetypes[i].floor;
     }
     return all;
 }
@@ -416,7 +441,12 @@ static counts count_all(void)
 static espl_status register_one(const char *name, size_t size, size_t alignment,
                                 espl_component *out)
 {
-    const espl_component_def def = {name, size, alignment};
+    static const uint32_t references[] = {0};
+    const espl_component_def def = {.name = name,
+                                    .size = size,
+                                    .alignment = alignment,
+                                    .references = references,
+                                    .reference_count = 1};
 
     return espl__component_register(&fix.store, &def, out);
 }
@@ -468,7 +498,7 @@ static espl_status run_step(scenario *s, int step)
     case 7:
         return espl__rows_reserve(&fix.store, s->large, 8);
     case 8:
-        return espl__rows_reserve(&fix.store, s->other, 8);
+        return espl__rows_keep(&fix.store, s->other, 8);
     default:
         commit(s);
         return espl__archetype_change(&fix.store, s->small, &tag, 1, NULL, 0, &s->other);

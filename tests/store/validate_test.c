@@ -3,7 +3,7 @@
 #include "tests/store/fixture.h"
 
 static fixture fix;
-static espl_component weight, page;
+static espl_component weight, page, bond;
 static uint32_t plain, root, paged; // archetypes
 static uint32_t living[5], freed;   // indices: the first four in `paged`, the last in `plain`
 
@@ -12,7 +12,12 @@ static void set_up(void)
     fixture_begin(&fix);
     weight = fixture_component(&fix, "weight", 8, 8);
     page = fixture_component(&fix, "page", 4096, 1);
+    static const uint32_t references[] = {0, 12};
+    const espl_component_def def = {
+        .name = "bond", .size = 20, .references = references, .reference_count = 2};
     const espl_component plain_set[] = {ESPL_PLACEMENT, ESPL_SOLO, weight}, paged_set[] = {page};
+
+    ck_assert_int_eq(espl__component_register(&fix.store, &def, &bond), ESPL_OK);
 
     plain = fixture_archetype(&fix, plain_set, 3);
     paged = fixture_archetype(&fix, paged_set, 1);
@@ -93,6 +98,23 @@ START_TEST(broken_component_is_named)
 }
 END_TEST
 
+START_TEST(broken_reference_is_named)
+{
+    espl__component_info *const info = &fix.store.component_blocks[0][bond - 1];
+    const char *const list = "a component has a list of references, or none";
+    const char *const inside = "references stand in their component, ascending";
+    static const uint32_t across[] = {0, 7}, past[] = {0, 13};
+
+    BREAKS(list, info->reference_count, 0);
+    BREAKS(list, info->reference_count, ESPL_REFERENCE_LIMIT + 1);
+    BREAKS(list, info->references, NULL);
+    BREAKS(inside, info->references, across);
+    BREAKS(inside, info->references, past);
+    BREAKS("the components with references are counted", fix.store.referring_count, 0);
+    BREAKS("the components with references are counted", fix.store.referring_count, 2);
+}
+END_TEST
+
 START_TEST(broken_record_is_named)
 {
     espl__record *const alive = &fix.store.records[living[1]];
@@ -141,7 +163,7 @@ START_TEST(broken_set_is_named)
     BREAKS(sorted, at(plain)->set[0], ESPL_PREFAB);
     BREAKS(sorted, at(plain)->set[1], ESPL_PLACEMENT);
     BREAKS(sorted, at(plain)->set[2], 0);
-    BREAKS(sorted, at(plain)->set[2], page + 1);
+    BREAKS(sorted, at(plain)->set[2], bond + 1);
     BREAKS("the bits of an archetype agree with its set", at(plain)->builtin, 0);
     BREAKS("the bits of an archetype agree with its set", at(plain)->set[1], ESPL_PREFAB);
     BREAKS_LENGTH("an archetype has a column for each component with a size", at(plain)->columns,
@@ -169,6 +191,7 @@ START_TEST(broken_layout_is_named)
     const char *const order = "columns stand in the order of their components and do not overlap";
     const char *const bytes =
         "a chunk is as large as its rows need, and small unless one row alone is large";
+    const char *const behind = "the versions of a chunk stand behind its last column, aligned";
 
     BREAKS(capacity, at(plain)->capacity, 0);
     BREAKS(capacity, at(plain)->capacity, ESPL__CHUNK_ROWS + 1);
@@ -181,7 +204,8 @@ START_TEST(broken_layout_is_named)
     BREAKS(order, slot->offset, 4);
     BREAKS(order, value->offset, slot->offset & ~7u);
     BREAKS(bytes, at(plain)->chunk_bytes, at(plain)->chunk_bytes + 8);
-    BREAKS(bytes, value->offset, value->offset + 8);
+    BREAKS(behind, at(plain)->versions_offset, at(plain)->versions_offset + 8);
+    BREAKS(behind, value->offset, value->offset + 8);
     BREAKS("the slot column stands where noted", at(plain)->placement_offset, ESPL__NONE);
     BREAKS("the slot column stands where noted", at(paged)->placement_offset, 24);
 }
@@ -195,6 +219,29 @@ START_TEST(broken_role_edge_is_named)
     BREAKS(edge, at(plain)->role_edge[1], 1000);
     BREAKS(edge, at(plain)->role_edge[0], root);
     BREAKS(edge, at(paged)->role_edge[0], plain);
+}
+END_TEST
+
+START_TEST(broken_edge_is_named)
+{
+    const char *const edge = "an edge leads to the same set with one component more or less";
+    const espl_component tag = ESPL_DISABLED;
+    uint32_t more = 0, less = 0;
+
+    ck_assert_int_eq(espl__archetype_change(&fix.store, plain, &tag, 1, NULL, 0, &more), ESPL_OK);
+    ck_assert_int_eq(espl__archetype_change(&fix.store, plain, NULL, 0, &weight, 1, &less),
+                     ESPL_OK);
+    ck_assert_uint_eq(at(plain)->gain.to, more);
+    ck_assert_uint_eq(at(plain)->loss.to, less);
+    BREAKS(edge, at(plain)->gain.to, plain);
+    BREAKS(edge, at(plain)->gain.to, root);
+    BREAKS(edge, at(plain)->gain.to, 1000);
+    BREAKS(edge, at(plain)->gain.component, weight);
+    BREAKS(edge, at(plain)->gain.component, ESPL_PREFAB);
+    BREAKS(edge, at(plain)->loss.to, plain);
+    BREAKS(edge, at(plain)->loss.to, paged);
+    BREAKS(edge, at(plain)->loss.component, tag);
+    BREAKS(edge, at(more)->loss, ((espl__edge){tag, less}));
 }
 END_TEST
 
@@ -234,11 +281,29 @@ START_TEST(broken_chunk_is_named)
     BREAKS(marked, chunk->leaving_count, 1);
     BREAKS(marked, chunk->leaving[0], 1);
     BREAKS(marked, chunk->leaving[1], 1);
+    BREAKS("no change of many rows is under way", chunk->mark, 1);
     BREAKS(filled, chunk->count, 2);
     BREAKS(filled, fix.store.chunks[partly].count, 2);
     BREAKS(filled, fix.store.chunks[partly].count, 0);
     BREAKS(filled, at(paged)->count, 3);
     BREAKS(filled, at(paged)->count, 5);
+}
+END_TEST
+
+START_TEST(broken_version_is_named)
+{
+    espl__chunk *const chunk = &fix.store.chunks[fix.store.records[living[4]].chunk];
+    const char *const between = "a column is no newer than the store and no older than its handles";
+
+    BREAKS("a chunk knows where its versions stand", chunk->versions, NULL);
+    BREAKS("a chunk knows where its versions stand", chunk->versions, chunk->versions + 1);
+    for (size_t i = 0; i < 3; ++i) {
+        BREAKS(between, chunk->versions[i], fix.store.version + 1);
+    }
+    BREAKS(between, chunk->versions[1], chunk->versions[0] - 1);
+    BREAKS(between, chunk->versions[2], 0);
+    BREAKS(between, fix.store.version, 0);
+    BREAKS("rows in a chunk were written", chunk->versions[0], 0);
 }
 END_TEST
 
@@ -254,6 +319,9 @@ START_TEST(broken_totals_are_named)
     BREAKS(fit, at(paged)->reserved, at(paged)->reserved + 1);
     BREAKS(marked, at(paged)->leaving_count, 1);
     BREAKS(changed, at(paged)->is_changed, true);
+    BREAKS("room that a user keeps is there", at(paged)->floor, at(paged)->reserved + 1);
+    BREAKS("no change of many rows is under way", at(paged)->coming, 1);
+    BREAKS("no change of many rows is under way", at(paged)->changed_to, paged);
 
     // A number that stands twice.
     ESPL_ARRAY_PUSH(fix.store.changed_chunks, at(paged)->chunks[0]);
@@ -312,14 +380,17 @@ static Suite *validate_suite(void)
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, broken_component_is_named);
+    tcase_add_test(cases, broken_reference_is_named);
     tcase_add_test(cases, broken_record_is_named);
     tcase_add_test(cases, broken_free_list_is_named);
     tcase_add_test(cases, broken_set_is_named);
     tcase_add_test(cases, set_past_the_limit_is_named);
     tcase_add_test(cases, broken_layout_is_named);
     tcase_add_test(cases, broken_role_edge_is_named);
+    tcase_add_test(cases, broken_edge_is_named);
     tcase_add_test(cases, broken_rows_are_named);
     tcase_add_test(cases, broken_chunk_is_named);
+    tcase_add_test(cases, broken_version_is_named);
     tcase_add_test(cases, broken_totals_are_named);
     tcase_add_test(cases, lists_without_room_are_named);
     tcase_add_test(cases, place_of_a_broken_rule_is_told);

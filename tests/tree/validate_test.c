@@ -191,6 +191,30 @@ START_TEST(free_headers_are_listed)
 }
 END_TEST
 
+// A header in no list holds slots, and nobody else's.
+START_TEST(each_run_has_slots_of_its_own)
+{
+    const char *const rule = "free ranges and runs tile the pool";
+    const espl__run free_one = *header(freed[0]);
+
+    forest->free_run = freed[1];
+    *header(freed[0]) = *header(plain);
+    expect_rule(rule, __LINE__);
+    BREAKS_HERE(rule, header(freed[0])->base, forest->end);
+    BREAKS_HERE(rule, header(freed[0])->base, ESPL__NO_SLOT);
+    BREAKS_HERE(rule, header(freed[0])->base, gap);
+    BREAKS_HERE(rule, header(freed[0])->capacity, UINT32_MAX);
+    *header(freed[0]) = free_one;
+    forest->free_run = freed[0];
+    grove_is_sound(&g);
+
+    // Swallowed whole by the run in front.
+    const uint32_t one = plant(NULL), two = plant(NULL);
+    ck_assert_uint_eq(header(one)->base + header(one)->capacity, header(two)->base);
+    BREAKS(rule, header(one)->capacity, header(one)->capacity + header(two)->capacity);
+}
+END_TEST
+
 // --- Order and links ---
 
 START_TEST(run_holds_its_nodes)
@@ -224,6 +248,13 @@ START_TEST(rank_and_order_are_inverse)
     BREAKS(rule, forest->rank[at(fancy, 6)], 7); // a hole
     BREAKS(rule, forest->run[base + 1], plain);
     BREAKS(rule, forest->order[base + 3], at(fancy, 4)); // one slot twice
+}
+END_TEST
+
+START_TEST(holes_hold_nobody)
+{
+    BREAKS("a hole holds nobody", forest->entity[at(fancy, 6)], 0);
+    BREAKS("a hole holds nobody", forest->entity[at(keeping, 7)], 77);
 }
 END_TEST
 
@@ -510,6 +541,10 @@ START_TEST(transforms_are_finite)
     BREAKS(rule, forest->local[at(fancy, 5)].position[0], INFINITY);
     BREAKS(rule, forest->world[at(plain, 0)].scale, -INFINITY);
     BREAKS(rule, forest->world[at(haunted, 1)].position[2], NAN); // ghosts too
+    BREAKS(rule, side_of(fancy)->extra[entry(fancy, 5)].stretch[1], NAN);
+    BREAKS(rule, side_of(fancy)->extra[entry(fancy, 2)].stretch[2], INFINITY);
+    BREAKS(rule, side_of(keeping)->kept[entry(keeping, 1)].pose.position[0], INFINITY);
+    BREAKS(rule, side_of(keeping)->kept[entry(keeping, 4)].pose.rotation[1], NAN);
 }
 END_TEST
 
@@ -600,6 +635,92 @@ START_TEST(unsettled_runs_are_listed)
     BREAKS(rule, header(rootless)->previous, ESPL__NO_RUN);
     BREAKS(rule, header(rootless)->previous, plain);
     BREAKS(rule, header(rootless)->previous, forest->run_end);
+    BREAKS(rule, header(rootless)->next, rootless);
+}
+END_TEST
+
+// With nobody in the list, its head still names nobody.
+START_TEST(list_of_unsettled_runs_is_met_from_its_head)
+{
+    const char *const rule = "runs that want a purge stand in one list";
+    grove other;
+    const grove_plan plan = {.parent = parent_of_six, .size = 6};
+
+    grove_begin(&other);
+    const uint32_t one = grove_plant(&other, &plan), two = grove_plant(&other, &plan);
+    uint32_t slot = 0;
+    size_t detail = 0;
+
+    other.forest.unsettled = other.forest.run_end;
+    ck_assert_str_eq(espl__forest_broken_rule(&other.forest, &slot, &detail), rule);
+    other.forest.unsettled = ESPL__NO_RUN;
+
+    // A ring beside the list.
+    espl__run_mark_unsettled(&other.forest, one);
+    espl__run_mark_unsettled(&other.forest, two);
+    other.forest.unsettled = ESPL__NO_RUN;
+    other.forest.runs[one].next = two;
+    other.forest.runs[two].previous = one;
+    ck_assert_str_eq(espl__forest_broken_rule(&other.forest, &slot, &detail), rule);
+    grove_end(&other);
+}
+END_TEST
+
+// Take the mark away that a hierarchy wants a purge.
+static void unmark(uint32_t run)
+{
+    espl__run_unmark_unsettled(forest, run);
+}
+
+START_TEST(root_lives_or_its_hierarchy_wants_a_purge)
+{
+    unmark(rootless);
+    expect_rule("a root lives, or its hierarchy wants a purge", __LINE__);
+    espl__run_mark_unsettled(forest, rootless);
+    grove_is_sound(&g);
+}
+END_TEST
+
+START_TEST(hierarchy_has_two_members_or_wants_a_purge)
+{
+    const uint32_t run = plant(NULL);
+
+    for (uint32_t rank = 1; rank < 6; ++rank) {
+        grove_is_sound(&g);
+        espl__make_ghosts(forest, at(run, rank), ESPL__CLOSURE_ONLY, bury_nobody, NULL);
+    }
+    grove_is_sound(&g);
+    unmark(run);
+    expect_rule("a hierarchy has two members, or wants a purge", __LINE__);
+    espl__run_release(forest, run);
+    forest->ghosts -= 5;
+}
+END_TEST
+
+START_TEST(ghosts_that_pile_up_want_a_purge)
+{
+    static const uint32_t star[40] = {0};
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = star, .size = 40});
+
+    for (uint32_t rank = 1; rank <= 10; ++rank) {
+        espl__make_ghosts(forest, at(run, rank), ESPL__CLOSURE_ONLY, bury_nobody, NULL);
+        grove_is_sound(&g);
+        ck_assert_uint_eq(header(run)->flags & ESPL__RUN_UNSETTLED, 0);
+    }
+    espl__make_ghosts(forest, at(run, 11), ESPL__CLOSURE_ONLY, bury_nobody, NULL);
+    grove_is_sound(&g);
+    unmark(run);
+    expect_rule("ghosts that pile up want a purge", __LINE__);
+    espl__run_release(forest, run);
+    forest->ghosts -= 11;
+}
+END_TEST
+
+START_TEST(bytes_of_a_forest_are_what_it_took)
+{
+    ck_assert_uint_eq(espl__forest_bytes(forest), espl__heap_bytes_for(&g.heap, ESPL__FOR_TREE));
+    espl__run_release(forest, fancy);
+    ck_assert_uint_eq(espl__forest_bytes(forest), espl__heap_bytes_for(&g.heap, ESPL__FOR_TREE));
 }
 END_TEST
 
@@ -659,6 +780,7 @@ static TCase *pool_case(void)
     tcase_add_test(pool, free_ranges_are_filed);
     tcase_add_test(pool, free_slots_are_counted);
     tcase_add_test(pool, free_headers_are_listed);
+    tcase_add_test(pool, each_run_has_slots_of_its_own);
     return pool;
 }
 
@@ -670,6 +792,7 @@ static TCase *links_case(void)
     tcase_add_test(links, run_holds_its_nodes);
     tcase_add_test(links, order_names_slots_of_the_run);
     tcase_add_test(links, rank_and_order_are_inverse);
+    tcase_add_test(links, holes_hold_nobody);
     tcase_add_test(links, run_that_says_so_is_in_order);
     tcase_add_test(links, first_rank_is_the_root);
     tcase_add_test(links, parents_stand_before_children);
@@ -718,6 +841,11 @@ static TCase *ghosts_case(void)
     tcase_add_test(ghosts, run_of_ghosts_alone_is_none);
     tcase_add_test(ghosts, all_ghosts_are_counted);
     tcase_add_test(ghosts, unsettled_runs_are_listed);
+    tcase_add_test(ghosts, list_of_unsettled_runs_is_met_from_its_head);
+    tcase_add_test(ghosts, root_lives_or_its_hierarchy_wants_a_purge);
+    tcase_add_test(ghosts, hierarchy_has_two_members_or_wants_a_purge);
+    tcase_add_test(ghosts, ghosts_that_pile_up_want_a_purge);
+    tcase_add_test(ghosts, bytes_of_a_forest_are_what_it_took);
     tcase_add_test(ghosts, report_names_slot_and_rank);
     tcase_add_test(ghosts, empty_forest_breaks_no_rule);
     return ghosts;

@@ -68,31 +68,31 @@ static void write_chain(uint32_t count)
 
 START_TEST(as_many_writes_as_a_chain_has_nodes_visit_each_node_once)
 {
-    write_chain(1000);
-    write_chain(2000);
-    write_chain((uint32_t)test_scaled(100000));
+    write_chain(test_fitting(1000, 0));
+    write_chain(test_fitting(2000, 0));
+    write_chain(test_fitting(test_scaled(100000), 0));
 }
 END_TEST
 
 // A{B{C},D} many times, and solos: each write visits its node and what hangs below.
 START_TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
 {
-    enum { TREES = 2000, NODES = TREES * 5 };
+    const uint32_t trees = test_fitting(2000 * 5, 0) / 5, nodes = trees * 5;
     static const uint64_t below[5] = {4, 2, 1, 1, 1};
-    uint32_t *const parent = taken(NODES, sizeof *parent);
-    espl_write *const writes = taken(NODES, sizeof *writes);
+    uint32_t *const parent = taken(nodes, sizeof *parent);
+    espl_write *const writes = taken(nodes, sizeof *writes);
     uint64_t random = 3, visits = 0;
     size_t count = 0;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    for (uint32_t i = 0; i < NODES; i += 5) {
+    for (uint32_t i = 0; i < nodes; i += 5) {
         parent[i] = parent[i + 4] = PLANT_ROOT;
         parent[i + 1] = parent[i + 3] = i;
         parent[i + 2] = i + 1;
     }
-    espl_entity *const node = plant_forest(test.world, parent, NODES);
-    for (uint32_t i = 0; i < TREES; ++i) {
+    espl_entity *const node = plant_forest(test.world, parent, nodes);
+    for (uint32_t i = 0; i < trees; ++i) {
         const uint32_t at = i % 5;
         writes[count++] = write_vector(node[i * 5 + at], ESPL_WRITE_WORLD_POSITION, 5, (float)i, 6);
         visits += below[at];
@@ -101,8 +101,8 @@ START_TEST(writes_over_many_hierarchies_visit_what_hangs_below_each)
     const espl_world_stats before = test_stats(test.world);
     ck_assert_int_eq(espl_write_batch(test.world, writes, count, NULL), ESPL_OK);
     ck_assert_uint_eq(test_stats(test.world).nodes_visited - before.nodes_visited, visits);
-    ck_assert_uint_eq(test_stats(test.world).writes - before.writes, TREES);
-    for (uint32_t i = 0; i < TREES; ++i) {
+    ck_assert_uint_eq(test_stats(test.world).writes - before.writes, trees);
+    for (uint32_t i = 0; i < trees; ++i) {
         const espl_transform placed = test_world_of(test.world, node[i * 5 + i % 5]);
         ck_assert(placed.position[0] == 5 && placed.position[1] == (float)i);
     }
@@ -116,20 +116,21 @@ END_TEST
 START_TEST(writes_of_equal_values_visit_nothing)
 {
     enum { COUNT = 300 };
+    const uint32_t count = test_fitting(COUNT, 0);
     espl_write writes[COUNT];
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, COUNT);
-    for (uint32_t i = 0; i < COUNT; ++i) {
+    espl_entity *const node = plant_chain(test.world, count);
+    for (uint32_t i = 0; i < count; ++i) {
         writes[i] = write_vector(node[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, 0);
     }
     const espl_world_stats before = test_stats(test.world);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, COUNT, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, count, NULL), ESPL_OK);
     const espl_world_stats after = test_stats(test.world);
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     ck_assert_uint_eq(after.writes, before.writes);
-    ck_assert_uint_eq(after.writes_skipped, before.writes_skipped + COUNT);
+    ck_assert_uint_eq(after.writes_skipped, before.writes_skipped + count);
     free(node);
     test_world_end(&test);
 }
@@ -138,12 +139,13 @@ END_TEST
 // The node that keeps its place is looked at, and what hangs below it is not.
 START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
 {
-    enum { COUNT = 100, KEEPER = 1 };
+    enum { KEEPER = 1 };
+    const uint32_t count = test_fitting(100, 0);
     const uint32_t all = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, COUNT);
+    espl_entity *const node = plant_chain(test.world, count);
     ck_assert_int_eq(espl_set_inherit(test.world, node[KEEPER], all), ESPL_OK);
     for (int is_batch = 0; is_batch < 2; ++is_batch) {
         const espl_write write = write_vector(node[0], ESPL_WRITE_TRANSLATE_WORLD, 0, 1, 0);
@@ -153,7 +155,7 @@ START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
         const espl_world_stats after = test_stats(test.world);
         ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 2);
         ck_assert_uint_eq(after.nodes_skipped, before.nodes_skipped + 1);
-        ck_assert_float_eq(world_x(test.world, node[COUNT - 1]), COUNT);
+        ck_assert_float_eq(world_x(test.world, node[count - 1]), (float)count);
     }
     free(node);
     test_world_end(&test);
@@ -198,7 +200,7 @@ static espl_entity *make_mixed_tree(espl_world *world, uint32_t count)
 {
     static const uint32_t flags[4] = {ESPL_KEEP_Y, ESPL_KEEP_UP | ESPL_KEEP_SCALE,
                                       ESPL_KEEP_ROTATION, ESPL_KEEP_FORWARD | ESPL_KEEP_X};
-    uint32_t parent[200];
+    uint32_t parent[200] = {PLANT_ROOT};
 
     ck_assert_uint_le(count, 200);
     for (uint32_t i = 0; i < count; ++i) {
@@ -215,6 +217,7 @@ static espl_entity *make_mixed_tree(espl_world *world, uint32_t count)
 START_TEST(a_batch_is_its_writes_one_by_one_parents_first)
 {
     enum { COUNT = 120 };
+    const uint32_t count = test_fitting(COUNT, 0);
     uint64_t random = 9;
 
     for (size_t round = 0; round < test_scaled(60); ++round) {
@@ -222,15 +225,15 @@ START_TEST(a_batch_is_its_writes_one_by_one_parents_first)
         espl_write writes[COUNT];
         test_world_begin(&one, 9, NULL);
         test_world_begin(&other, 9, NULL);
-        espl_entity *const node = make_mixed_tree(one.world, COUNT);
-        free(make_mixed_tree(other.world, COUNT));
-        for (uint32_t i = 0; i < COUNT; ++i) {
+        espl_entity *const node = make_mixed_tree(one.world, count);
+        free(make_mixed_tree(other.world, count));
+        for (uint32_t i = 0; i < count; ++i) {
             const espl_write_kind kind = any_kind(&random);
             writes[i] = write_ordinary(node[i], kind, &random);
             ck_assert_int_eq(form_write(other.world, &writes[i], FORM_FUNCTION), ESPL_OK);
         }
-        shuffle_writes(writes, COUNT, &random);
-        ck_assert_int_eq(espl_write_batch(one.world, writes, COUNT, NULL), ESPL_OK);
+        shuffle_writes(writes, count, &random);
+        ck_assert_int_eq(espl_write_batch(one.world, writes, count, NULL), ESPL_OK);
         ck_assert_uint_eq(test_physical_hash(one.world), test_physical_hash(other.world));
         free(node);
         test_world_end(&one);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Faults that other systems of this kind have had with stale worlds and with numbers, each as a
-// test that would have caught it here. The letters name the entry in the list of them.
+// test that would have caught it here. The letters name the entry in tests/BUGS.md.
 #include "tests/planting.h"
 #include "tests/runner.h"
 
@@ -139,6 +139,170 @@ START_TEST(h6_a_sibling_that_stands_still_stops_none_of_the_others)
 }
 END_TEST
 
+// --- H: what is skipped ---
+
+enum { BRANCHES = 60, ALL_KEPT = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE };
+
+// A forest in which some keep their whole placement, so that nothing below them moves, and some are
+// stretched; and the world of each as it follows from its parent's, found afresh.
+typedef struct still {
+    test_world test;
+    espl_entity *node;
+    uint32_t parent[BRANCHES];
+    espl_transform placed[BRANCHES];
+} still;
+
+static void still_begin(still *s, uint64_t *random)
+{
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 0, NULL);
+    for (uint32_t i = 0; i < BRANCHES; ++i) {
+        s->parent[i] = i % 20 == 0 ? PLANT_ROOT : i - 1 - test_below(random, i % 20 < 4 ? 1 : 4);
+    }
+    s->node = plant_forest(s->test.world, s->parent, BRANCHES);
+    for (uint32_t i = 0; i < BRANCHES; ++i) {
+        const float stretch[3] = {1, 2, 0.5f};
+
+        if (i % 20 != 0 && test_one_in(random, 5)) {
+            ck_assert_int_eq(espl_set_inherit(s->test.world, s->node[i], ALL_KEPT), ESPL_OK);
+        }
+        if (test_one_in(random, 6)) {
+            ck_assert_int_eq(espl_set_stretch(s->test.world, s->node[i], stretch), ESPL_OK);
+        }
+        s->placed[i] = test_world_of(s->test.world, s->node[i]);
+    }
+}
+
+static void still_check(still *s)
+{
+    for (uint32_t i = 0; i < BRANCHES; ++i) {
+        const espl_transform local = test_local_of(s->test.world, s->node[i]);
+        const espl_transform now = test_world_of(s->test.world, s->node[i]);
+
+        if (s->parent[i] == PLANT_ROOT) {
+            s->placed[i] = local;
+        } else if (espl_get_inherit(s->test.world, s->node[i]) == 0) {
+            s->placed[i] = espl_transform_compose(&s->placed[s->parent[i]], &local);
+        }
+        ck_assert_msg(test_same(&now, &s->placed[i]), "node %u", i);
+    }
+}
+
+// Whole numbers, so that what comes back is the same bits and stops the walk.
+static espl_write nudge(espl_entity entity, uint64_t *random)
+{
+    const float x = (float)test_below(random, 3);
+
+    return write_vector(entity, ESPL_WRITE_LOCAL_POSITION, x, 1, 0);
+}
+
+START_TEST(h1_what_is_skipped_is_what_would_not_have_changed)
+{
+    uint64_t random = 1;
+    still s;
+
+    still_begin(&s, &random);
+    const espl_world_stats before = test_stats(s.test.world);
+    for (size_t step = 0; step < test_scaled(1000); ++step) {
+        espl_write writes[5];
+        size_t count = 0;
+
+        while (count < 5) {
+            const uint32_t i = test_below(&random, BRANCHES);
+
+            if (espl_get_inherit(s.test.world, s.node[i]) == 0) {
+                writes[count++] = nudge(s.node[i], &random);
+            }
+        }
+        if (step % 2 == 0) {
+            ck_assert_int_eq(espl_write_batch(s.test.world, writes, count, NULL), ESPL_OK);
+        } else {
+            ck_assert_int_eq(
+                espl_set_local_position(s.test.world, writes[0].entity, writes[0].value.position),
+                ESPL_OK);
+        }
+        still_check(&s);
+    }
+    ck_assert_uint_gt(test_stats(s.test.world).nodes_skipped, before.nodes_skipped);
+    ck_assert_uint_gt(test_stats(s.test.world).writes_skipped, before.writes_skipped);
+    free(s.node);
+    test_world_end(&s.test);
+}
+END_TEST
+
+// Three children at least, so that a walk that starts anew or ends early at one of them shows.
+START_TEST(h5_depths_and_the_order_of_ranks_follow_each_move)
+{
+    enum { COUNT = 40 };
+    uint32_t parent[COUNT];
+    uint64_t random = 5;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        parent[i] = i == 0 ? PLANT_ROOT : (i - 1) / 3;
+    }
+    espl_entity *const node = plant_forest(test.world, parent, COUNT);
+    for (size_t step = 0; step < test_scaled(300); ++step) {
+        uint32_t depth_of[COUNT];
+
+        (void)!espl_attach(test.world, node[test_below(&random, COUNT)],
+                           node[test_below(&random, COUNT)], NULL);
+        memset(depth_of, 0xff, sizeof depth_of);
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            uint32_t depth = 0;
+
+            for (espl_entity up = espl_get_parent(test.world, node[i]); !espl_entity_is_null(up);
+                 up = espl_get_parent(test.world, up)) {
+                depth += 1;
+            }
+            ck_assert_uint_eq(espl_get_depth(test.world, node[i]), depth);
+            ck_assert_uint_lt(espl_get_rank(test.world, node[i]), COUNT);
+            depth_of[espl_get_rank(test.world, node[i])] = depth;
+        }
+        for (uint32_t rank = 1; rank < COUNT; ++rank) {
+            ck_assert_uint_le(depth_of[rank - 1], depth_of[rank]);
+        }
+    }
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// It passed its parent's world through; from now on it has a place of its own, and it moves.
+START_TEST(h7_a_placement_given_to_an_inner_node_is_moved_by_what_is_above)
+{
+    const espl_attach_options local = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    const espl_transform step = test_at(1, 0, 0);
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity top = test_solo_at(test.world, 10, 0, 0);
+    const espl_entity leaf = test_solo_at(test.world, 1, 0, 0);
+    espl_entity inner = {0};
+    ck_assert_int_eq(espl_create(test.world, NULL, 0, 1, &inner), ESPL_OK);
+    ck_assert_int_eq(espl_attach(test.world, inner, top, &local), ESPL_OK);
+    ck_assert_int_eq(espl_attach(test.world, leaf, inner, &local), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, leaf), 11);
+
+    ck_assert_int_eq(espl_add(test.world, inner, ESPL_PLACEMENT, &step, sizeof step), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, inner), 11);
+    ck_assert_float_eq(x_of(test.world, leaf), 11); // it stays where it was
+    ck_assert_int_eq(espl_translate_local(test.world, top, (float[3]){100, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, inner), 111);
+    ck_assert_float_eq(x_of(test.world, leaf), 111);
+    ck_assert_int_eq(espl_translate_local(test.world, inner, (float[3]){1000, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, leaf), 1111);
+
+    ck_assert_int_eq(espl_remove(test.world, inner, ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, leaf), 1111);
+    ck_assert_int_eq(espl_translate_local(test.world, top, (float[3]){-100, 0, 0}), ESPL_OK);
+    ck_assert_float_eq(x_of(test.world, leaf), 1011);
+    test_world_end(&test);
+}
+END_TEST
+
 // --- I: numbers ---
 
 static espl_transform random_placement(uint64_t *random)
@@ -272,6 +436,9 @@ static Suite *bugs_suite(void)
     tcase_add_test(stale, h3_a_read_in_the_middle_of_building_leaves_nothing_stale);
     tcase_add_test(stale, h4_two_writes_without_a_read_between_them_count_both);
     tcase_add_test(stale, h6_a_sibling_that_stands_still_stops_none_of_the_others);
+    tcase_add_test(stale, h1_what_is_skipped_is_what_would_not_have_changed);
+    tcase_add_test(stale, h5_depths_and_the_order_of_ranks_follow_each_move);
+    tcase_add_test(stale, h7_a_placement_given_to_an_inner_node_is_moved_by_what_is_above);
     suite_add_tcase(suite, stale);
     tcase_set_timeout(numbers, 300);
     tcase_add_test(numbers, i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch);

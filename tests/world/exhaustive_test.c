@@ -1,166 +1,390 @@
 // SPDX-License-Identifier: MIT
-// Every small case: all ordered trees of a few nodes with owned and free links, and on each of
-// them every attach, detach, destroy and clone, against the model; on the smallest with inherit
-// flags and nodes without placement wherever they can be.
+// Every small case: all ordered trees of up to eight nodes, and on each of them every insertion,
+// move, sibling move, detach, destroy, set of dead, write, clone and placement that comes or goes,
+// against the model; each at once and recorded, with owned and free links. On the smallest with
+// inherit flags and nodes without placement wherever they can be.
+#include "tests/orchard.h"
 #include "tests/runner.h"
-#include "tests/small.h"
 
-enum { NODE_LIMIT = 8 };
+enum { ALL_LINKS_TO = 5, BOTH_WAYS = ORCHARD_AT_ONCE | ORCHARD_RECORDED };
 
-typedef struct shape {
-    uint32_t count;
-    uint32_t parent[NODE_LIMIT]; // in preorder; of node 0: MODEL_NONE
-    uint32_t free_links;         // bit i: node i hangs by a free link
-} shape;
+// Ordered trees of 1, 2, ... nodes: the numbers of Catalan.
+static const size_t catalan[SHAPE_NODES] = {1, 1, 2, 5, 14, 42, 132, 429};
 
-// Depths in preorder count up by at most one, which names each ordered tree once.
-static bool next_depths(uint32_t *depth, uint32_t count)
+// How the nodes of a tree hang: all sets of free links where there are few; else none, all, every
+// other one. @return the set, UINT32_MAX past the last.
+static uint32_t links_at(uint32_t count, uint32_t i)
 {
-    for (uint32_t i = count; i-- > 1;) {
-        if (depth[i] <= depth[i - 1]) {
-            depth[i] += 1;
-            for (uint32_t k = i + 1; k < count; ++k) {
-                depth[k] = 1;
-            }
-            return true;
+    const uint32_t all = ((uint32_t)1 << count) - 2;
+    const uint32_t few[3] = {0, all, 0xaa & all};
+
+    if (count <= ALL_LINKS_TO) {
+        return i < (uint32_t)1 << (count - 1) ? i * 2 : UINT32_MAX;
+    }
+    return i < 3 ? few[i] : UINT32_MAX;
+}
+
+static size_t links_of(uint32_t count)
+{
+    size_t sets = 0;
+
+    while (links_at(count, (uint32_t)sets) != UINT32_MAX) {
+        sets += 1;
+    }
+    return sets;
+}
+
+typedef void (*tree_attempt)(orchard *o, const shape *s);
+
+static void try_links(orchard *o, const uint32_t *depth, uint32_t count, bool all_links,
+                      tree_attempt attempt)
+{
+    uint32_t links = 0;
+
+    for (uint32_t i = 0; (links = links_at(count, i)) != UINT32_MAX; ++i) {
+        const shape s = shape_of(depth, count, all_links ? links : 0xaa & ~(uint32_t)1);
+        orchard_turn(o, &s);
+        attempt(o, &s);
+        if (!all_links) {
+            return;
         }
     }
-    return false;
 }
 
-static shape shape_of(const uint32_t *depth, uint32_t count, uint32_t free_links)
+// @return ordered trees met.
+static size_t try_trees(orchard *o, bool all_links, tree_attempt attempt)
 {
-    shape out = {.count = count, .free_links = free_links};
+    size_t trees = 0;
 
-    out.parent[0] = MODEL_NONE;
-    for (uint32_t i = 1; i < count; ++i) {
-        out.parent[i] = i - 1;
-        while (depth[out.parent[i]] != depth[i] - 1) {
-            out.parent[i] -= 1;
+    for (uint32_t count = 1; count <= SHAPE_NODES; ++count) {
+        uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
+        size_t met = 0;
+
+        do {
+            try_links(o, depth, count, all_links, attempt);
+            met += 1;
+        } while (shape_next(depth, count));
+        ck_assert_uint_eq(met, catalan[count - 1]);
+        trees += met;
+    }
+    return trees;
+}
+
+// --- How many there are ---
+
+// Cases on a tree of that many nodes, whatever its shape.
+typedef size_t (*cases_of)(size_t count);
+
+static size_t sum_of(bool all_links, uint32_t ways, cases_of cases)
+{
+    size_t sum = 0;
+
+    for (uint32_t count = 1; count <= SHAPE_NODES; ++count) {
+        sum += catalan[count - 1] * (all_links ? links_of(count) : 1) * cases(count);
+    }
+    return ways == BOTH_WAYS ? 2 * sum : sum;
+}
+
+static void try_all(bool all_links, uint32_t ways, tree_attempt attempt, cases_of cases,
+                    size_t refused)
+{
+    orchard o;
+
+    orchard_begin(&o, ways);
+    const size_t trees = try_trees(&o, all_links, attempt);
+    orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
+    ck_assert_uint_eq(trees, 626);
+    ck_assert_uint_eq(o.tried, sum_of(all_links, ways, cases));
+    ck_assert_uint_eq(o.done + o.refused, o.tried);
+    ck_assert_uint_eq(o.refused, refused);
+    orchard_end(&o);
+}
+
+// --- Insertions and moves ---
+
+static espl_stay stay_at(uint32_t i)
+{
+    return (espl_stay)(i % 3);
+}
+
+static void attach_to(orchard *o, uint32_t child, uint32_t parent, uint32_t before)
+{
+    const operation op = {.code = OP_ATTACH,
+                          .entity = child,
+                          .parent = parent,
+                          .before = before,
+                          .options = {stay_at(child + parent), stay_at(parent),
+                                      stay_at(child + before), .link = (espl_link)(child % 2)}};
+    orchard_try(o, &op);
+}
+
+// Under a parent at each place among its children.
+static void attach_at_each(orchard *o, const shape *s, uint32_t child, uint32_t parent)
+{
+    for (uint32_t before = 1; before < s->count; ++before) {
+        if (s->parent[before] == parent) {
+            attach_to(o, child, parent, before);
         }
     }
-    return out;
+    attach_to(o, child, parent, MODEL_NONE);
 }
 
-static void build(small *b, const shape *s)
+static void try_insertions(orchard *o, const shape *s)
 {
-    for (uint32_t i = 0; i < s->count; ++i) {
-        const bool is_free = (s->free_links >> i & 1) != 0;
-        (void)small_add(b, s->parent[i], is_free ? ESPL_LINK_FREE : ESPL_LINK_OWNED);
+    for (uint32_t parent = 0; parent < s->count; ++parent) {
+        attach_at_each(o, s, s->count, parent);
     }
 }
 
-static void try_one(small *b, const shape *s, const operation *op)
+// Each node has a place before it, but for the root, and each has one behind its last child.
+static size_t insertions_of(size_t count)
 {
-    build(b, s);
-    (void)small_run(b, op);
-    side_compare(&b->side, &b->tape);
-    small_clear(b);
+    return 2 * count - 1;
 }
 
-static void try_attaches(small *b, const shape *s)
+START_TEST(each_small_tree_takes_a_leaf_at_each_place)
+{
+    try_all(true, BOTH_WAYS, try_insertions, insertions_of, 0);
+}
+END_TEST
+
+// Under itself and what is below it: refused.
+static void try_moves(orchard *o, const shape *s)
 {
     for (uint32_t child = 0; child < s->count; ++child) {
         for (uint32_t parent = 0; parent < s->count; ++parent) {
-            const operation op = {.code = OP_ATTACH,
-                                  .entity = child,
-                                  .parent = parent,
-                                  .before = MODEL_NONE,
-                                  .options = {.link = (espl_link)(child % 2)}};
-            try_one(b, s, &op);
+            attach_at_each(o, s, child, parent);
         }
     }
 }
 
-static void try_places(small *b, const shape *s)
+static size_t moves_of(size_t count)
 {
-    for (uint32_t child = 1; child < s->count; ++child) {
-        for (uint32_t before = 1; before < s->count; ++before) {
-            const operation op = {.code = OP_ATTACH,
-                                  .entity = child,
-                                  .parent = s->parent[before],
-                                  .before = before,
-                                  .options = {.position = ESPL_STAY_LOCAL}};
-            try_one(b, s, &op);
-        }
-    }
+    return count * insertions_of(count);
 }
 
-static void try_rest(small *b, const shape *s)
+START_TEST(each_node_of_each_small_tree_moves_to_each_place)
 {
-    static const opcode codes[5] = {OP_DESTROY, OP_DESTROY_SUBTREE, OP_DESTROY_ONLY, OP_INSTANTIATE,
-                                    OP_SET_WORLD};
+    try_all(true, BOTH_WAYS, try_moves, moves_of, 138386);
+}
+END_TEST
 
+// Before each node, siblings or not, and last.
+static void try_siblings(orchard *o, const shape *s)
+{
     for (uint32_t node = 0; node < s->count; ++node) {
-        for (int i = 0; i < 5; ++i) {
-            const operation op = {
-                .code = codes[i], .entity = node, .count = 2, .value = test_at(7, -7, 1)};
-            try_one(b, s, &op);
+        for (uint32_t before = 0; before <= s->count; ++before) {
+            const operation op = {.code = OP_SET_SIBLING,
+                                  .entity = node,
+                                  .before = before < s->count ? before : MODEL_NONE};
+            orchard_try(o, &op);
+        }
+    }
+}
+
+static size_t siblings_of(size_t count)
+{
+    return count * (count + 1);
+}
+
+START_TEST(each_node_of_each_small_tree_takes_each_place_among_its_siblings)
+{
+    try_all(true, BOTH_WAYS, try_siblings, siblings_of, 169924);
+}
+END_TEST
+
+// --- What leaves ---
+
+static void try_removals(orchard *o, const shape *s)
+{
+    for (uint32_t node = 0; node < s->count; ++node) {
+        for (opcode code = OP_DESTROY; code <= OP_DESTROY_ONLY; ++code) {
+            const operation op = {.code = code, .entity = node};
+            orchard_try(o, &op);
         }
         for (int keep = ESPL_STAY_WORLD; keep <= ESPL_STAY_NONE; ++keep) {
             const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_stay)keep};
-            try_one(b, s, &op);
+            orchard_try(o, &op);
         }
     }
 }
+
+static size_t removals_of(size_t count)
+{
+    return 6 * count;
+}
+
+START_TEST(each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached_by_each_rule)
+{
+    try_all(true, BOTH_WAYS, try_removals, removals_of, 0);
+}
+END_TEST
+
+// The dead die one by one, upwards or downwards: ghosts upon ghosts. Then a leaf comes under the
+// first that lives, which lays its hierarchy out anew, or a purge does.
+static void die(orchard *o, const shape *s, uint32_t dead, bool is_downwards, bool is_laid_out)
+{
+    operation ops[CASE_STEPS];
+    uint32_t count = 0, first = 0;
+
+    for (uint32_t i = 0; i < s->count; ++i) {
+        const uint32_t node = is_downwards ? i : s->count - 1 - i;
+        if ((dead >> node & 1) != 0) {
+            ops[count++] = (operation){.code = OP_DESTROY_ONLY, .entity = node};
+        }
+    }
+    while ((dead >> first & 1) != 0) {
+        first += 1;
+    }
+    if (is_laid_out && first < s->count) {
+        ops[count++] = (operation){
+            .code = OP_ATTACH, .entity = s->count, .parent = first, .before = MODEL_NONE};
+    }
+    orchard_try_all(o, ops, count, 0);
+}
+
+static void try_dead_subsets(orchard *o, const shape *s)
+{
+    for (uint32_t dead = 1; dead < (uint32_t)1 << s->count; ++dead) {
+        for (uint32_t manner = 0; manner < 4; ++manner) {
+            die(o, s, dead, manner % 2 == 0, manner / 2 == 0);
+        }
+    }
+}
+
+static size_t dead_subsets_of(size_t count)
+{
+    return 4 * (((size_t)1 << count) - 1);
+}
+
+START_TEST(each_subset_of_each_small_tree_dies_and_no_purge_moves_a_bit)
+{
+    try_all(false, BOTH_WAYS, try_dead_subsets, dead_subsets_of, 0);
+}
+END_TEST
+
+// --- What is written, cloned, placed ---
+
+static void try_writes(orchard *o, const shape *s)
+{
+    const espl_transform value = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 2, 1}, 1};
+
+    for (uint32_t node = 0; node < s->count; ++node) {
+        const operation ops[3] = {
+            {.code = OP_SET_WORLD, .entity = node, .value = value},
+            {.code = OP_SET_LOCAL, .entity = node, .value = value},
+            {.code = OP_SET_INHERIT, .entity = node, .inherit = ESPL_KEEP_Y | ESPL_KEEP_UP}};
+        for (uint32_t i = 0; i < 3; ++i) {
+            orchard_try(o, &ops[i]);
+        }
+    }
+}
+
+static size_t writes_of(size_t count)
+{
+    return 3 * count;
+}
+
+START_TEST(each_node_of_each_small_tree_is_written)
+{
+    // A root inherits nothing: a refusal for each tree.
+    const size_t roots = 2 * (1 + 2 + 2 * 4 + 5 * 8 + 14 * 16 + 3 * (42 + 132 + 429));
+
+    try_all(true, BOTH_WAYS, try_writes, writes_of, roots);
+}
+END_TEST
+
+static void try_clones(orchard *o, const shape *s)
+{
+    for (uint32_t node = 0; node < s->count; ++node) {
+        for (uint32_t parent = 0; parent <= s->count; ++parent) {
+            const operation op = {.code = OP_INSTANCE,
+                                  .entity = node,
+                                  .parent = parent < s->count ? parent : MODEL_NONE,
+                                  .before = MODEL_NONE,
+                                  .kin = MODEL_NONE,
+                                  .place = ESPL_PLACE_SOURCE,
+                                  .count = 2};
+            orchard_try(o, &op);
+        }
+    }
+}
+
+START_TEST(each_node_of_each_small_tree_is_cloned_under_each)
+{
+    try_all(false, BOTH_WAYS, try_clones, siblings_of, 0);
+}
+END_TEST
+
+// Given to one that has it, taken, and taken and given again; above children, and above such as
+// are bare themselves.
+static void try_placements(orchard *o, const shape *s)
+{
+    const espl_transform value = {{0, 0.6f, 0, 0.8f}, {1, 4, -5}, 0.5f, {1, 2, 1}, 3};
+
+    for (uint32_t node = 0; node < s->count; ++node) {
+        const operation give = {.code = OP_PLACE, .entity = node, .value = value};
+        const operation take = {.code = OP_UNPLACE, .entity = node};
+        const operation again[2] = {take, give};
+
+        orchard_try(o, &give);
+        orchard_try(o, &take);
+        orchard_try_all(o, again, 2, 0);
+        for (uint32_t other = 0; other < s->count; ++other) {
+            const operation both[4] = {{.code = OP_UNPLACE, .entity = other},
+                                       take,
+                                       give,
+                                       {.code = OP_UNPLACE, .entity = other}};
+            orchard_try_all(o, both, 4, 0);
+        }
+    }
+}
+
+static size_t placements_of(size_t count)
+{
+    return count * (3 + count);
+}
+
+START_TEST(each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it)
+{
+    try_all(false, ORCHARD_AT_ONCE, try_placements, placements_of, 0);
+}
+END_TEST
 
 // --- With flags ---
 
 // What a node below the root may be.
 enum { SORT_PLAIN, SORT_COPIES, SORT_KEEPS_SOME, SORT_KEEPS_ALL, SORT_BARE, SORT_COUNT };
+enum { SORTED_NODES = 4 };
 
 static const uint32_t sort_flags[SORT_COUNT] = {
     [SORT_COPIES] = ESPL_COPY_PARENT,
     [SORT_KEEPS_SOME] = ESPL_KEEP_Y | ESPL_KEEP_UP | ESPL_STRICT_UP,
     [SORT_KEEPS_ALL] = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE};
 
-static void add_bare(small *b, uint32_t parent, espl_link link)
+// One operation on a tree whose nodes are of those sorts. The root moves before it, so that what is
+// kept is elsewhere than what is composed.
+static void try_sorted(orchard *o, const shape *s, uint32_t sorts, const operation *op)
 {
-    const uint32_t node = b->tape.model.count;
-    const operation create = {.code = OP_CREATE, .tag = node, .count = 1};
-    const operation attach = {.code = OP_ATTACH,
-                              .entity = node,
-                              .parent = parent,
-                              .before = MODEL_NONE,
-                              .options = {.link = link}};
+    operation ops[CASE_STEPS];
+    uint32_t count = 0;
 
-    ck_assert_int_eq(small_run(b, &create), ESPL_OK);
-    ck_assert_int_eq(small_run(b, &attach), ESPL_OK);
-}
-
-// The root moves last, so that what is kept is elsewhere than what is composed.
-static void build_sorts(small *b, const shape *s, uint32_t sorts)
-{
-    const operation move = {.code = OP_WRITE,
-                            .entity = 0,
-                            .kind = ESPL_WRITE_TRANSFORM_WORLD,
-                            .data.transform = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 1, 1}, 0}};
-
-    for (uint32_t i = 0; i < s->count; ++i) {
-        const espl_link link = (s->free_links >> i & 1) != 0 ? ESPL_LINK_FREE : ESPL_LINK_OWNED;
-        const uint32_t sort = i == 0 ? SORT_PLAIN : sorts % SORT_COUNT;
-        const operation keep = {.code = OP_SET_INHERIT, .entity = i, .inherit = sort_flags[sort]};
-
-        sorts = i == 0 ? sorts : sorts / SORT_COUNT;
-        if (sort == SORT_BARE) {
-            add_bare(b, s->parent[i], link);
-        } else {
-            (void)small_add(b, s->parent[i], link);
-            ck_assert_int_eq(small_run(b, &keep), ESPL_OK);
-        }
+    for (uint32_t i = 1; i < s->count; ++i, sorts /= SORT_COUNT) {
+        const uint32_t sort = sorts % SORT_COUNT;
+        ops[count++] =
+            sort == SORT_BARE
+                ? (operation){.code = OP_UNPLACE, .entity = i}
+                : (operation){.code = OP_SET_INHERIT, .entity = i, .inherit = sort_flags[sort]};
     }
-    ck_assert_int_eq(small_run(b, &move), ESPL_OK);
+    ops[count++] = (operation){.code = OP_WRITE,
+                               .entity = 0,
+                               .kind = ESPL_WRITE_TRANSFORM_WORLD,
+                               .data.transform = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 1, 1}, 0}};
+    ops[count++] = *op;
+    orchard_try_all(o, ops, count, count - 1);
 }
 
-static void try_sorted(small *b, const shape *s, uint32_t sorts, const operation *op)
-{
-    build_sorts(b, s, sorts);
-    (void)small_run(b, op);
-    side_compare(&b->side, &b->tape);
-    small_clear(b);
-}
-
-static void try_sorted_links(small *b, const shape *s, uint32_t sorts, uint32_t node)
+static void try_sorted_links(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
 {
     for (uint32_t parent = 0; parent < s->count; ++parent) {
         for (uint32_t sort = 0; sort < SORT_BARE; ++sort) {
@@ -168,23 +392,63 @@ static void try_sorted_links(small *b, const shape *s, uint32_t sorts, uint32_t 
                                   .entity = node,
                                   .parent = parent,
                                   .before = MODEL_NONE,
-                                  .options = {.position = (espl_stay)((node + sort) % 3),
-                                              .rotation = (espl_stay)(parent % 3),
-                                              .scale = (espl_stay)(sort % 3),
+                                  .options = {.position = stay_at(node + sort),
+                                              .rotation = stay_at(parent),
+                                              .scale = stay_at(sort),
                                               .inherit = sort_flags[sort]}};
-            try_sorted(b, s, sorts, &op);
+            try_sorted(o, s, sorts, &op);
         }
+        const operation move = {.code = OP_SET_SIBLING, .entity = node, .before = parent};
+        try_sorted(o, s, sorts, &move);
     }
     for (int keep = ESPL_STAY_WORLD; keep <= ESPL_STAY_NONE; ++keep) {
         const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_stay)keep};
-        try_sorted(b, s, sorts, &op);
+        try_sorted(o, s, sorts, &op);
     }
 }
 
-static void try_sorts(small *b, const shape *s)
+static void try_sorted_rest(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
 {
-    static const opcode codes[5] = {OP_DESTROY, OP_DESTROY_SUBTREE, OP_DESTROY_ONLY, OP_INSTANTIATE,
-                                    OP_SET_WORLD};
+    static const opcode codes[4] = {OP_DESTROY, OP_DESTROY_SUBTREE, OP_DESTROY_ONLY, OP_SET_WORLD};
+    const operation clone = {.code = OP_INSTANCE,
+                             .entity = node,
+                             .parent = MODEL_NONE,
+                             .before = MODEL_NONE,
+                             .kin = MODEL_NONE,
+                             .count = 2};
+
+    for (int i = 0; i < 4; ++i) {
+        const operation op = {.code = codes[i], .entity = node, .value = test_at(7, -7, 1)};
+        try_sorted(o, s, sorts, &op);
+    }
+    for (uint32_t sort = 0; sort < SORT_BARE; ++sort) {
+        const operation op = {.code = OP_SET_INHERIT, .entity = node, .inherit = sort_flags[sort]};
+        try_sorted(o, s, sorts, &op);
+    }
+    try_sorted(o, s, sorts, &clone);
+}
+
+static void try_recordable(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+{
+    try_sorted_rest(o, s, sorts, node);
+    try_sorted_links(o, s, sorts, node);
+}
+
+static void try_placement(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+{
+    const operation give = {.code = OP_PLACE,
+                            .entity = node,
+                            .value = {{0, 0.6f, 0, 0.8f}, {1, 4, -5}, 0.5f, {1, 2, 1}, 3}};
+    const operation take = {.code = OP_UNPLACE, .entity = node};
+
+    try_sorted(o, s, sorts, &give);
+    try_sorted(o, s, sorts, &take);
+}
+
+typedef void (*sorted_attempt)(orchard *o, const shape *s, uint32_t sorts, uint32_t node);
+
+static void try_sorts(orchard *o, const shape *s, sorted_attempt attempt)
+{
     uint32_t limit = 1;
 
     for (uint32_t i = 1; i < s->count; ++i) {
@@ -192,106 +456,42 @@ static void try_sorts(small *b, const shape *s)
     }
     for (uint32_t sorts = 0; sorts < limit; ++sorts) {
         for (uint32_t node = 0; node < s->count; ++node) {
-            for (int i = 0; i < 5; ++i) {
-                const operation op = {
-                    .code = codes[i], .entity = node, .count = 2, .value = test_at(7, -7, 1)};
-                try_sorted(b, s, sorts, &op);
-            }
-            for (uint32_t sort = 0; sort < SORT_BARE; ++sort) {
-                const operation op = {
-                    .code = OP_SET_INHERIT, .entity = node, .inherit = sort_flags[sort]};
-                try_sorted(b, s, sorts, &op);
-            }
-            try_sorted_links(b, s, sorts, node);
+            attempt(o, s, sorts, node);
         }
     }
 }
 
-// --- All shapes ---
-
-// Destroy every subset of nodes one by one, in both orders: ghosts upon ghosts.
-static void try_dead_subsets(small *b, const shape *s)
+// Trees of up to four nodes, with owned links and with every other one free.
+static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, size_t refused)
 {
-    for (uint32_t dead = 1; dead < (uint32_t)1 << s->count; ++dead) {
-        for (int down = 0; down < 2; ++down) {
-            build(b, s);
-            for (uint32_t i = 0; i < s->count; ++i) {
-                const uint32_t node = down != 0 ? i : s->count - 1 - i;
-                const operation op = {.code = OP_DESTROY_ONLY, .entity = node};
-                if ((dead >> node & 1) != 0) {
-                    ck_assert_int_eq(small_run(b, &op), ESPL_OK);
-                    side_compare(&b->side, &b->tape);
-                }
+    orchard o;
+
+    orchard_begin(&o, ways);
+    for (uint32_t count = 1; count <= SORTED_NODES; ++count) {
+        uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
+        do {
+            for (uint32_t links = 0; links <= 10; links += 10) {
+                const shape s = shape_of(depth, count, links & (((uint32_t)1 << count) - 2));
+                orchard_turn(&o, &s);
+                try_sorts(&o, &s, attempt);
             }
-            small_clear(b);
-        }
+        } while (shape_next(depth, count));
     }
+    orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
+    ck_assert_uint_eq(o.tried, cases);
+    ck_assert_uint_eq(o.refused, refused);
+    orchard_end(&o);
 }
-
-static void try_all(uint32_t count, uint32_t mask_step, void (*attempt)(small *, const shape *),
-                    size_t expected_trees)
-{
-    uint32_t depth[NODE_LIMIT] = {0, 1, 1, 1, 1, 1, 1, 1};
-    size_t trees = 0;
-    small b;
-
-    small_begin(&b);
-    do {
-        for (uint32_t mask = 0; mask < (uint32_t)1 << count; mask += mask_step) {
-            if ((mask & 1) == 0) { // the root hangs by nothing
-                const shape s = shape_of(depth, count, mask);
-                attempt(&b, &s);
-            }
-        }
-        trees += 1;
-    } while (next_depths(depth, count));
-    ck_assert_uint_eq(trees, expected_trees);
-    ck_assert(b.cases > 0 || count == 1); // a node alone has no place among siblings
-    small_end(&b);
-}
-
-// Ordered trees of 1, 2, ... nodes: the numbers of Catalan.
-static const size_t catalan[NODE_LIMIT] = {1, 1, 2, 5, 14, 42, 132, 429};
-
-static void try_up_to(uint32_t limit, uint32_t mask_step, void (*attempt)(small *, const shape *))
-{
-    for (uint32_t count = 1; count <= limit; ++count) {
-        try_all(count, mask_step, attempt, catalan[count - 1]);
-    }
-}
-
-static uint32_t limit_of(uint32_t limit)
-{
-    return test_scaled(10) < 10 ? limit - 1 : limit;
-}
-
-START_TEST(each_node_of_each_small_tree_is_attached_under_each)
-{
-    try_up_to(limit_of(6), 6, try_attaches);
-}
-END_TEST
-
-START_TEST(each_node_of_each_small_tree_takes_each_place)
-{
-    try_up_to(limit_of(5), 6, try_places);
-}
-END_TEST
-
-START_TEST(each_node_of_each_small_tree_is_destroyed_detached_and_cloned)
-{
-    try_up_to(limit_of(6), 2, try_rest);
-}
-END_TEST
-
-START_TEST(each_subset_of_each_small_tree_dies)
-{
-    try_up_to(limit_of(5), 10, try_dead_subsets);
-}
-END_TEST
 
 START_TEST(each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags)
 {
-    try_up_to(limit_of(4), 10, try_sorts);
+    try_all_sorts(BOTH_WAYS, try_recordable, 337148, 145928);
+}
+END_TEST
+
+START_TEST(each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes)
+{
+    try_all_sorts(ORCHARD_AT_ONCE, try_placement, 10644, 792);
 }
 END_TEST
 
@@ -301,11 +501,18 @@ static Suite *exhaustive_suite(void)
     TCase *const tcase = tcase_create("small trees");
 
     tcase_set_timeout(tcase, 600);
-    tcase_add_test(tcase, each_node_of_each_small_tree_is_attached_under_each);
-    tcase_add_test(tcase, each_node_of_each_small_tree_takes_each_place);
-    tcase_add_test(tcase, each_node_of_each_small_tree_is_destroyed_detached_and_cloned);
-    tcase_add_test(tcase, each_subset_of_each_small_tree_dies);
+    tcase_add_test(tcase, each_small_tree_takes_a_leaf_at_each_place);
+    tcase_add_test(tcase, each_node_of_each_small_tree_moves_to_each_place);
+    tcase_add_test(tcase, each_node_of_each_small_tree_takes_each_place_among_its_siblings);
+    tcase_add_test(
+        tcase, each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached_by_each_rule);
+    tcase_add_test(tcase, each_subset_of_each_small_tree_dies_and_no_purge_moves_a_bit);
+    tcase_add_test(tcase, each_node_of_each_small_tree_is_written);
+    tcase_add_test(tcase, each_node_of_each_small_tree_is_cloned_under_each);
+    tcase_add_test(tcase, each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it);
     tcase_add_test(tcase, each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags);
+    tcase_add_test(tcase,
+                   each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -81,6 +81,47 @@ static espl_status call_instance(espl_world *world, const operation *op,
     return status;
 }
 
+// A placement for the entities from the first one on, with the tag of a prefab, or away with both.
+static espl_status call_change(espl_world *world, const operation *op, const espl_entity *entities)
+{
+    const espl_component both[] = {ESPL_PLACEMENT, ESPL_PREFAB};
+    const espl_component_value values[] = {
+        {.component = ESPL_PLACEMENT, .size = sizeof op->value, .data = &op->value},
+        {.component = ESPL_PREFAB}};
+    const espl_change_def give = {.add = values, .add_count = 2};
+    const espl_change_def take = {.remove = both, .remove_count = 2};
+    const espl_query_def roots = {.all = &(espl_component){ESPL_ROOT}, .all_count = 1};
+    const espl_change_def *const change = op->has_placement ? &give : &take;
+
+    return op->code == OP_CHANGE
+               ? espl_change_array(world, entities + op->entity, op->count, change, NULL)
+               : espl_change_query(world, &roots, change, NULL);
+}
+
+static espl_status call_structure(espl_world *world, const operation *op,
+                                  const espl_entity *entities)
+{
+    const espl_entity entity = entities[op->entity];
+
+    switch (op->code) {
+    case OP_SET_SIBLING:
+        return espl_set_sibling(world, entity, entities[op->before]);
+    case OP_PLACE:
+        return espl_add(world, entity, ESPL_PLACEMENT, &op->value, sizeof op->value);
+    case OP_UNPLACE:
+        return espl_remove(world, entity, ESPL_PLACEMENT);
+    case OP_ENABLE:
+        return espl_enable(world, entity, op->extent);
+    case OP_DISABLE:
+        return espl_disable(world, entity, op->extent);
+    case OP_CHANGE:
+    case OP_CHANGE_QUERY:
+        return call_change(world, op, entities);
+    default:
+        abort();
+    }
+}
+
 static espl_status call(espl_world *world, const operation *op, const espl_entity *entities,
                         espl_entity *out)
 {
@@ -118,10 +159,9 @@ static espl_status call(espl_world *world, const operation *op, const espl_entit
         return espl_set_inherit(world, entity, op->inherit);
     case OP_BATCH:
         return call_batch(world, op, entities);
-    case OPCODE_COUNT:
-        break;
+    default:
+        return call_structure(world, op, entities);
     }
-    abort();
 }
 
 // Run one operation in both worlds; in the faulted one the n-th allocation fails, for all n.
@@ -212,6 +252,58 @@ END_TEST
 START_TEST(each_call_fails_cleanly_when_all_later_allocations_fail)
 {
     run_scenario(true, 20);
+}
+END_TEST
+
+// Placements, tags and sibling places come and go. Entities 0 - 9 solos, 10 - 12 clones.
+static void run_change_scenario(bool fails_after, size_t least_points)
+{
+    const espl_transform general = stretched();
+    const operation scenario[] = {
+        {.code = OP_CREATE, .count = 8},
+        {.code = OP_ATTACH, .entity = 1, .parent = 0},
+        {.code = OP_ATTACH, .entity = 2, .parent = 0},
+        {.code = OP_ATTACH, .entity = 3, .parent = 0},
+        {.code = OP_ATTACH, .entity = 4, .parent = 2, .options = {.link = ESPL_LINK_FREE}},
+        {.code = OP_ATTACH, .entity = 5, .parent = 2},
+        {.code = OP_SET_SIBLING, .entity = 3, .before = 1},
+        {.code = OP_UNPLACE, .entity = 2},
+        {.code = OP_SET_SIBLING, .entity = 2, .before = 3},
+        {.code = OP_PLACE, .entity = 2, .value = general},
+        {.code = OP_PLACE, .entity = 0, .value = general},
+        {.code = OP_DISABLE, .entity = 0, .extent = ESPL_EXTENT_OWNED},
+        {.code = OP_UNPLACE, .entity = 0},
+        {.code = OP_CHANGE, .entity = 0, .count = 8},
+        {.code = OP_CHANGE, .entity = 3, .count = 4, .value = general, .has_placement = true},
+        {.code = OP_DISABLE, .entity = 2, .extent = ESPL_EXTENT_SUBTREE},
+        {.code = OP_ENABLE, .entity = 0, .extent = ESPL_EXTENT_SUBTREE},
+        {.code = OP_CHANGE_QUERY, .value = general, .has_placement = true},
+        {.code = OP_INSTANTIATE, .entity = 0, .count = 3},
+        {.code = OP_ENABLE, .entity = 10, .extent = ESPL_EXTENT_ENTITY},
+        {.code = OP_CHANGE_QUERY},
+        {.code = OP_SET_SIBLING, .entity = 3, .before = 15},
+        {.code = OP_DETACH, .entity = 2, .keep = ESPL_STAY_WORLD},
+    };
+    espl_entity entities[16] = {{0}};
+    pair p;
+
+    pair_begin(&p, fails_after);
+    for (size_t i = 0; i < sizeof scenario / sizeof *scenario; ++i) {
+        run(&p, &scenario[i], entities, scenario[i].code == OP_INSTANTIATE ? 10 : 0);
+    }
+    ck_assert_uint_ge(p.points, least_points);
+    pair_end(&p);
+}
+
+START_TEST(each_change_fails_cleanly_when_one_allocation_fails)
+{
+    run_change_scenario(false, 20);
+}
+END_TEST
+
+START_TEST(each_change_fails_cleanly_when_all_later_allocations_fail)
+{
+    run_change_scenario(true, 20);
 }
 END_TEST
 
@@ -319,14 +411,16 @@ START_TEST(a_world_is_made_whole_or_not_at_all)
 }
 END_TEST
 
+// Every other command clones, twice on average.
 START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
 {
+    const size_t count = test_fitting(300, 1) / 6 * 6;
     test_world test;
     espl_commands *commands = NULL;
     uint32_t number = 7;
     size_t points = 0;
     espl_component component = 0;
-    const espl_component_def number_def = {"number", sizeof number, 4};
+    const espl_component_def number_def = {.name = "number", .size = sizeof number, .alignment = 4};
 
     test_world_begin(&test, 0, NULL);
     ck_assert_int_eq(espl_component_register(test.world, &number_def, &component), ESPL_OK);
@@ -336,7 +430,7 @@ START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
     ck_assert_int_eq(espl_commands_create(test.world, 2, &commands), ESPL_OK);
 
     espl_recorder *const recorder = espl_commands_recorder(commands, 1);
-    for (size_t i = 0; i < 300; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
         espl_status status = ESPL_ERR_NO_MEMORY;
         for (size_t n = 1; status != ESPL_OK; ++n) {
@@ -353,8 +447,8 @@ START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
 
     espl_report report;
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(report.applied, 300);
-    ck_assert_uint_eq(report.created, 300);
+    ck_assert_uint_eq(report.applied, count);
+    ck_assert_uint_eq(report.created, count);
     espl_commands_destroy(commands);
     test_world_end(&test);
 }
@@ -402,6 +496,7 @@ END_TEST
 
 START_TEST(a_world_ends_at_zero_bytes_with_everything_in_it)
 {
+    const size_t count = test_fitting(200, 2) / 2;
     test_world test;
     espl_entity clones[100];
 
@@ -410,8 +505,8 @@ START_TEST(a_world_ends_at_zero_bytes_with_everything_in_it)
     const espl_transform value = stretched();
     ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_set_local(test.world, child, &value), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(test.world, root, 100, clones), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(test.world, clones[50]), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(test.world, root, count, clones), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(test.world, clones[count / 2]), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(test.world, espl_get_first_child(test.world, clones[7])),
                      ESPL_OK);
     test_world_end(&test);
@@ -424,15 +519,19 @@ START_TEST(reserved_room_needs_no_memory_later)
 {
     test_world test;
     espl_entity entity[64];
+    const size_t count = test_fitting(64, 2);
     const espl_component placement = ESPL_PLACEMENT;
 
     test_world_begin(&test, 0, NULL);
     // The first tree makes the archetypes and the scratch known.
     const espl_entity a = test_solo(test.world), b = test_solo(test.world);
     ck_assert_int_eq(espl_attach(test.world, b, a, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, 64), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, count), ESPL_OK);
+    if (count + 2 > test_limits_of_build().rows) { // past the chunk that is there
+        ck_assert_int_eq(espl_reserve_rows(test.world, &placement, 1, count), ESPL_OK);
+    }
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_create(test.world, &placement, 1, 64, entity), ESPL_OK);
+    ck_assert_int_eq(espl_create(test.world, &placement, 1, count, entity), ESPL_OK);
     ck_assert_uint_eq(test.heap.failures, 0);
     test_heap_arm(&test.heap, 0, false);
     test_world_end(&test);
@@ -539,6 +638,8 @@ static Suite *memory_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, each_call_fails_cleanly_when_one_allocation_fails);
     tcase_add_test(tcase, each_call_fails_cleanly_when_all_later_allocations_fail);
+    tcase_add_test(tcase, each_change_fails_cleanly_when_one_allocation_fails);
+    tcase_add_test(tcase, each_change_fails_cleanly_when_all_later_allocations_fail);
     tcase_add_test(tcase, each_call_on_side_arrays_fails_cleanly_when_one_allocation_fails);
     tcase_add_test(tcase, each_call_on_side_arrays_fails_cleanly_when_all_later_allocations_fail);
     tcase_add_test(tcase, a_world_is_made_whole_or_not_at_all);

@@ -300,15 +300,21 @@ END_TEST
 // A change of structure lays the hierarchy out anew, with what it needs.
 START_TEST(reserved_sides_go_with_a_rebuild_that_does_not_need_them)
 {
+    espl_commands *commands = NULL;
     test_world test;
     espl_entity *const node = begin(&test, 0);
     const size_t bytes = test_stats(test.world).bytes_tree;
 
     ck_assert_int_eq(espl_reserve_side(test.world, node[1]), ESPL_OK);
     ck_assert_uint_gt(test_stats(test.world).bytes_tree, bytes);
-    ck_assert_int_eq(espl_detach(test.world, node[COUNT - 1], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(espl_commands_recorder(commands, 0), 0, node[COUNT - 1],
+                                        ESPL_STAY_WORLD),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     ck_assert_uint_le(test_stats(test.world).bytes_tree, bytes);
     test_world_is_valid(test.world);
+    espl_commands_destroy(commands);
     free(node);
     test_world_end(&test);
 }
@@ -456,25 +462,25 @@ END_TEST
 
 START_TEST(a_batch_with_reserved_room_takes_no_memory)
 {
-    enum { WRITES = 1000 };
-    espl_write *const writes = malloc(WRITES * sizeof *writes);
+    const uint32_t nodes = test_fitting(500, 0), count = 2 * nodes;
+    espl_write *const writes = malloc(count * sizeof *writes);
     uint64_t random = 2;
     test_world test;
 
     ck_assert_ptr_nonnull(writes);
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, WRITES / 2);
-    for (uint32_t i = 0; i < WRITES; ++i) {
+    espl_entity *const node = plant_chain(test.world, nodes);
+    for (uint32_t i = 0; i < count; ++i) {
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
     }
-    shuffle_writes(writes, WRITES, &random);
-    ck_assert_int_eq(espl_reserve_writes(test.world, WRITES), ESPL_OK);
+    shuffle_writes(writes, count, &random);
+    ck_assert_int_eq(espl_reserve_writes(test.world, count), ESPL_OK);
     const size_t bytes = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve_writes(test.world, WRITES / 2), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_writes(test.world, nodes), ESPL_OK);
     ck_assert_uint_eq(test.heap.bytes, bytes);
 
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, WRITES, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(test.world, writes, count, NULL), ESPL_OK);
     ck_assert_int_eq(espl_write_batch(test.world, writes, 3, NULL), ESPL_OK);
     ck_assert_uint_eq(test.heap.calls, 0);
     test_heap_arm(&test.heap, 0, false);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Giving back what is spare, and counting what is taken.
+#include "lib/store/store.h"
+
+#include <string.h>
+
+// --- Chunks ---
+
+// Free the chunks of an archetype that hold no row, the last ones.
+static void drop_spare_chunks(espl__store *store, espl__archetype *archetype)
+{
+    const size_t needed =
+        archetype->count / archetype->capacity + (archetype->count % archetype->capacity != 0);
+
+    archetype->floor = 0;
+    while (espl__array_length(archetype->chunks) > needed) {
+        espl__chunk_drop(store, archetype);
+    }
+}
+
+// Take the free numbers at the end of the chunk table out of it; the others keep their order.
+static void cut_chunk_table(espl__store *store)
+{
+    const size_t free_count = espl__array_length(store->free_chunks);
+    size_t length = espl__array_length(store->chunks);
+    size_t kept = 0;
+
+    while (length > 0 && store->chunks[length - 1].bytes == NULL) {
+        length -= 1;
+    }
+    for (size_t i = 0; i < free_count; ++i) {
+        const uint32_t number = store->free_chunks[i];
+
+        if (number < length) {
+            store->chunks[number].position = (uint32_t)kept;
+            store->free_chunks[kept++] = number;
+        }
+    }
+    espl__array_set_length(store->free_chunks, kept);
+    espl__array_set_length(store->chunks, length);
+}
+
+// --- Tables ---
+
+static bool shrink_archetype(espl__store *store, espl__archetype *archetype)
+{
+    const bool chunks = ESPL_ARRAY_SHRINK(store->heap, ESPL__FOR_STORE, archetype->chunks, 0);
+    const bool set = ESPL_ARRAY_SHRINK(store->heap, ESPL__FOR_STORE, archetype->set, 0);
+    const bool columns = ESPL_ARRAY_SHRINK(store->heap, ESPL__FOR_STORE, archetype->columns, 0);
+
+    return chunks && set && columns;
+}
+
+// The lists of numbers keep room for all there could be, so that leaving needs no memory.
+static bool shrink_tables(espl__store *store)
+{
+    espl__heap *const heap = store->heap;
+    const size_t chunk_count = espl__array_length(store->chunks);
+    const size_t archetype_count = espl__array_length(store->archetypes);
+    bool is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->records, 0);
+
+    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->archetypes, 0) && is_done;
+    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->chunks, 0) && is_done;
+    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->free_chunks, chunk_count) && is_done;
+    is_done =
+        ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed_chunks, chunk_count) && is_done;
+    return ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed, archetype_count) && is_done;
+}
+
+bool espl__store_trim(espl__store *store)
+{
+    const size_t archetype_count = espl__array_length(store->archetypes);
+    bool is_done = true;
+
+    // Chunks first: their memory may serve the tables.
+    espl__rows_settle(store);
+    for (size_t i = 0; i < archetype_count; ++i) {
+        drop_spare_chunks(store, &store->archetypes[i]);
+    }
+    cut_chunk_table(store);
+    espl__map_trim(store->heap, ESPL__FOR_STORE, &store->component_names);
+    espl__map_trim(store->heap, ESPL__FOR_STORE, &store->archetype_sets);
+    for (size_t i = 0; i < archetype_count; ++i) {
+        is_done = shrink_archetype(store, &store->archetypes[i]) && is_done;
+    }
+    return shrink_tables(store) && is_done;
+}
+
+// --- Counting ---
+
+static size_t component_bytes(const espl__store *store)
+{
+    const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
+    size_t bytes = espl__map_bytes(&store->component_names);
+
+    for (espl_component number = 1; number <= count; ++number) {
+        const espl__component_info *const info = espl__component_info_of(store, number);
+
+        bytes += strlen(info->name) + 1 + info->reference_count * sizeof *info->references;
+    }
+    for (size_t i = 0; i < ESPL_COMPONENT_LIMIT / 64; ++i) {
+        bytes += store->component_blocks[i] != NULL ? 64 * sizeof(espl__component_info) : 0;
+    }
+    return bytes;
+}
+
+static size_t archetype_bytes(const espl__archetype *archetype)
+{
+    return ESPL_ARRAY_BYTES(archetype->set) + ESPL_ARRAY_BYTES(archetype->columns) +
+           ESPL_ARRAY_BYTES(archetype->chunks) +
+           espl__array_length(archetype->chunks) * archetype->chunk_bytes;
+}
+
+size_t espl__store_bytes(const espl__store *store)
+{
+    const size_t archetype_count = espl__array_length(store->archetypes);
+    size_t bytes = component_bytes(store) + espl__map_bytes(&store->archetype_sets);
+
+    for (size_t i = 0; i < archetype_count; ++i) {
+        bytes += archetype_bytes(&store->archetypes[i]);
+    }
+    return bytes + ESPL_ARRAY_BYTES(store->archetypes) + ESPL_ARRAY_BYTES(store->records) +
+           ESPL_ARRAY_BYTES(store->chunks) + ESPL_ARRAY_BYTES(store->free_chunks) +
+           ESPL_ARRAY_BYTES(store->changed) + ESPL_ARRAY_BYTES(store->changed_chunks);
+}

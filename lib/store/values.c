@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Reaching the values in rows, to read or to write them. What is written is stamped: the column of
+// its chunk gets the next version.
+#include "lib/store/store.h"
+
+#include <string.h>
+
+void espl__value_repeat(unsigned char *to, const unsigned char *value, size_t size, size_t count)
+{
+    const size_t total = size * count;
+    size_t done = size;
+
+    memmove(to, value, size);
+    while (done < total) {
+        const size_t step = done < total - done ? done : total - done;
+
+        memcpy(to + done, to, step);
+        done += step;
+    }
+}
+
+// --- Reaching values ---
+
+void *espl__row_value(const espl__store *store, uint32_t index, espl_component component)
+{
+    const espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+    const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
+    const uint32_t at = espl__archetype_column(archetype, component);
+
+    ESPL_CHECK(record->row < chunk->count);
+    if (at == ESPL__NONE) {
+        return NULL;
+    }
+    return chunk->bytes + archetype->columns[at].offset +
+           (size_t)record->row * archetype->columns[at].size;
+}
+
+void *espl__chunk_column(const espl__store *store, uint32_t chunk, espl_component component)
+{
+    const espl__chunk *const in = &store->chunks[chunk];
+    const espl__archetype *const archetype = &store->archetypes[in->archetype];
+    const uint32_t at = espl__archetype_column(archetype, component);
+
+    return at == ESPL__NONE ? NULL : in->bytes + archetype->columns[at].offset;
+}
+
+// --- Writing values ---
+
+void *espl__chunk_write(espl__store *store, uint32_t chunk, espl_component component)
+{
+    const espl__chunk *const in = &store->chunks[chunk];
+    const espl__archetype *const archetype = &store->archetypes[in->archetype];
+    const uint32_t at = espl__archetype_column(archetype, component);
+
+    if (at == ESPL__NONE) {
+        return NULL;
+    }
+    in->versions[at + 1] = ++store->version;
+    return in->bytes + archetype->columns[at].offset;
+}
+
+void *espl__row_write(espl__store *store, uint32_t index, espl_component component)
+{
+    const espl__record *const record = &store->records[index];
+    unsigned char *const column = espl__chunk_write(store, record->chunk, component);
+
+    ESPL_CHECK(record->row < store->chunks[record->chunk].count);
+    return column == NULL
+               ? NULL
+               : column + (size_t)record->row * espl__component_info_of(store, component)->size;
+}
+
+void espl__rows_fill(espl__store *store, uint32_t chunk, espl_component component, uint32_t first,
+                     uint32_t count, const void *value)
+{
+    const size_t size = espl__component_info_of(store, component)->size;
+    unsigned char *const column = count == 0 ? NULL : espl__chunk_write(store, chunk, component);
+
+    ESPL_CHECK(first + count <= store->chunks[chunk].count);
+    if (column == NULL) {
+        return;
+    }
+    if (value == NULL) {
+        memset(column + first * size, 0, count * size);
+    } else {
+        espl__value_repeat(column + first * size, value, size, count);
+    }
+}
+
+void espl__rows_fill_last(espl__store *store, uint32_t number, espl_component component,
+                          size_t count, const void *value)
+{
+    const espl__archetype *const archetype = &store->archetypes[number];
+    size_t row = archetype->count - count;
+
+    while (row < archetype->count) {
+        const uint32_t chunk = archetype->chunks[row / archetype->capacity];
+        const uint32_t first = (uint32_t)(row % archetype->capacity);
+        const uint32_t here = store->chunks[chunk].count - first;
+
+        espl__rows_fill(store, chunk, component, first, here, value);
+        row += here;
+    }
+}
+
+uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_component component)
+{
+    const espl__chunk *const in = &store->chunks[chunk];
+    const uint32_t at = espl__archetype_column(&store->archetypes[in->archetype], component);
+
+    return in->versions[at == ESPL__NONE ? 0 : at + 1];
+}
+
+void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot)
+{
+    espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+    const uint32_t offset = store->archetypes[chunk->archetype].placement_offset;
+
+    ESPL_CHECK(record->row < chunk->count);
+    record->slot = slot;
+    if (offset != ESPL__NONE) {
+        ((uint32_t *)(void *)(chunk->bytes + offset))[record->row] = slot;
+    }
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+// Whose rows a change is about: of an array, of a query, of what hangs below an entity. Rows are
+// sorted by chunk: a mark in the chunk tells where its rows are gathered.
+#include "lib/world/change.h"
+
+#include <string.h>
+
+void espl__change_begin(espl__change *c, espl_world *world)
+{
+    c->world = world;
+    c->placement = ESPL__PLACEMENT_STAYS;
+    c->add_count = c->remove_count = 0;
+    c->entities = c->listed = NULL;
+    c->buckets = c->few;
+    c->count = c->bucket_count = 0;
+    c->capacity = ESPL__CHANGE_FEW;
+    c->refused = ESPL__NO_ONE;
+}
+
+void *espl__change_take(const espl__change *c, size_t count, size_t size)
+{
+    return espl__heap_take(&c->world->heap, ESPL__FOR_COMMANDS, count, size, _Alignof(max_align_t));
+}
+
+void espl__change_give(const espl__change *c, void *block, size_t count, size_t size)
+{
+    espl__heap_give(&c->world->heap, ESPL__FOR_COMMANDS, block, count, size, _Alignof(max_align_t));
+}
+
+void espl__change_end(const espl__change *c)
+{
+    espl__change_give(c, c->listed, c->count, sizeof *c->listed);
+    if (c->buckets != c->few) {
+        espl__change_give(c, c->buckets, c->capacity, sizeof *c->buckets);
+    }
+}
+
+// --- Rows ---
+
+// Room for the buckets of so many entities, in so many chunks; these are others once placements
+// came or went.
+static espl_status make_room(espl__change *c, size_t entities, size_t chunks)
+{
+    const bool is_fixed = c->placement == ESPL__PLACEMENT_STAYS;
+    const size_t wanted = is_fixed && chunks < entities ? chunks : entities;
+
+    if (wanted <= c->capacity) {
+        return ESPL_OK;
+    }
+    espl__bucket *const block = espl__change_take(c, wanted, sizeof *block);
+
+    if (block == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    c->buckets = block;
+    c->capacity = wanted;
+    return ESPL_OK;
+}
+
+static size_t chunk_numbers(const espl__change *c)
+{
+    return espl__array_length(c->world->store.chunks);
+}
+
+static espl__bucket *open_bucket(espl__change *c, uint32_t number, size_t first)
+{
+    espl__chunk *const chunk = &c->world->store.chunks[number];
+    espl__bucket *const opened = &c->buckets[c->bucket_count];
+
+    ESPL_CHECK(c->bucket_count < c->capacity);
+    *opened = (espl__bucket){.chunk = number, .from = chunk->archetype, .first = first};
+    chunk->mark = (uint32_t)++c->bucket_count;
+    return opened;
+}
+
+// Take the row of a living entity; once, however often it is named.
+static void take_row(espl__change *c, uint32_t index, size_t number)
+{
+    const espl__record *const record = &c->world->store.records[index];
+    const uint32_t mark = c->world->store.chunks[record->chunk].mark;
+    espl__bucket *const in =
+        mark != 0 ? &c->buckets[mark - 1] : open_bucket(c, record->chunk, number);
+
+    in->rows[record->row / ESPL__WORD_BITS] |= UINT64_C(1) << record->row % ESPL__WORD_BITS;
+}
+
+static void clear_marks(const espl__change *c)
+{
+    for (size_t i = 0; i < c->bucket_count; ++i) {
+        c->world->store.chunks[c->buckets[i].chunk].mark = 0;
+    }
+}
+
+// Have a list of our own where entities are gone through after rows have moved.
+static espl_status make_list(espl__change *c, size_t count)
+{
+    if (c->placement == ESPL__PLACEMENT_STAYS || count == 0) {
+        return ESPL_OK;
+    }
+    c->listed = espl__change_take(c, count, sizeof *c->listed);
+    c->count = c->listed != NULL ? count : 0;
+    return c->listed != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}
+
+espl_status espl__gather_array(espl__change *c, const espl_entity *entities, size_t count)
+{
+    espl_status status = make_list(c, count);
+
+    status = status != ESPL_OK ? status : make_room(c, count, chunk_numbers(c));
+    if (status == ESPL_OK && c->listed != NULL) {
+        memcpy(c->listed, entities, count * sizeof *entities);
+    }
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        status = espl__entity_check(&c->world->store, entities[i]);
+        if (status == ESPL_OK) {
+            take_row(c, entities[i].index, i);
+        } else {
+            c->refused = i;
+        }
+    }
+    clear_marks(c);
+    c->entities = c->listed != NULL ? c->listed : entities;
+    return status;
+}
+
+// Entities that answer, and the chunks they stand in.
+static espl_status count_answers(const espl__change *c, const espl_query_def *def, size_t *entities,
+                                 size_t *chunks)
+{
+    espl_query query;
+    const espl_status status = espl__query_start(c->world, def, &query);
+
+    while (status == ESPL_OK && espl_query_next(&query)) {
+        *entities += query.count;
+        *chunks += 1;
+    }
+    return status;
+}
+
+static void gather_answers(espl__change *c, const espl_query_def *def)
+{
+    size_t entities = 0;
+    espl_query query;
+    const espl_status status = espl__query_start(c->world, def, &query);
+
+    ESPL_CHECK(status == ESPL_OK);
+    while (status == ESPL_OK && espl_query_next(&query)) {
+        const uint32_t chunk = c->world->store.records[query.entities[0].index].chunk;
+        espl__bucket *const in = open_bucket(c, chunk, entities);
+
+        for (size_t row = 0; row < query.count; ++row) {
+            in->rows[row / ESPL__WORD_BITS] |= UINT64_C(1) << row % ESPL__WORD_BITS;
+        }
+        if (c->listed != NULL) {
+            memcpy(c->listed + entities, query.entities, query.count * sizeof *c->listed);
+        }
+        entities += query.count;
+    }
+    clear_marks(c);
+    c->entities = c->listed;
+}
+
+espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_t *entities)
+{
+    size_t chunks = 0;
+    espl_status status = count_answers(c, def, entities, &chunks);
+
+    status = status != ESPL_OK ? status : make_list(c, *entities);
+    status = status != ESPL_OK ? status : make_room(c, *entities, chunks);
+    if (status == ESPL_OK) {
+        gather_answers(c, def);
+    }
+    return status;
+}
+
+// The living node after `slot` in a walk over what hangs below `top`, parents first.
+static uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters)
+{
+    uint32_t next = enters ? espl__living_first_child(forest, slot) : ESPL__NO_SLOT;
+
+    while (next == ESPL__NO_SLOT && slot != top) {
+        next = espl__living_next_sibling(forest, slot);
+        slot = espl__living_parent(forest, slot);
+    }
+    return next;
+}
+
+espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent extent)
+{
+    const espl__forest *const forest = &c->world->forest;
+    const size_t below = extent == ESPL_EXTENT_ENTITY ? 0 : espl__living_below(forest, top);
+    const espl_status status = make_room(c, below + 1, chunk_numbers(c));
+    uint32_t slot = top;
+
+    while (status == ESPL_OK && slot != ESPL__NO_SLOT) {
+        const bool is_in = slot == top || extent == ESPL_EXTENT_SUBTREE ||
+                           !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+
+        if (is_in) {
+            take_row(c, forest->entity[slot], 0);
+        }
+        slot = next_below(forest, slot, top, is_in && below != 0);
+    }
+    clear_marks(c);
+    return status;
+}
+
+// Sort the rows again: they are elsewhere after a playback.
+void espl__gather_again(espl__change *c)
+{
+    c->bucket_count = 0;
+    for (size_t i = 0; i < c->count; ++i) {
+        take_row(c, c->listed[i].index, i);
+    }
+    clear_marks(c);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// What the operations on siblings and components are made of, good and bad.
+#include "tests/picks.h"
+
+// --- Components ---
+
+// Those that a side has besides the tag, and may have or not.
+static const espl_component components[] = {ESPL_PREFAB, ESPL_DISABLED, MODEL_MARK, MODEL_LOAD,
+                                            MODEL_KIN};
+
+enum { KINDS = sizeof components / sizeof *components };
+
+// All of them at once make so many archetypes that little stands in each.
+uint32_t pick_components(uint64_t *random)
+{
+    uint32_t set = 0;
+
+    for (uint32_t i = 0; i < KINDS; ++i) {
+        set |= test_one_in(random, 2) ? model_bit(components[i]) : 0;
+    }
+    return set;
+}
+
+static uint32_t pick_component_bit(test_tape *tape)
+{
+    uint32_t bit = 0;
+
+    while ((bit & tape->style.components) == 0) {
+        bit = model_bit(components[test_below(&tape->random, KINDS)]);
+    }
+    return bit;
+}
+
+// Any node that ever was, or none.
+static uint32_t pick_kin(test_tape *tape)
+{
+    const uint32_t count = tape->model.count;
+
+    if (count == 0 || test_one_in(&tape->random, 8)) {
+        return MODEL_NONE;
+    }
+    return test_one_in(&tape->random, 4) ? test_below(&tape->random, count) : pick_living(tape);
+}
+
+static uint32_t known_kin(uint32_t kin)
+{
+    return kin == MODEL_DEAD ? MODEL_NONE : kin;
+}
+
+void pick_given(test_tape *tape, operation *op)
+{
+    for (uint32_t i = test_below(&tape->random, 3); i > 0; --i) {
+        op->given |= pick_component_bit(tape);
+    }
+    op->load = test_random(&tape->random);
+    op->kin = known_kin(pick_kin(tape));
+}
+
+static model_change pick_change(test_tape *tape, bool may_place)
+{
+    uint64_t *const random = &tape->random;
+    model_change change = {.placement = pick_value(tape, pick_living(tape), false)};
+
+    for (uint32_t i = 1 + test_below(random, 4); i > 0; --i) {
+        const uint32_t bit = pick_component_bit(tape);
+        *(test_one_in(random, 2) ? &change.add : &change.remove) |= bit;
+    }
+    if (test_one_in(random, 6)) {
+        change.add |= model_bit(MODEL_TAG);
+    }
+    if (may_place && test_one_in(random, 4)) {
+        const bool takes = tape->style.has_unplaced && test_one_in(random, 2);
+        *(takes ? &change.remove : &change.add) |= model_bit(ESPL_PLACEMENT);
+    }
+    change.remove &= ~change.add;
+    change.zeroed = test_one_in(random, 3) ? change.add & (uint32_t)test_random(random) : 0;
+    change.values = (model_values){(uint32_t)test_random(random), test_random(random),
+                                   known_kin(pick_kin(tape))};
+    change.flaw =
+        test_one_in(random, 32) ? (model_flaw)test_below(random, MODEL_FLAW_COUNT) : MODEL_FLAWLESS;
+    return change;
+}
+
+// --- Queries ---
+
+static uint32_t pick_bits(uint64_t *random, uint32_t one_in, uint32_t most)
+{
+    uint32_t bits = 0;
+
+    if (test_one_in(random, one_in)) {
+        for (uint32_t i = 1 + test_below(random, most); i > 0; --i) {
+            bits |= model_bit(ESPL_PLACEMENT + test_below(random, MODEL_COMPONENT_END - 1));
+        }
+    }
+    return bits;
+}
+
+model_query pick_query(uint64_t *random)
+{
+    return (model_query){.all = pick_bits(random, 2, 2),
+                         .none = pick_bits(random, 3, 2),
+                         .any = pick_bits(random, 3, 3),
+                         .include = test_below(random, 4)};
+}
+
+// --- Operations ---
+
+static void name_nodes(test_tape *tape, operation *op)
+{
+    const bool are_good = !test_one_in(&tape->random, 4);
+
+    op->count = op->change_form == CHANGE_ARRAY ? test_below(&tape->random, 12) : 1;
+    tape_reserve_named(tape, op->count + 1);
+    for (uint32_t i = 0; i < op->count; ++i) {
+        const bool repeats = i > 0 && test_one_in(&tape->random, 8);
+        const uint32_t node = are_good ? pick_living(tape) : pick_any(tape);
+
+        tape->named[i] = repeats              ? tape->named[test_below(&tape->random, i)]
+                         : node == TAPE_ALIEN ? MODEL_FOREIGN
+                                              : node;
+    }
+}
+
+static void pick_sibling(test_tape *tape, operation *op)
+{
+    const bool is_member =
+        is_living_node(tape, op->entity) && tape->model.nodes[op->entity].parent != MODEL_NONE;
+
+    if (test_one_in(&tape->random, 4)) {
+        op->before = MODEL_NONE;
+    } else if (is_member && !test_one_in(&tape->random, 8)) {
+        op->before = tape->model.nodes[tape->model.nodes[op->entity].parent].first;
+        for (uint32_t i = test_below(&tape->random, 4); i > 0 && op->before != MODEL_NONE; --i) {
+            op->before = tape->model.nodes[op->before].next;
+        }
+    } else {
+        op->before = pick_any(tape);
+    }
+}
+
+void pick_change_of(test_tape *tape, operation *op)
+{
+    op->change_form = (change_form)test_below(&tape->random, CHANGE_FORM_COUNT);
+    if (op->code == OP_SET_SIBLING) {
+        pick_sibling(tape, op);
+    } else if (op->code == OP_ENABLE || op->code == OP_DISABLE) {
+        const uint32_t kind = test_below(&tape->random, 64);
+        op->extent = kind == 0 ? (espl_extent)9 : (espl_extent)(kind % 3);
+    } else if (op->code == OP_PLACE) {
+        op->change.zeroed = test_one_in(&tape->random, 8) ? model_bit(ESPL_PLACEMENT) : 0;
+    } else if (op->code == OP_CHANGE) {
+        name_nodes(tape, op);
+        op->change = pick_change(tape, true);
+    } else if (op->code == OP_CHANGE_QUERY) {
+        op->change = pick_change(tape, false);
+        op->query = pick_query(&tape->random);
+    }
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+// A world of entities that refer to each other through components, to be cloned.
+#ifndef ESPALIER_TESTS_COMMANDS_LINKED_H
+#define ESPALIER_TESTS_COMMANDS_LINKED_H
+
+#include "tests/support.h"
+
+#include <check.h>
+#include <string.h>
+
+// Three references at odd addresses, and a byte of ordinary data on either side of each.
+enum { LINKS = 3, LINKS_SIZE = 28 };
+
+static const uint32_t link_offsets[LINKS] = {1, 10, 19};
+
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_component links, target, data, mark;
+    espl_commands *commands;
+    espl_recorder *lane;
+    espl_report report;
+} scene;
+
+static inline espl_component register_one(espl_world *world, const espl_component_def *def)
+{
+    espl_component out = 0;
+
+    ck_assert_int_eq(espl_component_register(world, def, &out), ESPL_OK);
+    return out;
+}
+
+static inline void scene_begin(scene *s)
+{
+    static const uint32_t first[1] = {0};
+
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 5, NULL);
+    s->world = s->test.world;
+    s->links =
+        register_one(s->world, &(espl_component_def){"links", LINKS_SIZE, 1, link_offsets, LINKS});
+    s->data = register_one(s->world, &(espl_component_def){"data", 8, 8, NULL, 0});
+    s->target = register_one(s->world, &(espl_component_def){"target", 8, 4, first, 1});
+    s->mark = register_one(s->world, &(espl_component_def){"mark", 0, 1, NULL, 0});
+    ck_assert_int_eq(espl_commands_create(s->world, 1, &s->commands), ESPL_OK);
+    s->lane = espl_commands_recorder(s->commands, 0);
+}
+
+static inline void scene_end(scene *s)
+{
+    espl_commands_destroy(s->commands);
+    test_world_end(&s->test);
+}
+
+static inline void play(scene *s)
+{
+    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
+    ck_assert_uint_eq(s->report.refused, 0);
+    test_world_is_valid(s->world);
+}
+
+static inline espl_entity resolved(const scene *s, espl_entity pending)
+{
+    espl_entity out = {0};
+
+    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    return out;
+}
+
+// --- Entities with references ---
+
+static inline espl_entity make(scene *s)
+{
+    const espl_component set[] = {ESPL_PLACEMENT, s->links, s->data, s->target};
+    espl_entity entity = {0};
+
+    ck_assert_int_eq(espl_create(s->world, set, 4, 1, &entity), ESPL_OK);
+    return entity;
+}
+
+static inline espl_entity make_below(scene *s, espl_entity parent, espl_link link)
+{
+    const espl_entity entity = make(s);
+
+    ck_assert_int_eq(espl_attach(s->world, entity, parent, &(espl_attach_options){.link = link}),
+                     ESPL_OK);
+    return entity;
+}
+
+static inline void pack_links(unsigned char *bytes, const espl_entity *named)
+{
+    memset(bytes, 0x5a, LINKS_SIZE);
+    for (int i = 0; i < LINKS; ++i) {
+        memcpy(bytes + link_offsets[i], &named[i], sizeof named[i]);
+    }
+}
+
+static inline void set_links(scene *s, espl_entity entity, espl_entity a, espl_entity b,
+                             espl_entity c)
+{
+    const espl_entity named[LINKS] = {a, b, c};
+    unsigned char bytes[LINKS_SIZE];
+
+    pack_links(bytes, named);
+    ck_assert_int_eq(espl_set(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+}
+
+static inline void set_target(scene *s, espl_entity entity, espl_entity named)
+{
+    ck_assert_int_eq(espl_set(s->world, entity, s->target, &named, sizeof named), ESPL_OK);
+}
+
+static inline espl_entity link_of(const scene *s, espl_entity entity, int i)
+{
+    unsigned char bytes[LINKS_SIZE];
+    espl_entity named;
+
+    ck_assert_int_eq(espl_get(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_assert(bytes[0] == bytes[9] && bytes[9] == bytes[18] && bytes[18] == bytes[27]);
+    memcpy(&named, bytes + link_offsets[i], sizeof named);
+    return named;
+}
+
+static inline espl_entity target_of(const scene *s, espl_entity entity)
+{
+    espl_entity named = {0};
+
+    ck_assert_int_eq(espl_get(s->world, entity, s->target, &named, sizeof named), ESPL_OK);
+    return named;
+}
+
+static inline void ck_names(espl_entity named, espl_entity wanted)
+{
+    ck_assert_msg(espl_entity_equal(named, wanted), "names %u/%x, not %u/%x", named.index,
+                  named.generation, wanted.index, wanted.generation);
+}
+
+static inline espl_entity child(const scene *s, espl_entity parent, size_t n)
+{
+    espl_entity at = espl_get_first_child(s->world, parent);
+
+    for (; n > 0; --n) {
+        at = espl_get_next_sibling(s->world, at);
+    }
+    ck_assert(!espl_entity_is_null(at));
+    return at;
+}
+
+static inline espl_entity clone(scene *s, espl_entity source)
+{
+    espl_entity out = {0};
+
+    ck_assert_int_eq(espl_instantiate(s->world, source, 1, &out), ESPL_OK);
+    test_world_is_valid(s->world);
+    return out;
+}
+
+static const espl_entity nobody = {0, 0};
+
+// --- Random trees ---
+
+enum { TREE = 24 };
+
+typedef struct tree {
+    espl_entity nodes[TREE];
+    espl_entity pairs[TREE][2]; // of the closure: source and its clone
+    uint32_t pair_count;
+} tree;
+
+static inline void plant(scene *s, uint64_t *random, tree *t)
+{
+    for (uint32_t i = 0; i < TREE; ++i) {
+        t->nodes[i] = i == 0 || test_one_in(random, 6)
+                          ? make(s)
+                          : make_below(s, t->nodes[test_below(random, i)],
+                                       test_one_in(random, 4) ? ESPL_LINK_FREE : ESPL_LINK_OWNED);
+    }
+    for (uint32_t i = 0; i < TREE; ++i) {
+        set_links(s, t->nodes[i], t->nodes[test_below(random, TREE)],
+                  t->nodes[test_below(random, TREE)],
+                  test_one_in(random, 2) ? nobody : t->nodes[test_below(random, TREE)]);
+        set_target(s, t->nodes[i], t->nodes[test_below(random, TREE)]);
+    }
+}
+
+#endif

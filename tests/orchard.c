@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT
+#include "tests/orchard.h"
+
+#include "tests/placing.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- Shapes ---
+
+bool shape_next(uint32_t *depth, uint32_t count)
+{
+    for (uint32_t i = count; i-- > 1;) {
+        if (depth[i] <= depth[i - 1]) {
+            depth[i] += 1;
+            for (uint32_t k = i + 1; k < count; ++k) {
+                depth[k] = 1;
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+shape shape_of(const uint32_t *depth, uint32_t count, uint32_t free_links)
+{
+    shape out = {.count = count, .free_links = free_links};
+
+    out.parent[0] = MODEL_NONE;
+    for (uint32_t i = 1; i < count; ++i) {
+        out.parent[i] = i - 1;
+        while (depth[out.parent[i]] != depth[i] - 1) {
+            out.parent[i] -= 1;
+        }
+    }
+    return out;
+}
+
+// What must succeed. Check tells each success of an assertion of its own to the runner, which takes
+// longer than the call.
+static void must(const orchard *o, espl_status status)
+{
+    tape_demand(&o->tape, status == ESPL_OK, "%s", espl_status_name(status));
+}
+
+// --- Begin and end ---
+
+void orchard_begin(orchard *o, uint32_t ways)
+{
+    memset(o, 0, sizeof *o);
+    tape_begin(&o->tape, 1, 4);
+    o->tape.style.values = VALUES_STRETCHED;
+    side_begin(&o->side, 1, NULL);
+    o->cases = malloc(ORCHARD_CASES * sizeof *o->cases);
+    ck_assert_ptr_nonnull(o->cases);
+    o->ways = ways;
+}
+
+// --- Planting ---
+
+// Placements differ from node to node, so that a mix-up shows.
+static espl_transform value_of(uint32_t i)
+{
+    espl_transform value = test_at((float)(i + 1), (float)(i * i), -3);
+
+    value.rotation[i % 3] = 0.6f;
+    value.rotation[3] = 0.8f;
+    value.scale = i % 4 == 3 ? 2.0f : 1.0f;
+    value.stretch[i % 3] = i % 4 == 2 ? 1.5f : 1.0f;
+    return value;
+}
+
+static uint32_t stride_of(const orchard *o)
+{
+    return o->shape.count + 1;
+}
+
+static void create_all(orchard *o, uint32_t count)
+{
+    const espl_component set[2] = {MODEL_TAG, ESPL_PLACEMENT};
+    espl_world *const world = o->side.world;
+
+    o->side.handles = realloc(o->side.handles, (count + (size_t)1) * sizeof *o->side.handles);
+    ck_assert_ptr_nonnull(o->side.handles);
+    o->side.capacity = count + 1;
+    must(o, espl_create(world, set, 2, count, o->side.handles));
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl_write_value value = {.transform = value_of(i % stride_of(o))};
+        const espl_entity entity = o->side.handles[i];
+
+        must(o, espl_set(world, entity, MODEL_TAG, &i, sizeof i));
+        must(o, espl_set_local(world, entity, &value.transform));
+        (void)model_create(&o->tape.model, true, i);
+        (void)model_write(&o->tape.model, i, ESPL_WRITE_LOCAL, &value);
+    }
+    o->side.mapped = count;
+}
+
+// All trees in one playback.
+static void plant(orchard *o)
+{
+    if (test_is_worn(o->made + 1, (size_t)o->held + 1)) {
+        side_end(&o->side);
+        side_begin(&o->side, 1, NULL);
+        o->made = 0;
+    }
+    espl_recorder *const recorder = espl_commands_recorder(o->side.batch, 0);
+    const uint32_t stride = stride_of(o), count = stride * o->count;
+
+    create_all(o, count);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t node = i % stride;
+        espl_attach_options options = {.position = ESPL_STAY_LOCAL,
+                                       .rotation = ESPL_STAY_LOCAL,
+                                       .scale = ESPL_STAY_LOCAL,
+                                       .link = (espl_link)(o->shape.free_links >> node & 1)};
+
+        if (node == 0 || node == o->shape.count) {
+            continue;
+        }
+        const uint32_t parent = i - node + o->shape.parent[node];
+        must(o, espl_record_attach(recorder, 0, o->side.handles[i], o->side.handles[parent],
+                                   &options));
+        (void)model_attach(&o->tape.model, i, parent, MODEL_NONE, &options);
+    }
+    must(o, espl_play(o->side.world, o->side.batch, NULL));
+    espl_commands_reset(o->side.batch);
+}
+
+// Fell everything and begin anew with node 0.
+static void clear(orchard *o)
+{
+    const test_model *const model = &o->tape.model;
+    espl_world_stats stats;
+
+    for (uint32_t i = 0; i < model->living_count; ++i) {
+        const uint32_t node = model->living[i];
+        if (model->nodes[node].parent == MODEL_NONE) {
+            must(o, espl_destroy_subtree(o->side.world, o->side.handles[node]));
+        }
+    }
+    espl_stats(o->side.world, &stats);
+    tape_demand(&o->tape, stats.entities == 0 && stats.ghosts == 0, "%zu live, %zu are ghosts",
+                stats.entities, stats.ghosts);
+    o->made += model->count;
+    model_clear(&o->tape.model);
+    o->side.mapped = 0;
+}
+
+// --- Cases ---
+
+static uint32_t moved(uint32_t operand, uint32_t first)
+{
+    return operand < TAPE_PENDING ? operand + first : operand;
+}
+
+// The operation on the tree of its case.
+static operation operation_on(const orchard *o, uint32_t at, uint32_t step)
+{
+    const uint32_t first = at * stride_of(o);
+    operation op = o->cases[at].steps[step];
+
+    op.entity = moved(op.entity, first);
+    op.parent = moved(op.parent, first);
+    op.before = moved(op.before, first);
+    return op;
+}
+
+static void note_outcome(orchard *o, uint32_t at, uint32_t step, espl_status status)
+{
+    const bool is_last = step + 1 == o->cases[at].count;
+
+    o->tried += is_last;
+    o->done += is_last && status >= 0;
+    o->refused += is_last && status < 0;
+}
+
+static void run_step(orchard *o, uint32_t at, uint32_t step)
+{
+    const operation op = operation_on(o, at, step);
+
+    o->tape.at = at;
+    o->tape.code = op.code;
+    const espl_status status = side_run(&o->side, &o->tape, &op);
+    const model_answer answer = tape_apply(&o->tape, &op);
+    side_check(&o->side, &o->tape, &op, status, answer);
+    side_map(&o->side, &o->tape, &op);
+    note_outcome(o, at, step, status);
+}
+
+static void prepare_all(orchard *o)
+{
+    for (uint32_t i = 0; i < o->count; ++i) {
+        for (uint32_t step = 0; step < o->cases[i].prepared; ++step) {
+            run_step(o, i, step);
+        }
+    }
+}
+
+static void run_at_once(orchard *o)
+{
+    for (uint32_t i = 0; i < o->count; ++i) {
+        for (uint32_t step = o->cases[i].prepared; step < o->cases[i].count; ++step) {
+            run_step(o, i, step);
+        }
+    }
+}
+
+static void record_all(orchard *o)
+{
+    for (uint32_t i = 0; i < o->count; ++i) {
+        for (uint32_t step = o->cases[i].prepared; step < o->cases[i].count; ++step) {
+            operation *const own = &o->cases[i].steps[step];
+
+            if (own->code == OP_INSTANCE) {
+                own->pending = tape_pend(&o->tape, own->count);
+            }
+            const operation op = operation_on(o, i, step);
+            must(o, side_record(&o->side, &op));
+        }
+    }
+}
+
+static void run_recorded(orchard *o)
+{
+    uint32_t number = 0;
+
+    record_all(o);
+    must(o, espl_play(o->side.world, o->side.batch, NULL));
+    for (uint32_t i = 0; i < o->count; ++i) {
+        o->tape.at = i;
+        for (uint32_t step = o->cases[i].prepared; step < o->cases[i].count; ++step) {
+            const operation op = operation_on(o, i, step);
+
+            o->tape.code = op.code;
+            const model_answer answer = tape_apply(&o->tape, &op);
+            const espl_status status = espl_commands_result(o->side.batch, 0, number++);
+            tape_demand(&o->tape, (answer & model_answer_of(status)) != 0,
+                        "came to %s, allowed set %#x", espl_status_name(status), answer);
+            note_outcome(o, i, step, status);
+        }
+    }
+    side_map(&o->side, &o->tape, NULL);
+    espl_commands_reset(o->side.batch);
+    tape_forget_pending(&o->tape);
+}
+
+// Purge what died: not a bit of what can be read changes.
+static void purge(orchard *o)
+{
+    espl_world_stats stats;
+
+    espl_stats(o->side.world, &stats);
+    if (stats.ghosts != 0) {
+        must(o, espl_trim(o->side.world));
+        espl_stats(o->side.world, &stats);
+        tape_demand(&o->tape, stats.ghosts == 0, "%zu ghosts after a purge", stats.ghosts);
+        side_compare(&o->side, &o->tape);
+    }
+}
+
+static void run(orchard *o)
+{
+    for (uint32_t way = ORCHARD_AT_ONCE; way <= ORCHARD_RECORDED && o->count != 0; way *= 2) {
+        if ((o->ways & way) == 0) {
+            continue;
+        }
+        snprintf(o->note, sizeof o->note, "%s, %u nodes a tree, free links %#x",
+                 way == ORCHARD_RECORDED ? "recorded" : "at once", stride_of(o),
+                 o->shape.free_links);
+        o->tape.note = o->note;
+        plant(o);
+        prepare_all(o);
+        if (way == ORCHARD_RECORDED) {
+            run_recorded(o);
+        } else {
+            run_at_once(o);
+        }
+        side_compare(&o->side, &o->tape);
+        purge(o);
+        clear(o);
+    }
+    o->count = o->held = 0;
+}
+
+void orchard_turn(orchard *o, const shape *s)
+{
+    run(o);
+    o->shape = *s;
+}
+
+void orchard_end(orchard *o)
+{
+    run(o);
+    free(o->cases);
+    side_end(&o->side);
+    tape_end(&o->tape);
+}
+
+// Entities of a case at once: its tree, and the clones of it at most that its steps make.
+static uint32_t held_by(const orchard *o, const operation *ops, uint32_t count)
+{
+    uint32_t trees = 1;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        trees += ops[i].code == OP_INSTANCE ? ops[i].count : 0;
+    }
+    return trees * stride_of(o);
+}
+
+void orchard_try_all(orchard *o, const operation *ops, uint32_t count, uint32_t prepared)
+{
+    const uint32_t held = held_by(o, ops, count);
+
+    if (o->held + held > test_fitting(ORCHARD_CASES * CASE_ENTITIES, 1)) {
+        run(o);
+    }
+    orchard_case *const one = &o->cases[o->count++];
+
+    o->held += held;
+    tape_demand(&o->tape, count <= CASE_STEPS, "a case of %u steps", count);
+    memcpy(one->steps, ops, count * sizeof *ops);
+    one->count = count;
+    one->prepared = prepared;
+    if (o->count == ORCHARD_CASES) {
+        run(o);
+    }
+}
+
+void orchard_try(orchard *o, const operation *op)
+{
+    orchard_try_all(o, op, 1, 0);
+}

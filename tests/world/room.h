@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What tests of limits share: room for entities, and components by the dozen.
+#ifndef ESPALIER_TESTS_WORLD_ROOM_H
+#define ESPALIER_TESTS_WORLD_ROOM_H
+
+#include "lib/store/store.h"
+#include "tests/runner.h"
+
+#define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
+
+// Entities that a test may have at once, beside a few of its own.
+static inline size_t room_for(size_t count)
+{
+    return count < INDEX_LIMIT / 2 ? count : INDEX_LIMIT / 2;
+}
+
+static inline espl_status register_kind(espl_world *world, const char *name, size_t size,
+                                        size_t alignment, espl_component *out)
+{
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
+
+    return espl_component_register(world, &def, out);
+}
+
+// Tags "tag000", "tag001" and so on.
+static inline void register_tags(espl_world *world, espl_component *tag, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        char name[8] = "tag???";
+
+        name[3] = (char)('0' + i / 100);
+        name[4] = (char)('0' + i / 10 % 10);
+        name[5] = (char)('0' + i % 10);
+        ck_assert_int_eq(register_kind(world, name, 0, 1, &tag[i]), ESPL_OK);
+    }
+}
+
+#endif
