@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# tests/BUGS.md and the tests agree: each test that it names stands in the file it names and is run,
+# each entry of the classes that are done has a test, each other one has a test or a reason, and a
+# test that begins with the number of an entry is named there, in the row of that entry.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+cd "${srcdir:-.}" || exit 99
+table=tests/BUGS.md
+
+# Rows of the table as lines: entry, file, test; "-" for what is not there. Cells hold the files,
+# each with a colon and its tests in backquotes.
+list_rows()
+{
+    awk -F '|' '
+        $2 ~ /^ [A-L][0-9]+ $/ {
+            entry = $2
+            gsub(/ /, "", entry)
+            if ($4 ~ /^ later: [a-z]/) { print entry, "later", "-"; next }
+            seen = 0
+            parts = split($4, part, ";")
+            for (i = 1; i <= parts; ++i) {
+                if (!match(part[i], /tests\/[a-z_\/]+_test\.c:/)) continue
+                file = substr(part[i], RSTART, RLENGTH - 1)
+                names = split(part[i], name, "`")
+                for (k = 2; k <= names; k += 2) { print entry, file, name[k]; seen = 1 }
+            }
+            if (!seen) print entry, "-", "-"
+        }
+    ' $table
+}
+
+# Tests that begin with numbers of entries, as lines: entry, file, test.
+list_numbered()
+{
+    awk '
+        match($0, /^START_TEST\(([a-l][0-9]+_)+/) {
+            test = substr($0, 12, index($0, ")") - 12)
+            rest = test
+            while (match(rest, /^[a-l][0-9]+_/)) {
+                print toupper(substr(rest, 1, RLENGTH - 1)), FILENAME, test
+                rest = substr(rest, RLENGTH + 1)
+            }
+        }
+    ' tests/*/*_test.c
+}
+
+# Each test named is in its file, and added to a case there.
+find_named()
+{
+    list_rows | awk '$3 != "-"' | {
+        wrong=0
+        while read -r entry file name; do
+            grep -q "^START_TEST(${name})\$" "$file" &&
+                grep -v START_TEST "$file" | grep -q "[ (]${name}[,)]" && continue
+            echo "$entry: $file has no test $name that is run" >&2
+            wrong=1
+        done
+        test $wrong -eq 0
+    }
+}
+
+# Numbers of a class follow each other upwards, without repeats.
+find_disorder()
+{
+    list_rows | awk '
+        { class = substr($1, 1, 1); number = substr($1, 2) + 0 }
+        $1 == last { next }
+        class == before && number <= highest { print $1 " is out of order"; bad = 1 }
+        { last = $1; before = class; highest = number; count += 1 }
+        END { if (count < 100) { print count + 0 " entries"; bad = 1 }; exit bad }
+    ' >&2
+}
+
+find_untested()
+{
+    list_rows | awk '
+        $2 == "-" { print $1 " has neither a test nor a reason"; bad = 1 }
+        $2 == "later" && $1 ~ /^[ABCDEHK]/ { print $1 " lacks a test"; bad = 1 }
+        $2 ~ /_test/ && index(tolower("_" $3), "_" tolower($1) "_") { numbered[$1] = 1 }
+        { all[$1] = 1 }
+        END {
+            for (entry in all) {
+                if (entry ~ /^[ABCDEHK]/ && !(entry in numbered)) {
+                    print entry " has no test that begins with its number"
+                    bad = 1
+                }
+            }
+            exit bad
+        }
+    ' >&2
+}
+
+# Lines of the second list that the first one lacks.
+find_unlisted()
+{
+    list_numbered >"$room/numbered"
+    list_rows | sort -u >"$room/rows"
+    sort -u "$room/numbered" | comm -13 "$room/rows" - | sed 's/^/not in the table: /' >"$room/lacking"
+    cat "$room/lacking" >&2
+    test -s "$room/numbered" && test ! -s "$room/lacking"
+}
+
+room=$(mktemp -d "${TMPDIR:-/tmp}/bugs.XXXXXX") || exit 99
+trap 'rm -rf "$room"' EXIT
+LC_ALL=C
+export LC_ALL
+find_disorder
+ok "the table lists its entries in order"
+find_named
+ok "each test that the table names is there and is run"
+find_untested
+ok "each entry has a test or a reason, and each of A, B, C, D, E, H and K a test of its number"
+find_unlisted
+ok "each test that begins with the number of an entry is named in its row"
+done_testing

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: MIT
+// Where the rows of clones stand: copies of one source member are neighbours, in the archetype that
+// they keep, whatever their number; and the original is not touched.
+#include "lib/world/inside.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS = 5, SPEED_SIZE = 12 };
+
+// A prefab: three members with values, of two archetypes, one without a placement, one disabled.
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_component speed, tag;
+    espl_entity members[MEMBERS]; // breadth-first
+} scene;
+
+static void attach(scene *s, uint32_t child, uint32_t parent)
+{
+    ck_assert_int_eq(espl_attach(s->world, s->members[child], s->members[parent], NULL), ESPL_OK);
+}
+
+static espl_entity create(const scene *s, const espl_component *set, size_t count)
+{
+    espl_entity out = {0};
+
+    ck_assert_int_eq(espl_create(s->world, set, count, 1, &out), ESPL_OK);
+    return out;
+}
+
+static void scene_begin(scene *s)
+{
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 6, NULL);
+    s->world = s->test.world;
+    const espl_component_def speed = {"speed", SPEED_SIZE, 4, NULL, 0};
+    const espl_component_def tag = {"tag", 0, 1, NULL, 0};
+    ck_assert_int_eq(espl_component_register(s->world, &speed, &s->speed), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(s->world, &tag, &s->tag), ESPL_OK);
+
+    const espl_component set[] = {ESPL_PLACEMENT, s->speed, ESPL_PREFAB, s->tag, ESPL_DISABLED};
+    s->members[0] = create(s, set, 3);
+    s->members[1] = create(s, set, 2);
+    s->members[2] = create(s, set + 1, 1);
+    s->members[3] = create(s, set, 2);
+    s->members[4] = create(s, set, 5);
+    attach(s, 1, 0);
+    attach(s, 2, 0);
+    attach(s, 3, 1);
+    attach(s, 4, 2);
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        const float value[3] = {(float)i, 2.5f, -1};
+        ck_assert_int_eq(espl_set(s->world, s->members[i], s->speed, value, sizeof value), ESPL_OK);
+    }
+}
+
+static void scene_end(scene *s)
+{
+    test_world_end(&s->test);
+}
+
+// --- Rows ---
+
+static uint32_t archetype_of(const espl_world *world, espl_entity entity)
+{
+    return world->store.chunks[world->store.records[entity.index].chunk].archetype;
+}
+
+// Number of an entity's row among all rows of its archetype.
+static size_t row_of(const espl_world *world, espl_entity entity)
+{
+    const espl__record *const record = &world->store.records[entity.index];
+    const espl__chunk *const chunk = &world->store.chunks[record->chunk];
+
+    return (size_t)chunk->position * world->store.archetypes[chunk->archetype].capacity +
+           record->row;
+}
+
+static void are_neighbours(const espl_world *world, const espl_entity *copies, size_t count)
+{
+    const size_t first = row_of(world, copies[0]);
+
+    for (size_t i = 1; i < count; ++i) {
+        ck_assert_uint_eq(archetype_of(world, copies[i]), archetype_of(world, copies[0]));
+        ck_assert_uint_eq(row_of(world, copies[i]), first + i);
+    }
+}
+
+static void set_is(const scene *s, espl_entity clone, uint32_t member, espl_component role)
+{
+    ck_assert(espl_has(s->world, clone, role));
+    ck_assert(!espl_has(s->world, clone, ESPL_PREFAB));
+    ck_assert_int_eq(espl_has(s->world, clone, ESPL_PLACEMENT), member != 2);
+    ck_assert_int_eq(espl_has(s->world, clone, s->tag), member == 4);
+    ck_assert_int_eq(espl_has(s->world, clone, ESPL_DISABLED), member == 4);
+    float value[3] = {0};
+    ck_assert_int_eq(espl_get(s->world, clone, s->speed, value, sizeof value), ESPL_OK);
+    ck_assert(value[0] == (float)member && value[1] == 2.5f && value[2] == -1);
+}
+
+// The members of each copy, gathered by member.
+static void gather(const scene *s, const espl_entity *tops, size_t count, espl_entity *out)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const espl_entity a = espl_get_first_child(s->world, tops[i]);
+        const espl_entity b = espl_get_next_sibling(s->world, a);
+
+        out[i] = tops[i];
+        out[count + i] = a;
+        out[2 * count + i] = b;
+        out[3 * count + i] = espl_get_first_child(s->world, a);
+        out[4 * count + i] = espl_get_first_child(s->world, b);
+    }
+}
+
+// Bytes of a member: its row, its transforms, its place.
+static uint64_t hash_member(const scene *s, uint32_t member)
+{
+    const espl_entity entity = s->members[member];
+    const espl__record *const record = &s->world->store.records[entity.index];
+    const espl__forest *const forest = &s->world->forest;
+    uint64_t hash = TEST_HASH_START;
+
+    hash = test_hash_bytes(hash, record, sizeof *record);
+    hash = test_hash_bytes(hash, espl__row_value(&s->world->store, entity.index, s->speed),
+                           SPEED_SIZE);
+    hash = test_hash_bytes(hash, &forest->local[record->slot], sizeof(espl_pose));
+    hash = test_hash_bytes(hash, &forest->world[record->slot], sizeof(espl_pose));
+    hash = test_hash_bytes(hash, &forest->flags[record->slot], 1);
+    return test_hash_bytes(hash, &forest->rank[record->slot], sizeof(uint32_t));
+}
+
+static void hash_members(const scene *s, uint64_t *out)
+{
+    for (uint32_t i = 0; i < MEMBERS; ++i) {
+        out[i] = hash_member(s, i);
+    }
+}
+
+static void copies_stand_together(scene *s, const espl_entity *tops, size_t count,
+                                  espl_component top_role)
+{
+    espl_entity *const members = malloc(MEMBERS * count * sizeof *members);
+
+    ck_assert_ptr_nonnull(members);
+    gather(s, tops, count, members);
+    for (uint32_t m = 0; m < MEMBERS; ++m) {
+        are_neighbours(s->world, members + m * count, count);
+        for (size_t i = 0; i < count; i += 1 + count / 50) {
+            set_is(s, members[m * count + i], m, m == 0 ? top_role : ESPL_MEMBER);
+        }
+    }
+    free(members);
+}
+
+static const size_t counts[] = {1, 2, 127, 128, 129, 1000};
+
+// How many copies there may be when each stands for so many entities, beside the originals.
+static size_t fitting(size_t count, uint32_t each)
+{
+    return test_fitting(count * each, MEMBERS) / each;
+}
+
+enum { COUNTS = sizeof counts / sizeof *counts };
+
+START_TEST(copies_of_one_member_are_neighbours)
+{
+    for (size_t k = 0; k < COUNTS; ++k) {
+        const size_t count = fitting(counts[k], MEMBERS);
+        uint64_t before[MEMBERS], after[MEMBERS];
+        espl_entity *const tops = malloc(count * sizeof *tops);
+        scene s;
+
+        ck_assert_ptr_nonnull(tops);
+        scene_begin(&s);
+        hash_members(&s, before);
+        ck_assert_int_eq(espl_instantiate(s.world, s.members[0], count, tops), ESPL_OK);
+        test_world_is_valid(s.world);
+        copies_stand_together(&s, tops, count, ESPL_ROOT);
+        hash_members(&s, after);
+        ck_assert_int_eq(memcmp(before, after, sizeof before), 0);
+        free(tops);
+        scene_end(&s);
+    }
+}
+END_TEST
+
+// Play one instantiate; its account, and the tops.
+static espl_report play_instance(scene *s, const espl_instance_def *def, size_t count,
+                                 espl_entity *tops)
+{
+    espl_commands *commands = NULL;
+    espl_report report = {0};
+
+    ck_assert_int_eq(espl_commands_create(s->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, def, count, tops), ESPL_OK);
+    ck_assert_int_eq(espl_play(s->world, commands, &report), ESPL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_commands_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+    }
+    espl_commands_destroy(commands);
+    test_world_is_valid(s->world);
+    return report;
+}
+
+START_TEST(they_are_born_where_they_stay)
+{
+    for (size_t k = 0; k < COUNTS; ++k) {
+        const size_t count = fitting(counts[k], 2 * MEMBERS);
+        espl_entity *const tops = malloc(count * sizeof *tops);
+        scene s;
+
+        ck_assert_ptr_nonnull(tops);
+        scene_begin(&s);
+        const espl_instance_def free_ones = {.source = s.members[0]};
+        espl_report report = play_instance(&s, &free_ones, count, tops);
+        ck_assert_uint_eq(report.created, MEMBERS * count);
+        ck_assert_uint_eq(report.row_moves, 0);
+        copies_stand_together(&s, tops, count, ESPL_ROOT);
+
+        // Below a root that has children already, nobody's role but theirs is new.
+        const espl_instance_def below = {.source = s.members[0], .parent = tops[0]};
+        report = play_instance(&s, &below, count, tops);
+        ck_assert_uint_eq(report.created, MEMBERS * count);
+        ck_assert_uint_eq(report.row_moves, 0);
+        copies_stand_together(&s, tops, count, ESPL_MEMBER);
+        free(tops);
+        scene_end(&s);
+    }
+}
+END_TEST
+
+// Of a member, with values that the source lacks: other roles and another set.
+START_TEST(a_member_with_values_goes_straight_to_its_set)
+{
+    const size_t count = fitting(300, 2);
+    const float fast[3] = {8, 8, 8};
+    espl_entity tops[300];
+    scene s;
+
+    scene_begin(&s);
+    const espl_component_value values[] = {{s.tag, 0, NULL}, {s.speed, sizeof fast, fast}};
+    const espl_instance_def def = {.source = s.members[1], .values = values, .value_count = 2};
+    const espl_report report = play_instance(&s, &def, count, tops);
+    ck_assert_uint_eq(report.created, 2 * count);
+    ck_assert_uint_eq(report.row_moves, 0);
+    are_neighbours(s.world, tops, count);
+    for (size_t i = 0; i < count; ++i) {
+        float value[3] = {0};
+        ck_assert(espl_has(s.world, tops[i], s.tag) && espl_has(s.world, tops[i], ESPL_ROOT));
+        ck_assert_int_eq(espl_get(s.world, tops[i], s.speed, value, sizeof value), ESPL_OK);
+        ck_assert(value[0] == 8);
+        const espl_entity low = espl_get_first_child(s.world, tops[i]);
+        ck_assert(!espl_has(s.world, low, s.tag) && espl_has(s.world, low, ESPL_MEMBER));
+    }
+    scene_end(&s);
+}
+END_TEST
+
+// Many commands of few clones each: neighbours all the same.
+// One by one the second clone would lack it, as every clone of a prefab does.
+START_TEST(a_clone_of_a_clone_lacks_the_tag_of_a_prefab_that_the_first_was_given)
+{
+    const espl_component_value tag = {.component = ESPL_PREFAB};
+    espl_commands *commands = NULL;
+    espl_entity pending[3], clone[3];
+    scene s;
+
+    scene_begin(&s);
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    const espl_instance_def first = {.source = s.members[0], .values = &tag, .value_count = 1};
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &first, 1, &pending[0]), ESPL_OK);
+    const espl_instance_def second = {.source = pending[0]};
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &second, 1, &pending[1]), ESPL_OK);
+    const espl_instance_def third = {.source = pending[1], .values = &tag, .value_count = 1};
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &third, 1, &pending[2]), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_commands_resolve(commands, pending[i], &clone[i]), ESPL_OK);
+    }
+    ck_assert(espl_has(s.world, clone[0], ESPL_PREFAB));
+    ck_assert(!espl_has(s.world, clone[1], ESPL_PREFAB));
+    ck_assert(espl_has(s.world, clone[2], ESPL_PREFAB));
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(clones_of_many_commands_are_neighbours_too)
+{
+    const uint32_t count = (uint32_t)fitting(200, MEMBERS + 1);
+    espl_commands *commands = NULL;
+    espl_entity tops[400];
+    espl_report report = {0};
+    scene s;
+
+    scene_begin(&s);
+    ck_assert_int_eq(espl_commands_create(s.world, 2, &commands), ESPL_OK);
+    for (uint32_t i = 0; i < 2 * count; ++i) {
+        const espl_instance_def def = {.source = s.members[i % 2 == 0 ? 0 : 3]};
+        ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(commands, i / count), 0,
+                                                 &def, 1, &tops[i % 2 * count + i / 2]),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.row_moves, 0);
+    for (uint32_t i = 0; i < 2 * count; ++i) {
+        ck_assert_int_eq(espl_commands_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+    }
+    are_neighbours(s.world, tops + count, count);
+    copies_stand_together(&s, tops, count, ESPL_ROOT);
+    espl_commands_destroy(commands);
+    test_world_is_valid(s.world);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_million_copies_are_neighbours)
+{
+    const size_t count = fitting(test_scaled(1000000), 1);
+    espl_entity *const tops = malloc(count * sizeof *tops);
+    uint64_t before[MEMBERS], after[MEMBERS];
+    scene s;
+
+    ck_assert_ptr_nonnull(tops);
+    scene_begin(&s);
+    hash_members(&s, before);
+    ck_assert_int_eq(espl_instantiate(s.world, s.members[4], count, tops), ESPL_OK);
+    are_neighbours(s.world, tops, count);
+    set_is(&s, tops[count / 2], 4, ESPL_SOLO);
+    hash_members(&s, after);
+    ck_assert_int_eq(memcmp(before, after, sizeof before), 0);
+    free(tops);
+    scene_end(&s);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("copies");
+    TCase *const rule = tcase_create("rule");
+
+    tcase_add_test(rule, copies_of_one_member_are_neighbours);
+    tcase_add_test(rule, they_are_born_where_they_stay);
+    tcase_add_test(rule, a_member_with_values_goes_straight_to_its_set);
+    tcase_add_test(rule, a_clone_of_a_clone_lacks_the_tag_of_a_prefab_that_the_first_was_given);
+    tcase_add_test(rule, clones_of_many_commands_are_neighbours_too);
+    tcase_add_test(rule, a_million_copies_are_neighbours);
+    tcase_set_timeout(rule, 120);
+    suite_add_tcase(suite, rule);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT
+// Sibling moves: every entity of a list of up to six to every place, recorded and at once, with the
+// dead between them; and that nothing else changes.
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <string.h>
+
+enum { LIST = 6, NODES = 2 * LIST + 2 };
+
+// A parent with children, each with a child of its own, some placed with a stretch.
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_entity parent, children[LIST], below[LIST];
+    uint32_t count;
+} scene;
+
+static espl_entity attached(scene *s, espl_entity parent, uint32_t i)
+{
+    const espl_transform value = {{0, 0, 0.6f, 0.8f}, {(float)i, 2, -1}, 1.5f, {1, 2, 1}, i};
+    const espl_attach_options options = {.link = i % 2 == 0 ? ESPL_LINK_OWNED : ESPL_LINK_FREE,
+                                         .inherit = i % 3 == 2 ? ESPL_KEEP_SCALE : 0};
+    const espl_entity child = test_solo(s->world);
+
+    ck_assert_int_eq(espl_set_local(s->world, child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s->world, child, parent, &options), ESPL_OK);
+    return child;
+}
+
+static void scene_begin(scene *s, uint32_t count)
+{
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 4, NULL);
+    s->world = s->test.world;
+    const espl_entity root = test_solo_at(s->world, 1, 2, 3);
+    s->parent = attached(s, root, 4);
+    for (s->count = 0; s->count < count; ++s->count) {
+        s->children[s->count] = attached(s, s->parent, s->count);
+        s->below[s->count] = attached(s, s->children[s->count], s->count);
+    }
+}
+
+static void scene_end(scene *s)
+{
+    test_world_end(&s->test);
+}
+
+static espl_status move(scene *s, espl_entity child, espl_entity before, bool is_recorded)
+{
+    espl_commands *commands = NULL;
+    espl_report report = {0};
+
+    if (!is_recorded) {
+        return espl_set_sibling(s->world, child, before);
+    }
+    ck_assert_int_eq(espl_commands_create(s->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(espl_commands_recorder(commands, 0), 0, child, before),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(s->world, commands, &report), ESPL_OK);
+    const espl_status status = espl_commands_result(commands, 0, 0);
+    ck_assert_uint_eq(report.visited_nodes, 0);
+    ck_assert_uint_eq(report.row_moves, 0);
+    espl_commands_destroy(commands);
+    return status;
+}
+
+// All that a move leaves alone, bit for bit.
+typedef struct picture {
+    espl_transform local, world;
+    espl_entity parent;
+    espl_link link;
+    uint32_t inherit;
+} picture;
+
+static picture picture_of(const scene *s, espl_entity entity)
+{
+    picture p;
+
+    memset(&p, 0, sizeof p);
+    p.local = test_local_of(s->world, entity);
+    p.world = test_world_of(s->world, entity);
+    p.parent = espl_get_parent(s->world, entity);
+    p.link = espl_get_link(s->world, entity);
+    p.inherit = espl_get_inherit(s->world, entity);
+    return p;
+}
+
+static void take_pictures(const scene *s, picture *out)
+{
+    out[0] = picture_of(s, s->parent);
+    for (uint32_t i = 0; i < s->count; ++i) {
+        out[1 + 2 * i] = picture_of(s, s->children[i]);
+        out[2 + 2 * i] = picture_of(s, s->below[i]);
+    }
+}
+
+// Move the i-th before the k-th (or last) in a plain array.
+static void move_plainly(espl_entity *list, uint32_t count, uint32_t i, uint32_t k)
+{
+    const espl_entity moved = list[i];
+    uint32_t to = k > i ? k - 1 : k;
+
+    memmove(list + i, list + i + 1, (count - i - 1) * sizeof *list);
+    memmove(list + to + 1, list + to, (count - 1 - to) * sizeof *list);
+    list[to] = moved;
+}
+
+static void order_is(const scene *s, const espl_entity *list, uint32_t count)
+{
+    espl_entity at = espl_get_first_child(s->world, s->parent);
+
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert(espl_entity_equal(at, list[i]));
+        at = espl_get_next_sibling(s->world, at);
+    }
+    ck_assert(espl_entity_is_null(at));
+}
+
+static uint64_t visited(const scene *s)
+{
+    return test_stats(s->world).nodes_visited;
+}
+
+static void move_and_check(uint32_t count, uint32_t i, uint32_t k, bool is_recorded)
+{
+    picture before[NODES], after[NODES];
+    espl_entity list[LIST];
+    scene s;
+
+    scene_begin(&s, count);
+    memcpy(list, s.children, sizeof list);
+    take_pictures(&s, before);
+    const uint64_t visits = visited(&s);
+    const espl_entity sibling = k < count ? s.children[k] : espl_entity_null();
+    ck_assert_int_eq(move(&s, s.children[i], sibling, is_recorded), ESPL_OK);
+    test_world_is_valid(s.world);
+    if (k != i) {
+        move_plainly(list, count, i, k);
+    }
+    order_is(&s, list, count);
+    take_pictures(&s, after);
+    ck_assert_int_eq(memcmp(before, after, (1 + 2 * count) * sizeof *before), 0);
+    ck_assert_uint_eq(visited(&s), visits);
+    scene_end(&s);
+}
+
+START_TEST(each_of_six_comes_to_every_place)
+{
+    for (uint32_t count = 1; count <= LIST; ++count) {
+        for (uint32_t i = 0; i < count; ++i) {
+            for (uint32_t k = 0; k <= count; ++k) {
+                move_and_check(count, i, k, _i != 0);
+            }
+        }
+    }
+}
+END_TEST
+
+// Some are dead and wait for a purge: places are those of the living.
+static void move_among_dead(uint32_t dead, uint32_t i, uint32_t k, bool is_recorded)
+{
+    espl_entity list[2 * LIST];
+    uint32_t count = 0, from = 0, to = 0;
+    scene s;
+
+    scene_begin(&s, LIST);
+    for (uint32_t n = 0; n < LIST; ++n) {
+        const bool dies = (dead >> n & 1) != 0;
+
+        if (dies) {
+            ck_assert_int_eq(espl_destroy_only(s.world, s.children[n]), ESPL_OK);
+        }
+        from = n == i ? count : from;
+        to = n == k ? count : to;
+        list[count++] = dies ? s.below[n] : s.children[n];
+    }
+    ck_assert_uint_ne(test_stats(s.world).ghosts, 0);
+    to = k == LIST ? count : to;
+    const espl_entity sibling = k == LIST ? espl_entity_null() : list[to];
+    ck_assert_int_eq(move(&s, list[from], sibling, is_recorded), ESPL_OK);
+    test_world_is_valid(s.world);
+    if (from != to) {
+        move_plainly(list, count, from, to);
+    }
+    order_is(&s, list, count);
+    scene_end(&s);
+}
+
+START_TEST(the_dead_between_them_do_not_count)
+{
+    for (uint32_t dead = 1; dead < 1u << LIST; dead += 3) {
+        for (uint32_t i = 0; i < LIST; ++i) {
+            move_among_dead(dead, i, (i + dead) % (LIST + 1), _i != 0);
+        }
+    }
+}
+END_TEST
+
+static void is_refused(scene *s, espl_entity child, espl_entity before, espl_status status)
+{
+    const uint64_t hash = test_physical_hash(s->world);
+
+    ck_assert_int_eq(espl_set_sibling(s->world, child, before), status);
+    ck_assert_uint_eq(test_physical_hash(s->world), hash);
+    ck_assert_ptr_nonnull(strstr(s->test.hooks.last_line, "sibling"));
+    if (!espl_entity_is_null(child) && status != ESPL_ERR_FOREIGN) {
+        ck_assert_int_eq(move(s, child, before, true), status);
+    }
+}
+
+START_TEST(what_is_no_sibling_is_refused)
+{
+    scene s, other;
+
+    scene_begin(&s, 3);
+    scene_begin(&other, 2);
+    const espl_entity null = espl_entity_null(), solo = test_solo(s.world);
+    const espl_entity root = espl_get_root(s.world, s.parent), dead = test_solo(s.world);
+    ck_assert_int_eq(espl_destroy(s.world, dead), ESPL_OK);
+    is_refused(&s, solo, null, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, solo, solo, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, root, null, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, root, s.parent, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, s.children[0], s.parent, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, s.children[0], s.below[0], ESPL_ERR_NOT_CHILD);
+    is_refused(&s, s.children[0], solo, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, s.children[0], root, ESPL_ERR_NOT_CHILD);
+    is_refused(&s, null, s.children[0], ESPL_ERR_NULL_ENTITY);
+    is_refused(&s, dead, s.children[0], ESPL_ERR_DEAD);
+    is_refused(&s, s.children[0], dead, ESPL_ERR_DEAD);
+    const espl_entity foreign = {s.children[0].index, s.children[0].generation ^ (3u << 24)};
+    is_refused(&s, s.children[0], foreign, ESPL_ERR_FOREIGN);
+    is_refused(&s, foreign, s.children[0], ESPL_ERR_FOREIGN);
+    scene_end(&other);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(recording_refuses_what_is_known_by_then)
+{
+    espl_commands *commands = NULL, *others = NULL;
+    espl_entity pending;
+    scene s;
+
+    scene_begin(&s, 2);
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &others), ESPL_OK);
+    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    const espl_instance_def def = {.source = s.children[0], .parent = s.parent};
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(others, 0), 0, &def, 1, &pending), ESPL_OK);
+    const espl_entity null = espl_entity_null(), child = s.children[0];
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
+    ck_assert_uint_eq(espl_commands_count(commands), 0);
+    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
+    espl_commands_destroy(others);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+// A clone stands before an original, and an original before a clone, in one playback.
+START_TEST(pending_entities_take_part)
+{
+    espl_commands *commands = NULL;
+    espl_entity pending[2], made[2];
+    espl_report report;
+    scene s;
+
+    scene_begin(&s, 3);
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    const espl_instance_def def = {.source = s.below[1], .parent = s.parent};
+    ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, 2, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending[1], s.children[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[0], pending[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[1], espl_entity_null()), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 0, pending[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[0]), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.refused, 1);
+    ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
+    ck_assert_int_eq(espl_commands_resolve(commands, pending[1], &made[1]), ESPL_OK);
+    const espl_entity wanted[] = {s.children[0], s.children[2], made[1], s.children[1]};
+    order_is(&s, wanted, 4);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(without_memory_nothing_moves)
+{
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    scene s;
+
+    scene_begin(&s, LIST);
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        const uint64_t before = test_physical_hash(s.world);
+        test_heap_arm(&s.test.heap, n, _i != 0);
+        status = espl_set_sibling(s.world, s.children[4], s.children[1]);
+        test_heap_arm(&s.test.heap, 0, false);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            ck_assert_uint_eq(test_physical_hash(s.world), before);
+        }
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    move_plainly(s.children, LIST, 4, 1);
+    order_is(&s, s.children, LIST);
+    scene_end(&s);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("siblings");
+    TCase *const rule = tcase_create("rule");
+
+    tcase_add_loop_test(rule, each_of_six_comes_to_every_place, 0, 2);
+    tcase_add_loop_test(rule, the_dead_between_them_do_not_count, 0, 2);
+    tcase_add_test(rule, what_is_no_sibling_is_refused);
+    tcase_add_test(rule, recording_refuses_what_is_known_by_then);
+    tcase_add_test(rule, pending_entities_take_part);
+    tcase_add_loop_test(rule, without_memory_nothing_moves, 0, 2);
+    tcase_set_timeout(rule, 60);
+    suite_add_tcase(suite, rule);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

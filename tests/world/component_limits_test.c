@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: MIT
+// The limits that users' numbers come up against, at one less, at the limit and one past it: kinds
+// of components, components of one entity, bytes, alignments, names, references, terms, lanes.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- A world with many tags ---
+
+// The built-in components, and the tags that fill an entity's set up but for its role.
+enum { BUILT_IN = 6, TAGS = ESPL_SET_LIMIT };
+
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_component tags[TAGS];
+} scene;
+
+static espl_status register_one(espl_world *world, const char *name, size_t size, size_t alignment,
+                                espl_component *out)
+{
+    const espl_component_def def = {.name = name, .size = size, .alignment = alignment};
+
+    return espl_component_register(world, &def, out);
+}
+
+static void scene_begin(scene *s)
+{
+    test_world_begin(&s->test, 0, NULL);
+    s->world = s->test.world;
+    for (size_t i = 0; i < TAGS; ++i) {
+        char name[16];
+
+        snprintf(name, sizeof name, "tag %zu", i);
+        ck_assert_int_eq(register_one(s->world, name, 0, 0, &s->tags[i]), ESPL_OK);
+    }
+}
+
+static void scene_end(scene *s)
+{
+    test_world_end(&s->test);
+}
+
+// One with so many components, its role included; no placement.
+static espl_entity make(scene *s, size_t count)
+{
+    espl_entity entity = {0};
+
+    ck_assert_int_eq(espl_create(s->world, s->tags, count - 1, 1, &entity), ESPL_OK);
+    return entity;
+}
+
+static void is_refused(scene *s, espl_status status, uint64_t hash)
+{
+    ck_assert_int_eq(status, ESPL_ERR_LIMIT);
+    ck_assert_ptr_nonnull(strstr(s->test.hooks.last_line, "ESPL_ERR_LIMIT"));
+    ck_assert_uint_eq(test_physical_hash(s->world), hash); // reads what is refused, too
+    test_world_is_valid(s->world);
+}
+
+static size_t count_set(const scene *s, espl_entity entity)
+{
+    size_t count = 0;
+
+    for (espl_component i = 1; i < BUILT_IN + 1 + TAGS; ++i) {
+        count += espl_has(s->world, entity, i);
+    }
+    return count;
+}
+
+// --- Kinds of components ---
+
+START_TEST(a_world_takes_so_many_components_and_no_more)
+{
+    test_world test;
+    espl_component out = 0;
+    uint32_t value = 77;
+    char name[16] = "";
+
+    test_world_begin(&test, 0, NULL);
+    for (uint32_t i = BUILT_IN + 1; i <= ESPL_COMPONENT_LIMIT; ++i) {
+        snprintf(name, sizeof name, "%u", (unsigned)i);
+        ck_assert_int_eq(register_one(test.world, name, sizeof value, 4, &out), ESPL_OK);
+        ck_assert_uint_eq(out, i);
+    }
+    const size_t bytes = test.heap.bytes;
+    out = 7;
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(register_one(test.world, "one more", 4, 4, &out), ESPL_ERR_LIMIT);
+        ck_assert_uint_eq(out, 7);
+        ck_assert_uint_eq(espl_component_find(test.world, "one more"), 0);
+        ck_assert_uint_eq(test.heap.bytes, bytes);
+    }
+    ck_assert_uint_eq(espl_component_find(test.world, name), ESPL_COMPONENT_LIMIT);
+
+    // The last one serves like any other, and the next number names none.
+    const espl_entity entity = test_solo(test.world);
+    ck_assert_int_eq(espl_add(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    value = 0;
+    ck_assert_int_eq(espl_get(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    ck_assert_uint_eq(value, 77);
+    ck_assert_int_eq(espl_add(test.world, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
+                     ESPL_ERR_NO_COMPONENT);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Components of one entity ---
+
+START_TEST(an_entity_is_made_with_so_many_components_and_no_more)
+{
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t hash = test_physical_hash(s.world);
+    ck_assert_int_eq(espl_create(s.world, s.tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_create(s.world, s.tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve_rows(s.world, s.tags, TAGS, 1), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(s.world), hash);
+
+    // The role is one of them.
+    const espl_entity full = make(&s, ESPL_SET_LIMIT), nearly = make(&s, ESPL_SET_LIMIT - 1);
+    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert_uint_eq(count_set(&s, nearly), ESPL_SET_LIMIT - 1);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_full_set_takes_no_other_component)
+{
+    const espl_transform value = test_at(1, 2, 3);
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity entity = make(&s, ESPL_SET_LIMIT - 1);
+    ck_assert_int_eq(espl_add(s.world, entity, s.tags[TAGS - 1], NULL, 0), ESPL_OK);
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s, espl_add(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
+    is_refused(&s, espl_add(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
+    is_refused(&s, espl_add(s.world, entity, ESPL_PLACEMENT, &value, sizeof value), hash);
+    is_refused(&s, espl_disable(s.world, entity, ESPL_EXTENT_ENTITY), hash);
+
+    // What it has already is no addition.
+    ck_assert_int_eq(espl_add(s.world, entity, s.tags[0], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_remove(s.world, entity, s.tags[0]), ESPL_OK);
+    ck_assert_int_eq(espl_add(s.world, entity, ESPL_PLACEMENT, &value, sizeof value), ESPL_OK);
+    ck_assert_uint_eq(count_set(&s, entity), ESPL_SET_LIMIT);
+    scene_end(&s);
+}
+END_TEST
+
+// What goes makes room for what comes in the same call, the placement too.
+START_TEST(a_full_set_is_changed_in_one_step)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    scene s;
+
+    scene_begin(&s);
+    const espl_component_value tag = {.component = s.tags[TAGS - 1]};
+    const espl_change_def other = {
+        .add = &tag, .add_count = 1, .remove = &s.tags[0], .remove_count = 1};
+    const espl_change_def bare = {
+        .add = &tag, .add_count = 1, .remove = &placement, .remove_count = 1};
+
+    const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT - 1);
+    ck_assert_int_eq(espl_change(s.world, one, &other), ESPL_OK);
+    ck_assert(espl_has(s.world, one, tag.component) && !espl_has(s.world, one, s.tags[0]));
+    ck_assert_uint_eq(count_set(&s, one), ESPL_SET_LIMIT);
+    ck_assert_int_eq(espl_add(s.world, two, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
+    ck_assert_int_eq(espl_change(s.world, two, &bare), ESPL_OK);
+    ck_assert(espl_has(s.world, two, tag.component) && !espl_has(s.world, two, ESPL_PLACEMENT));
+    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(many_are_changed_or_none_where_one_is_full)
+{
+    scene s;
+
+    scene_begin(&s);
+    espl_entity entities[4];
+    for (size_t i = 0; i < 4; ++i) {
+        entities[i] = make(&s, i == 2 ? ESPL_SET_LIMIT : 3);
+    }
+    const espl_component_value tag = {.component = s.tags[TAGS - 1]};
+    const espl_change_def change = {.add = &tag, .add_count = 1};
+    const uint64_t hash = test_physical_hash(s.world);
+    size_t refused = 99, count = 99;
+
+    is_refused(&s, espl_change_array(s.world, entities, 4, &change, &refused), hash);
+    ck_assert_uint_eq(refused, 2);
+    is_refused(&s, espl_change_query(s.world, NULL, &change, &count), hash);
+    ck_assert_uint_eq(count, 99);
+
+    // All below the full one: disabling is one change.
+    for (size_t i = 0; i < 4; ++i) {
+        if (i != 2) {
+            ck_assert_int_eq(espl_attach(s.world, entities[2], entities[i], NULL), ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_attach(s.world, entities[0], entities[1], NULL), ESPL_OK);
+    const uint64_t hung = test_physical_hash(s.world);
+    is_refused(&s, espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
+               hung);
+    ck_assert_int_eq(espl_destroy(s.world, entities[2]), ESPL_OK);
+    ck_assert_int_eq(espl_change_query(s.world, NULL, &change, &count), ESPL_OK);
+    ck_assert_uint_eq(count, 3);
+    scene_end(&s);
+}
+END_TEST
+
+// Roles come and go: a full set has room for another one.
+START_TEST(a_full_set_goes_through_every_role)
+{
+    espl_entity clones[2];
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT);
+    ck_assert_int_eq(espl_attach(s.world, one, two, NULL), ESPL_OK);
+    ck_assert(espl_has(s.world, one, ESPL_MEMBER) && espl_has(s.world, two, ESPL_ROOT));
+    ck_assert_int_eq(espl_instantiate(s.world, two, 2, clones), ESPL_OK);
+    ck_assert_uint_eq(count_set(&s, clones[1]), ESPL_SET_LIMIT);
+    ck_assert_int_eq(espl_attach(s.world, clones[0], one, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_detach(s.world, one, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(s.world, one), ESPL_OK);
+    ck_assert(espl_has(s.world, two, ESPL_SOLO) && espl_has(s.world, clones[0], ESPL_ROOT));
+    ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_clone_takes_values_up_to_a_full_set)
+{
+    espl_entity full = {0}, over = {0};
+    espl_report report;
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity source = make(&s, ESPL_SET_LIMIT - 1);
+    const espl_component_value values[2] = {{.component = s.tags[TAGS - 1]},
+                                            {.component = s.tags[TAGS - 2]}};
+    espl_instance_def def = {.source = source, .values = values, .value_count = 2};
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &over), ESPL_OK);
+    def.value_count = 1;
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
+    def.value_count = ESPL_SET_LIMIT + 1;
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
+    ck_assert_int_eq(espl_commands_resolve(commands, full, &full), ESPL_OK);
+    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_change_names_so_many_components_and_no_more)
+{
+    espl_component_value values[ESPL_SET_LIMIT + 1] = {{0}};
+    espl_component names[ESPL_SET_LIMIT + 1];
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity entity = make(&s, 1);
+    for (size_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
+        names[i] = values[i].component = s.tags[i < TAGS ? i : 0];
+    }
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s,
+               espl_change(s.world, entity,
+                           &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
+               hash);
+    is_refused(&s,
+               espl_change(s.world, entity,
+                           &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
+               hash);
+    is_refused(&s, // with the role one too many
+               espl_change(s.world, entity,
+                           &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
+               hash);
+    ck_assert_int_eq(
+        espl_change(s.world, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
+        ESPL_OK);
+    ck_assert_int_eq(
+        espl_change(s.world, entity, &(espl_change_def){.remove = names, .remove_count = TAGS}),
+        ESPL_OK);
+    ck_assert_uint_eq(count_set(&s, entity), 1);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_query_names_so_many_components_and_no_more)
+{
+    espl_query query;
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity entity = make(&s, ESPL_SET_LIMIT);
+    for (size_t count = ESPL_SET_LIMIT - 1; count <= ESPL_SET_LIMIT + 1; ++count) {
+        espl_component names[ESPL_SET_LIMIT + 1];
+        for (size_t i = 0; i < count; ++i) {
+            names[i] = i == 0 ? ESPL_SOLO : s.tags[i - 1];
+        }
+        const espl_query_def defs[4] = {{.all = names, .all_count = count},
+                                        {.none = names + 1, .none_count = count},
+                                        {.any = names, .any_count = count},
+                                        {.changed = names, .changed_count = count}};
+        for (int i = 0; i < 4; ++i) {
+            const bool fits = count <= ESPL_SET_LIMIT;
+            if (i == 1 && fits) {
+                continue; // one past what was filled in
+            }
+            const espl_status status = espl_query_begin(s.world, &defs[i], &query);
+            ck_assert_int_eq(status, fits ? ESPL_OK : ESPL_ERR_LIMIT);
+            if (fits) {
+                ck_assert(espl_query_next(&query) && query.count == 1 &&
+                          espl_entity_equal(query.entities[0], entity));
+                espl_query_end(&query);
+            }
+        }
+    }
+    scene_end(&s);
+}
+END_TEST
+
+// --- Bytes ---
+
+static bool is_aligned(const void *at, size_t alignment)
+{
+    return (uintptr_t)at % alignment == 0;
+}
+
+// Values of every row of several chunks are where they should be, and stay apart.
+static void try_values(espl_world *world, espl_component component, size_t size, size_t alignment)
+{
+    enum { COUNT = 9 };
+    espl_entity entities[COUNT];
+    unsigned char value[ESPL_COMPONENT_SIZE_LIMIT], found[ESPL_COMPONENT_SIZE_LIMIT];
+    const espl_query_def def = {.all = &component, .all_count = 1};
+    espl_query query;
+
+    ck_assert_int_eq(espl_create(world, &component, 1, COUNT, entities), ESPL_OK);
+    for (int i = 0; i < COUNT; ++i) {
+        memset(value, i + 1, size);
+        ck_assert_int_eq(espl_set(world, entities[i], component, value, size), ESPL_OK);
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        memset(value, i + 1, size);
+        ck_assert_int_eq(espl_get(world, entities[i], component, found, size), ESPL_OK);
+        ck_assert_int_eq(memcmp(found, value, size), 0);
+    }
+    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        ck_assert(is_aligned(espl_query_read(&query, component, size), alignment));
+    }
+    for (int i = 0; i < COUNT; ++i) {
+        ck_assert_int_eq(espl_destroy(world, entities[i]), ESPL_OK);
+    }
+    test_world_is_valid(world);
+}
+
+START_TEST(components_are_as_large_as_that_and_no_larger)
+{
+    static const size_t sizes[] = {1, ESPL_COMPONENT_SIZE_LIMIT - 1, ESPL_COMPONENT_SIZE_LIMIT};
+    test_world test;
+    espl_component component = 0;
+
+    test_world_begin(&test, 0, NULL);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        char name[16];
+
+        snprintf(name, sizeof name, "of %zu bytes", sizes[i]);
+        ck_assert_int_eq(register_one(test.world, name, sizes[i], 0, &component), ESPL_OK);
+        try_values(test.world, component, sizes[i], 1);
+    }
+    component = 7;
+    ck_assert_int_eq(
+        register_one(test.world, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(register_one(test.world, "largest", SIZE_MAX, 1, &component),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(component, 7);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(components_are_aligned_as_far_as_that_and_no_farther)
+{
+    static const size_t alignments[] = {0, 1, 2, 64, 128, 256};
+    test_world test;
+    espl_component component = 0;
+
+    test_world_begin(&test, 0, NULL);
+    for (size_t i = 0; i < sizeof alignments / sizeof *alignments; ++i) {
+        const size_t alignment = alignments[i] == 0 ? 1 : alignments[i];
+        char name[2][24];
+
+        snprintf(name[0], sizeof name[0], "small, %zu", alignments[i]);
+        snprintf(name[1], sizeof name[1], "large, %zu", alignments[i]);
+        ck_assert_int_eq(register_one(test.world, name[0], alignment, alignments[i], &component),
+                         ESPL_OK);
+        try_values(test.world, component, alignment, alignment);
+        ck_assert_int_eq(
+            register_one(test.world, name[1], ESPL_COMPONENT_SIZE_LIMIT, alignments[i], &component),
+            ESPL_OK);
+        try_values(test.world, component, ESPL_COMPONENT_SIZE_LIMIT, alignment);
+    }
+    component = 7;
+    ck_assert_int_eq(register_one(test.world, "wider", 512, 512, &component), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(register_one(test.world, "odd", 257, 257, &component), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(register_one(test.world, "odd too", 255, 255, &component), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(component, 7);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(names_are_as_long_as_that_and_no_longer)
+{
+    test_world test;
+    espl_component component = 0;
+    char name[257] = {0};
+
+    test_world_begin(&test, 0, NULL);
+    for (size_t length = 254; length <= 256; ++length) {
+        memset(name, 'n', length);
+        const espl_status status = register_one(test.world, name, 4, 4, &component);
+        ck_assert_int_eq(status, length <= 255 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_assert_uint_eq(espl_component_find(test.world, name), length <= 255 ? component : 0);
+    }
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(references_are_as_many_as_that_and_no_more)
+{
+    uint32_t offsets[ESPL_REFERENCE_LIMIT + 1];
+    test_world test;
+    espl_component component = 0;
+
+    for (uint32_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
+        offsets[i] = i * (uint32_t)sizeof(espl_entity);
+    }
+    test_world_begin(&test, 0, NULL);
+    for (size_t count = ESPL_REFERENCE_LIMIT - 1; count <= ESPL_REFERENCE_LIMIT + 1; ++count) {
+        char name[16];
+
+        snprintf(name, sizeof name, "%zu bonds", count);
+        const espl_component_def def = {.name = name,
+                                        .size = sizeof(espl_entity) * (ESPL_REFERENCE_LIMIT + 1),
+                                        .alignment = 4,
+                                        .references = offsets,
+                                        .reference_count = count};
+        ck_assert_int_eq(espl_component_register(test.world, &def, &component),
+                         count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_ARGUMENT);
+    }
+
+    // The last one is followed like any other.
+    espl_entity bonds[ESPL_REFERENCE_LIMIT + 1] = {{0}}, source, clone;
+    ck_assert_int_eq(espl_create(test.world, &component, 1, 1, &source), ESPL_OK);
+    for (size_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
+        bonds[i] = source;
+    }
+    ck_assert_int_eq(espl_set(test.world, source, component, bonds, sizeof bonds), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(test.world, source, 1, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_get(test.world, clone, component, bonds, sizeof bonds), ESPL_OK);
+    ck_assert(espl_entity_equal(bonds[0], clone));
+    ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT - 1], clone));
+    ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT], source));
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Worlds and lanes ---
+
+START_TEST(commands_have_so_many_lanes_and_no_more)
+{
+    static const uint32_t counts[] = {1, ESPL_LANE_LIMIT - 1, ESPL_LANE_LIMIT};
+    const espl_transform moved = test_at(1, 2, 3);
+    test_world test;
+    espl_commands *commands = NULL;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity entity = test_solo(test.world);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+        ck_assert_int_eq(espl_commands_create(test.world, counts[i], &commands), ESPL_OK);
+        ck_assert_ptr_null(espl_commands_recorder(commands, counts[i]));
+        espl_recorder *const last = espl_commands_recorder(commands, counts[i] - 1);
+        const espl_instance_def def = {.source = entity};
+        espl_entity pending;
+
+        ck_assert_int_eq(espl_record_instantiate(last, 0, &def, 1, &pending), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local(last, 0, pending, &moved), ESPL_OK);
+        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_commands_resolve(commands, pending, &pending), ESPL_OK);
+        ck_assert_float_eq(test_world_of(test.world, pending).position[1], 2);
+        espl_commands_destroy(commands);
+    }
+    commands = NULL;
+    ck_assert_int_eq(espl_commands_create(test.world, 0, &commands), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_commands_create(test.world, ESPL_LANE_LIMIT + 1, &commands),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_null(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(worlds_have_tags_up_to_a_hundred_and_twenty_seven)
+{
+    for (uint32_t tag = 126; tag <= 128; ++tag) {
+        const espl_world_def def = {.tag = tag};
+        espl_world *world = NULL;
+
+        ck_assert_int_eq(espl_world_create(&world, &def), tag <= 127 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        if (world != NULL) {
+            const espl_entity entity = test_solo(world);
+
+            ck_assert_uint_eq(entity.generation >> 24, tag);
+            espl_world_destroy(world);
+        }
+    }
+}
+END_TEST
+
+static Suite *component_limits_suite(void)
+{
+    Suite *const suite = suite_create("component limits");
+    TCase *const sets = tcase_create("sets"), *const bytes = tcase_create("bytes"),
+                 *const worlds = tcase_create("worlds");
+
+    tcase_add_test(sets, a_world_takes_so_many_components_and_no_more);
+    tcase_add_test(sets, an_entity_is_made_with_so_many_components_and_no_more);
+    tcase_add_test(sets, a_full_set_takes_no_other_component);
+    tcase_add_test(sets, a_full_set_is_changed_in_one_step);
+    tcase_add_test(sets, many_are_changed_or_none_where_one_is_full);
+    tcase_add_test(sets, a_full_set_goes_through_every_role);
+    tcase_add_test(sets, a_clone_takes_values_up_to_a_full_set);
+    tcase_add_test(sets, a_change_names_so_many_components_and_no_more);
+    tcase_add_test(sets, a_query_names_so_many_components_and_no_more);
+    suite_add_tcase(suite, sets);
+    tcase_add_test(bytes, components_are_as_large_as_that_and_no_larger);
+    tcase_add_test(bytes, components_are_aligned_as_far_as_that_and_no_farther);
+    tcase_add_test(bytes, names_are_as_long_as_that_and_no_longer);
+    tcase_add_test(bytes, references_are_as_many_as_that_and_no_more);
+    suite_add_tcase(suite, bytes);
+    tcase_add_test(worlds, commands_have_so_many_lanes_and_no_more);
+    tcase_add_test(worlds, worlds_have_tags_up_to_a_hundred_and_twenty_seven);
+    suite_add_tcase(suite, worlds);
+    return suite;
+}
+
+RUN_SUITE(component_limits_suite)

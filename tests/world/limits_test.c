@@ -1,0 +1,725 @@
+// SPDX-License-Identifier: MIT
+// Where a world ends: its indices, the lives of each of them, and the rows of a chunk, at one less,
+// at the limit and past it. A build with tiny limits meets all of them; the others those that can
+// be afforded there.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include "lib/world/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// What fits this many is filled to the brim.
+enum { ENTITY_LIMIT = 64 };
+
+static bool is_tiny(void)
+{
+    return test_limits_of_build().entities <= ENTITY_LIMIT;
+}
+
+START_TEST(limits_are_those_that_the_tests_know)
+{
+    const test_limits limits = test_limits_of_build();
+
+    ck_assert_uint_eq(limits.entities, (size_t)1 << ESPL__INDEX_BITS);
+    ck_assert_uint_eq(limits.lives, ((size_t)1 << ESPL__GENERATION_BITS) - 1);
+    ck_assert_uint_eq(limits.rows, ESPL__CHUNK_ROWS);
+}
+END_TEST
+
+// --- A world and its indices ---
+
+typedef struct scene {
+    test_world test;
+    espl_world *world;
+    espl_component number;
+    espl_entity entities[ENTITY_LIMIT + 1];
+} scene;
+
+static void scene_begin(scene *s)
+{
+    const espl_component_def def = {.name = "number", .size = sizeof(uint32_t), .alignment = 4};
+
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 5, NULL);
+    s->world = s->test.world;
+    ck_assert_int_eq(espl_component_register(s->world, &def, &s->number), ESPL_OK);
+}
+
+static void scene_end(scene *s)
+{
+    test_world_end(&s->test);
+}
+
+static espl_status create(scene *s, size_t count, espl_entity *out)
+{
+    const espl_component set[2] = {s->number, ESPL_PLACEMENT};
+
+    return espl_create(s->world, set, 2, count, out);
+}
+
+static void fill(scene *s, size_t count)
+{
+    ck_assert_int_eq(create(s, count, s->entities), ESPL_OK);
+}
+
+static espl_world_stats stats_of(const scene *s)
+{
+    espl_world_stats stats;
+
+    espl_stats(s->world, &stats);
+    return stats;
+}
+
+static size_t retired(const scene *s)
+{
+    return stats_of(s).retired;
+}
+
+// A refused call leaves everything as it was, and says so.
+static void is_refused(scene *s, espl_status status, uint64_t hash, size_t lines)
+{
+    ck_assert_int_eq(status, ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(s->world), hash);
+    ck_assert_uint_eq(s->test.hooks.lines, lines + 1);
+    ck_assert_ptr_nonnull(strstr(s->test.hooks.last_line, "ESPL_ERR_LIMIT"));
+    test_world_is_valid(s->world);
+}
+
+START_TEST(more_entities_than_indices_are_refused_at_once)
+{
+    const size_t limit = test_limits_of_build().entities;
+    const size_t counts[] = {limit - 2, limit - 1, limit, limit + 1, SIZE_MAX / 2, SIZE_MAX};
+    espl_entity out = {7, 7};
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, 3);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+        const uint64_t hash = test_physical_hash(s.world);
+        const size_t bytes = s.test.heap.bytes;
+
+        is_refused(&s, create(&s, counts[i], &out), hash, s.test.hooks.lines);
+        is_refused(&s, espl_reserve(s.world, counts[i]), hash, s.test.hooks.lines);
+        ck_assert(out.index == 7 && out.generation == 7);
+        ck_assert_uint_eq(s.test.heap.bytes, bytes);
+    }
+    // Rows are counted by chunks, of which there are as many as numbers.
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX), hash, s.test.hooks.lines);
+    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX / 2), hash,
+               s.test.hooks.lines);
+    ck_assert_int_eq(create(&s, 1, &out), ESPL_OK);
+    ck_assert_uint_eq(out.index, 3);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(the_last_index_serves_like_any_other)
+{
+    scene s;
+
+    scene_begin(&s);
+    for (uint32_t i = 0; i < ENTITY_LIMIT; ++i) {
+        const espl_transform value = test_at((float)i, 1, 2);
+
+        ck_assert_int_eq(create(&s, 1, &s.entities[i]), ESPL_OK);
+        ck_assert_uint_eq(s.entities[i].index, i);
+        ck_assert_int_eq(espl_set(s.world, s.entities[i], s.number, &i, sizeof i), ESPL_OK);
+        ck_assert_int_eq(espl_set_local(s.world, s.entities[i], &value), ESPL_OK);
+    }
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s, create(&s, 1, NULL), hash, s.test.hooks.lines);
+
+    // All below the last one, and the last one below the first.
+    const espl_entity last = s.entities[ENTITY_LIMIT - 1];
+    ck_assert_int_eq(espl_attach(s.world, s.entities[0], last, NULL), ESPL_OK);
+    for (uint32_t i = 1; i + 1 < ENTITY_LIMIT; ++i) {
+        ck_assert_int_eq(espl_attach(s.world, s.entities[i], s.entities[i - 1], NULL), ESPL_OK);
+    }
+    test_world_is_valid(s.world);
+    ck_assert_uint_eq(espl_get_depth(s.world, s.entities[ENTITY_LIMIT - 2]), ENTITY_LIMIT - 1);
+    for (uint32_t i = 0; i < ENTITY_LIMIT; ++i) {
+        uint32_t number = 99;
+
+        ck_assert_int_eq(espl_get(s.world, s.entities[i], s.number, &number, 4), ESPL_OK);
+        ck_assert_uint_eq(number, i);
+        ck_assert_float_eq(test_world_of(s.world, s.entities[i]).position[0], (float)i);
+    }
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_creation_makes_all_or_none)
+{
+    enum { FIRST = 20, REST = ENTITY_LIMIT - FIRST };
+    espl_entity rest[REST];
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, FIRST);
+    const uint64_t hash = test_physical_hash(s.world);
+    memset(rest, 0xA5, sizeof rest);
+    is_refused(&s, create(&s, REST + 1, rest), hash, s.test.hooks.lines);
+    ck_assert_uint_eq(rest[0].index, 0xA5A5A5A5);
+    ck_assert_int_eq(create(&s, REST, rest), ESPL_OK);
+    ck_assert_uint_eq(rest[REST - 1].index, ENTITY_LIMIT - 1);
+    is_refused(&s, create(&s, 1, NULL), test_physical_hash(s.world), s.test.hooks.lines);
+    scene_end(&s);
+}
+END_TEST
+
+// A tree of three and what is left over: twenty clones fill the world but for one index.
+START_TEST(an_instantiation_makes_all_or_none)
+{
+    enum { CLONES = (ENTITY_LIMIT - 4) / 3 };
+    espl_entity out[CLONES + 1];
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, 3);
+    ck_assert_int_eq(espl_attach(s.world, s.entities[1], s.entities[0], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, s.entities[2], s.entities[1], NULL), ESPL_OK);
+    const uint64_t hash = test_physical_hash(s.world);
+    memset(out, 0xA5, sizeof out);
+    is_refused(&s, espl_instantiate(s.world, s.entities[0], CLONES + 1, out), hash,
+               s.test.hooks.lines);
+    ck_assert_uint_eq(out[0].index, 0xA5A5A5A5);
+    ck_assert_int_eq(espl_instantiate(s.world, s.entities[0], CLONES, out), ESPL_OK);
+    test_world_is_valid(s.world);
+
+    const uint64_t fuller = test_physical_hash(s.world);
+    is_refused(&s, espl_instantiate(s.world, s.entities[1], 1, out), fuller, s.test.hooks.lines);
+    ck_assert_int_eq(espl_instantiate(s.world, s.entities[2], 1, out), ESPL_OK);
+    ck_assert_uint_eq(out[0].index, ENTITY_LIMIT - 1);
+    const uint64_t full = test_physical_hash(s.world);
+    is_refused(&s, espl_instantiate(s.world, s.entities[2], 1, out), full, s.test.hooks.lines);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Playbacks ---
+
+static espl_commands *commands_of(espl_world *world)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(world, 2, &commands), ESPL_OK);
+    return commands;
+}
+
+// Clones of the second entity below the first one, and other work before and behind.
+static espl_commands *record_clones(scene *s, size_t count, espl_entity *pending)
+{
+    const espl_instance_def def = {.source = s->entities[1], .parent = s->entities[0]};
+    const espl_transform moved = test_at(5, 6, 7);
+    espl_commands *const commands = commands_of(s->world);
+    espl_recorder *const first = espl_commands_recorder(commands, 0);
+    espl_recorder *const second = espl_commands_recorder(commands, 1);
+
+    ck_assert_int_eq(espl_record_set_local(first, 0, s->entities[0], &moved), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(first, 1, s->entities[2], s->entities[1], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(second, 0, &def, count, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(second, 2, s->entities[1], pending[0], NULL), ESPL_OK);
+    return commands;
+}
+
+START_TEST(a_playback_fills_a_world_to_the_last_index)
+{
+    enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST };
+    espl_entity pending[CLONES], clone;
+    espl_report report;
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, FIRST);
+    espl_commands *const commands = record_clones(&s, CLONES, pending);
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert(report.applied == 4 && report.created == CLONES);
+    ck_assert_int_eq(espl_commands_resolve(commands, pending[CLONES - 1], &clone), ESPL_OK);
+    ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
+    ck_assert_uint_eq(espl_count_children(s.world, s.entities[0]), CLONES);
+    is_refused(&s, create(&s, 1, NULL), test_physical_hash(s.world), s.test.hooks.lines);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+static bool is_zero(const espl_report *report)
+{
+    static const espl_report none = {0};
+
+    return report->accepted == none.accepted && report->applied == none.applied &&
+           report->refused == none.refused && report->created == none.created;
+}
+
+// And comes to the same once there is room as if there had been room from the start.
+START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later)
+{
+    enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST + 1 };
+    espl_entity pending[CLONES], others[CLONES];
+    espl_report report;
+    scene s, calm;
+
+    scene_begin(&s);
+    scene_begin(&calm);
+    fill(&s, FIRST);
+    fill(&calm, FIRST);
+    espl_commands *const commands = record_clones(&s, CLONES, pending);
+    espl_commands *const same = record_clones(&calm, CLONES, others);
+    const uint64_t hash = test_physical_hash(s.world);
+    for (int i = 0; i < 3; ++i) {
+        memset(&report, 0xA5, sizeof report);
+        is_refused(&s, espl_play(s.world, commands, &report), hash, s.test.hooks.lines);
+        ck_assert(is_zero(&report));
+        ck_assert_uint_eq(espl_commands_count(commands), 4);
+        ck_assert_uint_eq(stats_of(&s).commands_accepted, 0);
+    }
+    ck_assert_int_eq(espl_destroy(s.world, s.entities[5]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(calm.world, calm.entities[5]), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert(report.applied == 4 && report.created == CLONES);
+    ck_assert_int_eq(espl_play(calm.world, same, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(s.world), test_physical_hash(calm.world));
+    espl_commands_destroy(commands);
+    espl_commands_destroy(same);
+    scene_end(&s);
+    scene_end(&calm);
+}
+END_TEST
+
+START_TEST(what_is_submitted_stays_in_line_until_there_is_room)
+{
+    enum { FIRST = 10, CLONES = ENTITY_LIMIT - FIRST + 1 };
+    espl_entity pending[CLONES];
+    espl_report report;
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, FIRST);
+    espl_commands *const commands = record_clones(&s, CLONES, pending);
+    ck_assert_int_eq(espl_commands_submit(commands), ESPL_OK);
+    const uint64_t hash = test_physical_hash(s.world);
+    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(s.world), hash);
+    ck_assert_int_eq(espl_destroy(s.world, s.entities[FIRST - 1]), ESPL_OK);
+    ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
+    ck_assert_uint_eq(report.created, CLONES);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+// The clones take their indices before the dead give theirs back.
+START_TEST(what_a_playback_destroys_makes_room_for_the_next_one)
+{
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, ENTITY_LIMIT);
+    const espl_instance_def def = {.source = s.entities[1]};
+    espl_commands *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s, espl_play(s.world, commands, NULL), hash, s.test.hooks.lines);
+
+    espl_commands_reset(commands);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    espl_commands_reset(commands);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_OK);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(clones_that_die_in_their_own_playback_need_no_index)
+{
+    espl_entity pending[2], clone;
+    espl_report report;
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, ENTITY_LIMIT - 1);
+    const espl_instance_def def = {.source = s.entities[1]};
+    espl_commands *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0]), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
+    ck_assert(report.applied == 2 && report.created == 1);
+    ck_assert_int_eq(espl_commands_resolve(commands, pending[1], &clone), ESPL_OK);
+    ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Lives ---
+
+// Let an index without an entity stand before its last life: by living the others, or where there
+// are millions of them, by writing it down.
+static void age(scene *s, uint32_t index)
+{
+    const size_t lives = test_limits_of_build().lives;
+    espl__record *const record = &s->world->store.records[index];
+    const uint32_t tag = s->world->store.tag << ESPL__TAG_SHIFT;
+    espl_entity entity;
+
+    if (!is_tiny()) {
+        record->generation = tag | (uint32_t)lives;
+        return;
+    }
+    while (s->world->store.records[index].generation != (tag | (uint32_t)lives)) {
+        ck_assert_int_eq(create(s, 1, &entity), ESPL_OK);
+        ck_assert_uint_eq(entity.index, index);
+        ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_OK);
+    }
+}
+
+static void is_dead(const scene *s, espl_entity entity)
+{
+    espl_transform out;
+
+    ck_assert(!espl_is_alive(s->world, entity));
+    ck_assert_int_eq(espl_get_world(s->world, entity, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_get_role(s->world, entity), ESPL_ROLE_NONE);
+    ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_ERR_DEAD);
+}
+
+START_TEST(an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
+{
+    scene s;
+
+    scene_begin(&s);
+    fill(&s, 3);
+    const espl_entity first = s.entities[1];
+    ck_assert_int_eq(espl_destroy(s.world, first), ESPL_OK);
+    age(&s, first.index);
+    ck_assert_uint_eq(retired(&s), 0);
+
+    espl_entity last, next;
+    ck_assert_int_eq(create(&s, 1, &last), ESPL_OK);
+    ck_assert_uint_eq(last.index, first.index);
+    ck_assert(espl_is_alive(s.world, last));
+    is_dead(&s, first);
+    ck_assert_int_eq(espl_attach(s.world, last, s.entities[0], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, last), ESPL_OK);
+    ck_assert_uint_eq(retired(&s), 1);
+    test_world_is_valid(s.world);
+
+    // Creation goes on with another one; not one word of a generation names the retired again.
+    ck_assert_int_eq(create(&s, 1, &next), ESPL_OK);
+    ck_assert_uint_eq(next.index, 3);
+    const size_t lives = test_limits_of_build().lives;
+    for (size_t life = 0; life <= lives + 1; life += is_tiny() ? 1 : lives / 999) {
+        const uint32_t word = (last.generation & ~(uint32_t)lives) | (uint32_t)(life & lives);
+
+        ck_assert(!espl_is_alive(s.world, (espl_entity){first.index, word}));
+    }
+    is_dead(&s, last);
+    is_dead(&s, first);
+    scene_end(&s);
+}
+END_TEST
+
+// Each way to die on the last life: alone, with the closure, with all below, as the root of
+// survivors, and by a playback.
+enum { WAYS = 5 };
+
+static void die(scene *s, espl_entity entity, int way)
+{
+    espl_commands *const commands = commands_of(s->world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+
+    switch (way) {
+    case 0:
+        ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_OK);
+        break;
+    case 1:
+        ck_assert_int_eq(espl_attach(s->world, entity, s->entities[0], NULL), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, s->entities[0]), ESPL_OK);
+        break;
+    case 2:
+        ck_assert_int_eq(espl_attach(s->world, entity, s->entities[0],
+                                     &(espl_attach_options){.link = ESPL_LINK_FREE}),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_destroy_subtree(s->world, s->entities[0]), ESPL_OK);
+        break;
+    case 3:
+        ck_assert_int_eq(espl_attach(s->world, s->entities[0], entity, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_destroy_only(s->world, entity), ESPL_OK);
+        break;
+    default:
+        ck_assert_int_eq(espl_record_destroy(recorder, 0, entity), ESPL_OK);
+        ck_assert_int_eq(espl_play(s->world, commands, NULL), ESPL_OK);
+        break;
+    }
+    espl_commands_destroy(commands);
+}
+
+START_TEST(each_death_may_be_the_last_of_an_index)
+{
+    for (int is_clone = 0; is_clone < 2; ++is_clone) {
+        espl_entity last;
+        scene s;
+
+        scene_begin(&s);
+        fill(&s, 4);
+        const uint32_t index = s.entities[2].index;
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[2]), ESPL_OK);
+        age(&s, index);
+        ck_assert_int_eq(is_clone != 0 ? espl_instantiate(s.world, s.entities[3], 1, &last)
+                                       : create(&s, 1, &last),
+                         ESPL_OK);
+        ck_assert_uint_eq(last.index, index);
+        die(&s, last, _i);
+        is_dead(&s, last);
+        ck_assert_uint_eq(retired(&s), 1);
+        test_world_is_valid(s.world);
+        scene_end(&s);
+    }
+}
+END_TEST
+
+// Every index serves all its lives, while some entities stay; then nothing can be made any more.
+START_TEST(a_world_lives_until_all_its_indices_are_retired)
+{
+    const size_t lives = test_limits_of_build().lives, total = ENTITY_LIMIT * lives;
+    espl_entity *const known = calloc(total, sizeof *known);
+    uint64_t random = 3;
+    size_t made = 0, living = 0;
+    scene s;
+
+    ck_assert_ptr_nonnull(known);
+    scene_begin(&s);
+    while (made < total) {
+        if (create(&s, 1, &s.entities[living]) == ESPL_OK) {
+            known[made++] = s.entities[living++];
+        } else {
+            ck_assert_uint_eq(living + retired(&s), ENTITY_LIMIT);
+        }
+        for (size_t deaths = test_below(&random, 3); deaths > 0 && living > 0; --deaths) {
+            const size_t at = test_below(&random, (uint32_t)living);
+
+            ck_assert_int_eq(espl_destroy(s.world, s.entities[at]), ESPL_OK);
+            s.entities[at] = s.entities[--living];
+        }
+        test_world_is_valid(s.world);
+    }
+    while (living > 0) {
+        ck_assert_int_eq(create(&s, 1, NULL), ESPL_ERR_LIMIT);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[--living]), ESPL_OK);
+    }
+    ck_assert_uint_eq(retired(&s), ENTITY_LIMIT);
+    ck_assert_int_eq(create(&s, 1, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(s.world, 1), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(create(&s, 0, NULL), ESPL_OK);
+    for (size_t i = 0; i < total; ++i) {
+        is_dead(&s, known[i]);
+        for (size_t k = 0; k < i; ++k) {
+            ck_assert(!espl_entity_equal(known[i], known[k]));
+        }
+    }
+    free(known);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(the_retired_are_not_counted_on)
+{
+    enum { GONE = 3, LEFT = ENTITY_LIMIT - GONE };
+    scene s;
+
+    scene_begin(&s);
+    for (uint32_t i = 0; i < GONE; ++i) {
+        fill(&s, 1);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[0]), ESPL_OK);
+        age(&s, i);
+        fill(&s, 1);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[0]), ESPL_OK);
+        ck_assert_uint_eq(retired(&s), i + 1);
+    }
+    const uint64_t hash = test_physical_hash(s.world);
+    is_refused(&s, create(&s, LEFT + 1, NULL), hash, s.test.hooks.lines);
+    fill(&s, LEFT - 1);
+
+    const espl_instance_def def = {.source = s.entities[4]};
+    espl_commands *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, NULL), ESPL_OK);
+    const uint64_t fuller = test_physical_hash(s.world);
+    is_refused(&s, espl_play(s.world, commands, NULL), fuller, s.test.hooks.lines);
+    is_refused(&s, espl_instantiate(s.world, s.entities[4], 2, NULL), fuller, s.test.hooks.lines);
+    ck_assert_int_eq(espl_instantiate(s.world, s.entities[4], 1, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Rows of a chunk ---
+
+// Only the last chunk is partly filled, and each row has the number of its entity.
+static void rows_are(scene *s, size_t count, size_t capacity)
+{
+    const espl_query_def def = {.all = &s->number, .all_count = 1};
+    espl_query query;
+    size_t seen = 0;
+
+    ck_assert_int_eq(espl_query_begin(s->world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        const uint32_t *const numbers = espl_query_read(&query, s->number, sizeof *numbers);
+        const size_t left = count - seen;
+
+        ck_assert_uint_eq(query.count, left < capacity ? left : capacity);
+        for (size_t row = 0; row < query.count; ++row) {
+            ck_assert_uint_eq(numbers[row], query.entities[row].index);
+        }
+        seen += query.count;
+    }
+    ck_assert_uint_eq(seen, count);
+    test_world_is_valid(s->world);
+}
+
+static void number(scene *s, espl_entity entity)
+{
+    ck_assert_int_eq(espl_set(s->world, entity, s->number, &entity.index, sizeof entity.index),
+                     ESPL_OK);
+}
+
+// One less than a chunk, one chunk, and so on to one more than two.
+START_TEST(chunks_fill_and_empty_around_their_size)
+{
+    const size_t rows = test_limits_of_build().rows;
+    const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
+    const size_t count = counts[_i / 3];
+    espl_entity *const entities = malloc(count * sizeof *entities);
+    scene s;
+
+    ck_assert_ptr_nonnull(entities);
+    scene_begin(&s);
+    for (int is_single = 0; is_single < 2; ++is_single) {
+        for (size_t i = 0; i < count && is_single != 0; ++i) {
+            ck_assert_int_eq(create(&s, 1, &entities[i]), ESPL_OK);
+        }
+        ck_assert_int_eq(create(&s, is_single != 0 ? 0 : count, entities), ESPL_OK);
+        for (size_t i = 0; i < count; ++i) {
+            number(&s, entities[i]);
+        }
+        rows_are(&s, count, rows);
+
+        // From the front, from the back, and from the middle.
+        for (size_t left = count; left > 0; --left) {
+            const size_t at = _i % 3 == 0 ? 0 : _i % 3 == 1 ? left - 1 : left / 2;
+
+            ck_assert_int_eq(espl_destroy(s.world, entities[at]), ESPL_OK);
+            memmove(entities + at, entities + at + 1, (left - 1 - at) * sizeof *entities);
+            rows_are(&s, left - 1, rows);
+        }
+    }
+    free(entities);
+    scene_end(&s);
+}
+END_TEST
+
+// All rows change their archetype in one playback, and come back one by one.
+START_TEST(chunks_are_left_and_entered_around_their_size)
+{
+    const size_t rows = test_limits_of_build().rows;
+    const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
+    const size_t count = counts[_i];
+    espl_entity *const entities = malloc((count + 1) * sizeof *entities);
+    scene s;
+
+    ck_assert_ptr_nonnull(entities);
+    scene_begin(&s);
+    ck_assert_int_eq(create(&s, count, entities), ESPL_OK);
+    for (size_t i = 0; i < count; ++i) {
+        number(&s, entities[i]);
+    }
+    const espl_entity root = test_solo(s.world);
+    espl_commands *const commands = commands_of(s.world);
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(
+            espl_record_attach(espl_commands_recorder(commands, 0), 0, entities[i], root, NULL),
+            ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
+    rows_are(&s, count, rows);
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_remove(s.world, entities[i], ESPL_PLACEMENT), ESPL_OK);
+        ck_assert_int_eq(
+            espl_add(s.world, entities[i], ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_detach(s.world, entities[i], ESPL_STAY_WORLD), ESPL_OK);
+    }
+    rows_are(&s, count, rows);
+    espl_commands_destroy(commands);
+    free(entities);
+    scene_end(&s);
+}
+END_TEST
+
+// What is clones stands in neighbouring rows, across the edges of chunks.
+START_TEST(clones_fill_chunks_around_their_size)
+{
+    const size_t rows = test_limits_of_build().rows;
+    const size_t counts[] = {rows - 1, rows, rows + 1, 2 * rows, 2 * rows + 1};
+    const size_t count = counts[_i];
+    espl_entity *const clones = malloc(count * sizeof *clones);
+    scene s;
+
+    ck_assert_ptr_nonnull(clones);
+    scene_begin(&s);
+    fill(&s, 1);
+    ck_assert_int_eq(espl_instantiate(s.world, s.entities[0], count - 1, clones), ESPL_OK);
+    number(&s, s.entities[0]);
+    for (size_t i = 0; i + 1 < count; ++i) {
+        ck_assert_uint_eq(clones[i].index, i + 1);
+        number(&s, clones[i]);
+    }
+    rows_are(&s, count, rows);
+    free(clones);
+    scene_end(&s);
+}
+END_TEST
+
+static Suite *limits_suite(void)
+{
+    Suite *const suite = suite_create("limits");
+    TCase *const indices = tcase_create("indices"), *const lives = tcase_create("lives"),
+                 *const rows = tcase_create("rows");
+
+    tcase_add_test(indices, limits_are_those_that_the_tests_know);
+    tcase_add_test(indices, more_entities_than_indices_are_refused_at_once);
+    if (is_tiny()) {
+        tcase_add_test(indices, the_last_index_serves_like_any_other);
+        tcase_add_test(indices, a_creation_makes_all_or_none);
+        tcase_add_test(indices, an_instantiation_makes_all_or_none);
+        tcase_add_test(indices, a_playback_fills_a_world_to_the_last_index);
+        tcase_add_test(indices,
+                       a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_later);
+        tcase_add_test(indices, what_is_submitted_stays_in_line_until_there_is_room);
+        tcase_add_test(indices, what_a_playback_destroys_makes_room_for_the_next_one);
+        tcase_add_test(indices, clones_that_die_in_their_own_playback_need_no_index);
+        tcase_add_test(lives, a_world_lives_until_all_its_indices_are_retired);
+        tcase_add_test(lives, the_retired_are_not_counted_on);
+    }
+    suite_add_tcase(suite, indices);
+    tcase_add_test(lives, an_index_retires_after_its_last_life_and_no_handle_of_it_revives);
+    tcase_add_loop_test(lives, each_death_may_be_the_last_of_an_index, 0, WAYS);
+    suite_add_tcase(suite, lives);
+    tcase_add_loop_test(rows, chunks_fill_and_empty_around_their_size, 0, 5 * 3);
+    tcase_add_loop_test(rows, chunks_are_left_and_entered_around_their_size, 0, 5);
+    tcase_add_loop_test(rows, clones_fill_chunks_around_their_size, 0, 5);
+    suite_add_tcase(suite, rows);
+    return suite;
+}
+
+RUN_SUITE(limits_suite)

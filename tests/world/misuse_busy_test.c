@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// Structure at the wrong time: refused with ESPL_ERR_BUSY inside iterations, playbacks and jobs of
+// the executor, told, and other worlds go on meanwhile.
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "tests/forms.h"
+#include "tests/misuse.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <string.h>
+
+// --- Every structural call ---
+//
+// X(name, operation as it is told, the call; `e` may be dead: the world is busy first of all)
+
+#define STRUCTURAL_CALLS(X)                                                         \
+    X(create, "creation", espl_create(m->world, &placement, 1, 1, &out))            \
+    X(create_none, "creation", espl_create(m->world, NULL, 0, 0, NULL))             \
+    X(reserve, "reserve", espl_reserve(m->world, 10))                               \
+    X(reserve_rows, "reserve", espl_reserve_rows(m->world, &placement, 1, 10))      \
+    X(reserve_side, "reserve", espl_reserve_side(m->world, e))                      \
+    X(reserve_writes, "reserve", espl_reserve_writes(m->world, 100))                \
+    X(trim, "trim", espl_trim(m->world))                                            \
+    X(component, "registration", espl_component_register(m->world, &late, &number)) \
+    X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                    \
+    X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))       \
+    X(detach, "detach", espl_detach(m->world, e, ESPL_STAY_WORLD))                  \
+    X(set_sibling, "sibling", espl_set_sibling(m->world, e, espl_entity_null()))    \
+    X(destroy, "destroy", espl_destroy(m->world, e))                                \
+    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, e))                \
+    X(destroy_only, "destroy", espl_destroy_only(m->world, e))                      \
+    X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))           \
+    X(disable, "disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))            \
+    X(enable, "enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))              \
+    X(change, "change", espl_change(m->world, e, &change))                          \
+    X(change_array, "change", espl_change_array(m->world, &e, 1, &change, NULL))    \
+    X(change_query, "change", espl_change_query(m->world, NULL, &change, NULL))     \
+    X(add, "add", espl_add(m->world, e, m->number, &value, sizeof value))           \
+    X(add_place, "add", espl_add(m->world, e, ESPL_PLACEMENT, NULL, sizeof at))     \
+    X(remove, "remove", espl_remove(m->world, e, m->number))                        \
+    X(play, "playback", espl_play(m->world, m->commands, NULL))                     \
+    X(sync, "sync", espl_sync(m->world, NULL))
+
+#define AS_NAME(name, operation, call) CALL_##name,
+enum { STRUCTURAL_CALLS(AS_NAME) CALL_COUNT };
+
+#define AS_TEXT(name, operation, call) #name,
+static const char *const names[CALL_COUNT] = {STRUCTURAL_CALLS(AS_TEXT)};
+
+#define AS_OPERATION(name, operation, call) operation,
+static const char *const operations[CALL_COUNT] = {STRUCTURAL_CALLS(AS_OPERATION)};
+
+static espl_status call(const misuse *m, int which, espl_entity e)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
+    const espl_transform at = test_at(1, 1, 1);
+    const uint32_t value = 1;
+    const espl_component_value added = {m->number, sizeof value, &value};
+    const espl_change_def change = {.add = &added, .add_count = 1};
+    espl_component number = 99;
+    espl_entity out = {7, 7};
+    espl_status status = ESPL_OK;
+
+    (void)at;
+    switch (which) {
+#define AS_CASE(name, operation, call) \
+    case CALL_##name:                  \
+        status = call;                 \
+        break;
+        STRUCTURAL_CALLS(AS_CASE)
+    default:
+        ck_abort();
+    }
+    ck_assert(number == 99 && out.index == 7);
+    return status;
+}
+
+static void refuse_while_busy(misuse *m)
+{
+    const espl_entity operands[3] = {m->solo, m->dead, espl_entity_null()};
+
+    for (int which = 0; which < CALL_COUNT; ++which) {
+        for (int i = 0; i < 3; ++i) {
+            misuse_forget_lines(m);
+            const espl_status status = call(m, which, operands[i]);
+
+            ck_assert_msg(status == ESPL_ERR_BUSY, "%s answers %s", names[which],
+                          espl_status_name(status));
+            misuse_demand_line(m, operations[which], espl_entity_null(), status);
+        }
+    }
+}
+
+// The other world has no part in it.
+static void use_other_world(misuse *m)
+{
+    espl_world *const other = m->elsewhere.world;
+    const espl_entity parent = test_solo(other), child = test_solo(other);
+    espl_query query;
+
+    ck_assert_int_eq(espl_attach(other, child, parent, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_add(other, child, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(other, NULL, &query), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(other, parent), ESPL_ERR_BUSY);
+    espl_query_end(&query);
+    ck_assert_int_eq(espl_trim(other), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(other, parent), ESPL_OK);
+    ck_assert(!espl_is_alive(other, child));
+}
+
+// --- Inside iterations ---
+
+// Open iterations of the kinds of a list, 'q' or 's', one in the other; refuse at each step of each.
+static void iterate(misuse *m, const char *kinds)
+{
+    espl_query query;
+    espl_subtree below;
+
+    if (kinds[0] == '\0') {
+        return;
+    }
+    refuse_while_busy(m);
+    use_other_world(m);
+    if (kinds[0] == 'q') {
+        ck_assert_int_eq(espl_query_begin(m->world, NULL, &query), ESPL_OK);
+        refuse_while_busy(m);
+        while (espl_query_next(&query)) {
+            refuse_while_busy(m);
+        }
+    } else {
+        ck_assert_int_eq(espl_subtree_begin(m->world, m->root, &below), ESPL_OK);
+        refuse_while_busy(m);
+        while (espl_subtree_next(&below)) {
+            refuse_while_busy(m);
+        }
+    }
+}
+
+START_TEST(structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
+{
+    espl_query query, inner;
+    espl_subtree below;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    ck_assert_int_eq(espl_commands_submit(s.commands), ESPL_OK);
+    const uint64_t before = test_physical_hash(s.world);
+    ck_assert_int_eq(espl_query_begin(s.world, NULL, &query), ESPL_OK);
+    refuse_while_busy(&s);
+    while (espl_query_next(&query)) {
+        iterate(&s, "q");
+        iterate(&s, "s");
+        ck_assert_int_eq(espl_query_begin(s.world, NULL, &inner), ESPL_OK);
+        iterate(&s, "s");
+        espl_query_end(&inner);
+        espl_query_end(&inner);
+        refuse_while_busy(&s);
+    }
+    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
+    refuse_while_busy(&s);
+    while (espl_subtree_next(&below)) {
+        iterate(&s, "s");
+        iterate(&s, "q");
+        refuse_while_busy(&s);
+    }
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+
+    // What ended, by itself or early, frees the world.
+    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
+    espl_subtree_end(&below);
+    espl_subtree_end(&below);
+    ck_assert_int_eq(espl_sync(s.world, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
+    misuse_end(&s);
+}
+END_TEST
+
+// Plain writes go on during iteration; the first of what needs a side array takes memory.
+START_TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
+{
+    const float stretch[3] = {1, 2, 1};
+    const espl_transform moved = test_at(5, 5, 5), back = test_at(1, 2, 3);
+    espl_subtree below;
+    espl_view view;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    const uint64_t before = test_physical_hash(s.world);
+    ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.world, s.root, &moved), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.world, s.root, &back), ESPL_OK);
+    ck_assert_int_eq(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_context(s.world, s.child, 7), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_KEEP_X), ESPL_ERR_BUSY);
+    const espl_write write = write_vector(s.child, ESPL_WRITE_STRETCH, 1, 2, 1);
+    ck_assert_int_eq(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
+    ck_assert_uint_eq(view.count, 3);
+    espl_subtree_end(&below);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    misuse_end(&s);
+}
+END_TEST
+
+// A view purges first where there are dead to purge, so it is structural then.
+START_TEST(a_view_of_the_dead_is_refused_during_iteration)
+{
+    espl_subtree below;
+    espl_view view;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    espl_entity *const node = plant_chain(s.world, 20);
+    ck_assert_int_eq(espl_destroy_only(s.world, node[10]), ESPL_OK);
+    ck_assert_uint_eq(test_stats(s.world).ghosts, 1);
+    ck_assert_int_eq(espl_subtree_begin(s.world, node[0], &below), ESPL_OK);
+    misuse_forget_lines(&s);
+    ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view), ESPL_ERR_BUSY);
+    misuse_demand_line(&s, "view", node[0], ESPL_ERR_BUSY);
+    espl_subtree_end(&below);
+    ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view), ESPL_OK);
+    ck_assert_uint_eq(view.count, 19);
+    free(node);
+    misuse_end(&s);
+}
+END_TEST
+
+// --- Inside jobs ---
+
+// Writes go on during iteration, but not while a playback or a batch is under way.
+static void refuse_writes(misuse *m)
+{
+    uint64_t random = 1;
+
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        const espl_write write = write_ordinary(m->child, (espl_write_kind)kind, &random);
+        for (int form = 0; form < FORM_COUNT; ++form) {
+            ck_assert_int_eq(form_write(m->world, &write, (write_form)form), ESPL_ERR_BUSY);
+        }
+    }
+    const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
+    ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_KEEP_X), ESPL_ERR_BUSY);
+}
+
+// An executor whose jobs call the world back, once for each call of it.
+typedef struct intruder {
+    misuse *m; // NULL: it keeps out
+    size_t intrusions;
+} intruder;
+
+static void run_intruded(void *context, espl_job function, void *argument, size_t count)
+{
+    intruder *const in = context;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (in->m != NULL && i == count / 2) {
+            refuse_while_busy(in->m);
+            refuse_writes(in->m);
+            use_other_world(in->m);
+            in->intrusions += 1;
+        }
+        function(argument, i);
+    }
+}
+
+START_TEST(structure_and_writes_are_refused_in_each_job_of_a_playback)
+{
+    intruder in = {0};
+    const espl_executor executor = {&in, 2, run_intruded};
+    espl_report report;
+    misuse s;
+
+    misuse_begin(&s, &executor);
+    const espl_transform moved = test_at(1, 2, 3);
+    const espl_instance_def def = {.source = s.solo};
+    const uint32_t clones = test_fitting(20000, 16);
+    for (uint32_t i = 0; i < 20000; ++i) {
+        espl_recorder *const recorder = espl_commands_recorder(s.commands, i % 2);
+        ck_assert_int_eq(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
+                                    : espl_record_set_local(recorder, 0, s.solo, &moved),
+                         ESPL_OK);
+    }
+    in.m = &s;
+    ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
+    in.m = NULL;
+    ck_assert_uint_gt(in.intrusions, 1);
+    ck_assert_uint_eq(report.applied, 20001);
+    misuse_end(&s);
+}
+END_TEST
+
+START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
+{
+    enum { COUNT = 20000 };
+    const size_t solos = test_fitting(COUNT, 16);
+    intruder in = {0};
+    const espl_executor executor = {&in, 2, run_intruded};
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_entity *const entity = malloc(COUNT * sizeof *entity);
+    float(*const values)[3] = malloc(COUNT * sizeof *values);
+    misuse s;
+
+    ck_assert(entity != NULL && values != NULL);
+    misuse_begin(&s, &executor);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, solos, entity), ESPL_OK);
+    for (size_t i = 0; i < COUNT; ++i) {
+        entity[i] = entity[i % solos];
+        values[i][0] = values[i][1] = values[i][2] = (float)i;
+    }
+    in.m = &s;
+    ck_assert_int_eq(espl_write_vectors(s.world, ESPL_WRITE_LOCAL_POSITION, entity,
+                                        (const float(*)[3])values, COUNT, NULL),
+                     ESPL_OK);
+    in.m = NULL;
+    ck_assert_uint_gt(in.intrusions, 1);
+    for (size_t i = COUNT - solos; i < COUNT; ++i) { // the last write of each
+        ck_assert_float_eq(test_world_of(s.world, entity[i]).position[2], (float)i);
+    }
+    ck_assert_int_eq(espl_destroy(s.world, entity[0]), ESPL_OK);
+    misuse_end(&s);
+    free(entity);
+    free(values);
+}
+END_TEST
+
+static Suite *misuse_suite(void)
+{
+    Suite *const suite = suite_create("misuse in the middle");
+    TCase *const tcase = tcase_create("busy");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, structure_is_refused_in_iterations_of_each_kind_one_in_the_other);
+    tcase_add_test(tcase, writes_go_on_during_iteration_but_for_those_that_take_memory);
+    tcase_add_test(tcase, a_view_of_the_dead_is_refused_during_iteration);
+    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_playback);
+    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_batch);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(misuse_suite)

@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: MIT
+// Each bad handle in each place where a public call takes an entity: refused with its status, told
+// with entity, operation and rule, and nothing is changed.
+#include "tests/forms.h"
+#include "tests/misuse.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// --- Calls with a status ---
+//
+// X(name, operation as it is told, the call with the handle `bad`)
+
+#define TREE_CALLS(X)                                                              \
+    X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))           \
+    X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))          \
+    X(detach, "detach", espl_detach(m->world, bad, ESPL_STAY_WORLD))               \
+    X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null())) \
+    X(destroy, "destroy", espl_destroy(m->world, bad))                             \
+    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, bad))             \
+    X(destroy_only, "destroy", espl_destroy_only(m->world, bad))                   \
+    X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))        \
+    X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))   \
+    X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))         \
+    X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))    \
+    X(enable, "enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))            \
+    X(enable_subtree, "enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))   \
+    X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))   \
+    X(view_hierarchy, "view", espl_view_hierarchy(m->world, bad, &out.view))
+
+#define STORE_CALLS(X)                                                                 \
+    X(change, "change", espl_change(m->world, bad, &change))                           \
+    X(add, "add", espl_add(m->world, bad, m->number, &number, sizeof number))          \
+    X(add_tag, "add", espl_add(m->world, bad, ESPL_PREFAB, NULL, 0))                   \
+    X(add_place, "add", espl_add(m->world, bad, ESPL_PLACEMENT, &value, sizeof value)) \
+    X(remove, "remove", espl_remove(m->world, bad, m->number))                         \
+    X(remove_place, "remove", espl_remove(m->world, bad, ESPL_PLACEMENT))              \
+    X(get, "get", espl_get(m->world, bad, m->number, out.bytes, sizeof number))        \
+    X(set, "set", espl_set(m->world, bad, m->number, &number, sizeof number))
+
+#define READ_CALLS(X)                                                                            \
+    X(get_world, "get world", espl_get_world(m->world, bad, &out.transform))                     \
+    X(get_local, "get local", espl_get_local(m->world, bad, &out.transform))                     \
+    X(world_position, "get world position", espl_get_world_position(m->world, bad, out.floats))  \
+    X(world_rotation, "get world rotation", espl_get_world_rotation(m->world, bad, out.floats))  \
+    X(world_scale, "get world scale", espl_get_world_scale(m->world, bad, out.floats))           \
+    X(local_position, "get local position", espl_get_local_position(m->world, bad, out.floats))  \
+    X(local_rotation, "get local rotation", espl_get_local_rotation(m->world, bad, out.floats))  \
+    X(local_scale, "get local scale", espl_get_local_scale(m->world, bad, out.floats))           \
+    X(stretch, "get stretch", espl_get_stretch(m->world, bad, out.floats))                       \
+    X(context, "get context", espl_get_context(m->world, bad, &out.word))                        \
+    X(relative_frame, "relative", espl_relative(m->world, bad, m->solo, &out.transform))         \
+    X(relative_entity, "relative", espl_relative(m->world, m->solo, bad, &out.transform))        \
+    X(point_to_world, "conversion", espl_point_to_world(m->world, bad, xyz, out.floats))         \
+    X(point_to_local, "conversion", espl_point_to_local(m->world, bad, xyz, out.floats))         \
+    X(vector_to_world, "conversion", espl_vector_to_world(m->world, bad, xyz, out.floats))       \
+    X(vector_to_local, "conversion", espl_vector_to_local(m->world, bad, xyz, out.floats))       \
+    X(direction_to_world, "conversion", espl_direction_to_world(m->world, bad, xyz, out.floats)) \
+    X(direction_to_local, "conversion", espl_direction_to_local(m->world, bad, xyz, out.floats)) \
+    X(axis, "get axis", espl_get_axis(m->world, bad, ESPL_AXIS_UP, out.floats))                  \
+    X(matrix_3x4, "get matrix", espl_get_matrix_3x4(m->world, bad, out.floats))                  \
+    X(matrix_4x4, "get matrix", espl_get_matrix_4x4(m->world, bad, out.floats))                  \
+    X(matrix_inverse, "get matrix", espl_get_matrix_4x4_inverse(m->world, bad, out.floats))
+
+#define WRITE_CALLS(X)                                                           \
+    X(look_at, "look at", espl_look_at(m->world, bad, xyz, NULL))                \
+    X(rotate_about, "rotate about", espl_rotate_about(m->world, bad, xyz, turn)) \
+    X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_KEEP_X))      \
+    X(reserve_side, "reserve", espl_reserve_side(m->world, bad))
+
+#define CALLS(X) TREE_CALLS(X) STORE_CALLS(X) READ_CALLS(X) WRITE_CALLS(X)
+
+#define AS_NAME(name, operation, call) CALL_##name,
+enum { CALLS(AS_NAME) CALL_COUNT };
+
+#define AS_OPERATION(name, operation, call) operation,
+static const char *const operations[CALL_COUNT] = {CALLS(AS_OPERATION)};
+
+#define AS_TEXT(name, operation, call) #name,
+static const char *const names[CALL_COUNT] = {CALLS(AS_TEXT)};
+
+// What a call writes to when it is not refused.
+typedef union output {
+    unsigned char bytes[256];
+    float floats[16];
+    uint32_t word;
+    espl_transform transform;
+    espl_subtree subtree;
+    espl_view view;
+} output;
+
+static espl_status call_with(misuse *m, int number_of_call, espl_entity bad)
+{
+    const float xyz[3] = {1, 2, 3}, turn[4] = {0, 0.6f, 0, 0.8f};
+    const espl_transform value = test_at(9, 9, 9);
+    const uint32_t number = 7;
+    const espl_component_value added = {m->number, sizeof number, &number};
+    const espl_change_def change = {.add = &added, .add_count = 1};
+    output out, before;
+    espl_status status = ESPL_OK;
+
+    memset(&out, 0x5a, sizeof out);
+    before = out;
+    switch (number_of_call) {
+#define AS_CASE(name, operation, call) \
+    case CALL_##name:                  \
+        status = call;                 \
+        break;
+        CALLS(AS_CASE)
+    default:
+        ck_abort();
+    }
+    if (number_of_call == CALL_subtree_begin) { // what did not begin is at its end
+        ck_assert(!espl_subtree_next(&out.subtree));
+    } else {
+        ck_assert_msg(memcmp(&out, &before, sizeof out) == 0, "%s wrote", names[number_of_call]);
+    }
+    return status;
+}
+
+static void refuse_calls(misuse *m, const misuse_handle *bad)
+{
+    for (int i = 0; i < CALL_COUNT; ++i) {
+        misuse_forget_lines(m);
+        const espl_status status = call_with(m, i, bad->entity);
+
+        ck_assert_msg(status == bad->status, "%s of %s answers %s, not %s", names[i], bad->what,
+                      espl_status_name(status), espl_status_name(bad->status));
+        misuse_demand_line(m, operations[i], bad->entity, status);
+    }
+}
+
+// By function; what the batch says of them is told below.
+static void refuse_writes(misuse *m, const misuse_handle *bad)
+{
+    uint64_t random = 1;
+
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        const espl_write write = write_ordinary(bad->entity, (espl_write_kind)kind, &random);
+        char operation[64];
+
+        snprintf(operation, sizeof operation, "%s", form_name((espl_write_kind)kind));
+        for (char *at = strchr(operation, '_'); at != NULL; at = strchr(at, '_')) {
+            *at = strncmp(operation, "inverse_", 8) == 0 && at == operation + 7 ? '-' : ' ';
+        }
+        misuse_forget_lines(m);
+        ck_assert_int_eq(form_write(m->world, &write, FORM_FUNCTION), bad->status);
+        misuse_demand_line(m, operation, bad->entity, bad->status);
+    }
+}
+
+static void refuse_everywhere(void (*refuse)(misuse *m, const misuse_handle *bad), size_t first)
+{
+    misuse_handle bad[MISUSE_HANDLES];
+    misuse m;
+
+    misuse_begin(&m, NULL);
+    misuse_handles(&m, bad);
+    const uint64_t before = test_physical_hash(m.world);
+    for (size_t i = first; i < MISUSE_HANDLES; ++i) {
+        refuse(&m, &bad[i]);
+        ck_assert_uint_eq(test_physical_hash(m.world), before);
+    }
+    ck_assert_uint_eq(m.test.hooks.traps, 0);
+    misuse_end(&m);
+}
+
+START_TEST(a4_each_bad_handle_is_refused_by_each_call_and_told)
+{
+    refuse_everywhere(refuse_calls, 0);
+}
+END_TEST
+
+START_TEST(a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told)
+{
+    refuse_everywhere(refuse_writes, 0);
+}
+END_TEST
+
+// --- Handles that may be null ---
+
+static void refuse_siblings(misuse *m, const misuse_handle *bad)
+{
+    const espl_attach_options options = {.before = bad->entity};
+
+    misuse_forget_lines(m);
+    ck_assert_int_eq(espl_attach(m->world, m->solo, m->root, &options), bad->status);
+    misuse_demand_line(m, "attach", bad->entity, bad->status);
+    ck_assert_int_eq(espl_attach(m->world, m->child, m->root, &options), bad->status);
+    misuse_demand_line(m, "attach", bad->entity, bad->status);
+    ck_assert_int_eq(espl_set_sibling(m->world, m->child, bad->entity), bad->status);
+    misuse_demand_line(m, "sibling", bad->entity, bad->status);
+}
+
+START_TEST(each_bad_sibling_but_the_null_one_is_refused_and_told)
+{
+    refuse_everywhere(refuse_siblings, 1);
+}
+END_TEST
+
+// --- Answers without a status ---
+
+static void answer_nothing(misuse *m, const misuse_handle *bad)
+{
+    const espl_world *const world = m->world;
+    const espl_entity e = bad->entity;
+    espl_entity entities[4];
+    const espl_subtree_arrays arrays = {.entities = entities};
+
+    ck_assert(!espl_is_alive(world, e) && !espl_has(world, e, m->number));
+    ck_assert(!espl_has(world, e, ESPL_PLACEMENT) && !espl_is_enabled(world, e));
+    ck_assert_int_eq(espl_get_role(world, e), ESPL_ROLE_NONE);
+    ck_assert(espl_entity_is_null(espl_get_parent(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_root(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_first_child(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_last_child(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_next_sibling(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_previous_sibling(world, e)));
+    ck_assert(espl_entity_is_null(espl_get_child(world, e, 0)));
+    ck_assert_uint_eq(espl_get_rank(world, e), ESPL_NO_RANK);
+    ck_assert_uint_eq(espl_get_depth(world, e), ESPL_NO_RANK);
+    ck_assert_int_eq(espl_get_link(world, e), ESPL_LINK_OWNED);
+    ck_assert_uint_eq(espl_count_children(world, e), 0);
+    ck_assert_uint_eq(espl_count_descendants(world, e), 0);
+    ck_assert_uint_eq(espl_get_inherit(world, e), 0);
+    ck_assert(!espl_is_mirrored(world, e));
+    ck_assert(!espl_is_ancestor(world, m->root, e) && !espl_is_ancestor(world, e, m->child));
+    for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+        ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 4, &arrays), 0);
+        ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 0, NULL), 0);
+    }
+    ck_assert_uint_eq(m->test.hooks.lines, 0);
+}
+
+START_TEST(navigation_from_a_bad_handle_answers_nothing_and_tells_nothing)
+{
+    refuse_everywhere(answer_nothing, 0);
+}
+END_TEST
+
+// --- Entries of arrays ---
+
+// The bad one stands first, in the middle or last among the living.
+static void refuse_entries(misuse *m, const misuse_handle *bad)
+{
+    const uint32_t number = 7;
+    const espl_component_value added = {m->number, sizeof number, &number};
+    const espl_change_def change = {.add = &added, .add_count = 1};
+
+    for (size_t at = 0; at < 3; ++at) {
+        espl_entity entities[3] = {m->root, m->child, m->solo};
+        size_t refused = 99;
+
+        entities[at] = bad->entity;
+        misuse_forget_lines(m);
+        ck_assert_int_eq(espl_change_array(m->world, entities, 3, &change, &refused), bad->status);
+        ck_assert_uint_eq(refused, at);
+        misuse_demand_line(m, "change", bad->entity, bad->status);
+        refused = 99;
+        ck_assert_int_eq(espl_change_array(m->world, entities, 3, &change, NULL), bad->status);
+        misuse_demand_line(m, "change", bad->entity, bad->status);
+    }
+}
+
+START_TEST(one_bad_handle_in_an_array_refuses_the_change_of_all)
+{
+    refuse_everywhere(refuse_entries, 0);
+}
+END_TEST
+
+// Only the bad entry is refused. The others write what is there already, so nothing changes.
+static void refuse_alone(misuse *m, const misuse_handle *bad)
+{
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        for (size_t at = 0; at < 3; ++at) {
+            espl_write writes[3];
+            espl_write_report report;
+            uint64_t random = 1;
+
+            for (size_t i = 0; i < 3; ++i) {
+                writes[i] = (espl_write){.entity = m->root, .kind = ESPL_WRITE_LOCAL};
+                writes[i].value.transform = test_local_of(m->world, m->root);
+            }
+            writes[at] = write_ordinary(bad->entity, (espl_write_kind)kind, &random);
+            misuse_forget_lines(m);
+            ck_assert_int_eq(espl_write_batch(m->world, writes, 3, &report), ESPL_PARTLY);
+            ck_assert_uint_eq(report.applied, 2);
+            ck_assert_uint_eq(report.refused, 1);
+            ck_assert_uint_eq(report.first_refused, at);
+            ck_assert_int_eq(report.first_status, bad->status);
+            misuse_demand_line(m, "write", bad->entity, bad->status);
+        }
+    }
+}
+
+START_TEST(one_bad_handle_in_a_batch_is_refused_alone)
+{
+    refuse_everywhere(refuse_alone, 0);
+}
+END_TEST
+
+// --- Recorded ---
+//
+// X(name, whether the null entity means nobody there, the call with the handle `bad`)
+
+#define RECORDS(X)                                                                   \
+    X(destroy, false, espl_record_destroy(r, 0, bad))                                \
+    X(destroy_subtree, false, espl_record_destroy_subtree(r, 0, bad))                \
+    X(destroy_only, false, espl_record_destroy_only(r, 0, bad))                      \
+    X(attach_child, false, espl_record_attach(r, 0, bad, m->solo, NULL))             \
+    X(attach_parent, false, espl_record_attach(r, 0, m->solo, bad, NULL))            \
+    X(attach_before, true, espl_record_attach(r, 0, m->child, m->root, &before_bad)) \
+    X(detach, false, espl_record_detach(r, 0, bad, ESPL_STAY_WORLD))                 \
+    X(set_sibling, false, espl_record_set_sibling(r, 0, bad, espl_entity_null()))    \
+    X(sibling_before, true, espl_record_set_sibling(r, 0, m->child, bad))            \
+    X(set_local, false, espl_record_set_local(r, 0, bad, &value))                    \
+    X(set_world, false, espl_record_set_world(r, 0, bad, &value))                    \
+    X(write, false, espl_record_write(r, 0, &write))                                 \
+    X(set_inherit, false, espl_record_set_inherit(r, 0, bad, ESPL_KEEP_X))           \
+    X(source, false, espl_record_instantiate(r, 0, &of_bad, 1, NULL))                \
+    X(source_of_none, false, espl_record_instantiate(r, 0, &of_bad, 0, NULL))        \
+    X(instance_parent, true, espl_record_instantiate(r, 0, &under_bad, 1, NULL))     \
+    X(instance_before, true, espl_record_instantiate(r, 0, &before, 1, NULL))
+
+#define AS_RECORD(name, may_be_null, call) RECORD_##name,
+enum { RECORDS(AS_RECORD) RECORD_COUNT };
+
+#define AS_RECORD_TEXT(name, may_be_null, call) #name,
+static const char *const record_names[RECORD_COUNT] = {RECORDS(AS_RECORD_TEXT)};
+
+#define AS_OPTIONAL(name, may_be_null, call) may_be_null,
+static const bool is_optional[RECORD_COUNT] = {RECORDS(AS_OPTIONAL)};
+
+static espl_status record_with(const misuse *m, espl_recorder *r, int record, espl_entity bad)
+{
+    const espl_transform value = test_at(9, 9, 9);
+    const espl_write write = write_vector(bad, ESPL_WRITE_TRANSLATE_LOCAL, 1, 1, 1);
+    const espl_attach_options before_bad = {.before = bad};
+    const espl_instance_def of_bad = {.source = bad},
+                            under_bad = {.source = m->solo, .parent = bad},
+                            before = {.source = m->solo, .parent = m->root, .before = bad};
+
+    switch (record) {
+#define AS_RECORD_CASE(name, may_be_null, call) \
+    case RECORD_##name:                         \
+        return call;
+        RECORDS(AS_RECORD_CASE)
+    default:
+        ck_abort();
+    }
+    return ESPL_OK;
+}
+
+// Refused when it is recorded, or when it is played; the world is the same.
+static void refuse_record(misuse *m, const misuse_handle *bad, int record)
+{
+    espl_commands *commands = NULL;
+    espl_report report;
+
+    ck_assert_int_eq(espl_commands_create(m->world, 1, &commands), ESPL_OK);
+    const espl_status status =
+        record_with(m, espl_commands_recorder(commands, 0), record, bad->entity);
+    const bool is_known_at_once =
+        bad->status == ESPL_ERR_NULL_ENTITY || espl_entity_equal(bad->entity, m->pending);
+
+    ck_assert_uint_eq(espl_commands_count(commands),
+                      status == ESPL_OK && record != RECORD_source_of_none);
+    if (is_known_at_once) {
+        ck_assert_msg(status == bad->status, "%s of %s: %s", record_names[record], bad->what,
+                      espl_status_name(status));
+    } else {
+        ck_assert_msg(status == ESPL_OK, "%s of %s: %s", record_names[record], bad->what,
+                      espl_status_name(status));
+        ck_assert_int_eq(espl_play(m->world, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(report.applied, 0);
+        ck_assert_msg(record == RECORD_source_of_none ||
+                          espl_commands_result(commands, 0, 0) == bad->status,
+                      "%s of %s: %s", record_names[record], bad->what,
+                      espl_status_name(espl_commands_result(commands, 0, 0)));
+    }
+    espl_commands_destroy(commands);
+}
+
+static void refuse_records(misuse *m, const misuse_handle *bad)
+{
+    for (int record = 0; record < RECORD_COUNT; ++record) {
+        if (!is_optional[record] || bad->status != ESPL_ERR_NULL_ENTITY) {
+            refuse_record(m, bad, record);
+        }
+    }
+}
+
+START_TEST(a4_each_bad_handle_is_refused_by_each_recorded_command)
+{
+    refuse_everywhere(refuse_records, 0);
+}
+END_TEST
+
+// A handle that commands gave out is resolved by them alone.
+START_TEST(each_bad_handle_is_resolved_to_nobody)
+{
+    static const espl_status expected[MISUSE_HANDLES] = {
+        ESPL_ERR_NULL_ENTITY, ESPL_ERR_ARGUMENT, ESPL_ERR_ARGUMENT,
+        ESPL_ERR_ARGUMENT,    ESPL_ERR_ARGUMENT, ESPL_ERR_DEAD,
+        ESPL_ERR_ARGUMENT,    ESPL_ERR_ARGUMENT, ESPL_ERR_ARGUMENT};
+    misuse_handle bad[MISUSE_HANDLES];
+    espl_entity out = {7, 7};
+    misuse m;
+
+    misuse_begin(&m, NULL);
+    misuse_handles(&m, bad);
+    for (size_t i = 0; i < MISUSE_HANDLES; ++i) {
+        ck_assert_int_eq(espl_commands_resolve(m.commands, bad[i].entity, &out), expected[i]);
+    }
+    const espl_entity past = {m.pending.index + 1, m.pending.generation};
+    ck_assert_int_eq(espl_commands_resolve(m.commands, past, &out), ESPL_ERR_FOREIGN);
+    ck_assert(out.index == 7 && out.generation == 7);
+    misuse_end(&m);
+}
+END_TEST
+
+static Suite *misuse_suite(void)
+{
+    Suite *const suite = suite_create("misuse of handles");
+    TCase *const tcase = tcase_create("handles");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_call_and_told);
+    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told);
+    tcase_add_test(tcase, each_bad_sibling_but_the_null_one_is_refused_and_told);
+    tcase_add_test(tcase, navigation_from_a_bad_handle_answers_nothing_and_tells_nothing);
+    tcase_add_test(tcase, one_bad_handle_in_an_array_refuses_the_change_of_all);
+    tcase_add_test(tcase, one_bad_handle_in_a_batch_is_refused_alone);
+    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_recorded_command);
+    tcase_add_test(tcase, each_bad_handle_is_resolved_to_nobody);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(misuse_suite)

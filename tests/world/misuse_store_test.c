@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// Components, creation and queries that are refused: each answer is a status, and nothing changes.
+#include "lib/base/trap.h"
+#include "tests/misuse.h"
+#include "tests/runner.h"
+
+#include <math.h>
+
+START_TEST(components_are_checked)
+{
+    misuse s;
+    misuse_begin(&s, NULL);
+    espl_component out = 99;
+    const espl_component_def taken = {.name = "number", .size = 4, .alignment = 4},
+                             nameless = {.size = 4, .alignment = 4},
+                             empty = {.name = "", .size = 4, .alignment = 4},
+                             crooked = {.name = "crooked", .size = 4, .alignment = 3},
+                             wide = {.name = "wide", .size = 4, .alignment = 512},
+                             large = {.name = "large", .size = 4097, .alignment = 1},
+                             tag = {.name = "tag"};
+    const uint32_t value = 1;
+
+    ck_assert_int_eq(espl_component_register(s.world, &taken, &out), ESPL_ERR_EXISTS);
+    ck_assert_int_eq(espl_component_register(s.world, &nameless, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_component_register(s.world, &empty, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_component_register(s.world, &crooked, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_component_register(s.world, &wide, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_component_register(s.world, &large, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(out, 99);
+    ck_assert_int_eq(espl_component_register(s.world, &tag, &out), ESPL_OK);
+    ck_assert_int_eq(espl_add(s.world, s.solo, out, NULL, 0), ESPL_OK);
+    ck_assert(espl_has(s.world, s.solo, out));
+
+    ck_assert_int_eq(espl_add(s.world, s.solo, 500, &value, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_set(s.world, s.solo, s.number, &value, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_add(s.world, s.solo, s.number, &value, 3), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_add(s.world, s.solo, ESPL_ROOT, NULL, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_remove(s.world, s.solo, ESPL_SOLO), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_remove(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
+    misuse_end(&s);
+}
+END_TEST
+
+START_TEST(creation_is_checked)
+{
+    misuse s;
+    misuse_begin(&s, NULL);
+    const espl_component role = ESPL_MEMBER, unknown = 700, twice[2] = {s.number, s.number};
+    const espl_component placement = ESPL_PLACEMENT;
+    const uint64_t before = test_physical_hash(s.world);
+
+    ck_assert_int_eq(espl_create(s.world, &role, 1, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_create(s.world, &unknown, 1, 1, NULL), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_create(s.world, twice, 2, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, 0, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, (size_t)1 << 40, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_instantiate(s.world, s.root, 0, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(s.world, s.root, (size_t)1 << 40, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(s.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    misuse_end(&s);
+}
+END_TEST
+
+START_TEST(a_query_is_checked)
+{
+    const espl_component unknown = 900;
+    espl_component many[ESPL_SET_LIMIT + 1];
+    espl_query query;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    for (size_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
+        many[i] = s.number;
+    }
+    const espl_query_def names_bits = {.include = 4};
+    const espl_query_def names_unknown = {.all = &unknown, .all_count = 1};
+    const espl_query_def any_unknown = {.any = &unknown, .any_count = 1};
+    const espl_query_def changed_unknown = {.changed = &unknown, .changed_count = 1};
+    const espl_query_def names_many = {.none = many, .none_count = ESPL_SET_LIMIT + 1};
+    ck_assert_int_eq(espl_query_begin(s.world, &names_unknown, &query), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_query_begin(s.world, &names_many, &query), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_query_begin(s.world, &any_unknown, &query), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_query_begin(s.world, &changed_unknown, &query), ESPL_ERR_NO_COMPONENT);
+    misuse_forget_lines(&s);
+    ck_assert_int_eq(espl_query_begin(s.world, &names_bits, &query), ESPL_ERR_ARGUMENT);
+    misuse_demand_line(&s, "query", espl_entity_null(), ESPL_ERR_ARGUMENT);
+    // A refused begin is no iteration.
+    ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
+    misuse_end(&s);
+}
+END_TEST
+
+// --- References ---
+
+// Offsets that are no ascending list of whole handles inside the component.
+START_TEST(references_are_checked)
+{
+    static const uint32_t past[1] = {12}, far[1] = {UINT32_MAX}, same[2] = {0, 0},
+                          overlapping[2] = {0, 4}, falling[2] = {8, 0}, good[2] = {0, 8};
+    const espl_component_def bad[] = {
+        {.name = "r", .size = 16, .alignment = 4, .references = past, .reference_count = 1},
+        {.name = "r", .size = 16, .alignment = 4, .references = far, .reference_count = 1},
+        {.name = "r", .size = 16, .alignment = 4, .references = same, .reference_count = 2},
+        {.name = "r", .size = 16, .alignment = 4, .references = overlapping, .reference_count = 2},
+        {.name = "r", .size = 16, .alignment = 4, .references = falling, .reference_count = 2},
+        {.name = "r", .size = 4, .alignment = 4, .references = good, .reference_count = 1},
+        {.name = "r", .references = good, .reference_count = 1},
+        {.name = "r", .size = 16, .alignment = 4, .references = good, .reference_count = SIZE_MAX}};
+    const espl_component_def fine = {
+        .name = "r", .size = 16, .alignment = 4, .references = good, .reference_count = 2};
+    espl_component out = 99;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        ck_assert_msg(espl_component_register(s.world, &bad[i], &out) == ESPL_ERR_ARGUMENT,
+                      "definition %zu", i);
+    }
+    ck_assert_uint_eq(out, 99);
+    ck_assert_uint_eq(espl_component_find(s.world, "r"), 0);
+    ck_assert_int_eq(espl_component_register(s.world, &fine, &out), ESPL_OK);
+    misuse_end(&s);
+}
+END_TEST
+
+// --- Changes ---
+
+// Each way to ask for a change that is none, through each call that makes changes.
+typedef struct bad_change {
+    const char *what;
+    espl_change_def def;
+    espl_status status;
+} bad_change;
+
+static void refuse_change(misuse *s, const bad_change *bad)
+{
+    const uint64_t before = test_physical_hash(s->world);
+    const espl_entity both[2] = {s->child, s->solo};
+    size_t count = 99;
+
+    misuse_forget_lines(s);
+    const espl_status status = espl_change(s->world, s->child, &bad->def);
+    ck_assert_msg(status == bad->status, "%s: %s", bad->what, espl_status_name(status));
+    misuse_demand_line(s, "change", s->child, bad->status);
+    ck_assert_int_eq(espl_change_array(s->world, both, 2, &bad->def, &count), bad->status);
+    ck_assert_int_eq(espl_change_query(s->world, NULL, &bad->def, &count), bad->status);
+    ck_assert_uint_eq(test_physical_hash(s->world), before);
+}
+
+START_TEST(changes_are_checked_before_anything_is_changed)
+{
+    const uint32_t value = 1;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    const espl_component_value fine = {s.number, sizeof value, &value},
+                               role[2] = {fine, {.component = ESPL_ROOT}},
+                               unknown[2] = {fine, {.component = 700}},
+                               none[2] = {fine, {.component = 0}},
+                               narrow[2] = {{.component = ESPL_PREFAB}, {s.number, 3, &value}},
+                               wide_tag[2] = {fine, {ESPL_PREFAB, 4, &value}},
+                               place[2] = {fine, {ESPL_PLACEMENT, sizeof value, &value}},
+                               twice[2] = {fine, fine};
+    const espl_component taken_role = ESPL_SOLO, taken_unknown = 700, same = s.number;
+    const bad_change bad[] = {
+        {"a role given", {.add = role, .add_count = 2}, ESPL_ERR_ARGUMENT},
+        {"an unknown one given", {.add = unknown, .add_count = 2}, ESPL_ERR_NO_COMPONENT},
+        {"none given", {.add = none, .add_count = 2}, ESPL_ERR_NO_COMPONENT},
+        {"a size too small", {.add = narrow, .add_count = 2}, ESPL_ERR_ARGUMENT},
+        {"a tag with a size", {.add = wide_tag, .add_count = 2}, ESPL_ERR_ARGUMENT},
+        {"a placement of another size", {.add = place, .add_count = 2}, ESPL_ERR_ARGUMENT},
+        {"one given twice", {.add = twice, .add_count = 2}, ESPL_ERR_ARGUMENT},
+        {"a role taken", {.remove = &taken_role, .remove_count = 1}, ESPL_ERR_ARGUMENT},
+        {"an unknown one taken",
+         {.remove = &taken_unknown, .remove_count = 1},
+         ESPL_ERR_NO_COMPONENT},
+        {"one given and taken",
+         {.add = &fine, .add_count = 1, .remove = &same, .remove_count = 1},
+         ESPL_ERR_ARGUMENT}};
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        refuse_change(&s, &bad[i]);
+    }
+    misuse_end(&s);
+}
+END_TEST
+
+// What a placement brings along is checked like a write, and the other components stay with it.
+START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
+{
+    espl_transform endless = test_at(1, 1, 1), turnless = test_at(1, 1, 1);
+    const espl_transform huge = test_at(3e38f, 0, 0), fine = test_at(1, 0, 0);
+    espl_entity bare = {0};
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    endless.position[1] = INFINITY;
+    turnless.rotation[3] = 0;
+    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &bare), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.world, s.root, &huge), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.world, bare, s.root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_COPY_PARENT), ESPL_OK);
+    const struct {
+        espl_entity entity;
+        const espl_transform *value;
+        espl_status status;
+    } cases[] = {{bare, &endless, ESPL_ERR_NOT_FINITE},
+                 {bare, &turnless, ESPL_ERR_NOT_FINITE},
+                 {bare, &huge, ESPL_ERR_RANGE},
+                 {s.root, &endless, ESPL_ERR_NOT_FINITE},
+                 {s.child, &fine, ESPL_ERR_COPIES_PARENT}};
+    const uint64_t before = test_physical_hash(s.world);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const espl_component_value values[2] = {
+            {.component = ESPL_PREFAB}, {ESPL_PLACEMENT, sizeof *cases[i].value, cases[i].value}};
+        const espl_change_def change = {.add = values, .add_count = 2};
+        const espl_entity among[3] = {s.solo, cases[i].entity, s.solo};
+        size_t refused = 99;
+
+        misuse_forget_lines(&s);
+        ck_assert_int_eq(espl_change(s.world, cases[i].entity, &change), cases[i].status);
+        misuse_demand_line(&s, "change", cases[i].entity, cases[i].status);
+        ck_assert_int_eq(espl_add(s.world, cases[i].entity, ESPL_PLACEMENT, cases[i].value,
+                                  sizeof *cases[i].value),
+                         cases[i].status);
+        if (cases[i].status != ESPL_ERR_NOT_FINITE) {
+            ck_assert_int_eq(espl_change_array(s.world, among, 3, &change, &refused),
+                             cases[i].status);
+            ck_assert_uint_eq(refused, 1);
+        }
+        ck_assert_uint_eq(test_physical_hash(s.world), before);
+        ck_assert(!espl_has(s.world, cases[i].entity, ESPL_PREFAB));
+    }
+    misuse_end(&s);
+}
+END_TEST
+
+// --- Values and columns ---
+
+START_TEST(values_of_the_wrong_size_or_kind_are_refused)
+{
+    unsigned char bytes[64] = {0};
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    const struct {
+        espl_component component;
+        size_t size;
+        espl_status status;
+    } cases[] = {{s.number, 3, ESPL_ERR_ARGUMENT},
+                 {s.number, 0, ESPL_ERR_ARGUMENT},
+                 {s.number, SIZE_MAX, ESPL_ERR_ARGUMENT},
+                 {ESPL_PLACEMENT, sizeof(espl_transform), ESPL_ERR_ARGUMENT},
+                 {ESPL_PLACEMENT, 0, ESPL_ERR_ARGUMENT},
+                 {ESPL_MEMBER, 0, ESPL_ERR_ARGUMENT},
+                 {ESPL_PREFAB, 0, ESPL_ERR_NO_COMPONENT},
+                 {0, 0, ESPL_ERR_NO_COMPONENT},
+                 {700, 4, ESPL_ERR_NO_COMPONENT}};
+    const uint64_t before = test_physical_hash(s.world);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        misuse_forget_lines(&s);
+        ck_assert_int_eq(espl_get(s.world, s.child, cases[i].component, bytes, cases[i].size),
+                         cases[i].status);
+        misuse_demand_line(&s, "get", s.child, cases[i].status);
+        ck_assert_int_eq(espl_set(s.world, s.child, cases[i].component, bytes, cases[i].size),
+                         cases[i].status);
+        misuse_demand_line(&s, "set", s.child, cases[i].status);
+    }
+    ck_assert_int_eq(espl_get(s.world, s.solo, s.number, bytes, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    misuse_end(&s);
+}
+END_TEST
+
+START_TEST(a_column_of_another_size_is_a_fault_and_nothing)
+{
+    espl_query query;
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    const espl_query_def def = {.all = &s.number, .all_count = 1};
+    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    ck_assert_ptr_null(espl_query_read(&query, s.number, 4)); // before the first chunk
+    ck_assert(espl_query_next(&query));
+    ck_assert_ptr_nonnull(espl_query_read(&query, s.number, 4));
+    ck_assert_uint_eq(s.test.hooks.traps, 0);
+    const uint64_t version = espl_get_version(s.world);
+    ck_assert_ptr_null(espl_query_read(&query, s.number, 8));
+    ck_assert_ptr_null(espl_query_write(&query, s.number, 3));
+    ck_assert_uint_eq(s.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
+    ck_assert_ptr_null(espl_query_read(&query, ESPL_PLACEMENT, sizeof(espl_transform)));
+    ck_assert_ptr_null(espl_query_write(&query, ESPL_MEMBER, 0));
+    ck_assert_ptr_null(espl_query_write(&query, 700, 4));
+    ck_assert_uint_eq(espl_get_version(s.world), version);
+    ck_assert(!espl_query_next(&query));
+    ck_assert_ptr_null(espl_query_read(&query, s.number, 4)); // past the last
+    misuse_end(&s);
+}
+END_TEST
+
+START_TEST(reserved_rows_are_checked)
+{
+    const espl_component unknown = 700, roles[2] = {ESPL_ROOT, ESPL_MEMBER};
+    const espl_component places[2] = {ESPL_PLACEMENT, ESPL_PLACEMENT};
+    const espl_component member[2] = {ESPL_PLACEMENT, ESPL_MEMBER};
+    misuse s;
+
+    misuse_begin(&s, NULL);
+    const uint64_t before = test_physical_hash(s.world);
+    ck_assert_int_eq(espl_reserve_rows(s.world, &unknown, 1, 10), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_reserve_rows(s.world, roles, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_reserve_rows(s.world, places, 2, 10), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_reserve_rows(s.world, member, 2, 10), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(s.world, member, 2, 0), ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    misuse_end(&s);
+}
+END_TEST
+
+static Suite *misuse_suite(void)
+{
+    Suite *const suite = suite_create("misuse of the store");
+    TCase *const tcase = tcase_create("store");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, components_are_checked);
+    tcase_add_test(tcase, creation_is_checked);
+    tcase_add_test(tcase, a_query_is_checked);
+    tcase_add_test(tcase, references_are_checked);
+    tcase_add_test(tcase, changes_are_checked_before_anything_is_changed);
+    tcase_add_test(tcase, a_placement_that_cannot_be_is_refused_with_all_that_comes_along);
+    tcase_add_test(tcase, values_of_the_wrong_size_or_kind_are_refused);
+    tcase_add_test(tcase, a_column_of_another_size_is_a_fault_and_nothing);
+    tcase_add_test(tcase, reserved_rows_are_checked);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(misuse_suite)

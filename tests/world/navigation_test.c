@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: MIT
+// Finding one's way: every function of navigation, iteration over subtrees, copies of them and
+// views of hierarchies, on random worlds with dead members in them, against the model.
+#include "lib/store/store.h"
+#include "tests/runner.h"
+#include "tests/small.h"
+#include "tests/world/scene.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A walk over the model's tree, breadth-first.
+typedef struct walk {
+    uint32_t *nodes, *parents, *depths; // [count]
+    uint32_t count;
+} walk;
+
+static void *taken(size_t count, size_t size)
+{
+    void *const block = calloc(count + 1, size);
+
+    ck_assert_ptr_nonnull(block);
+    return block;
+}
+
+static walk walk_of(const test_model *model, uint32_t top, espl_extent extent)
+{
+    walk w = {taken(model->living_count, sizeof(uint32_t)),
+              taken(model->living_count, sizeof(uint32_t)),
+              taken(model->living_count, sizeof(uint32_t)), 1};
+
+    w.nodes[0] = top;
+    w.parents[0] = ESPL_NO_RANK;
+    for (uint32_t at = 0; at < w.count && extent != ESPL_EXTENT_ENTITY; ++at) {
+        for (uint32_t i = model->nodes[w.nodes[at]].first; i != MODEL_NONE;
+             i = model->nodes[i].next) {
+            if (extent == ESPL_EXTENT_SUBTREE || model->nodes[i].link == ESPL_LINK_OWNED) {
+                w.nodes[w.count] = i;
+                w.parents[w.count] = at;
+                w.depths[w.count++] = w.depths[at] + 1;
+            }
+        }
+    }
+    return w;
+}
+
+static void walk_end(walk *w)
+{
+    free(w->nodes);
+    free(w->parents);
+    free(w->depths);
+}
+
+// Where the model stands beside the world.
+typedef struct pair {
+    const test_tape *tape;
+    const test_side *side;
+    const test_model *model;
+    espl_world *world;
+} pair;
+
+static espl_entity handle(const pair *p, uint32_t node)
+{
+    return node == MODEL_NONE ? espl_entity_null() : p->side->handles[node];
+}
+
+#define demand_same(p, got, node)                                                              \
+    tape_demand((p)->tape, espl_entity_equal((got), handle((p), (node))), "%s is not node %u", \
+                #got, (node))
+
+// --- One entity ---
+
+static void compare_children(const pair *p, uint32_t node)
+{
+    const espl_entity entity = handle(p, node);
+    const model_node *const n = &p->model->nodes[node];
+    size_t count = 0;
+
+    demand_same(p, espl_get_first_child(p->world, entity), n->first);
+    demand_same(p, espl_get_last_child(p->world, entity), n->last);
+    for (uint32_t i = n->first; i != MODEL_NONE; i = p->model->nodes[i].next) {
+        demand_same(p, espl_get_child(p->world, entity, count), i);
+        count += 1;
+    }
+    ck_assert_uint_eq(espl_count_children(p->world, entity), count);
+    ck_assert(espl_entity_is_null(espl_get_child(p->world, entity, count)));
+    ck_assert(espl_entity_is_null(espl_get_child(p->world, entity, SIZE_MAX)));
+}
+
+static void compare_kin(const pair *p, uint32_t node)
+{
+    const espl_entity entity = handle(p, node);
+    const model_node *const n = &p->model->nodes[node];
+    walk below = walk_of(p->model, node, ESPL_EXTENT_SUBTREE);
+
+    demand_same(p, espl_get_parent(p->world, entity), n->parent);
+    demand_same(p, espl_get_root(p->world, entity), model_root(p->model, node));
+    demand_same(p, espl_get_next_sibling(p->world, entity), n->next);
+    demand_same(p, espl_get_previous_sibling(p->world, entity), n->previous);
+    ck_assert_int_eq(espl_get_role(p->world, entity), model_role(p->model, node));
+    ck_assert_int_eq(espl_get_link(p->world, entity), n->link);
+    ck_assert_uint_eq(espl_get_depth(p->world, entity), model_depth(p->model, node));
+    ck_assert_uint_eq(espl_count_descendants(p->world, entity), below.count - 1);
+    walk_end(&below);
+}
+
+static void compare_ancestors(const pair *p, uint32_t node, uint32_t other)
+{
+    const bool is_above = other != node && model_is_at_or_below(p->model, node, other);
+
+    ck_assert_int_eq(espl_is_ancestor(p->world, handle(p, other), handle(p, node)), is_above);
+}
+
+// --- Iteration ---
+
+static bool has_dead(const pair *p)
+{
+    return test_stats(p->world).ghosts != 0;
+}
+
+// Node of a handle; MODEL_NONE for a stranger. Where a walk goes by the book it is the next one.
+static uint32_t node_of(const pair *p, espl_entity entity, uint32_t likely)
+{
+    const test_model *const model = p->model;
+
+    if (likely != MODEL_NONE && espl_entity_equal(handle(p, likely), entity)) {
+        return likely;
+    }
+    for (uint32_t i = 0; i < model->living_count; ++i) {
+        if (espl_entity_equal(handle(p, model->living[i]), entity)) {
+            return model->living[i];
+        }
+    }
+    return MODEL_NONE;
+}
+
+// Each entity is met once, in order.
+static void iterate(const pair *p, uint32_t top, const walk *w)
+{
+    uint32_t *const met = taken(p->model->count, sizeof *met); // 1 + place
+    const bool is_exact = !has_dead(p);
+    espl_subtree below;
+    uint32_t count = 0, last = 0;
+
+    ck_assert_int_eq(espl_subtree_begin(p->world, handle(p, top), &below), ESPL_OK);
+    while (espl_subtree_next(&below)) {
+        const uint32_t likely = count < w->count ? w->nodes[count] : MODEL_NONE;
+        const uint32_t node = node_of(p, below.entity, likely);
+
+        tape_demand(p->tape, node != MODEL_NONE && met[node] == 0, "met a stranger");
+        tape_demand(p->tape, count != 0 || node == top, "node %u comes first", node);
+        tape_demand(p->tape, count == 0 || below.rank > last, "ranks do not ascend");
+        tape_demand(p->tape, below.rank == espl_get_rank(p->world, below.entity), "another rank");
+        tape_demand(p->tape, !is_exact || node == likely, "node %u is out of order", node);
+        last = below.rank;
+        met[node] = ++count;
+    }
+    ck_assert_uint_eq(count, w->count);
+    for (uint32_t i = 1; i < w->count; ++i) {
+        tape_demand(p->tape, met[w->nodes[i]] > met[w->nodes[w->parents[i]]],
+                    "node %u comes before its parent", w->nodes[i]);
+    }
+    ck_assert(!espl_subtree_next(&below));
+    espl_subtree_end(&below);
+    free(met);
+}
+
+// --- Copies ---
+
+enum { GUARD = 0x5a };
+
+typedef struct arrays {
+    espl_entity *entities;
+    uint32_t *parents, *depths;
+    espl_transform *locals, *worlds;
+    size_t room;
+} arrays;
+
+static arrays arrays_of(size_t room)
+{
+    arrays a = {taken(room, sizeof *a.entities), taken(room, sizeof *a.parents),
+                taken(room, sizeof *a.depths),   taken(room, sizeof *a.locals),
+                taken(room, sizeof *a.worlds),   room};
+
+    memset(a.entities, GUARD, (room + 1) * sizeof *a.entities);
+    memset(a.parents, GUARD, (room + 1) * sizeof *a.parents);
+    memset(a.depths, GUARD, (room + 1) * sizeof *a.depths);
+    memset(a.locals, GUARD, (room + 1) * sizeof *a.locals);
+    memset(a.worlds, GUARD, (room + 1) * sizeof *a.worlds);
+    return a;
+}
+
+static bool is_guard(const void *bytes, size_t size)
+{
+    const unsigned char *const at = bytes;
+    bool is_same = true;
+
+    for (size_t i = 0; i < size; ++i) {
+        is_same = is_same && at[i] == GUARD;
+    }
+    return is_same;
+}
+
+// Nothing was written past the first `count` of each.
+static void guards_stand(const arrays *a, size_t count)
+{
+    const size_t rest = a->room + 1 - count;
+
+    ck_assert(is_guard(a->entities + count, rest * sizeof *a->entities));
+    ck_assert(is_guard(a->parents + count, rest * sizeof *a->parents));
+    ck_assert(is_guard(a->depths + count, rest * sizeof *a->depths));
+    ck_assert(is_guard(a->locals + count, rest * sizeof *a->locals));
+    ck_assert(is_guard(a->worlds + count, rest * sizeof *a->worlds));
+}
+
+static void arrays_end(arrays *a)
+{
+    free(a->entities);
+    free(a->parents);
+    free(a->depths);
+    free(a->locals);
+    free(a->worlds);
+}
+
+// Any of the arrays but the first may be left out.
+static void copy(const pair *p, uint32_t top, espl_extent extent, const walk *w, size_t room,
+                 unsigned wanted)
+{
+    arrays a = arrays_of(room);
+    const espl_subtree_arrays out = {.entities = a.entities,
+                                     .parents = wanted & 1 ? a.parents : NULL,
+                                     .depths = wanted & 2 ? a.depths : NULL,
+                                     .locals = wanted & 4 ? a.locals : NULL,
+                                     .worlds = wanted & 8 ? a.worlds : NULL};
+    const size_t count = espl_copy_subtree(p->world, handle(p, top), extent, room, &out);
+
+    ck_assert_uint_eq(count, w->count);
+    guards_stand(&a, room < count ? 0 : count);
+    for (uint32_t i = 0; room >= count && i < count; ++i) {
+        const uint32_t node = w->nodes[i];
+        const espl_transform local = p->model->nodes[node].has_placement
+                                         ? model_local(p->model, node)
+                                         : espl_transform_identity();
+
+        demand_same(p, a.entities[i], node);
+        ck_assert(out.parents != NULL ? a.parents[i] == w->parents[i]
+                                      : is_guard(a.parents + i, sizeof *a.parents));
+        ck_assert(out.depths != NULL ? a.depths[i] == w->depths[i]
+                                     : is_guard(a.depths + i, sizeof *a.depths));
+        tape_demand(p->tape,
+                    out.locals != NULL ? test_same(&a.locals[i], &local)
+                                       : is_guard(a.locals + i, sizeof *a.locals),
+                    "the copied local of node %u differs", node);
+        tape_demand(p->tape,
+                    out.worlds != NULL ? test_same(&a.worlds[i], &p->model->nodes[node].world)
+                                       : is_guard(a.worlds + i, sizeof *a.worlds),
+                    "the copied world of node %u differs", node);
+    }
+    arrays_end(&a);
+}
+
+static void copy_all_ways(const pair *p, uint32_t top, uint64_t *random)
+{
+    for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+        const espl_extent e = (espl_extent)extent;
+        walk w = walk_of(p->model, top, e);
+
+        copy(p, top, e, &w, w.count, 15);
+        copy(p, top, e, &w, w.count - 1, 15);
+        copy(p, top, e, &w, w.count + 5, test_below(random, 16));
+        ck_assert_uint_eq(espl_copy_subtree(p->world, handle(p, top), e, 0, NULL), w.count);
+        walk_end(&w);
+    }
+}
+
+// --- Views ---
+
+static void view(const pair *p, uint32_t node)
+{
+    const uint32_t root = model_root(p->model, node);
+    walk w = walk_of(p->model, root, ESPL_EXTENT_SUBTREE);
+    uint32_t *const depths = taken(w.count, sizeof *depths);
+    espl_view seen;
+
+    ck_assert_int_eq(espl_view_hierarchy(p->world, handle(p, node), &seen), ESPL_OK);
+    ck_assert_uint_eq(seen.count, w.count);
+    espl_view_depths(&seen, depths);
+    for (uint32_t rank = 0; rank < w.count; ++rank) {
+        const espl_transform *const world = &p->model->nodes[w.nodes[rank]].world;
+
+        demand_same(p, espl_view_entity(&seen, rank), w.nodes[rank]);
+        ck_assert_uint_eq(seen.parents[rank], w.parents[rank]);
+        ck_assert_uint_eq(depths[rank], w.depths[rank]);
+        ck_assert_uint_eq(espl_get_rank(p->world, handle(p, w.nodes[rank])), rank);
+        ck_assert(memcmp(seen.worlds[seen.slots[rank]].rotation, world->rotation,
+                         sizeof world->rotation) == 0);
+        ck_assert(memcmp(seen.worlds[seen.slots[rank]].position, world->position,
+                         sizeof world->position) == 0);
+        ck_assert(memcmp(&seen.worlds[seen.slots[rank]].scale, &world->scale, sizeof(float)) == 0);
+    }
+    ck_assert(espl_entity_is_null(espl_view_entity(&seen, w.count)));
+    ck_assert(espl_entity_is_null(espl_view_entity(&seen, SIZE_MAX)));
+    free(depths);
+    walk_end(&w);
+}
+
+// --- Random worlds ---
+
+static void compare_world(const pair *p, uint64_t *random)
+{
+    const test_model *const model = p->model;
+
+    for (uint32_t i = 0; i < model->living_count; ++i) {
+        const uint32_t node = model->living[i];
+
+        compare_kin(p, node);
+        compare_children(p, node);
+        compare_ancestors(p, node, model->living[test_below(random, model->living_count)]);
+        compare_ancestors(p, node, model_root(model, node));
+    }
+    for (uint32_t i = 0; i < 3 && model->living_count != 0; ++i) {
+        const uint32_t top = model->living[test_below(random, model->living_count)];
+        walk w = walk_of(model, top, ESPL_EXTENT_SUBTREE);
+
+        iterate(p, top, &w);
+        copy_all_ways(p, top, random);
+        walk_end(&w);
+    }
+    if (model->living_count != 0 && test_one_in(random, 4)) {
+        view(p, model->living[test_below(random, model->living_count)]);
+        test_world_is_valid(p->world);
+    }
+}
+
+// Returns how often there were dead ones to be looked through.
+static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
+{
+    test_tape tape;
+    test_side side;
+    uint64_t random = seed;
+    size_t with_dead = 0;
+
+    tape_begin(&tape, seed, population);
+    side_begin(&side, 1, NULL);
+    const pair p = {&tape, &side, &tape.model, side.world};
+
+    tape.style.weights[OP_DESTROY_ONLY] += 4;
+    tape.style.weights[OP_ATTACH] += 4;
+    for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
+        const operation op = tape_next(&tape);
+
+        tape.code = op.code;
+        const espl_status status = side_run(&side, &tape, &op);
+        const model_answer answer = tape_apply(&tape, &op);
+
+        side_check(&side, &tape, &op, status, answer);
+        side_map(&side, &tape, &op);
+        if (tape.at % 4 == 0) {
+            with_dead += has_dead(&p) ? 1 : 0;
+            compare_world(&p, &random);
+        }
+    }
+    side_compare(&side, &tape);
+    side_end(&side);
+    tape_end(&tape);
+    return with_dead;
+}
+
+START_TEST(every_way_through_a_random_world_is_the_models)
+{
+    static const uint32_t populations[4] = {4, 12, 30, 90};
+    uint64_t state = (uint64_t)_i + 1;
+    size_t with_dead = 0;
+
+    for (size_t i = 0; i < test_scaled(40); ++i) {
+        with_dead += run_tape(test_random(&state), populations[_i], 240);
+    }
+    ck_assert_uint_gt(with_dead, _i == 0 ? 0 : 10);
+}
+END_TEST
+
+// --- By hand ---
+
+START_TEST(nobody_has_no_place)
+{
+    espl_view seen;
+    test_world other;
+    scene s;
+
+    scene_begin(&s);
+    test_world_begin(&other, 0, NULL);
+    const espl_entity foreign = test_solo(other.world);
+    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
+    const espl_entity bad[] = {espl_entity_null(), s.a, foreign};
+    const espl_status status[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN};
+
+    for (size_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_get_role(s.world, bad[i]), ESPL_ROLE_NONE);
+        ck_assert(espl_entity_is_null(espl_get_parent(s.world, bad[i])));
+        ck_assert(espl_entity_is_null(espl_get_root(s.world, bad[i])));
+        ck_assert_int_eq(espl_get_link(s.world, bad[i]), ESPL_LINK_OWNED);
+        ck_assert_uint_eq(espl_get_rank(s.world, bad[i]), ESPL_NO_RANK);
+        ck_assert_uint_eq(espl_get_depth(s.world, bad[i]), ESPL_NO_RANK);
+        ck_assert_uint_eq(espl_count_children(s.world, bad[i]), 0);
+        ck_assert_uint_eq(espl_count_descendants(s.world, bad[i]), 0);
+        ck_assert(espl_entity_is_null(espl_get_first_child(s.world, bad[i])));
+        ck_assert(espl_entity_is_null(espl_get_last_child(s.world, bad[i])));
+        ck_assert(espl_entity_is_null(espl_get_previous_sibling(s.world, bad[i])));
+        ck_assert(espl_entity_is_null(espl_get_next_sibling(s.world, bad[i])));
+        ck_assert(espl_entity_is_null(espl_get_child(s.world, bad[i], 0)));
+        ck_assert(!espl_is_ancestor(s.world, bad[i], s.c));
+        ck_assert(!espl_is_ancestor(s.world, s.r, bad[i]));
+        ck_assert_uint_eq(espl_copy_subtree(s.world, bad[i], ESPL_EXTENT_SUBTREE, 0, NULL), 0);
+        ck_assert_int_eq(espl_view_hierarchy(s.world, bad[i], &seen), status[i]);
+    }
+    ck_assert(!espl_is_ancestor(s.world, s.r, s.r));
+    test_world_end(&other);
+    scene_end(&s);
+}
+END_TEST
+
+// --- Size ---
+
+// As large as indices allow. Where every array moves at each chance, recording is quadratic.
+#ifdef ESPL_HARD_MOVE
+enum { IS_LARGE = 0 };
+#else
+enum { IS_LARGE = ESPL__INDEX_BITS > 20 };
+#endif
+enum { CHAIN = IS_LARGE ? 30000 : 10, WIDE = IS_LARGE ? 100000 : 40, MANY = 1 + CHAIN + WIDE };
+
+// A chain, and below its end many free ones.
+static espl_entity *plant_broom(espl_world *world)
+{
+    const espl_attach_options loose = {.link = ESPL_LINK_FREE};
+    espl_entity *const entity = taken(MANY, sizeof *entity);
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_create(world, &placement, 1, MANY, entity), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    for (uint32_t i = 1; i < MANY; ++i) {
+        ck_assert_int_eq(espl_record_attach(espl_commands_recorder(commands, 0), 0, entity[i],
+                                            entity[i <= CHAIN ? i - 1 : CHAIN],
+                                            i <= CHAIN ? NULL : &loose),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    return entity;
+}
+
+// What dies at once and what stays: no survivor climbs past all of the dead.
+static void destroy_chain(espl_world *world, espl_entity top, bool is_recorded)
+{
+    espl_commands *commands = NULL;
+
+    if (!is_recorded) {
+        ck_assert_int_eq(espl_destroy(world, top), ESPL_OK);
+        return;
+    }
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(commands, 0), 0, top), ESPL_OK);
+    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+}
+
+// Children below a long chain of dead ones are found in one walk; each by itself would climb the
+// whole chain.
+START_TEST(walk_over_children_below_many_dead_is_linear)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const entity = plant_broom(test.world);
+    const espl_entity top = entity[0], last = entity[MANY - 1];
+    const espl_subtree_arrays out = {.entities = entity};
+
+    destroy_chain(test.world, entity[1], _i != 0);
+    ck_assert_uint_eq(test_stats(test.world).ghosts, _i != 0 ? 0 : CHAIN);
+    ck_assert_uint_eq(espl_count_children(test.world, top), WIDE);
+    ck_assert(espl_entity_equal(espl_get_child(test.world, top, WIDE - 1), last));
+    ck_assert(espl_entity_equal(espl_get_last_child(test.world, top), last));
+    ck_assert_uint_eq(espl_copy_subtree(test.world, top, ESPL_EXTENT_SUBTREE, MANY, &out),
+                      WIDE + 1);
+    ck_assert_uint_eq(espl_copy_subtree(test.world, top, ESPL_EXTENT_OWNED, MANY, &out), 1);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("navigation");
+    TCase *const random = tcase_create("random"), *const hand = tcase_create("by hand");
+
+    tcase_set_timeout(random, 300);
+    tcase_add_loop_test(random, every_way_through_a_random_world_is_the_models, 0, 4);
+    tcase_set_timeout(hand, 60);
+    tcase_add_test(hand, nobody_has_no_place);
+    tcase_add_loop_test(hand, walk_over_children_below_many_dead_is_linear, 0, 2);
+    suite_add_tcase(suite, random);
+    suite_add_tcase(suite, hand);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

@@ -1,0 +1,656 @@
+// SPDX-License-Identifier: MIT
+// What answers a query, against a naive look at each entity; columns to read and to write; what has
+// changed since a version.
+#include "tests/planting.h"
+#include "tests/world/table.h"
+
+#include <stdlib.h>
+
+static table t;
+
+enum { MARK = 16, NOTE = 32, NUMBER = 2, LINE = 4 };
+enum { PREFAB = 1 << TABLE_PREFAB, DISABLED = 1 << TABLE_DISABLED, PLACED = 1 << TABLE_PLACEMENT };
+enum {
+    PLAIN = TABLE_IS_SHRUNKEN ? 20 : 150,
+    MARKED = TABLE_IS_SHRUNKEN ? 15 : 130,
+    SPECIAL = 5,
+    KINDS = TABLE_IS_SHRUNKEN ? 6 : 60
+};
+enum { BOTH = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED };
+
+static void set_up(void)
+{
+    table_begin(&t, 9, 1);
+}
+
+static void tear_down(void)
+{
+    table_is_true(&t);
+    table_end(&t);
+}
+
+// A world of entities with random sets and values, a third of them in hierarchies.
+static void populate(size_t kinds)
+{
+    unsigned char bytes[TABLE_PAGE];
+
+    for (size_t kind = 0; kind < kinds; ++kind) {
+        table_create(&t, table_random_set(&t), 1 + test_below(&t.random, 9));
+    }
+    for (size_t i = 0; i < t.count / 3; ++i) {
+        const size_t child = test_below(&t.random, (uint32_t)t.count);
+        const size_t parent = test_below(&t.random, (uint32_t)t.count);
+
+        if (child > parent) {
+            ck_assert_int_eq(
+                espl_attach(t.world, t.rows[child].entity, t.rows[parent].entity, NULL), ESPL_OK);
+        }
+    }
+    for (size_t i = 0; i < t.count; ++i) {
+        for (size_t k = 0; k < TABLE_KINDS; ++k) {
+            if (table_has(t.rows[i].set, k) && table_sizes[k] != 0) {
+                t.rows[i].value[k] = test_below(&t.random, 1u << 20);
+                table_pattern(bytes, table_sizes[k], t.rows[i].value[k]);
+                ck_assert_int_eq(
+                    espl_set(t.world, t.rows[i].entity, t.number[k], bytes, table_sizes[k]),
+                    ESPL_OK);
+            }
+        }
+    }
+}
+
+// --- Who answers ---
+
+enum { TERM_LIMIT = 4, CHOICES = TABLE_BITS + 3 };
+
+typedef struct term {
+    espl_component list[TERM_LIMIT];
+    size_t count;
+} term;
+
+static term random_term(size_t most)
+{
+    term made = {.count = test_below(&t.random, (uint32_t)most + 1)};
+
+    for (size_t i = 0; i < made.count; ++i) {
+        const uint32_t choice = test_below(&t.random, CHOICES);
+
+        made.list[i] = choice < TABLE_BITS ? t.number[choice] : ESPL_SOLO + (choice - TABLE_BITS);
+    }
+    return made;
+}
+
+static size_t count_had(espl_entity entity, const term *of)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < of->count; ++i) {
+        const espl_component c = of->list[i];
+
+        // Roles are looked at from the other side.
+        count += c >= ESPL_SOLO && c <= ESPL_MEMBER
+                     ? (uint32_t)espl_get_role(t.world, entity) == c - ESPL_SOLO + ESPL_ROLE_SOLO
+                     : espl_has(t.world, entity, c);
+    }
+    return count;
+}
+
+static bool is_named(const term *in, espl_component component)
+{
+    for (size_t i = 0; i < in->count; ++i) {
+        if (in->list[i] == component) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool answers(const table_row *row, const term *all, const term *none, const term *any,
+                    uint32_t include)
+{
+    const bool is_skipped =
+        (table_has(row->set, TABLE_PREFAB) && (include & ESPL_INCLUDE_PREFABS) == 0 &&
+         !is_named(all, ESPL_PREFAB)) ||
+        (table_has(row->set, TABLE_DISABLED) && (include & ESPL_INCLUDE_DISABLED) == 0 &&
+         !is_named(all, ESPL_DISABLED));
+
+    return !is_skipped && count_had(row->entity, all) == all->count &&
+           count_had(row->entity, none) == 0 &&
+           (any->count == 0 || count_had(row->entity, any) != 0);
+}
+
+// Each row of a chunk shows what its entity has.
+static void chunk_is_true(const espl_query *query)
+{
+    for (size_t k = 0; k < TABLE_KINDS; ++k) {
+        const unsigned char *const column = espl_query_read(query, t.number[k], table_sizes[k]);
+        unsigned char bytes[TABLE_PAGE];
+
+        for (size_t row = 0; row < query->count; ++row) {
+            const bool has = espl_has(t.world, query->entities[row], t.number[k]);
+
+            ck_assert((column != NULL) == (has && table_sizes[k] != 0));
+            if (column != NULL) {
+                ck_assert_int_eq(
+                    espl_get(t.world, query->entities[row], t.number[k], bytes, table_sizes[k]),
+                    ESPL_OK);
+                ck_assert_mem_eq(column + row * table_sizes[k], bytes, table_sizes[k]);
+                ck_assert_uint_eq((uintptr_t)column % table_alignments[k], 0);
+            }
+        }
+    }
+    for (size_t row = 0; row < query->count; ++row) {
+        espl_transform placed;
+
+        ck_assert_int_eq(espl_get_world(t.world, query->entities[row], &placed),
+                         query->slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
+        ck_assert(query->slots == NULL || memcmp(query->worlds[query->slots[row]].position,
+                                                 placed.position, sizeof placed.position) == 0);
+    }
+}
+
+static void ask(const term *all, const term *none, const term *any, uint32_t include)
+{
+    static uint8_t found[TABLE_LIMIT];
+    const espl_query_def def = {.all = all->list,
+                                .all_count = all->count,
+                                .none = none->list,
+                                .none_count = none->count,
+                                .any = any->list,
+                                .any_count = any->count,
+                                .include = include};
+    espl_query query;
+
+    memset(found, 0, sizeof found);
+    ck_assert_int_eq(espl_query_begin(t.world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        ck_assert_uint_le(query.count, 128);
+        chunk_is_true(&query);
+        for (size_t row = 0; row < query.count; ++row) {
+            found[table_find(&t, query.entities[row])] += 1;
+        }
+    }
+    for (size_t i = 0; i < t.count; ++i) {
+        const bool expected = answers(&t.rows[i], all, none, any, include);
+
+        ck_assert_msg(found[i] == expected, "entity %zu of set %x: %d", i, t.rows[i].set, found[i]);
+    }
+}
+
+START_TEST(those_answer_who_have_what_is_asked)
+{
+    t.random = (uint64_t)_i;
+    populate(KINDS);
+    for (size_t i = test_scaled(150); i > 0; --i) {
+        const term all = random_term(2), none = random_term(2), any = random_term(TERM_LIMIT);
+
+        ask(&all, &none, &any, test_below(&t.random, 4));
+    }
+}
+END_TEST
+
+START_TEST(prefabs_and_disabled_are_skipped_unless_asked_for)
+{
+    const term nothing = {.count = 0}, prefab = {{ESPL_PREFAB}, 1}, disabled = {{ESPL_DISABLED}, 1};
+    const term both = {{ESPL_PREFAB, ESPL_DISABLED}, 2};
+
+    table_create(&t, PLACED, 1);
+    table_create(&t, PREFAB, 2);
+    table_create(&t, DISABLED | NUMBER, 4);
+    table_create(&t, PREFAB | DISABLED, 8);
+    for (uint32_t include = 0; include <= BOTH; ++include) {
+        ask(&nothing, &nothing, &nothing, include);
+        ask(&prefab, &nothing, &nothing, include);
+        ask(&disabled, &nothing, &nothing, include);
+        ask(&both, &nothing, &nothing, include);
+        // One of several asks for nobody in particular.
+        ask(&nothing, &nothing, &prefab, include);
+        ask(&nothing, &nothing, &both, include);
+        ask(&nothing, &prefab, &disabled, include);
+    }
+}
+END_TEST
+
+// --- Refusals ---
+
+START_TEST(unsound_queries_are_refused)
+{
+    static const espl_component many[ESPL_SET_LIMIT + 1];
+    const espl_component unknown = 500, zero = 0;
+    const espl_query_def defs[] = {
+        {.all_count = 1},
+        {.none_count = 1},
+        {.any_count = 1},
+        {.changed_count = 1},
+        {.include = 4},
+        {.include = UINT32_MAX},
+        {.all = many, .all_count = ESPL_SET_LIMIT + 1},
+        {.none = many, .none_count = ESPL_SET_LIMIT + 1},
+        {.any = many, .any_count = ESPL_SET_LIMIT + 1},
+        {.changed = many, .changed_count = SIZE_MAX},
+        {.all = &unknown, .all_count = 1},
+        {.none = &zero, .none_count = 1},
+        {.any = &unknown, .any_count = 1},
+        {.changed = &unknown, .changed_count = 1},
+    };
+
+    for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
+        const espl_status expected = i < 6    ? ESPL_ERR_ARGUMENT
+                                     : i < 10 ? ESPL_ERR_LIMIT
+                                              : ESPL_ERR_NO_COMPONENT;
+        espl_query query;
+
+        memset(&query, 0x77, sizeof query);
+        ck_assert_int_eq(espl_query_begin(t.world, &defs[i], &query), expected);
+        ck_assert_uint_eq(t.test.hooks.lines, i + 1);
+        ck_assert_uint_eq(query.count, (size_t)0x7777777777777777);
+        // Nobody iterates.
+        table_create(&t, NUMBER, 1);
+    }
+}
+END_TEST
+
+#if !defined(ESPL_CHECKS) || ESPL_CHECKS >= 1
+enum { TRAPS = 1 };
+#else
+enum { TRAPS = 0 };
+#endif
+
+typedef const void *(*reach)(const espl_query *, espl_component, size_t);
+
+static const void *write_column(const espl_query *query, espl_component component, size_t size)
+{
+    return espl_query_write(query, component, size);
+}
+
+START_TEST(wrong_size_of_a_column_is_a_fault)
+{
+    const reach reaches[] = {espl_query_read, write_column};
+    const reach at = reaches[_i];
+    espl_query query;
+
+    table_create(&t, NUMBER | MARK | PLACED, 3);
+    ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+    ck_assert_ptr_null(at(&query, t.number[1], 4));
+    ck_assert(espl_query_next(&query));
+    const uint64_t version = espl_get_version(t.world);
+
+    // What is not there to be had is no fault.
+    ck_assert_ptr_null(at(&query, t.number[2], 64));
+    ck_assert_ptr_null(at(&query, t.number[4], 0));
+    ck_assert_ptr_null(at(&query, t.number[5], 0));
+    ck_assert_ptr_null(at(&query, ESPL_SOLO, 0));
+    ck_assert_ptr_null(at(&query, ESPL_PLACEMENT, 4));
+    ck_assert_ptr_null(at(&query, ESPL_PLACEMENT, sizeof(espl_transform)));
+    ck_assert_ptr_null(at(&query, 0, 4));
+    ck_assert_ptr_null(at(&query, 500, 4));
+    ck_assert_uint_eq(t.test.hooks.traps, 0);
+
+    ck_assert_ptr_null(at(&query, t.number[1], 8));
+    ck_assert_uint_eq(t.test.hooks.traps, 1 * TRAPS);
+    ck_assert_ptr_null(at(&query, t.number[1], 0));
+    ck_assert_ptr_null(at(&query, t.number[2], 4));
+    ck_assert_ptr_null(at(&query, t.number[4], 1));
+    ck_assert_uint_eq(t.test.hooks.traps, 4 * TRAPS);
+    ck_assert_uint_eq(espl_get_version(t.world), version);
+    ck_assert_ptr_nonnull(at(&query, t.number[1], 4));
+    ck_assert_uint_eq(espl_get_version(t.world), version + (_i == 1 ? 1 : 0));
+
+    ck_assert(!espl_query_next(&query));
+    ck_assert_ptr_null(at(&query, t.number[1], 4));
+}
+END_TEST
+
+// --- What has changed ---
+
+enum { CHUNK_LIMIT = 256 };
+
+typedef struct seen_chunk {
+    uint32_t archetype, chunk;
+    size_t count;
+    espl_entity rows[128];
+} seen_chunk;
+
+// The chunks before a change.
+typedef struct view {
+    seen_chunk chunks[CHUNK_LIMIT];
+    size_t count;
+    uint64_t version;
+} view;
+
+static view then;
+
+static void look(void)
+{
+    espl_query query;
+
+    then.count = 0;
+    then.version = espl_get_version(t.world);
+    ck_assert_int_eq(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query),
+                     ESPL_OK);
+    while (espl_query_next(&query)) {
+        ck_assert_uint_lt(then.count, CHUNK_LIMIT);
+        seen_chunk *const chunk = &then.chunks[then.count++];
+
+        chunk->archetype = query.state.archetype;
+        chunk->chunk = query.state.chunk;
+        chunk->count = query.count;
+        memcpy(chunk->rows, query.entities, query.count * sizeof *chunk->rows);
+    }
+}
+
+// Tell whether an entity stands in a row of this chunk where it did not stand before.
+static bool has_new_row(const espl_query *query)
+{
+    for (size_t i = 0; i < then.count; ++i) {
+        const seen_chunk *const chunk = &then.chunks[i];
+
+        if (chunk->archetype == query->state.archetype && chunk->chunk == query->state.chunk) {
+            return query->count > chunk->count ||
+                   memcmp(chunk->rows, query->entities, query->count * sizeof *chunk->rows) != 0;
+        }
+    }
+    return true;
+}
+
+static bool holds(const espl_query *query, espl_entity entity)
+{
+    for (size_t row = 0; row < query->count; ++row) {
+        if (espl_entity_equal(query->entities[row], entity)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Tell whether a chunk answers where one component has changed.
+static bool answers_changed(const espl_query *of, espl_component component)
+{
+    const espl_query_def def = {
+        .changed = &component, .changed_count = 1, .since = then.version, .include = BOTH};
+    bool found = false;
+    espl_query query;
+
+    ck_assert_int_eq(espl_query_begin(t.world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        found = found || query.entities == of->entities;
+    }
+    return found;
+}
+
+// Of the chunks that have a component those have changed which have a new row, and that of the
+// entity whose component was written.
+static void changes_are(espl_component written, espl_entity entity)
+{
+    espl_query query;
+
+    ck_assert_int_eq(espl_query_begin(t.world, &(espl_query_def){.include = BOTH}, &query),
+                     ESPL_OK);
+    while (espl_query_next(&query)) {
+        for (espl_component c = 1; c <= t.number[TABLE_KINDS - 1]; ++c) {
+            const bool has = espl_has(t.world, query.entities[0], c);
+            const bool is_written = c == written && holds(&query, entity);
+            const bool expected = has && (has_new_row(&query) || is_written);
+
+            ck_assert_msg(answers_changed(&query, c) == expected, "component %u, chunk %u of %u", c,
+                          query.state.chunk - 1, query.state.archetype);
+        }
+    }
+}
+
+static void nothing_changed(void)
+{
+    changes_are(0, espl_entity_null());
+}
+
+static void only_rows_changed(void)
+{
+    changes_are(0, espl_entity_null());
+    ck_assert_uint_gt(espl_get_version(t.world), then.version);
+}
+
+static void populate_few(void)
+{
+    table_create(&t, NUMBER | PLACED, PLAIN);
+    table_create(&t, NUMBER | LINE | MARK, MARKED);
+    table_create(&t, PREFAB | NUMBER, SPECIAL);
+    table_create(&t, DISABLED | NOTE, SPECIAL);
+}
+
+START_TEST(written_values_are_changes_of_their_column)
+{
+    const uint32_t value = 0;
+
+    populate_few();
+    for (size_t i = 0; i < t.count; i += t.count / 4) {
+        const espl_entity entity = t.rows[i].entity;
+        const bool has = espl_has(t.world, entity, t.number[1]);
+
+        look();
+        ck_assert_int_eq(espl_set(t.world, entity, t.number[1], &value, 4),
+                         has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
+        changes_are(has ? t.number[1] : 0, entity);
+        look();
+        if (has) {
+            ck_assert_int_eq(espl_add(t.world, entity, t.number[1], &value, 4), ESPL_OK);
+            changes_are(t.number[1], entity);
+        }
+    }
+    look();
+    ck_assert_int_eq(espl_set(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0), ESPL_OK);
+    nothing_changed();
+    ck_assert_uint_eq(espl_get_version(t.world), then.version);
+}
+END_TEST
+
+START_TEST(columns_taken_to_be_written_are_changes)
+{
+    espl_query query;
+
+    populate_few();
+    for (int skipped = 0; skipped < 3; ++skipped) {
+        look();
+        ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+        for (int i = 0; i <= skipped; ++i) {
+            ck_assert(espl_query_next(&query));
+            ck_assert_ptr_nonnull(espl_query_read(&query, t.number[1], 4));
+        }
+        const espl_entity entity = query.entities[0];
+
+        nothing_changed();
+        ck_assert_ptr_nonnull(espl_query_write(&query, t.number[1], 4));
+        changes_are(t.number[1], entity);
+        espl_query_end(&query);
+        changes_are(t.number[1], entity);
+    }
+}
+END_TEST
+
+START_TEST(transforms_write_no_column)
+{
+    populate_few();
+    ck_assert_int_eq(espl_attach(t.world, t.rows[1].entity, t.rows[0].entity, NULL), ESPL_OK);
+    look();
+    const espl_transform local = test_at(1, 2, 3);
+    ck_assert_int_eq(espl_set_local(t.world, t.rows[0].entity, &local), ESPL_OK);
+    ck_assert_int_eq(espl_set_world(t.world, t.rows[1].entity, &local), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(t.world, t.rows[1].entity, ESPL_KEEP_X), ESPL_OK);
+    nothing_changed();
+    ck_assert_uint_eq(espl_get_version(t.world), then.version);
+}
+END_TEST
+
+START_TEST(rows_that_come_and_change_places_are_changes)
+{
+    const uint32_t value = 5;
+
+    populate_few();
+    look();
+    table_create(&t, NUMBER | PLACED, 3);
+    only_rows_changed();
+    look();
+    ck_assert_int_eq(espl_destroy(t.world, t.rows[--t.count].entity), ESPL_OK);
+    nothing_changed();
+    ck_assert_uint_eq(espl_get_version(t.world), then.version);
+    look();
+    ck_assert_int_eq(espl_destroy(t.world, t.rows[3].entity), ESPL_OK);
+    t.rows[3] = t.rows[--t.count];
+    only_rows_changed();
+    look();
+    ck_assert_int_eq(espl_attach(t.world, t.rows[5].entity, t.rows[9].entity, NULL), ESPL_OK);
+    only_rows_changed();
+    look();
+    ck_assert_int_eq(espl_disable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    only_rows_changed();
+    ck_assert_int_eq(espl_enable(t.world, t.rows[9].entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    look();
+    const espl_component_value number = {t.number[1], 4, &value};
+    const espl_change_def def = {&number, 1, &t.number[5], 1};
+    table_row *const disabled = &t.rows[PLAIN + MARKED + SPECIAL];
+    ck_assert_int_eq(espl_change(t.world, disabled->entity, &def), ESPL_OK);
+    only_rows_changed();
+    ck_assert_int_eq(espl_add(t.world, disabled->entity, t.number[1], NULL, 4), ESPL_OK);
+    disabled->set = DISABLED | NUMBER;
+}
+END_TEST
+
+START_TEST(clones_are_changes_and_their_source_is_not)
+{
+    const uint32_t value = 9;
+    espl_commands *commands = NULL;
+    espl_entity clone[2];
+
+    populate_few();
+    const espl_entity prefab = t.rows[PLAIN + MARKED + 1].entity;
+    look();
+    ck_assert_int_eq(espl_instantiate(t.world, prefab, 2, clone), ESPL_OK);
+    only_rows_changed();
+    look();
+    const espl_component_value number = {t.number[1], 4, &value};
+    const espl_instance_def def = {.source = prefab, .values = &number, .value_count = 1};
+    ck_assert_int_eq(espl_commands_create(t.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, NULL),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
+    only_rows_changed();
+    espl_commands_destroy(commands);
+
+    // The three clones have no place in the table.
+    espl_query query;
+    espl_entity made[3];
+    size_t count = 0;
+    ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        for (size_t row = 0; row < query.count && query.slots == NULL; ++row) {
+            if (!espl_has(t.world, query.entities[row], t.number[4])) {
+                ck_assert_uint_lt(count, 3);
+                made[count++] = query.entities[row];
+            }
+        }
+    }
+    ck_assert_uint_eq(count, 3);
+    for (size_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_destroy(t.world, made[i]), ESPL_OK);
+    }
+}
+END_TEST
+
+START_TEST(one_of_several_changes_is_enough)
+{
+    const espl_component some[] = {t.number[1], t.number[2]}, line = t.number[2];
+    const uint32_t value = 0;
+    espl_query query;
+    size_t count = 0;
+
+    populate_few();
+    const uint64_t since = espl_get_version(t.world);
+    ck_assert_uint_ne(since, 0);
+    ck_assert_int_eq(espl_set(t.world, t.rows[PLAIN].entity, t.number[1], &value, 4), ESPL_OK);
+    const espl_query_def both = {.changed = some, .changed_count = 2, .since = since};
+    const espl_query_def one = {.changed = &line, .changed_count = 1, .since = since};
+    const espl_query_def later = {.changed = some, .changed_count = 2, .since = since + 1};
+    const espl_query_def ever = {.changed = some, .changed_count = 2};
+    const espl_query_def *const defs[] = {&both, &one, &later, &ever};
+    size_t found[4];
+
+    for (int i = 0; i < 4; ++i) {
+        count = 0;
+        ck_assert_int_eq(espl_query_begin(t.world, defs[i], &query), ESPL_OK);
+        while (espl_query_next(&query)) {
+            count += query.count;
+        }
+        found[i] = count;
+    }
+    ck_assert_uint_gt(found[0], 0);
+    ck_assert_uint_le(found[0], 128);
+    ck_assert_uint_eq(found[1], 0);
+    ck_assert_uint_eq(found[2], 0);
+    ck_assert_uint_eq(found[3], PLAIN + MARKED);
+}
+END_TEST
+
+// Random calls: what has changed is found, whatever moved.
+START_TEST(random_changes_are_found)
+{
+    static table_change change;
+
+    t.random = (uint64_t)_i;
+    populate_few();
+    for (size_t step = test_scaled(60); step > 0; --step) {
+        const size_t at = test_below(&t.random, (uint32_t)t.count);
+        const espl_entity entity = t.rows[at].entity;
+
+        look();
+        switch (test_below(&t.random, 4)) {
+        case 0:
+            table_create(&t, (PLACED | MARK) >> test_below(&t.random, 3), 1);
+            nothing_changed();
+            break;
+        case 1:
+            ck_assert_int_eq(espl_destroy_only(t.world, entity), ESPL_OK);
+            t.rows[at] = t.rows[--t.count];
+            nothing_changed();
+            break;
+        case 2:
+            if (table_has(t.rows[at].set, 1)) {
+                t.rows[at].value[1] = 0;
+                ck_assert_int_eq(espl_set(t.world, entity, t.number[1], &(uint32_t){0}, 4),
+                                 ESPL_OK);
+                changes_are(t.number[1], entity);
+            }
+            break;
+        default:
+            table_random_change(&t, &change, MARK | NOTE | PREFAB | DISABLED);
+            table_row_change(&t.rows[at], &change);
+            ck_assert_int_eq(espl_change(t.world, entity, &change.def), ESPL_OK);
+            nothing_changed();
+            break;
+        }
+    }
+}
+END_TEST
+
+static Suite *queries_suite(void)
+{
+    Suite *const suite = suite_create("queries");
+    TCase *const cases = tcase_create("queries");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_set_timeout(cases, 300);
+    tcase_add_loop_test(cases, those_answer_who_have_what_is_asked, 1, 5);
+    tcase_add_test(cases, prefabs_and_disabled_are_skipped_unless_asked_for);
+    tcase_add_test(cases, unsound_queries_are_refused);
+    tcase_add_loop_test(cases, wrong_size_of_a_column_is_a_fault, 0, 2);
+    tcase_add_test(cases, written_values_are_changes_of_their_column);
+    tcase_add_test(cases, columns_taken_to_be_written_are_changes);
+    tcase_add_test(cases, transforms_write_no_column);
+    tcase_add_test(cases, rows_that_come_and_change_places_are_changes);
+    tcase_add_test(cases, clones_are_changes_and_their_source_is_not);
+    tcase_add_test(cases, one_of_several_changes_is_enough);
+    tcase_add_loop_test(cases, random_changes_are_found, 1, 4);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+RUN_SUITE(queries_suite)

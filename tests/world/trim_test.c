@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+// Giving memory back: nothing that can be read changes but ranks and slots, no memory is left that
+// nothing needs, and without memory the world goes on as it was.
+#include "tests/planting.h"
+#include "tests/runner.h"
+#include "tests/tape.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD = 16, COUNT = 40, CLONES = 5 };
+
+// --- Beside the model ---
+
+static void is_packed(const espl_world *world)
+{
+    const espl_world_stats stats = test_stats(world);
+
+    ck_assert_uint_eq(stats.ghosts, 0);
+    ck_assert_uint_eq(stats.slots, stats.entities);
+    ck_assert_uint_eq(stats.free_slots, 0);
+    ck_assert_uint_eq(stats.spare_chunks, 0);
+}
+
+// One world is trimmed after each operation and the other never is. Both follow the model, so each
+// call answers the same in both and reads the same bits.
+static void run_tape(uint64_t seed, uint32_t population, size_t steps)
+{
+    test_tape tape;
+    test_side trimmed, kept;
+
+    tape_begin(&tape, seed, population);
+    side_begin(&trimmed, 1, NULL);
+    side_begin(&kept, 1, NULL);
+    for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
+        const operation op = tape_next(&tape);
+
+        tape.code = op.code;
+        const espl_status first = side_run(&trimmed, &tape, &op);
+        const espl_status second = side_run(&kept, &tape, &op);
+        const model_answer answer = tape_apply(&tape, &op);
+
+        side_check(&trimmed, &tape, &op, first, answer);
+        side_check(&kept, &tape, &op, second, answer);
+        tape_demand(&tape, first == second, "%s, not %s", espl_status_name(first),
+                    espl_status_name(second));
+        side_map(&trimmed, &tape, &op);
+        side_map(&kept, &tape, &op);
+        ck_assert_int_eq(espl_trim(trimmed.world), ESPL_OK);
+        is_packed(trimmed.world);
+        if (tape.at % (population / 3 + 1) == 0) {
+            side_compare(&trimmed, &tape);
+            side_compare(&kept, &tape);
+        }
+    }
+    side_compare(&trimmed, &tape);
+    side_compare(&kept, &tape);
+    side_end(&trimmed);
+    side_end(&kept);
+    tape_end(&tape);
+}
+
+START_TEST(world_trimmed_at_every_step_is_the_one_that_never_was)
+{
+    static const uint32_t populations[3] = {5, 24, 150};
+    uint64_t state = (uint64_t)_i + 11;
+
+    for (size_t i = 0; i < test_scaled(80); ++i) {
+        run_tape(test_random(&state), populations[_i], 400);
+    }
+}
+END_TEST
+
+// --- By hand ---
+
+// Every entity and how it stands, but for rank and slot.
+static uint64_t logical_hash(espl_world *world, const espl_entity *entity, size_t count)
+{
+    uint64_t hash = TEST_HASH_START;
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl_entity near[4] = {
+            espl_get_parent(world, entity[i]), espl_get_first_child(world, entity[i]),
+            espl_get_next_sibling(world, entity[i]), espl_get_root(world, entity[i])};
+        const uint32_t words[4] = {
+            (uint32_t)espl_get_role(world, entity[i]), (uint32_t)espl_get_link(world, entity[i]),
+            espl_get_inherit(world, entity[i]), espl_get_depth(world, entity[i])};
+        espl_transform local = {0}, placed = {0};
+        const int status[2] = {(int)espl_get_local(world, entity[i], &local),
+                               (int)espl_get_world(world, entity[i], &placed)};
+
+        hash = test_hash_bytes(hash, near, sizeof near);
+        hash = test_hash_bytes(hash, words, sizeof words);
+        hash = test_hash_bytes(hash, &local, sizeof local);
+        hash = test_hash_bytes(hash, &placed, sizeof placed);
+        hash = test_hash_bytes(hash, status, sizeof status);
+    }
+    return hash;
+}
+
+// Two hierarchies with dead members, one with stretches and kept parts, prepaid side arrays, free
+// indices, spare chunks, scratch of writes and of playback.
+static espl_entity *plant_everything(test_world *test)
+{
+    const float stretch[3] = {1, 2, 3};
+
+    test_world_begin(test, 3, NULL);
+    espl_entity *const entity = plant_chain(test->world, COUNT);
+    espl_entity clone[CLONES] = {{0}};
+    espl_write write[COUNT];
+
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        write[i] = write_vector(entity[i], ESPL_WRITE_LOCAL_POSITION, 1, (float)i, 0);
+    }
+    ck_assert_int_eq(espl_write_batch(test->world, write, COUNT, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test->world, entity[COUNT / 2], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test->world, entity[COUNT - 3], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_set_stretch(test->world, entity[3], stretch), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(test->world, entity[5], ESPL_KEEP_Y), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(test->world, entity[7], ESPL_COPY_PARENT), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_side(test->world, entity[COUNT - 1]), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(test->world, entity[COUNT - 3], CLONES, clone), ESPL_OK);
+    for (size_t i = 0; i < CLONES; ++i) {
+        ck_assert_int_eq(espl_destroy(test->world, clone[i]), ESPL_OK);
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(espl_destroy_only(test->world, entity[10 + 2 * i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy_only(test->world, entity[COUNT / 2 + 3 + 2 * i]), ESPL_OK);
+    }
+    ck_assert_uint_eq(test_stats(test->world).ghosts, 6);
+    return entity;
+}
+
+START_TEST(trim_changes_nothing_but_ranks_and_slots)
+{
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+    const uint64_t hash = logical_hash(test.world, entity, COUNT);
+    const espl_world_stats before = test_stats(test.world);
+    const size_t bytes = test.heap.bytes;
+
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    const espl_world_stats after = test_stats(test.world);
+    ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+    is_packed(test.world);
+    ck_assert_uint_lt(test.heap.bytes, bytes / 2);
+    ck_assert_uint_eq(after.entities, before.entities);
+    ck_assert_uint_eq(after.solos, before.solos);
+    ck_assert_uint_eq(after.hierarchies, before.hierarchies);
+    ck_assert_uint_eq(after.members, before.members);
+    ck_assert_uint_eq(after.writes, before.writes);
+    ck_assert_uint_eq(after.bytes_commands, 0);
+    ck_assert_uint_eq(after.archetypes, before.archetypes);
+    test_world_is_valid(test.world);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(hierarchies_stand_in_the_order_of_ranks)
+{
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+    const uint32_t tops[] = {0, COUNT / 2};
+
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    for (size_t i = 0; i < 2; ++i) {
+        espl_view seen;
+
+        ck_assert_int_eq(espl_view_hierarchy(test.world, entity[tops[i]], &seen), ESPL_OK);
+        for (size_t rank = 0; rank < seen.count; ++rank) {
+            ck_assert_uint_eq(seen.slots[rank], seen.slots[0] + rank);
+        }
+    }
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(second_trim_takes_and_gives_nothing)
+{
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    const uint64_t hash = test_physical_hash(test.world);
+    const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_uint_eq(test.heap.failures, 0);
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    ck_assert_uint_eq(test.heap.blocks, blocks);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(what_was_reserved_goes_back)
+{
+    const espl_component set[] = {ESPL_PLACEMENT};
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity solo = test_solo(test.world);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
+    ck_assert_int_eq(espl_reserve(test.world, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(test.world, set, 1, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_writes(test.world, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_side(test.world, solo), ESPL_OK);
+    ck_assert_uint_gt(test.heap.bytes, bytes);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    ck_assert_uint_eq(test.heap.blocks, blocks);
+    test_world_end(&test);
+}
+END_TEST
+
+// A pool that is packed for having many free slots keeps what was reserved.
+START_TEST(what_was_reserved_outlives_a_pack)
+{
+    enum { MANY = 9000, KEPT = 100, MORE = 12000 };
+    static espl_entity entities[MORE];
+    const espl_component set[] = {ESPL_PLACEMENT};
+    test_world test;
+
+    if (test_lacks_room(MANY + MORE, "a pool worth a pack")) {
+        return;
+    }
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_create(test.world, set, 1, MANY, entities), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, MORE), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(test.world, set, 1, MANY + MORE), ESPL_OK);
+    for (uint32_t i = 0; i < MANY - KEPT; ++i) {
+        ck_assert_int_eq(espl_destroy(test.world, entities[i]), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_attach(test.world, entities[MANY - 1], entities[MANY - 2], NULL),
+                     ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_create(test.world, set, 1, MORE, entities), ESPL_OK);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_end(&test);
+}
+END_TEST
+
+// Past what the world is made of, an empty one keeps what it has met: component sets and indices.
+START_TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
+{
+    test_world test, fresh;
+    espl_entity *const entity = plant_everything(&test);
+
+    test_world_begin(&fresh, 4, NULL);
+    const size_t issued = COUNT + CLONES * 3;
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (espl_is_alive(test.world, entity[i])) {
+            ck_assert_int_eq(espl_destroy_subtree(test.world, entity[i]), ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    const espl_world_stats stats = test_stats(test.world);
+    ck_assert_uint_eq(stats.entities, 0);
+    ck_assert_uint_eq(stats.slots, 0);
+    ck_assert_uint_eq(stats.bytes_tree, 0);
+    ck_assert_uint_eq(stats.bytes_commands, 0);
+    ck_assert_uint_eq(stats.chunks, 0);
+    ck_assert_uint_le(test.heap.bytes, fresh.heap.bytes + issued * RECORD + 4096);
+    free(entity);
+    test_world_end(&fresh);
+    test_world_end(&test);
+}
+END_TEST
+
+// The same things made in a world that never held more. What stays of the others is a record for
+// each index ever issued.
+START_TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
+{
+    enum { PEAK = 50, LEFT = 6 };
+    test_world test, fresh;
+
+    test_world_begin(&test, 0, NULL);
+    test_world_begin(&fresh, 0, NULL);
+    espl_entity *const many = plant_chain(test.world, PEAK);
+    espl_entity *const few = plant_chain(fresh.world, LEFT);
+    ck_assert_int_eq(espl_destroy(test.world, many[LEFT]), ESPL_OK);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_uint_le(test_stats(test.world).bytes_tree, test_stats(fresh.world).bytes_tree);
+    ck_assert_uint_le(test_stats(test.world).bytes_commands,
+                      test_stats(fresh.world).bytes_commands);
+    ck_assert_uint_le(test_stats(test.world).bytes_store,
+                      test_stats(fresh.world).bytes_store + (PEAK - LEFT) * RECORD);
+    ck_assert_uint_le(test.heap.bytes, fresh.heap.bytes + (PEAK - LEFT) * RECORD);
+    free(many);
+    free(few);
+    test_world_end(&test);
+    test_world_end(&fresh);
+}
+END_TEST
+
+// --- Without memory ---
+
+// Each allocation fails in turn, alone or with all later ones. Whatever could be given back was,
+// the dead may be gone or not, and a trim with memory does the rest.
+START_TEST(trim_without_memory_gives_back_what_it_can)
+{
+    size_t least = SIZE_MAX, points = 0, refused = 0;
+
+    for (bool has_failed = true; has_failed; ++points) {
+        test_world test;
+        espl_entity *const entity = plant_everything(&test);
+        const uint64_t hash = logical_hash(test.world, entity, COUNT);
+        const size_t bytes = test.heap.bytes;
+
+        test_heap_arm(&test.heap, points + 1, _i != 0);
+        const espl_status status = espl_trim(test.world);
+        has_failed = test.heap.failures != 0;
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && has_failed));
+        refused += status != ESPL_OK;
+        ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+        ck_assert_uint_lt(test.heap.bytes, bytes);
+        test_world_is_valid(test.world);
+
+        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        is_packed(test.world);
+        ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+        least = least == SIZE_MAX ? test.heap.bytes : least;
+        ck_assert_uint_eq(test.heap.bytes, least);
+        free(entity);
+        test_world_end(&test);
+    }
+    ck_assert_uint_gt(points, 10);
+    ck_assert_uint_gt(refused, 5);
+}
+END_TEST
+
+// A purge that cannot be done is not tried again by calls that have nothing to do with it.
+START_TEST(hierarchies_that_cannot_be_purged_do_not_want_it)
+{
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert_uint_eq(test_stats(test.world).ghosts, 6);
+    const espl_entity other = test_solo(test.world);
+    ck_assert_int_eq(espl_attach(test.world, other, entity[COUNT - 1], NULL), ESPL_OK);
+    ck_assert_uint_eq(test_stats(test.world).ghosts, 6);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(trim_in_iteration_is_refused)
+{
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+    const uint64_t hash = test_physical_hash(test.world);
+    const size_t bytes = test.heap.bytes;
+    espl_query query;
+    espl_subtree below;
+
+    ck_assert_int_eq(espl_query_begin(test.world, NULL, &query), ESPL_OK);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(test.hooks.lines, 1);
+    ck_assert_int_eq(espl_reserve(test.world, 5), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(test.hooks.lines, 2);
+    espl_query_end(&query);
+    ck_assert_int_eq(espl_subtree_begin(test.world, entity[0], &below), ESPL_OK);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_ERR_BUSY);
+    espl_subtree_end(&below);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    ck_assert_uint_eq(test.heap.bytes, bytes);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+// What was recorded is the user's: it plays as it would have.
+START_TEST(recorded_commands_outlive_a_trim)
+{
+    espl_commands *commands = NULL;
+    test_world test;
+    espl_entity *const entity = plant_everything(&test);
+
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(
+        espl_record_attach(recorder, 0, entity[COUNT / 2], entity[COUNT / 2 - 1], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert(
+        espl_entity_equal(espl_get_parent(test.world, entity[COUNT / 2]), entity[COUNT / 2 - 1]));
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    espl_commands_destroy(commands);
+    free(entity);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("trim");
+    TCase *const model = tcase_create("model"), *const hand = tcase_create("by hand");
+
+    tcase_set_timeout(model, 300);
+    tcase_add_loop_test(model, world_trimmed_at_every_step_is_the_one_that_never_was, 0, 3);
+    tcase_set_timeout(hand, 60);
+    tcase_add_test(hand, trim_changes_nothing_but_ranks_and_slots);
+    tcase_add_test(hand, hierarchies_stand_in_the_order_of_ranks);
+    tcase_add_test(hand, second_trim_takes_and_gives_nothing);
+    tcase_add_test(hand, what_was_reserved_goes_back);
+    tcase_add_test(hand, what_was_reserved_outlives_a_pack);
+    tcase_add_test(hand, emptied_world_takes_hardly_more_than_a_fresh_one);
+    tcase_add_test(hand, trimmed_world_takes_no_more_than_one_that_was_always_small);
+    tcase_add_loop_test(hand, trim_without_memory_gives_back_what_it_can, 0, 2);
+    tcase_add_test(hand, hierarchies_that_cannot_be_purged_do_not_want_it);
+    tcase_add_test(hand, trim_in_iteration_is_refused);
+    tcase_add_test(hand, recorded_commands_outlive_a_trim);
+    suite_add_tcase(suite, model);
+    suite_add_tcase(suite, hand);
+    return suite;
+}
+
+RUN_SUITE(make_suite)
