@@ -26,6 +26,8 @@ enum {
     ESPL__SLOT_SIDE = 64,   ///< its run has side arrays: the same in all its slots
     ESPL__SLOT_KEEPS = 128, ///< has inherit flags, in the side arrays
     ESPL__SLOT_WRITTEN = ESPL__SLOT_DYING, ///< only while a batch is undone
+    ESPL__SLOT_BARREN =
+        ESPL__SLOT_FREE_LINK, ///< of a ghost: nobody lives below it; its world is old
 };
 
 /// Flags of a run.
@@ -282,6 +284,13 @@ static inline espl__frame espl__slot_frame(const espl__forest *forest, uint32_t 
 static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
 {
     return (forest->flags[slot] & flag) != 0;
+}
+
+static inline bool espl__slot_is_barren(const espl__forest *forest, uint32_t slot)
+{
+    const unsigned both = ESPL__SLOT_GHOST | ESPL__SLOT_BARREN;
+
+    return (forest->flags[slot] & both) == both;
 }
 
 /// Slot whose frame a slot is placed in, ghosts included; ESPL__NO_SLOT for what is a root to its

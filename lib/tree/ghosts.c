@@ -90,22 +90,39 @@ static void spread_to(espl__forest *forest, uint32_t slot, espl__closure closure
     }
 }
 
+// Ranks [begin, end) of one level.
+typedef struct level {
+    uint32_t begin, end;
+} level;
+
+// The level right below, without the ghosts at its ends that nobody lives below: so what died long
+// ago is not walked over again by each destroy above it.
+static level level_below(const espl__forest *forest, const espl__run *run, level above)
+{
+    const uint32_t *const order = forest->order + run->base;
+    level below = {espl__first_child(forest, run, above.begin),
+                   espl__first_child(forest, run, above.end)};
+
+    while (below.begin < below.end && espl__slot_is_barren(forest, order[below.begin])) {
+        below.begin += 1;
+    }
+    while (below.begin < below.end && espl__slot_is_barren(forest, order[below.end - 1])) {
+        below.end -= 1;
+    }
+    return below;
+}
+
 // Mark what dies below a dying rank, re-base what survives; level by level.
 static void spread(espl__forest *forest, uint32_t run, uint32_t rank, espl__closure closure,
                    uint32_t anchor)
 {
     const espl__run *const header = &forest->runs[run];
-    uint32_t begin = espl__first_child(forest, header, rank);
-    uint32_t end = espl__first_child(forest, header, rank + 1);
+    level ranks = level_below(forest, header, (level){rank, rank + 1});
 
-    while (begin < end) {
-        for (uint32_t at = begin; at < end; ++at) {
+    for (; ranks.begin < ranks.end; ranks = level_below(forest, header, ranks)) {
+        for (uint32_t at = ranks.begin; at < ranks.end; ++at) {
             spread_to(forest, forest->order[header->base + at], closure, anchor);
         }
-        const uint32_t next = espl__first_child(forest, header, begin);
-
-        end = espl__first_child(forest, header, end);
-        begin = next;
     }
 }
 
@@ -118,6 +135,8 @@ typedef struct burial {
 // A dying slot becomes a ghost; what else a destroy marked is unmarked.
 static void settle_slot(espl__forest *forest, espl__run *header, uint32_t slot, burial to)
 {
+    const bool was_barren = espl__slot_is_barren(forest, slot);
+
     forest->flags[slot] &= (uint8_t)~ESPL__SLOT_LOOSE;
     if (!espl__slot_is(forest, slot, ESPL__SLOT_DYING)) {
         return;
@@ -133,25 +152,38 @@ static void settle_slot(espl__forest *forest, espl__run *header, uint32_t slot, 
         header->ghosts += 1;
         forest->ghosts += 1;
     }
-    forest->flags[slot] =
-        (uint8_t)((forest->flags[slot] & ESPL__SLOT_SIDE) | ESPL__SLOT_GHOST | ESPL__SLOT_PASS);
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ESPL__SLOT_SIDE) | ESPL__SLOT_GHOST |
+                                    ESPL__SLOT_PASS | (was_barren ? ESPL__SLOT_BARREN : 0));
 }
 
-// Settle a rank and everything below it, level by level.
-static void settle_below(espl__forest *forest, espl__run *header, uint32_t rank, burial to)
+// Settle a rank and everything below it, level by level. Tells whether somebody lives there.
+static bool settle_below(espl__forest *forest, espl__run *header, uint32_t rank, burial to)
 {
-    uint32_t begin = rank, end = rank + 1;
+    level ranks = {rank, rank + 1};
+    bool has_living = false;
 
-    while (begin < end) {
-        for (uint32_t at = begin; at < end; ++at) {
-            settle_slot(forest, header, forest->order[header->base + at], to);
+    for (; ranks.begin < ranks.end; ranks = level_below(forest, header, ranks)) {
+        for (uint32_t at = ranks.begin; at < ranks.end; ++at) {
+            const uint32_t slot = forest->order[header->base + at];
+
+            settle_slot(forest, header, slot, to);
+            has_living = has_living || !espl__slot_is(forest, slot, ESPL__SLOT_GHOST);
         }
-        const uint32_t next = espl__first_child(forest, header, begin);
-
-        end = espl__first_child(forest, header, end);
-        begin = next;
     }
     header->flags |= ESPL__RUN_GENERAL;
+    return has_living;
+}
+
+// Nobody lives at a rank and below it: there is nobody whose world could hang on theirs.
+static void mark_barren(espl__forest *forest, const espl__run *header, uint32_t rank)
+{
+    level ranks = {rank, rank + 1};
+
+    for (; ranks.begin < ranks.end; ranks = level_below(forest, header, ranks)) {
+        for (uint32_t at = ranks.begin; at < ranks.end; ++at) {
+            forest->flags[forest->order[header->base + at]] |= ESPL__SLOT_BARREN;
+        }
+    }
 }
 
 bool espl__run_wants_purge(const espl__forest *forest, const espl__run *run)
@@ -175,7 +207,8 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
 
     forest->flags[slot] |= ESPL__SLOT_DYING;
     spread(forest, run, rank, closure, is_top ? ESPL__NO_SLOT : espl__parent_slot(forest, slot));
-    settle_below(forest, header, rank, (burial){bury, context});
+    const bool has_living = settle_below(forest, header, rank, (burial){bury, context});
+
     if (header->ghosts == header->size) {
         forest->ghosts -= header->ghosts;
         espl__run_release(forest, run);
@@ -184,7 +217,11 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
 
     // A dead root stays where it was; those below stand on their own.
     (void)espl__propagate_at(forest, run, rank);
-    (void)espl__propagate_below(forest, run, rank);
+    if (has_living) {
+        (void)espl__propagate_below(forest, run, rank);
+    } else {
+        mark_barren(forest, header, rank);
+    }
     espl__run_drop_side(forest, run);
     if (espl__run_wants_purge(forest, header)) {
         espl__run_mark_unsettled(forest, run);

@@ -115,8 +115,12 @@ static const char *node_rule(const espl__forest *forest, const espl__run *header
     const char *rule = flags_rule(forest, header, slot);
 
     rule = rule != NULL ? rule : kept_rule(forest, header, slot);
+    if (rule == NULL && up != ESPL__NO_SLOT && espl__slot_is_barren(forest, up) &&
+        !espl__slot_is_barren(forest, slot)) {
+        return "nobody lives below a barren ghost";
+    }
     if (rule == NULL && up != ESPL__NO_SLOT && header->side != NULL &&
-        espl__slot_copies(forest, slot) &&
+        espl__slot_copies(forest, slot) && !espl__slot_is_barren(forest, slot) &&
         memcmp(&header->side->extra[slot - header->base], &header->side->extra[up - header->base],
                sizeof(espl__extra)) != 0) {
         return "what copies its parent shows the parent's stretch";
@@ -237,7 +241,9 @@ static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
         at->slot = forest->order[header->base + rank];
         ghosts += espl__slot_is(forest, at->slot, ESPL__SLOT_GHOST) ? 1 : 0;
         rule = node_rule(forest, header, at->slot);
-        rule = rule != NULL ? rule : world_rule(forest, at->slot);
+        rule = rule != NULL || espl__slot_is_barren(forest, at->slot)
+                   ? rule
+                   : world_rule(forest, at->slot);
     }
     if (rule == NULL && ghosts != header->ghosts) {
         return "the ghosts of a run are counted, and not alone";

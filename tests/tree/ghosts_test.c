@@ -213,6 +213,34 @@ static void survivor_is_right(const picture *p, uint32_t top, uint32_t rank)
     }
 }
 
+// Tell whether everybody at a rank and below it is dead.
+static bool is_extinct(const picture *p, uint32_t rank)
+{
+    bool is_in[TALL] = {false};
+    bool is_dead = p->is_dead[rank];
+
+    is_in[rank] = true;
+    for (uint32_t below = rank + 1; below < p->size; ++below) {
+        is_in[below] = is_in[p->parent[below]];
+        is_dead = is_dead && (!is_in[below] || p->is_dead[below]);
+    }
+    return is_dead;
+}
+
+// A ghost is known for barren where the destroy that left nobody below it was of one at or above
+// it, and never where somebody lives below it.
+static void ghost_is_right(const picture *p, uint32_t top, uint32_t rank, unsigned side)
+{
+    const unsigned flags = forest->flags[p->slot[rank]];
+    const bool is_barren = (flags & ESPL__SLOT_BARREN) != 0;
+
+    demand((flags & ~(unsigned)ESPL__SLOT_BARREN) == (side | ESPL__SLOT_GHOST | ESPL__SLOT_PASS),
+           "flags of a ghost", p, top, rank);
+    demand(!is_barren || is_extinct(p, rank), "a barren ghost", p, top, rank);
+    demand(rank != top || is_barren == is_extinct(p, top), "a barren top", p, top, rank);
+    demand(forest->entity[p->slot[rank]] == ESPL__NO_ENTITY, "entity of a ghost", p, top, rank);
+}
+
 static void node_is_right(const picture *p, uint32_t top, uint32_t rank)
 {
     const uint32_t slot = p->slot[rank];
@@ -220,9 +248,7 @@ static void node_is_right(const picture *p, uint32_t top, uint32_t rank)
     const unsigned side = p->has_side && needs_side(p) ? ESPL__SLOT_SIDE : 0;
 
     if (p->is_dead[rank]) {
-        demand(flags == (side | ESPL__SLOT_GHOST | ESPL__SLOT_PASS), "flags of a ghost", p, top,
-               rank);
-        demand(forest->entity[slot] == ESPL__NO_ENTITY, "entity of a ghost", p, top, rank);
+        ghost_is_right(p, top, rank, side);
         return;
     }
     demand(flags == flags_of_survivor(p, rank, side), "flags of a survivor", p, top, rank);

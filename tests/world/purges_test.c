@@ -8,18 +8,23 @@
 
 enum { SMALLEST = 1024, DOUBLINGS = 8 };
 
-enum { FLAT, HEAP, DEEP, PLAN_COUNT };
+enum { FLAT, HEAP, DEEP, CHAIN, PLAN_COUNT };
 
 static uint32_t parent_at(uint32_t plan, uint32_t i)
 {
     const uint32_t parents[PLAN_COUNT] = {
-        [FLAT] = 0, [HEAP] = (i - 1) / 2, [DEEP] = i % 64 == 1 ? 0 : i - 1};
+        [FLAT] = 0, [HEAP] = (i - 1) / 2, [DEEP] = i % 64 == 1 ? 0 : i - 1, [CHAIN] = i - 1};
 
     return i == 0 ? PLANT_ROOT : parents[plan];
 }
 
-// Destroy three of four members one by one, from the last on, and count what was laid out anew.
-static uint64_t rebuilt_by_deaths(uint32_t plan, uint32_t count)
+typedef struct cost {
+    uint64_t rebuilt, visited;
+} cost;
+
+// Destroy three of four members one by one, from the last on, and count what was laid out anew and
+// what was visited: nobody lives below who dies, so that the dead there are not visited again.
+static cost cost_of_deaths(uint32_t plan, uint32_t count)
 {
     uint32_t *const parent = calloc(count, sizeof *parent);
     test_world test;
@@ -41,7 +46,8 @@ static uint64_t rebuilt_by_deaths(uint32_t plan, uint32_t count)
     free(entity);
     free(parent);
     test_world_end(&test);
-    return after.nodes_rebuilt - before.nodes_rebuilt;
+    return (cost){after.nodes_rebuilt - before.nodes_rebuilt,
+                  after.nodes_visited - before.nodes_visited};
 }
 
 START_TEST(twice_the_deaths_lay_out_at_most_twice_as_much)
@@ -53,8 +59,10 @@ START_TEST(twice_the_deaths_lay_out_at_most_twice_as_much)
         if (test_fitting(count, 0) < count) {
             return; // a build whose worlds are small
         }
-        const uint64_t rebuilt = rebuilt_by_deaths((uint32_t)_i, count);
+        const cost of_deaths = cost_of_deaths((uint32_t)_i, count);
+        const uint64_t rebuilt = of_deaths.rebuilt;
 
+        ck_assert_uint_le(of_deaths.visited, count);
         ck_assert_uint_ge(rebuilt, count / 2);
         ck_assert_uint_le(rebuilt, (uint64_t)count * 8);
         ck_assert_msg(last == 0 || rebuilt * 10 <= last * 22, "%llu, then %llu at %u",
