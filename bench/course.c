@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct load *const loads[] = {
-    &load_full,     &load_every,   &load_sparse, &load_midframe, &load_spawn,
-    &load_reparent, &load_readers, &load_build,  &load_memory,
+    &load_full,     &load_every, &load_sparse,  &load_midframe, &load_spawn,
+    &load_reparent, &load_giant, &load_readers, &load_build,    &load_memory,
 };
 
 static const struct scheme *const schemes[] = {

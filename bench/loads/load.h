@@ -27,6 +27,7 @@ struct load {
 extern const struct load load_build;
 extern const struct load load_every;
 extern const struct load load_full;
+extern const struct load load_giant;
 extern const struct load load_memory;
 extern const struct load load_midframe;
 extern const struct load load_readers;

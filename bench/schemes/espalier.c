@@ -501,6 +501,19 @@ static void reparent(struct scheme_world *world, const struct scheme_move *moves
     play(world, all.commands);
 }
 
+static void regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count)
+{
+    const espl_attach_options keep_local = keep_local_options();
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl_entity leaf = entity_from(moves[i].leaf);
+
+        must(espl_detach(world->world, leaf, ESPL_STAY_LOCAL), "espl_detach");
+        must(espl_attach(world->world, leaf, entity_from(moves[i].parent), &keep_local),
+             "espl_attach");
+    }
+}
+
 static void sum_positions(struct scheme_world *world, double sum[3])
 {
     const espl_component placement = ESPL_PLACEMENT;
@@ -559,6 +572,7 @@ const struct scheme scheme_espalier = {
     .spawn = spawn,
     .spawn_worlds = spawn_worlds,
     .reparent = reparent,
+    .regraft = regraft,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
 };

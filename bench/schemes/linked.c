@@ -338,6 +338,20 @@ static void reparent(struct scheme_world *world, const struct scheme_move *moves
     }
 }
 
+static void regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t leaf = (uint32_t)moves[i].leaf;
+
+        unlink_node(world, leaf);
+        world->parents[leaf] = NO_NODE;
+        world->next_siblings[leaf] = world->previous_siblings[leaf] = NO_NODE;
+        propagate(world, leaf);
+        link_first(world, leaf, (uint32_t)moves[i].parent);
+        propagate(world, leaf);
+    }
+}
+
 static void sum_positions(struct scheme_world *world, double sum[3])
 {
     double x = 0, y = 0, z = 0;
@@ -389,6 +403,7 @@ const struct scheme scheme_linked = {
     .spawn = spawn,
     .spawn_worlds = spawn_worlds,
     .reparent = reparent,
+    .regraft = regraft,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
 };

@@ -101,6 +101,9 @@ struct scheme {
     /// Move leaves, in order; then all worlds are current.
     void (*reparent)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
 
+    /// Detach leaves and attach them, in order, each at once: a leaf stands by itself in between.
+    void (*regraft)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+
     /// Add up the world positions of all nodes, in whatever order is cheapest.
     void (*sum_positions)(struct scheme_world *world, double sum[3]);
     /// Add up the world positions of these nodes, in this order.

@@ -49,7 +49,9 @@ typedef struct espl_attach_options {
 ///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
 ///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without placement);
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
-/// O(size of the hierarchies touched).
+/// O(depth and size of what moves), and a few passes over integers, four a node, of the ranks behind
+/// the old place and the new one. Where much moves, or room is to be made, O(size of the hierarchies
+/// touched).
 ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
                                                 espl_entity parent,
                                                 const espl_attach_options *options);

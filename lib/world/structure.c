@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Attach, detach, destroy and instantiate at once: each is a playback of one command, but for the
-// destroys, which need no memory.
+// Destroys and instantiate at once, and playbacks of one command or none. Destroys need no memory.
 #include "lib/world/inside.h"
 
 espl_status espl__carry_one(espl_world *world, const espl__command *command,
@@ -22,64 +21,6 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
     const espl_status status = espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
     world->is_playing = false;
     return status != ESPL_OK ? status : result;
-}
-
-// --- Attach and detach ---
-
-static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
-                          const espl_attach_options *o)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__check_living(world, child);
-    status = status != ESPL_OK ? status : espl__check_living(world, parent);
-    if (status == ESPL_OK && !espl__options_are_valid(o)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status != ESPL_OK) {
-        return status;
-    }
-    return espl__carry_one(world,
-                           &(espl__command){.target = child,
-                                            .parent = parent,
-                                            .before = o->before,
-                                            .kind = ESPL__COMMAND_ATTACH,
-                                            .link = (uint8_t)o->link,
-                                            .stay_position = (uint8_t)o->position,
-                                            .stay_rotation = (uint8_t)o->rotation,
-                                            .stay_scale = (uint8_t)o->scale,
-                                            .inherit = (uint8_t)o->inherit},
-                           NULL, NULL);
-}
-
-espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
-                        const espl_attach_options *options)
-{
-    const espl_attach_options defaults = {0};
-    const espl_attach_options *const o = options != NULL ? options : &defaults;
-    const espl_entity named[3] = {child, parent, o->before};
-
-    return espl__refuse_among(world, "attach", named, 3, attach(world, child, parent, o));
-}
-
-espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__check_living(world, entity);
-    if (status == ESPL_OK && !espl__is_stay(keep)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    if (status == ESPL_OK) {
-        const espl__command command = {.target = entity,
-                                       .kind = ESPL__COMMAND_DETACH,
-                                       .stay_position = (uint8_t)keep,
-                                       .stay_rotation = (uint8_t)keep,
-                                       .stay_scale = (uint8_t)keep};
-
-        status = espl__carry_one(world, &command, NULL, NULL);
-    }
-    return espl__refuse(world, "detach", entity, status);
 }
 
 // --- Destroy ---
@@ -160,29 +101,4 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
 {
     return espl__refuse(world, "instantiate", source, instantiate(world, source, count, out));
-}
-
-// --- Siblings ---
-
-static espl_status set_sibling(espl_world *world, espl_entity entity, espl_entity before)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__check_living(world, entity);
-    if (status == ESPL_OK && !espl_entity_is_null(before)) {
-        status = espl__check_living(world, before);
-    }
-    if (status != ESPL_OK) {
-        return status;
-    }
-    return espl__carry_one(
-        world, &(espl__command){.target = entity, .before = before, .kind = ESPL__COMMAND_SIBLING},
-        NULL, NULL);
-}
-
-espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity before)
-{
-    const espl_entity named[2] = {entity, before};
-
-    return espl__refuse_among(world, "set sibling", named, 2, set_sibling(world, entity, before));
 }
