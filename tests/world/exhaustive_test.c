@@ -6,6 +6,22 @@
 #include "tests/orchard.h"
 #include "tests/runner.h"
 
+// ThreadSanitizer makes a step twenty times as long, and all of this runs on one thread: there the
+// largest trees are left out.
+#if defined(__SANITIZE_THREAD__)
+enum { IS_WHOLE = 0 };
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+enum { IS_WHOLE = 0 };
+#else
+enum { IS_WHOLE = 1 };
+#endif
+#else
+enum { IS_WHOLE = 1 };
+#endif
+
+enum { TREE_NODES = IS_WHOLE ? SHAPE_NODES : 5 };
+
 enum { ALL_LINKS_TO = 5, BOTH_WAYS = ORCHARD_AT_ONCE | ORCHARD_RECORDED };
 
 // Ordered trees of 1, 2, ... nodes: the numbers of Catalan.
@@ -56,7 +72,7 @@ static size_t try_trees(orchard *o, bool all_links, tree_attempt attempt)
 {
     size_t trees = 0;
 
-    for (uint32_t count = 1; count <= SHAPE_NODES; ++count) {
+    for (uint32_t count = 1; count <= TREE_NODES; ++count) {
         uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
         size_t met = 0;
 
@@ -79,7 +95,7 @@ static size_t sum_of(bool all_links, uint32_t ways, cases_of cases)
 {
     size_t sum = 0;
 
-    for (uint32_t count = 1; count <= SHAPE_NODES; ++count) {
+    for (uint32_t count = 1; count <= TREE_NODES; ++count) {
         sum += catalan[count - 1] * (all_links ? links_of(count) : 1) * cases(count);
     }
     return ways == BOTH_WAYS ? 2 * sum : sum;
@@ -93,10 +109,10 @@ static void try_all(bool all_links, uint32_t ways, tree_attempt attempt, cases_o
     orchard_begin(&o, ways);
     const size_t trees = try_trees(&o, all_links, attempt);
     orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
-    ck_assert_uint_eq(trees, 626);
+    ck_assert_uint_eq(trees, IS_WHOLE ? 626 : 23);
     ck_assert_uint_eq(o.tried, sum_of(all_links, ways, cases));
     ck_assert_uint_eq(o.done + o.refused, o.tried);
-    ck_assert_uint_eq(o.refused, refused);
+    ck_assert(!IS_WHOLE || o.refused == refused);
     orchard_end(&o);
 }
 
@@ -467,7 +483,7 @@ static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, s
     orchard o;
 
     orchard_begin(&o, ways);
-    for (uint32_t count = 1; count <= SORTED_NODES; ++count) {
+    for (uint32_t count = 1; count <= (IS_WHOLE ? SORTED_NODES : 3); ++count) {
         uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
         do {
             for (uint32_t links = 0; links <= 10; links += 10) {
@@ -478,8 +494,7 @@ static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, s
         } while (shape_next(depth, count));
     }
     orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
-    ck_assert_uint_eq(o.tried, cases);
-    ck_assert_uint_eq(o.refused, refused);
+    ck_assert(!IS_WHOLE || (o.tried == cases && o.refused == refused));
     orchard_end(&o);
 }
 
