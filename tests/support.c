@@ -442,6 +442,11 @@ uint64_t test_environment(const char *name, uint64_t otherwise)
 #define ARRAYS_ALWAYS_MOVE 0
 #endif
 
+bool test_moves_always(void)
+{
+    return ARRAYS_ALWAYS_MOVE != 0;
+}
+
 size_t test_scaled(size_t count)
 {
     const size_t divisor = (size_t)test_environment("ESPL_DIVISOR", STEPS_ARE_SLOW ? 10 : 1) *

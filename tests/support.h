@@ -116,6 +116,8 @@ bool test_lacks_room(size_t entities, const char *subject);
 
 /// Number in an environment variable, or `otherwise`.
 uint64_t test_environment(const char *name, uint64_t otherwise);
+/// Tell whether arrays of the build move at each reserve, which then takes memory.
+bool test_moves_always(void);
 /// Divide a count where every step is slow: under sanitizers and valgrind.
 size_t test_scaled(size_t count);
 

@@ -351,6 +351,12 @@ static void compare_sizes(const test_tape *tape, const test_side *side)
                 "commands are lost");
 }
 
+// Queries go by the roles of rows, which are put off with purges.
+static void settle_roles(const test_side *side)
+{
+    ck_assert_int_eq(espl__settle(side->world), ESPL_OK);
+}
+
 // Where memory fails now and then, purges are put off; what shows is counted all the same.
 static void run_tape(uint64_t seed, uint32_t population, size_t steps)
 {
@@ -365,6 +371,9 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
         const bool is_destroy = op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY;
 
         tape.code = op.code;
+        if (op.code == OP_CHANGE_QUERY) {
+            settle_roles(&side);
+        }
         test_heap_arm(&side.test.heap, is_destroy && test_one_in(&random, 2) ? 1 : 0, true);
         const espl_status status = side_run(&side, &tape, &op);
         test_heap_arm(&side.test.heap, 0, false);
@@ -374,8 +383,7 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
         side_map(&side, &tape, &op);
         compare_sizes(&tape, &side);
         if (tape.at % 16 == 0) {
-            // Queries go by the roles of rows, which were put off too.
-            ck_assert_int_eq(espl__settle(side.world), ESPL_OK);
+            settle_roles(&side);
             side_compare(&side, &tape);
         }
     }
