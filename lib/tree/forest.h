@@ -215,6 +215,9 @@ uint32_t espl__living_depth(const espl__forest *forest, uint32_t slot);
 size_t espl__living_below(const espl__forest *forest, uint32_t slot);
 /// Count what is reached through owned links only.
 size_t espl__living_owned(const espl__forest *forest, uint32_t slot);
+/// The living node behind a slot in a walk over what hangs below `top`, parents first; through the
+/// slot's own children where told. A whole walk is O(descendants).
+uint32_t espl__living_next(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters);
 
 // --- validate.c ---
 

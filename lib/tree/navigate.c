@@ -195,19 +195,32 @@ size_t espl__living_below(const espl__forest *forest, uint32_t slot)
     return count;
 }
 
+uint32_t espl__living_next(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters)
+{
+    const espl__run *const run = espl__run_of(forest, top);
+    const uint32_t above = forest->rank[top];
+    uint32_t rank = forest->rank[slot];
+
+    while ((rank = next_rank(forest, run, rank, above, enters)) != ESPL__NO_SLOT) {
+        const uint32_t found = forest->order[run->base + rank];
+
+        if (!is_ghost(forest, found)) {
+            return found;
+        }
+        enters = true;
+    }
+    return ESPL__NO_SLOT;
+}
+
 size_t espl__living_owned(const espl__forest *forest, uint32_t slot)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
-    const uint32_t top = forest->rank[slot];
     bool descends = true;
     size_t count = 0;
 
-    for (uint32_t rank = next_rank(forest, run, top, top, descends); rank != ESPL__NO_SLOT;
-         rank = next_rank(forest, run, rank, top, descends)) {
-        const uint32_t below = forest->order[run->base + rank];
-
+    for (uint32_t below = espl__living_next(forest, slot, slot, descends); below != ESPL__NO_SLOT;
+         below = espl__living_next(forest, below, slot, descends)) {
         descends = !espl__slot_is(forest, below, ESPL__SLOT_FREE_LINK);
-        count += descends && !is_ghost(forest, below) ? 1 : 0;
+        count += descends ? 1 : 0;
     }
     return count;
 }

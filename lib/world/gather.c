@@ -173,18 +173,6 @@ espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_
     return status;
 }
 
-// The living node after `slot` in a walk over what hangs below `top`, parents first.
-static uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters)
-{
-    uint32_t next = enters ? espl__living_first_child(forest, slot) : ESPL__NO_SLOT;
-
-    while (next == ESPL__NO_SLOT && slot != top) {
-        next = espl__living_next_sibling(forest, slot);
-        slot = espl__living_parent(forest, slot);
-    }
-    return next;
-}
-
 espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent extent)
 {
     const espl__forest *const forest = &c->world->forest;
@@ -199,7 +187,7 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
         if (is_in) {
             take_row(c, forest->entity[slot], 0);
         }
-        slot = next_below(forest, slot, top, is_in && below != 0);
+        slot = espl__living_next(forest, slot, top, is_in && below != 0);
     }
     clear_marks(c);
     return status;
