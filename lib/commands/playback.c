@@ -80,11 +80,6 @@ static void trim_marks(espl__playback *playback, uint32_t **marks, size_t count)
     }
 }
 
-static void record_slot(void *context, uint32_t entity, uint32_t slot)
-{
-    espl__entity_set_slot(context, entity, slot);
-}
-
 static void end(espl__playback *playback)
 {
     for (size_t i = 0; i < playback->touched_count; ++i) {
@@ -144,7 +139,7 @@ espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
     end(playback);
     if (status == ESPL_OK && espl__forest_wants_pack(playback->forest)) {
         // Without memory the pool stays as it is; the next playback tries again.
-        (void)espl__forest_pack(playback->forest, record_slot, playback->store);
+        (void)espl__forest_pack(playback->forest, espl__entity_record_slot, playback->store);
     }
     return status;
 }

@@ -90,7 +90,7 @@ static espl__reference held_field(espl_component component, uint32_t offset,
 static bool list_row(const planner *p, uint32_t entity)
 {
     const espl__store *const store = p->playback->store;
-    const uint32_t archetype = store->chunks[store->records[entity].chunk].archetype;
+    const uint32_t archetype = espl__entity_archetype(store, entity);
     const espl__column *const columns = store->archetypes[archetype].columns;
     const size_t count = p->refers[archetype] != 0 ? espl__array_length(columns) : 0;
 

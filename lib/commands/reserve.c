@@ -30,11 +30,6 @@ static espl_component role_of(const espl__node *node)
     return node->first != ESPL__NO_NODE ? ESPL_ROOT : ESPL_SOLO;
 }
 
-static uint32_t archetype_of(const espl__store *store, uint32_t entity)
-{
-    return store->chunks[store->records[entity].chunk].archetype;
-}
-
 // --- Clones ---
 
 static espl_status clone_archetype(espl__playback *playback, const espl__make *make, uint32_t *out)
@@ -64,8 +59,9 @@ static espl_status clone_archetype(espl__playback *playback, const espl__make *m
     if (!keeps_prefab) {
         remove[removed++] = ESPL_PREFAB;
     }
-    return espl__archetype_change(playback->store, archetype_of(playback->store, make->source), add,
-                                  added, remove, removed, out);
+    return espl__archetype_change(playback->store,
+                                  espl__entity_archetype(playback->store, make->source), add, added,
+                                  remove, removed, out);
 }
 
 // Clones without values of one archetype, one role, with a placement or without, go to one
@@ -82,7 +78,7 @@ static espl_status find_clone_archetypes(espl__playback *playback)
     for (size_t i = 0; i < playback->make_count; ++i) {
         espl__make *const make = &playback->makes[i];
         const espl__node *const node = &playback->groups[make->group].sketch.nodes[make->node];
-        const size_t number = archetype_of(playback->store, make->source);
+        const size_t number = espl__entity_archetype(playback->store, make->source);
         const size_t kind = (role_of(node) - ESPL_SOLO) * 2 + (is_placed(node) ? 1 : 0);
         uint32_t *const cached = &memo[number * ROLES * 2 + kind];
 
@@ -177,7 +173,7 @@ static espl__row_change row_change(const espl__store *store, uint32_t entity, ui
 // node has.
 static espl_status find_archetype(espl__store *store, const espl__node *node, uint32_t *out)
 {
-    const uint32_t now = archetype_of(store, node->entity);
+    const uint32_t now = espl__entity_archetype(store, node->entity);
     const espl_component role = role_of(node), placement = ESPL_PLACEMENT;
     espl_status status = ESPL_OK;
 
@@ -198,7 +194,7 @@ static espl_status list_row(espl__playback *playback, const espl__node *node)
     uint32_t archetype = 0;
     const espl_status status = find_archetype(store, node, &archetype);
 
-    if (status == ESPL_OK && archetype != archetype_of(store, node->entity)) {
+    if (status == ESPL_OK && archetype != espl__entity_archetype(store, node->entity)) {
         playback->moves[playback->move_count++] = row_change(store, node->entity, archetype);
     }
     return status;

@@ -71,7 +71,7 @@ bool espl__values_fit(const espl__playback *playback, const espl__group *group,
     const bool makes_clone = entry->command->kind == ESPL__COMMAND_INSTANTIATE;
     const uint32_t source = is_clone ? node->source : node->entity;
     const uint32_t link = node->values;
-    const uint32_t archetype = store->chunks[store->records[source].chunk].archetype;
+    const uint32_t archetype = espl__entity_archetype(store, source);
     espl_component added[ESPL_SET_LIMIT];
     size_t count = espl__values_components(playback, group, link, ESPL__NO_NODE, added);
     size_t total = espl__array_length(store->archetypes[archetype].set);

@@ -133,6 +133,12 @@ static inline espl_entity espl__entity_at(const espl__store *store, uint32_t ind
     return (espl_entity){index, store->records[index].generation};
 }
 
+/// Archetype of a living index.
+static inline uint32_t espl__entity_archetype(const espl__store *store, uint32_t index)
+{
+    return store->chunks[store->records[index].chunk].archetype;
+}
+
 // --- Components (components.c) ---
 
 espl_status espl__component_register(espl__store *store, const espl_component_def *def,
@@ -230,6 +236,11 @@ uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_comp
 /// Write the slot of a living entity to its record and, where it has ESPL_PLACEMENT, to its chunk.
 /// Slots are mirrors: this is no write of a column.
 void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot);
+/// The same, for whoever moves slots and knows a store by its address only.
+static inline void espl__entity_record_slot(void *store, uint32_t index, uint32_t slot)
+{
+    espl__entity_set_slot(store, index, slot);
+}
 
 // --- Memory (trim.c) ---
 

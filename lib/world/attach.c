@@ -81,17 +81,12 @@ static espl_status lift(change *c)
 
 // --- Roles ---
 
-static uint32_t archetype_at(const espl_world *world, uint32_t entity)
-{
-    return world->store.chunks[world->store.records[entity].chunk].archetype;
-}
-
 // Note that the entity at a slot has a role from now on, if it had another.
 static espl_status note_role(change *c, uint32_t slot, espl_component role)
 {
     espl__store *const store = &c->world->store;
     const uint32_t entity = c->world->forest.entity[slot];
-    const uint32_t now = archetype_at(c->world, entity);
+    const uint32_t now = espl__entity_archetype(store, entity);
     uint32_t archetype = 0;
 
     if (espl__archetype_has(store, now, role)) {
@@ -157,11 +152,6 @@ static void change_roles(const change *c)
 
 // --- Carrying out ---
 
-static void record_slot(void *context, uint32_t entity, uint32_t slot)
-{
-    espl__entity_set_slot(context, entity, slot);
-}
-
 // What a run that changed may want now.
 static void tidy(change *c, uint32_t run)
 {
@@ -187,13 +177,13 @@ static espl_status commit(change *c)
 
     world->heap.is_forbidden = true;
     change_roles(c);
-    espl__graft_commit(&c->graft, record_slot, &world->store);
+    espl__graft_commit(&c->graft, espl__entity_record_slot, &world->store);
     world->heap.is_forbidden = false;
     tidy(c, c->graft.run);
     tidy(c, world->forest.run[c->graft.slots[0]]);
     (void)espl__settle(world);
     if (espl__forest_wants_pack(&world->forest)) {
-        (void)espl__forest_pack(&world->forest, record_slot, &world->store);
+        (void)espl__forest_pack(&world->forest, espl__entity_record_slot, &world->store);
     }
     return ESPL_OK;
 }

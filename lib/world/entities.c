@@ -166,9 +166,8 @@ bool espl_is_alive(const espl_world *world, espl_entity entity)
 bool espl_has(const espl_world *world, espl_entity entity, espl_component component)
 {
     return espl_is_alive(world, entity) &&
-           espl__archetype_has(
-               &world->store,
-               world->store.chunks[world->store.records[entity.index].chunk].archetype, component);
+           espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity.index),
+                               component);
 }
 
 static espl_status check_value(const espl_world *world, espl_entity entity,

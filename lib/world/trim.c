@@ -36,11 +36,6 @@ static espl_status purge_all(espl_world *world)
     return status;
 }
 
-static void record_slot(void *context, uint32_t entity, uint32_t slot)
-{
-    espl__entity_set_slot(context, entity, slot);
-}
-
 static espl_status give_back(espl_world *world)
 {
     espl__scratch_free(world, &world->write_scratch);
@@ -59,7 +54,8 @@ static espl_status trim(espl_world *world)
     // What goes first leaves room for the rest, which makes scratch and spare chunks of its own.
     (void)give_back(world);
     const espl_status purged = purge_all(world);
-    const bool is_packed = espl__forest_trim(&world->forest, record_slot, &world->store);
+    const bool is_packed =
+        espl__forest_trim(&world->forest, espl__entity_record_slot, &world->store);
     const espl_status given = give_back(world);
 
     if (purged != ESPL_OK || given != ESPL_OK) {
