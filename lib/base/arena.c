@@ -30,6 +30,12 @@ static bool add_block(espl__arena *arena, size_t size)
     return true;
 }
 
+// Each block is as large as all before it together, so that a long round takes few.
+static size_t usual_block(const espl__arena *arena)
+{
+    return arena->round > FIRST_SIZE ? arena->round : FIRST_SIZE;
+}
+
 void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
 {
     size_t bytes = 0;
@@ -42,7 +48,8 @@ void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
     if (arena->blocks == NULL || arena->blocks->size - arena->blocks->used < bytes) {
         const size_t whole = bytes + ALIGNMENT;
 
-        if (whole < bytes || !add_block(arena, whole > FIRST_SIZE ? whole : FIRST_SIZE)) {
+        if (whole < bytes ||
+            !add_block(arena, whole > usual_block(arena) ? whole : usual_block(arena))) {
             return NULL;
         }
     }
@@ -68,10 +75,12 @@ void espl__arena_reset(espl__arena *arena)
     const size_t round = arena->round + ALIGNMENT;
     const bool is_usual = round <= KEPT_FACTOR * arena->usual;
     const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
+    const size_t spare = kept > FIRST_SIZE ? kept / 4 : 0;
 
     arena->usual = (3 * arena->usual + round + 3) / 4;
     arena->round = 0;
-    // One block that fits stays; anything else makes room for it.
+    // One block that fits stays; anything else makes room for one that fits a little more: rounds that
+    // are alike are not equal.
     if (arena->blocks != NULL && arena->blocks->next == NULL && arena->blocks->size >= kept &&
         arena->blocks->size / KEPT_FACTOR <= kept) {
         arena->blocks->used = ALIGNMENT;
@@ -85,7 +94,7 @@ void espl__arena_reset(espl__arena *arena)
         free_block(arena, block);
     }
     if (had_blocks) {
-        (void)add_block(arena, kept); // without it the next round takes what it needs
+        (void)add_block(arena, kept + spare); // without it the next round takes what it needs
     }
 }
 

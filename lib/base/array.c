@@ -59,6 +59,14 @@ _Static_assert(sizeof(map_key) == 8, "a key is hashed and compared as bytes, wit
 
 enum { HEADER_SIZE = sizeof(stbds_array_header), ARRAY_ALIGNMENT = 32 };
 
+_Static_assert(sizeof(((stbds_array_header *)0)->length) == sizeof(size_t) &&
+                   offsetof(stbds_array_header, length) ==
+                       HEADER_SIZE + ESPL__ARRAY_LENGTH * (int)sizeof(size_t),
+               "array.h reads the length of stb_ds");
+_Static_assert(sizeof(((stbds_array_header *)0)->capacity) == sizeof(size_t) &&
+                   offsetof(stbds_array_header, capacity) ==
+                       HEADER_SIZE + ESPL__ARRAY_CAPACITY * (int)sizeof(size_t),
+               "array.h reads the capacity of stb_ds");
 _Static_assert(HEADER_SIZE == 32 || HEADER_SIZE == 16, "items keep an alignment of 16");
 
 // What wallet_realloc() may spend and where wallet_free() gives back, while a map works.
@@ -325,24 +333,6 @@ void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, siz
                         HEADER_SIZE + stbds_header(items)->capacity * item_size, ARRAY_ALIGNMENT);
     }
     store(array, NULL);
-}
-
-size_t espl__array_length(const void *array)
-{
-    return array == NULL ? 0 : ((const stbds_array_header *)array - 1)->length;
-}
-
-size_t espl__array_capacity(const void *array)
-{
-    return array == NULL ? 0 : ((const stbds_array_header *)array - 1)->capacity;
-}
-
-void espl__array_set_length(void *array, size_t length)
-{
-    ESPL_CHECK(length <= espl__array_capacity(array));
-    if (array != NULL) {
-        stbds_header(array)->length = length;
-    }
 }
 
 uint32_t espl__hash_bytes(const void *bytes, size_t size)

@@ -13,6 +13,43 @@
 
 #include "lib/base/heap.h"
 
+// Words of stb_ds's header, counted back from the items: array.c holds them to it. They are read
+// here, since recording and many loops ask for them item by item.
+enum { ESPL__ARRAY_LENGTH = -4, ESPL__ARRAY_CAPACITY = -3 };
+
+/// Number of items, 0 for NULL.
+static inline size_t espl__array_length(const void *array)
+{
+    return array == NULL ? 0 : ((const size_t *)array)[ESPL__ARRAY_LENGTH];
+}
+
+/// Number of items there is room for, 0 for NULL.
+static inline size_t espl__array_capacity(const void *array)
+{
+    return array == NULL ? 0 : ((const size_t *)array)[ESPL__ARRAY_CAPACITY];
+}
+
+/// Set the length, at most the capacity. NULL only with 0.
+static inline void espl__array_set_length(void *array, size_t length)
+{
+    ESPL_CHECK(length <= espl__array_capacity(array));
+    if (array != NULL) {
+        ((size_t *)array)[ESPL__ARRAY_LENGTH] = length;
+    }
+}
+
+/// Tell whether a reserve has nothing to do. Never so in hard-move builds, where each one moves.
+static inline bool espl__array_has_room(const void *array, size_t more)
+{
+#ifdef ESPL_HARD_MOVE
+    (void)array;
+    (void)more;
+    return false;
+#else
+    return more <= espl__array_capacity(array) - espl__array_length(array);
+#endif
+}
+
 /// Make room for `more` items past the length. Grows by half at least; in hard-move builds it
 /// always moves. @return false where there is no memory; the array is unchanged then.
 bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
@@ -27,17 +64,12 @@ bool espl__array_shrink(espl__heap *heap, espl__purpose purpose, void **array, s
 /// Give the memory back and set the pointer to NULL.
 void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size);
 
-/// Number of items, 0 for NULL.
-size_t espl__array_length(const void *array);
-/// Number of items there is room for, 0 for NULL.
-size_t espl__array_capacity(const void *array);
 /// Bytes that an array takes of its heap.
 size_t espl__array_bytes(const void *array, size_t item_size);
-/// Set the length, at most the capacity. NULL only with 0.
-void espl__array_set_length(void *array, size_t length);
 
 #define ESPL_ARRAY_RESERVE(heap, purpose, array, more) \
-    espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more))
+    (espl__array_has_room((array), (more)) ||          \
+     espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more)))
 #define ESPL_ARRAY_SHRINK(heap, purpose, array, capacity) \
     espl__array_shrink((heap), (purpose), (void **)&(array), sizeof *(array), (capacity))
 #define ESPL_ARRAY_BYTES(array) espl__array_bytes((array), sizeof *(array))

@@ -164,7 +164,8 @@ START_TEST(rounds_alike_find_one_block_as_large_as_a_round)
         (void)calls_of_round(30, 10 * KIB);
     }
     ck_assert_uint_eq(under.blocks, 1);
-    ck_assert_uint_eq(under.bytes, 30 * 10 * KIB + LINE);
+    // And a quarter more, for rounds are alike but not equal.
+    ck_assert_uint_eq(under.bytes, (30 * 10 * KIB + LINE) / 4 * 5);
     for (size_t round = 0; round < 100; ++round) {
         ck_assert_uint_eq(calls_of_round(30, 10 * KIB), 0);
     }
