@@ -1,50 +1,26 @@
 // SPDX-License-Identifier: MIT
-// One run is a struct on the caller's stack: the cut, and a state for each job by which a second
-// run, a missing one and an index out of range are noticed without running user work twice.
+// One run is a struct on the caller's stack: what to call, and a state for each job by which a
+// second run, a missing one and an index out of range are noticed without running work twice.
 #include "lib/jobs/ranges.h"
 
 #include <stdatomic.h>
 
 enum { STATE_WAITING, STATE_CLAIMED, STATE_DONE };
 
-typedef struct range_run {
-    espl__range_function function;
-    void *context;
-    size_t count, jobs;
+typedef struct job_run {
+    espl_job function;
+    void *argument;
+    size_t jobs;
     atomic_bool is_open; // stored last by the caller, loaded first by each job: orders the two
     atomic_bool ran_twice, ran_out_of_range;
     atomic_uchar state[ESPL__JOB_LIMIT]; // [jobs]
-} range_run;
+} job_run;
 
-_Static_assert(sizeof(range_run) <= 4096 + 64, "a run is a small part of a 64 KiB stack");
-
-static size_t count_jobs(size_t count, size_t grain)
-{
-    const size_t most = count / (grain > 0 ? grain : 1);
-
-    if (most > ESPL__JOB_LIMIT) {
-        return ESPL__JOB_LIMIT;
-    }
-    return most > 0 ? most : 1;
-}
-
-// The first count % jobs jobs have one index more than the others.
-static size_t job_begin(size_t count, size_t jobs, size_t job)
-{
-    const size_t longer = count % jobs;
-
-    return count / jobs * job + (job < longer ? job : longer);
-}
-
-static void call_job(espl__range_function function, void *context, size_t count, size_t jobs,
-                     size_t job)
-{
-    function(context, job_begin(count, jobs, job), job_begin(count, jobs, job + 1));
-}
+_Static_assert(sizeof(job_run) <= 4096 + 64, "a run is a small part of a 64 KiB stack");
 
 static void run_job(void *argument, size_t index)
 {
-    range_run *const run = argument;
+    job_run *const run = argument;
 
     (void)atomic_load_explicit(&run->is_open, memory_order_acquire);
     if (index >= run->jobs) {
@@ -58,11 +34,11 @@ static void run_job(void *argument, size_t index)
         return;
     }
 
-    call_job(run->function, run->context, run->count, run->jobs, index);
+    run->function(run->argument, index);
     atomic_store_explicit(&run->state[index], STATE_DONE, memory_order_release);
 }
 
-static void open_run(range_run *run)
+static void open_run(job_run *run)
 {
     atomic_init(&run->ran_twice, false);
     atomic_init(&run->ran_out_of_range, false);
@@ -73,7 +49,7 @@ static void open_run(range_run *run)
     atomic_store_explicit(&run->is_open, true, memory_order_release);
 }
 
-static bool all_done(range_run *run)
+static bool all_done(job_run *run)
 {
     for (size_t job = 0; job < run->jobs; ++job) {
         if (atomic_load_explicit(&run->state[job], memory_order_acquire) != STATE_DONE) {
@@ -83,25 +59,18 @@ static bool all_done(range_run *run)
     return true;
 }
 
-espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
-                             espl__range_function function, void *context, size_t count,
-                             size_t grain)
+espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
+                           espl_job function, void *argument, size_t jobs)
 {
-    const size_t jobs = count_jobs(count, grain);
-    const bool is_serial =
-        executor == NULL || executor->parallel_for == NULL || executor->worker_count <= 1;
-
-    if (count == 0) {
-        return ESPL_OK;
-    }
-    if (is_serial || jobs == 1) {
+    ESPL_CHECK(jobs <= ESPL__JOB_LIMIT);
+    if (jobs <= 1 || espl__executor_is_serial(executor)) {
         for (size_t job = 0; job < jobs; ++job) {
-            call_job(function, context, count, jobs, job);
+            function(argument, job);
         }
         return ESPL_OK;
     }
 
-    range_run run = {.function = function, .context = context, .count = count, .jobs = jobs};
+    job_run run = {.function = function, .argument = argument, .jobs = jobs};
     open_run(&run);
     executor->parallel_for(executor->context, run_job, &run, jobs);
 
@@ -113,4 +82,46 @@ espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *ho
         return ESPL_ERR_EXECUTOR;
     }
     return ESPL_OK;
+}
+
+// --- Ranges ---
+
+typedef struct range_run {
+    espl__range_function function;
+    void *context;
+    size_t count, jobs;
+} range_run;
+
+static size_t count_jobs(size_t count, size_t grain)
+{
+    const size_t most = count / (grain > 0 ? grain : 1);
+
+    if (most > ESPL__JOB_LIMIT) {
+        return ESPL__JOB_LIMIT;
+    }
+    return most > 0 ? most : 1;
+}
+
+// The first count % jobs jobs have one index more than the others.
+static size_t job_begin(const range_run *run, size_t job)
+{
+    const size_t longer = run->count % run->jobs;
+
+    return run->count / run->jobs * job + (job < longer ? job : longer);
+}
+
+static void run_range(void *argument, size_t job)
+{
+    const range_run *const run = argument;
+
+    run->function(run->context, job_begin(run, job), job_begin(run, job + 1));
+}
+
+espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
+                             espl__range_function function, void *context, size_t count,
+                             size_t grain)
+{
+    range_run run = {function, context, count, count_jobs(count, grain)};
+
+    return count == 0 ? ESPL_OK : espl__run_jobs(executor, hooks, run_range, &run, run.jobs);
 }
