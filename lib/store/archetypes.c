@@ -23,6 +23,12 @@ static bool has_set(const espl__archetype *archetype, const espl_component *set,
            (count == 0 || memcmp(archetype->set, set, count * sizeof *set) == 0);
 }
 
+bool espl__archetype_is(const espl__store *store, uint32_t archetype, const espl_component *set,
+                        size_t count)
+{
+    return has_set(&store->archetypes[archetype], set, count);
+}
+
 // Return the archetype of a set, or ESPL__NONE and the key under which it would stand.
 static uint32_t look_up(const espl__store *store, const espl_component *set, size_t count,
                         uint32_t *key)

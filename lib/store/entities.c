@@ -58,6 +58,24 @@ espl_entity espl__entity_take(espl__store *store)
     return espl__entity_at(store, index);
 }
 
+void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
+{
+    const espl__record *const records = store->records;
+    const size_t freed = count < store->free_count ? count : store->free_count;
+    uint32_t index = store->free_head;
+
+    for (size_t i = 0; i < freed; ++i) {
+        out[i] = (espl_entity){index, records[index].generation};
+        index = records[index].chunk;
+    }
+    store->free_head = index;
+    store->free_count -= freed;
+    store->alive_count += freed;
+    for (size_t i = freed; i < count; ++i) {
+        out[i] = espl__entity_take(store);
+    }
+}
+
 void espl__entity_release(espl__store *store, uint32_t index)
 {
     espl__record *const record = &store->records[index];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows in chunks: memory reserved before a structural change, batched appends and moves within it,
-// and the settle that closes the holes at its end. Only the reserves can fail or allocate.
+// Rows in chunks: batched appends and moves within a structural change, and the settle that closes
+// the holes at its end. Room was reserved before, so that nothing here can fail or allocate.
 #include "lib/store/store.h"
 
 #include <string.h>
@@ -23,156 +23,6 @@ typedef struct column_pairs {
     size_t count;
 } column_pairs;
 
-// --- Memory ---
-
-static size_t chunks_for(const espl__archetype *archetype, size_t rows)
-{
-    return rows / archetype->capacity + (rows % archetype->capacity != 0);
-}
-
-// Have the archetype visited by the next settle. The list has room for every archetype.
-static void note_change(espl__store *store, uint32_t number)
-{
-    espl__archetype *const archetype = &store->archetypes[number];
-
-    if (!archetype->is_changed) {
-        archetype->is_changed = true;
-        ESPL_ARRAY_PUSH(store->changed, number);
-    }
-}
-
-// Room for `more` chunk numbers in the table and, for every number, in the lists of numbers.
-static espl_status reserve_numbers(espl__store *store, size_t more)
-{
-    const size_t free_count = espl__array_length(store->free_chunks);
-    const size_t added = more > free_count ? more - free_count : 0;
-    const size_t after = espl__array_length(store->chunks) + added;
-    const size_t marked = espl__array_length(store->changed_chunks);
-
-    if (added > ESPL__NONE || after > ESPL__NONE) {
-        return ESPL_ERR_LIMIT;
-    }
-    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->chunks, added) ||
-        !ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->free_chunks, after - free_count) ||
-        !ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->changed_chunks, after - marked)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    return ESPL_OK;
-}
-
-// Take a chunk number, the last freed first; reserved.
-static uint32_t take_number(espl__store *store)
-{
-    const size_t free_count = espl__array_length(store->free_chunks);
-
-    if (free_count > 0) {
-        espl__array_set_length(store->free_chunks, free_count - 1);
-        return store->free_chunks[free_count - 1];
-    }
-    ESPL_ARRAY_PUSH(store->chunks, (espl__chunk){0});
-    return (uint32_t)espl__array_length(store->chunks) - 1;
-}
-
-// Append an empty chunk to an archetype. False where there is no memory for its block.
-static bool add_chunk(espl__store *store, uint32_t number)
-{
-    espl__archetype *const archetype = &store->archetypes[number];
-    unsigned char *const bytes = espl__heap_take(
-        store->heap, ESPL__FOR_STORE, 1, archetype->chunk_bytes, archetype->block_alignment);
-
-    if (bytes == NULL) {
-        return false;
-    }
-    const uint32_t chunk = take_number(store);
-    uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
-
-    memset(versions, 0, archetype->chunk_bytes - archetype->versions_offset);
-    store->chunks[chunk] = (espl__chunk){
-        .bytes = bytes,
-        .archetype = number,
-        .position = (uint32_t)espl__array_length(archetype->chunks),
-        .versions = versions,
-    };
-    ESPL_ARRAY_PUSH(archetype->chunks, chunk);
-    archetype->reserved += archetype->capacity;
-    return true;
-}
-
-void espl__chunk_drop(espl__store *store, espl__archetype *archetype)
-{
-    const size_t last = espl__array_length(archetype->chunks) - 1;
-    const uint32_t number = archetype->chunks[last];
-    espl__chunk *const chunk = &store->chunks[number];
-
-    ESPL_CHECK(chunk->count == 0);
-    espl__heap_give(store->heap, ESPL__FOR_STORE, chunk->bytes, 1, archetype->chunk_bytes,
-                    archetype->block_alignment);
-    *chunk = (espl__chunk){.position = (uint32_t)espl__array_length(store->free_chunks)};
-    ESPL_ARRAY_PUSH(store->free_chunks, number);
-    espl__array_set_length(archetype->chunks, last);
-    archetype->reserved -= archetype->capacity;
-}
-
-// Append `more` empty chunks, or none.
-static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
-{
-    espl__archetype *const archetype = &store->archetypes[number];
-    const espl_status status = reserve_numbers(store, more);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype->chunks, more)) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    for (size_t added = 0; added < more; ++added) {
-        if (add_chunk(store, number)) {
-            continue;
-        }
-        // Numbers go back in reverse order, so that the next reserve takes the same ones.
-        for (; added > 0; --added) {
-            espl__chunk_drop(store, archetype);
-        }
-        return ESPL_ERR_NO_MEMORY;
-    }
-    return ESPL_OK;
-}
-
-espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
-{
-    espl__archetype *const archetype = &store->archetypes[number];
-    size_t total = 0;
-
-    if (!espl__size_add(&total, archetype->count, rows)) {
-        return ESPL_ERR_LIMIT;
-    }
-    if (total > archetype->reserved) {
-        const size_t more = chunks_for(archetype, total) - espl__array_length(archetype->chunks);
-        const espl_status status = add_chunks(store, number, more);
-
-        if (status != ESPL_OK) {
-            return status;
-        }
-    }
-
-    if (rows > archetype->wanted) {
-        archetype->wanted = rows;
-    }
-    note_change(store, number);
-    return ESPL_OK;
-}
-
-espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
-{
-    const espl_status status = espl__rows_reserve(store, number, rows);
-    espl__archetype *const archetype = &store->archetypes[number];
-
-    if (status == ESPL_OK && archetype->count + rows > archetype->floor) {
-        archetype->floor = archetype->count + rows;
-    }
-    return status;
-}
-
 // --- Adding ---
 
 // Open at most `wanted` rows at the end of an archetype: as many as its last chunk takes.
@@ -191,8 +41,9 @@ static span open_rows(espl__store *store, espl__archetype *archetype, size_t wan
 }
 
 // Note that each column of a chunk is written: rows come in, or change places there.
-static void stamp_chunk(espl__store *store, espl__chunk *chunk)
+static void stamp_chunk(espl__store *store, uint32_t number)
 {
+    const espl__chunk *const chunk = &store->chunks[number];
     const size_t columns = espl__array_length(store->archetypes[chunk->archetype].columns);
 
     store->version += 1;
@@ -201,28 +52,17 @@ static void stamp_chunk(espl__store *store, espl__chunk *chunk)
     }
 }
 
-// Point the records of rows whose handles are in place at them, and mirror their slots.
-static void claim_rows(espl__store *store, const espl__archetype *archetype, span rows)
+size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
 {
-    espl__chunk *const chunk = &store->chunks[rows.chunk];
-    const espl_entity *const entities = espl__chunk_entities(chunk);
-    const uint32_t end = rows.first + rows.count;
+    espl__archetype *const archetype = &store->archetypes[number];
+    const size_t first = archetype->count;
 
-    stamp_chunk(store, chunk);
-    for (uint32_t row = rows.first; row < end; ++row) {
-        espl__record *const record = &store->records[entities[row].index];
+    while (archetype->count < first + count) {
+        const span rows = open_rows(store, archetype, first + count - archetype->count);
 
-        record->chunk = rows.chunk;
-        record->row = row;
+        stamp_chunk(store, rows.chunk);
     }
-    if (archetype->placement_offset == ESPL__NONE) {
-        return;
-    }
-
-    uint32_t *const slots = (uint32_t *)(void *)(chunk->bytes + archetype->placement_offset);
-    for (uint32_t row = rows.first; row < end; ++row) {
-        slots[row] = store->records[entities[row].index].slot;
-    }
+    return first;
 }
 
 // Pair each column of `to` but the slots with that of `from`, which may be NULL: all zeros.
@@ -269,61 +109,108 @@ static void fill_rows(const espl__store *store, const column_pairs *pairs, span 
     }
 }
 
-// Append rows for indices taken before, with the values of a source or, where it is NULL, zeros.
-static void add_rows(espl__store *store, uint32_t number, const espl__record *source,
-                     const uint32_t *indices, size_t count)
+// Give rows to entities: their handles, and their records as a whole. No slot is known yet.
+static void give_rows(const espl__store *store, span rows, const espl_entity *entities,
+                      const uint32_t *order)
 {
-    espl__archetype *const to = &store->archetypes[number];
+    const espl__chunk *const chunk = &store->chunks[rows.chunk];
+    espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
+    espl__record *const records = store->records;
+
+    for (uint32_t i = 0; i < rows.count; ++i) {
+        const espl_entity entity = entities[order[i]];
+
+        handles[i] = entity;
+        records[entity.index] =
+            (espl__record){entity.generation, rows.chunk, rows.first + i, ESPL__NONE};
+    }
+    if (chunk->slots_offset != ESPL__NONE) {
+        uint32_t *const slots = (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset);
+
+        memset(slots + rows.first, 0xff, rows.count * sizeof *slots);
+    }
+}
+
+void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin, size_t end)
+{
+    const espl__archetype *const to = &store->archetypes[copies->archetype];
+    const espl__archetype *from = NULL;
+    espl__record source = {0};
     column_pairs pairs;
 
-    pair_columns(&pairs, to,
-                 source == NULL ? NULL
-                                : &store->archetypes[store->chunks[source->chunk].archetype]);
-    for (size_t done = 0; done < count;) {
-        const span rows = open_rows(store, to, count - done);
-        espl_entity *const entities = espl__chunk_entities(&store->chunks[rows.chunk]);
+    if (copies->source != ESPL__NONE) {
+        source = store->records[copies->source];
+        ESPL_CHECK(source.row < store->chunks[source.chunk].count);
+        from = &store->archetypes[store->chunks[source.chunk].archetype];
+    }
+    pair_columns(&pairs, to, from);
+    while (begin < end) {
+        const uint32_t row = (uint32_t)((copies->first + begin) % to->capacity);
+        const size_t room = to->capacity - row;
+        const span rows = {to->chunks[(copies->first + begin) / to->capacity], row,
+                           (uint32_t)(end - begin < room ? end - begin : room)};
 
-        for (uint32_t i = 0; i < rows.count; ++i) {
-            entities[rows.first + i] = espl__entity_at(store, indices[done + i]);
-        }
-        claim_rows(store, to, rows);
-        fill_rows(store, &pairs, rows, source);
-        done += rows.count;
+        give_rows(store, rows, copies->entities, copies->order + begin);
+        fill_rows(store, &pairs, rows, &source);
+        begin += rows.count;
     }
 }
 
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 {
-    add_rows(store, archetype, NULL, &index, 1);
-}
+    static const uint32_t order = 0;
+    const espl_entity entity = espl__entity_at(store, index);
+    const espl__copies one = {.archetype = archetype,
+                              .source = ESPL__NONE,
+                              .first = espl__rows_open(store, archetype, 1),
+                              .entities = &entity,
+                              .order = &order,
+                              .count = 1};
 
-void espl__rows_add_copies(espl__store *store, uint32_t archetype, uint32_t source_index,
-                           const uint32_t *indices, size_t count)
-{
-    const espl__record source = store->records[source_index];
-
-    ESPL_CHECK(source.row < ESPL__CHUNK_ROWS);
-    add_rows(store, archetype, &source, indices, count);
+    espl__rows_copy(store, &one, 0, 1);
 }
 
 // --- Moving and removing ---
 
-static void mark_leaving(espl__store *store, uint32_t number, const uint32_t *rows, size_t count)
+// Point the records of rows whose handles are in place at them, and mirror their slots.
+static void claim_rows(espl__store *store, span rows)
 {
-    espl__chunk *const chunk = &store->chunks[number];
+    const espl__chunk *const chunk = &store->chunks[rows.chunk];
+    const espl_entity *const entities = espl__chunk_entities(chunk);
+    const uint32_t end = rows.first + rows.count;
 
-    if (chunk->leaving_count == 0) {
+    for (uint32_t row = rows.first; row < end; ++row) {
+        espl__record *const record = &store->records[entities[row].index];
+
+        record->chunk = rows.chunk;
+        record->row = row;
+    }
+    if (chunk->slots_offset == ESPL__NONE) {
+        return;
+    }
+
+    uint32_t *const slots = (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset);
+    for (uint32_t row = rows.first; row < end; ++row) {
+        slots[row] = store->records[entities[row].index].slot;
+    }
+}
+
+// A chunk that rows leave is visited by the next settle, and so is its archetype.
+static void note_leaving(espl__store *store, uint32_t number)
+{
+    if (store->chunks[number].leaving_count == 0) {
         ESPL_ARRAY_PUSH(store->changed_chunks, number);
+        espl__archetype_note_change(store, store->chunks[number].archetype);
     }
-    note_change(store, chunk->archetype);
-    for (size_t i = 0; i < count; ++i) {
-        const uint64_t bit = UINT64_C(1) << (rows[i] & 63);
+}
 
-        ESPL_CHECK(rows[i] < chunk->count && (chunk->leaving[rows[i] >> 6] & bit) == 0);
-        chunk->leaving[rows[i] >> 6] |= bit;
-    }
-    chunk->leaving_count += (uint32_t)count;
-    store->archetypes[chunk->archetype].leaving_count += count;
+static void mark_leaving(espl__chunk *chunk, uint32_t row)
+{
+    const uint64_t bit = UINT64_C(1) << (row & 63);
+
+    ESPL_CHECK(row < chunk->count && (chunk->leaving[row >> 6] & bit) == 0);
+    chunk->leaving[row >> 6] |= bit;
+    chunk->leaving_count += 1;
 }
 
 // Copy values of rows that stand in ascending order, one copy for each run of neighbours.
@@ -371,34 +258,48 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
     if (count == 0 || source == archetype) {
         return;
     }
-    mark_leaving(store, chunk, rows, count);
+    note_leaving(store, chunk);
+    for (size_t i = 0; i < count; ++i) {
+        mark_leaving(&store->chunks[chunk], rows[i]);
+    }
+    store->archetypes[source].leaving_count += count;
 
     pair_columns(&pairs, to, &store->archetypes[source]);
     for (size_t done = 0; done < count;) {
         const span opened = open_rows(store, to, count - done);
 
         gather_rows(store, &pairs, opened, chunk, rows + done);
-        claim_rows(store, to, opened);
+        stamp_chunk(store, opened.chunk);
+        claim_rows(store, opened);
         done += opened.count;
     }
 }
 
-void espl__rows_remove(espl__store *store, uint32_t chunk, const uint32_t *rows, size_t count)
+// Places are looked up at random: what comes next is asked for ahead, records first, then their
+// chunks.
+static void look_ahead(const espl__store *store, const uint32_t *indices, size_t at, size_t count)
 {
-    const espl_entity *const entities = espl__chunk_entities(&store->chunks[chunk]);
+    enum { FAR = 16, NEAR = 8 };
 
-    if (count == 0) {
-        return;
+    if (at + FAR < count) {
+        __builtin_prefetch(&store->records[indices[at + FAR]], 1);
     }
-    mark_leaving(store, chunk, rows, count);
+    if (at + NEAR < count) {
+        __builtin_prefetch(&store->chunks[store->records[indices[at + NEAR]].chunk], 1);
+    }
+}
 
-    // An index released before, and perhaps taken anew, has another place or none.
+void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
+{
     for (size_t i = 0; i < count; ++i) {
-        espl__record *const record = &store->records[entities[rows[i]].index];
+        look_ahead(store, indices, i, count);
+        const uint32_t number = store->records[indices[i]].chunk;
+        espl__chunk *const chunk = &store->chunks[number];
 
-        if (record->chunk == chunk && record->row == rows[i]) {
-            record->row = ESPL__NONE;
-        }
+        note_leaving(store, number);
+        mark_leaving(chunk, store->records[indices[i]].row);
+        store->archetypes[chunk->archetype].leaving_count += 1;
+        espl__entity_release(store, indices[i]);
     }
 }
 
@@ -484,13 +385,16 @@ static void fill_holes(espl__store *store, uint32_t number)
     const uint32_t end = below < chunk->count ? (uint32_t)below : chunk->count;
     uint32_t row = next_leaving(chunk, 0, end);
 
+    if (row < end) {
+        stamp_chunk(store, number);
+    }
     while (row < end) {
         const uint32_t run = next_staying(chunk, row, end) - row;
         const span from = take_tail(store, archetype, run);
         const span to = {number, row, from.count};
 
         move_within(store, archetype, to, from);
-        claim_rows(store, archetype, to);
+        claim_rows(store, to);
         row = next_leaving(chunk, row + from.count, end);
     }
 }
@@ -509,21 +413,6 @@ static void cut_tail(espl__store *store, espl__archetype *archetype)
     }
     archetype->count = staying;
     archetype->leaving_count = 0;
-}
-
-// Free the chunks that neither the rows nor a change like this one need.
-static void drop_surplus(espl__store *store, espl__archetype *archetype)
-{
-    const size_t spare = chunks_for(archetype, archetype->count) + 1;
-    const size_t again = chunks_for(archetype, archetype->count + archetype->wanted);
-    const size_t kept = chunks_for(archetype, archetype->floor);
-    size_t limit = spare > again ? spare : again;
-
-    limit = limit > kept ? limit : kept;
-    while (espl__array_length(archetype->chunks) > limit) {
-        espl__chunk_drop(store, archetype);
-    }
-    archetype->wanted = 0;
 }
 
 void espl__rows_settle(espl__store *store)
@@ -552,7 +441,7 @@ void espl__rows_settle(espl__store *store)
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
         cut_tail(store, archetype);
-        drop_surplus(store, archetype);
+        espl__rows_drop_surplus(store, archetype);
         archetype->is_changed = false;
     }
     espl__array_set_length(store->changed, 0);

@@ -42,9 +42,10 @@ typedef struct espl__component_info {
 typedef struct espl__chunk {
     unsigned char *bytes; // NULL: number is free
     uint32_t archetype;
-    uint32_t position;  // in the archetype's list of chunks; of a free number: in free_chunks
-    uint32_t count;     // rows in use
-    uint64_t *versions; // [columns + 1] in the same block: of the handles, then of each column
+    uint32_t position;     // in the archetype's list of chunks; of a free number: in free_chunks
+    uint32_t count;        // rows in use
+    uint32_t slots_offset; // of the ESPL_PLACEMENT column, or ESPL__NONE: as in its archetype
+    uint64_t *versions;    // [columns + 1] in the same block: of the handles, then of each column
     uint32_t leaving_count;
     uint32_t mark;       // 0, but for a moment in which the layer above sorts rows by chunk
     uint64_t leaving[2]; // rows marked to leave in this structural change
@@ -121,8 +122,10 @@ espl_status espl__entities_reserve(espl__store *store, size_t count);
 /// Take an index, the last freed first, then a new one; reserved before. The record's row is
 /// ESPL__NONE until a row is given.
 espl_entity espl__entity_take(espl__store *store);
-/// Free an index: its generation goes up, or it retires. A row it still has is to be removed before
-/// the structural change ends.
+/// Take many indices, the same ones as so many calls would. The rest of their records is written
+/// with their rows, which all of them get. @param out  [count]
+void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
+/// Free an index without a row: its generation goes up, or it retires.
 void espl__entity_release(espl__store *store, uint32_t index);
 /// ESPL_OK, or why the handle names no living entity: NULL_ENTITY, DEAD, FOREIGN (another tag, an
 /// index never issued, a pending handle). An index taken lives from the moment it has a row.
@@ -154,6 +157,9 @@ const espl__component_info *espl__component_info_of(const espl__store *store,
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT (more than ESPL_SET_LIMIT).
 espl_status espl__archetype_of(espl__store *store, const espl_component *set, size_t count,
                                uint32_t *out);
+/// Tell whether an archetype has just that set.
+bool espl__archetype_is(const espl__store *store, uint32_t archetype, const espl_component *set,
+                        size_t count);
 /// Find or make the archetype with some components more and some fewer. Any order; components in
 /// both are added. Not there to remove, or there to add: no matter.
 espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
@@ -167,7 +173,7 @@ bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_comp
 /// Number of a component among the columns of an archetype, or ESPL__NONE.
 uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component component);
 
-// --- Rows (rows.c) ---
+// --- Rows (room.c, rows.c) ---
 
 /// Make sure that `rows` more rows fit an archetype, in addition to `count` there (not to what was
 /// reserved before: calls do not add up, the largest wins). Also that the chunk table, its free
@@ -180,20 +186,34 @@ espl_status espl__rows_keep(espl__store *store, uint32_t archetype, size_t rows)
 /// Append a row of zeros for an index taken before; reserved. The slot column is no value of the
 /// row but a mirror of the record: it is written from there, here and in the calls below.
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index);
-/// Append `count` rows to `archetype` for the indices, each a copy of the source entity's row in
-/// the columns both have, zeros in the others; reserved. Rows are neighbours.
-void espl__rows_add_copies(espl__store *store, uint32_t archetype, uint32_t source_index,
-                           const uint32_t *indices, size_t count);
+/// Rows of one archetype that are copies of one row.
+typedef struct espl__copies {
+    uint32_t archetype;
+    uint32_t source;             // index of the entity copied, or ESPL__NONE: all is zero
+    size_t first;                // among the archetype's rows
+    const espl_entity *entities; // taken before
+    const uint32_t *order;       // [count] row first + k is that of entities[order[k]]
+    size_t count;
+} espl__copies;
+
+/// Open `count` rows at the end of an archetype, which espl__rows_copy() gives to entities before
+/// anything else is done with them; reserved.
+/// @return number of the first among the archetype's rows.
+size_t espl__rows_open(espl__store *store, uint32_t archetype, size_t count);
+/// Give rows [first + begin, first + end) to their entities: the source's values in the columns
+/// both have, zeros in the others. Open rows and their records are written, nothing else, so that
+/// calls for different rows may run at the same time.
+void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_t begin,
+                     size_t end);
 /// Move rows of one chunk to the end of another archetype: columns both have are copied, new ones
 /// are zero. The rows leave holes until espl__rows_settle(). Reserved. Records follow. To the
 /// archetype they are in: does nothing.
 /// @param rows [count] ascending, not marked before.
 void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, const uint32_t *rows,
                      size_t count);
-/// Mark rows of one chunk to leave altogether; needs no reserve. From now on the records of their
-/// entities have row ESPL__NONE; their values hold until the settle.
-/// @param rows [count] ascending, not marked before.
-void espl__rows_remove(espl__store *store, uint32_t chunk, const uint32_t *rows, size_t count);
+/// Free the indices of living entities and mark their rows to leave; needs no reserve. The values
+/// hold until the settle, and the indices may be taken anew before it.
+void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
 /// Close all holes: in each archetype the rows past its new end fill the holes, both in order of
 /// marking, and memory goes back to the allocator. Ends each structural change. Linear in the
 /// rows that left and the archetypes reserved. Cannot fail.
@@ -202,6 +222,10 @@ void espl__rows_remove(espl__store *store, uint32_t chunk, const uint32_t *rows,
 /// this change reserved, one spare chunk at least: a churn of the same size each frame allocates
 /// nothing, and a surplus outlives one settle at most. What espl__rows_keep() made stays.
 void espl__rows_settle(espl__store *store);
+/// Have an archetype visited by the next settle. The list has room for all of them.
+void espl__archetype_note_change(espl__store *store, uint32_t archetype);
+/// Free the chunks that neither the rows nor a change like the last one need.
+void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype);
 /// Free the last chunk of an archetype, one without rows.
 void espl__chunk_drop(espl__store *store, espl__archetype *archetype);
 /// The handles of a chunk. [count]
@@ -234,8 +258,18 @@ void espl__rows_fill_last(espl__store *store, uint32_t archetype, espl_component
 /// ESPL_PLACEMENT, the version at which an entity last came into the chunk or changed its row.
 uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_component component);
 /// Write the slot of a living entity to its record and, where it has ESPL_PLACEMENT, to its chunk.
-/// Slots are mirrors: this is no write of a column.
-void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot);
+/// Slots are mirrors: this is no write of a column. Different entities at the same time, if need be.
+static inline void espl__entity_set_slot(const espl__store *store, uint32_t index, uint32_t slot)
+{
+    espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+
+    ESPL_CHECK(record->row < chunk->count);
+    record->slot = slot;
+    if (chunk->slots_offset != ESPL__NONE) {
+        ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[record->row] = slot;
+    }
+}
 /// The same, for whoever moves slots and knows a store by its address only.
 static inline void espl__entity_record_slot(void *store, uint32_t index, uint32_t slot)
 {

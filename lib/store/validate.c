@@ -361,6 +361,9 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
         archetype->chunks[chunk->position] != number) {
         return "a chunk stands in its archetype's list";
     }
+    if (chunk->slots_offset != archetype->placement_offset) {
+        return "a chunk knows where its slots stand";
+    }
     if ((uintptr_t)chunk->bytes % archetype->block_alignment != 0) {
         return "a chunk's memory is aligned";
     }

@@ -111,16 +111,3 @@ uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_comp
 
     return in->versions[at == ESPL__NONE ? 0 : at + 1];
 }
-
-void espl__entity_set_slot(espl__store *store, uint32_t index, uint32_t slot)
-{
-    espl__record *const record = &store->records[index];
-    const espl__chunk *const chunk = &store->chunks[record->chunk];
-    const uint32_t offset = store->archetypes[chunk->archetype].placement_offset;
-
-    ESPL_CHECK(record->row < chunk->count);
-    record->slot = slot;
-    if (offset != ESPL__NONE) {
-        ((uint32_t *)(void *)(chunk->bytes + offset))[record->row] = slot;
-    }
-}

@@ -145,9 +145,8 @@ START_TEST(index_lives_from_its_row_to_its_removal)
     espl__row_add(&fix.store, bare, index);
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_OK);
 
-    espl__rows_remove(&fix.store, fix.store.records[index].chunk, &fix.store.records[index].row, 1);
+    espl__entities_remove(&fix.store, &index, 1);
     ck_assert_int_eq(espl__entity_check(&fix.store, entity), ESPL_ERR_DEAD);
-    espl__entity_release(&fix.store, index);
     fixture_settle(&fix);
     fixture_is_sound(&fix);
 }
@@ -261,6 +260,70 @@ START_TEST(single_and_batched_takes_give_distinct_indices)
 }
 END_TEST
 
+// Takes of any sizes, from the free list and past its end, are the same as takes one by one.
+START_TEST(many_taken_at_once_are_those_taken_one_by_one)
+{
+    static const size_t sizes[] = {1, 0, 4, 3, 9};
+    uint32_t freed[6];
+    fixture other;
+
+    fixture_begin(&other);
+    const uint32_t other_bare = fixture_archetype(&other, NULL, 0);
+    for (int turn = 0; turn < 2; ++turn) {
+        fixture *const at = turn == 0 ? &fix : &other;
+
+        fixture_create(at, turn == 0 ? bare : other_bare, freed, 6);
+        const uint32_t order[] = {freed[3], freed[0], freed[5], freed[4], freed[1]};
+        espl__entities_remove(&at->store, order, 5);
+        fixture_settle(at);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        espl_entity together[9];
+        uint32_t indices[9];
+
+        ck_assert_int_eq(espl__entities_reserve(&fix.store, sizes[i]), ESPL_OK);
+        espl__entities_take(&fix.store, together, sizes[i]);
+        fixture_take_indices(&other, other_bare, indices, sizes[i]);
+        other.heap.is_forbidden = false;
+        for (size_t k = 0; k < sizes[i]; ++k) {
+            const espl_entity alone = espl__entity_at(&other.store, indices[k]);
+
+            ck_assert(espl_entity_equal(together[k], alone));
+            ck_assert_int_eq(espl__entity_check(&fix.store, together[k]), ESPL_ERR_DEAD);
+            ck_assert_int_eq(espl__rows_reserve(&fix.store, bare, 1), ESPL_OK);
+            espl__row_add(&fix.store, bare, together[k].index);
+            espl__row_add(&other.store, other_bare, alone.index);
+        }
+        ck_assert_uint_eq(fix.store.alive_count, other.store.alive_count);
+        ck_assert_uint_eq(fix.store.free_count, other.store.free_count);
+        ck_assert_uint_eq(fix.store.free_head, other.store.free_head);
+        fixture_settle(&fix);
+        fixture_settle(&other);
+        fixture_is_sound(&fix);
+    }
+    fixture_end(&other);
+}
+END_TEST
+
+START_TEST(removed_together_are_freed_in_order)
+{
+    uint32_t indices[8];
+
+    fixture_create(&fix, bare, indices, 8);
+    const uint32_t leaving[] = {indices[6], indices[1], indices[2]};
+    fix.heap.is_forbidden = true;
+    espl__entities_remove(&fix.store, leaving, 3);
+    espl__entities_remove(&fix.store, leaving, 0);
+    fixture_settle(&fix);
+
+    fixture_is_sound(&fix);
+    ck_assert_uint_eq(fix.store.alive_count, 5);
+    for (size_t i = 3; i > 0; --i) {
+        ck_assert_uint_eq(create().index, leaving[i - 1]);
+    }
+}
+END_TEST
+
 START_TEST(failed_reserve_changes_nothing)
 {
     const espl_entity entity = create();
@@ -295,6 +358,8 @@ static Suite *entities_suite(void)
     tcase_add_test(cases, store_without_indices_gives_none);
 #endif
     tcase_add_test(cases, single_and_batched_takes_give_distinct_indices);
+    tcase_add_test(cases, many_taken_at_once_are_those_taken_one_by_one);
+    tcase_add_test(cases, removed_together_are_freed_in_order);
     tcase_add_test(cases, failed_reserve_changes_nothing);
     suite_add_tcase(suite, cases);
     return suite;

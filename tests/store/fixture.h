@@ -162,13 +162,25 @@ static inline void fixture_create(fixture *fix, uint32_t archetype, uint32_t *in
     fixture_settle(fix);
 }
 
+/// Append rows for indices taken before that are copies of one row; reserved.
+static inline void fixture_copy(fixture *fix, uint32_t archetype, uint32_t source,
+                                const uint32_t *indices, size_t count)
+{
+    const size_t first = espl__rows_open(&fix->store, archetype, count);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t order = 0;
+        const espl_entity entity = espl__entity_at(&fix->store, indices[i]);
+        const espl__copies copies = {archetype, source, first + i, &entity, &order, 1};
+
+        espl__rows_copy(&fix->store, &copies, 0, 1);
+    }
+}
+
 /// Remove one entity's row and free its index; the settle is the caller's.
 static inline void fixture_destroy(fixture *fix, uint32_t index)
 {
-    const espl__record record = fix->store.records[index];
-
-    espl__rows_remove(&fix->store, record.chunk, &record.row, 1);
-    espl__entity_release(&fix->store, index);
+    espl__entities_remove(&fix->store, &index, 1);
 }
 
 /// Next number of a splitmix64 sequence.

@@ -97,7 +97,7 @@ START_TEST(copies_carry_the_values_of_their_source)
     espl__entity_set_slot(&fix.store, source, 9);
 
     fixture_take_indices(&fix, named, copies, MANY);
-    espl__rows_add_copies(&fix.store, named, source, copies, MANY);
+    fixture_copy(&fix, named, source, copies, MANY);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);
@@ -123,11 +123,11 @@ START_TEST(source_may_stand_where_its_copies_go)
     memcpy(espl__row_value(&fix.store, source, page), value, PAGE);
 
     fixture_take_indices(&fix, paged, copies, 5);
-    espl__rows_add_copies(&fix.store, paged, source, copies, 5);
+    fixture_copy(&fix, paged, source, copies, 5);
     fixture_settle(&fix);
     fixture_take_indices(&fix, paged_tagged, more, 1);
-    espl__rows_add_copies(&fix.store, paged_tagged, copies[4], more, 1);
-    espl__rows_add_copies(&fix.store, paged_tagged, copies[4], more, 0);
+    fixture_copy(&fix, paged_tagged, copies[4], more, 1);
+    fixture_copy(&fix, paged_tagged, copies[4], more, 0);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);
@@ -136,6 +136,69 @@ START_TEST(source_may_stand_where_its_copies_go)
     }
     ck_assert_mem_eq(espl__row_value(&fix.store, more[0], page), value, PAGE);
     ck_assert_mem_eq(espl__row_value(&fix.store, source, page), value, PAGE);
+}
+END_TEST
+
+// Rows opened at once may be given piece by piece, the pieces in any order, each entity to the row
+// that the order tells.
+START_TEST(opened_rows_are_given_in_any_pieces)
+{
+    uint32_t source = 0, order[MANY];
+    espl_entity entities[MANY];
+    uint64_t random = (uint64_t)_i;
+    size_t begins[MANY], cuts = 0;
+
+    fixture_create(&fix, plain, &source, 1);
+    put(source, weight, 0xfeed);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, MANY), ESPL_OK);
+    ck_assert_int_eq(espl__rows_reserve(&fix.store, named, MANY), ESPL_OK);
+    fix.heap.is_forbidden = true;
+    espl__entities_take(&fix.store, entities, MANY);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const uint32_t other = fixture_below(&random, i + 1);
+
+        order[i] = i;
+        order[i] = order[other];
+        order[other] = i;
+    }
+    const uint64_t version = fix.store.version;
+    const espl__copies copies = {.archetype = named,
+                                 .source = _i % 2 == 0 ? source : ESPL__NONE,
+                                 .first = espl__rows_open(&fix.store, named, MANY),
+                                 .entities = entities,
+                                 .order = order,
+                                 .count = MANY};
+    ck_assert_uint_eq(fix.store.version - version,
+                      (MANY + at(named)->capacity - 1) / at(named)->capacity);
+    for (size_t begin = 0; begin < MANY; begin += 1 + fixture_below(&random, MANY / 3)) {
+        begins[cuts++] = begin;
+    }
+    for (size_t left = cuts; left > 0; --left) {
+        const size_t k = fixture_below(&random, left);
+        const size_t begin = begins[k];
+        size_t end = MANY;
+
+        // The piece reaches to the next begin, whether that one was given before or not.
+        for (size_t i = 0; i < cuts; ++i) {
+            end = begins[i] > begin && begins[i] < end ? begins[i] : end;
+        }
+        espl__rows_copy(&fix.store, &copies, begin, end);
+        begins[k] = begins[left - 1];
+        begins[left - 1] = begin;
+    }
+    fixture_settle(&fix);
+
+    fixture_is_sound(&fix);
+    for (size_t i = 0; i < MANY; ++i) {
+        const uint32_t index = entities[order[i]].index;
+
+        ck_assert_uint_eq(index_at(named, i), index);
+        ck_assert_uint_eq(get(index, weight), _i % 2 == 0 ? 0xfeed : 0);
+        ck_assert(is_zero(espl__row_value(&fix.store, index, name), 20));
+        ck_assert_uint_eq(fix.store.records[index].slot, ESPL__NONE);
+        ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_PLACEMENT),
+                          ESPL__NONE);
+    }
 }
 END_TEST
 
@@ -232,7 +295,7 @@ START_TEST(move_to_the_same_archetype_does_nothing)
     const uint32_t before = fixture_hash(&fix);
     espl__rows_move(&fix.store, at(paged)->chunks[0], paged, rows, 2);
     espl__rows_move(&fix.store, at(paged)->chunks[0], plain, rows, 0);
-    espl__rows_remove(&fix.store, at(paged)->chunks[0], rows, 0);
+    espl__entities_remove(&fix.store, rows, 0);
     fixture_is_sound(&fix);
     fixture_settle(&fix);
     ck_assert_uint_eq(fixture_hash(&fix), before);
@@ -297,13 +360,13 @@ START_TEST(any_rows_that_leave_are_filled_from_the_end)
         }
         if (is_move) {
             espl__rows_move(&fix.store, chunk, paged_tagged, rows, count);
-        } else {
-            espl__rows_remove(&fix.store, chunk, rows, count);
         }
     }
     for (size_t i = 0; i < leaving_count && !is_move; ++i) {
-        ck_assert_uint_eq(fix.store.records[indices[leaving[i]]].row, ESPL__NONE);
-        espl__entity_release(&fix.store, indices[leaving[i]]);
+        const uint32_t index = indices[leaving[i]];
+
+        espl__entities_remove(&fix.store, &index, 1);
+        ck_assert_uint_eq(fix.store.records[index].row, ESPL__NONE);
     }
     fixture_settle(&fix);
 
@@ -333,7 +396,7 @@ START_TEST(rows_added_in_the_same_change_fill_holes)
     fixture_destroy(&fix, old[0]);
     espl__row_add(&fix.store, plain, fresh[0]);
     fixture_destroy(&fix, old[1]);
-    espl__rows_add_copies(&fix.store, plain, old[2], &fresh[1], 1);
+    fixture_copy(&fix, plain, old[2], &fresh[1], 1);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);
@@ -349,16 +412,14 @@ START_TEST(index_may_live_again_in_the_change_it_died_in)
 
     fixture_create(&fix, plain, &index, 1);
     put(index, weight, 5);
-    const espl__record record = fix.store.records[index];
     const espl_entity before = espl__entity_at(&fix.store, index);
     ck_assert_int_eq(espl__rows_reserve(&fix.store, named, 1), ESPL_OK);
     fix.heap.is_forbidden = true;
 
-    // The row goes last, when its index has another one.
-    espl__entity_release(&fix.store, index);
+    // The old row goes with the settle, when its index has another one.
+    espl__entities_remove(&fix.store, &index, 1);
     ck_assert_uint_eq(espl__entity_take(&fix.store).index, index);
     espl__row_add(&fix.store, named, index);
-    espl__rows_remove(&fix.store, record.chunk, &record.row, 1);
     fixture_settle(&fix);
 
     fixture_is_sound(&fix);
@@ -555,6 +616,7 @@ static Suite *rows_suite(void)
     tcase_add_test(cases, new_row_is_zero_but_for_the_slot);
     tcase_add_test(cases, copies_carry_the_values_of_their_source);
     tcase_add_test(cases, source_may_stand_where_its_copies_go);
+    tcase_add_loop_test(cases, opened_rows_are_given_in_any_pieces, 0, 20);
     tcase_add_test(cases, index_may_be_far_larger_than_the_rows);
     tcase_add_test(cases, move_keeps_what_both_have_and_zeroes_the_rest);
     tcase_add_test(cases, placement_that_is_new_shows_the_record_slot);

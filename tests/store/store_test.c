@@ -205,7 +205,7 @@ static void copy_one(model *m)
     const uint32_t archetype = archetype_of(m, set);
     const model_entity source = m->items[below(m, m->count)];
     const size_t count = take(m, archetype, indices, 1 + below(m, BATCH_LIMIT));
-    espl__rows_add_copies(&fix.store, archetype, source.entity.index, indices, count);
+    fixture_copy(&fix, archetype, source.entity.index, indices, count);
     for (size_t i = 0; i < count; ++i) {
         model_entity *const item = model_add(m, indices[i], set);
 
@@ -269,13 +269,14 @@ static void destroy_some(model *m)
     }
     const size_t count = choose_rows(m, &chunk, rows);
     const espl_entity *const entities = espl__chunk_entities(&fix.store.chunks[chunk]);
+    uint32_t indices[BATCH_LIMIT];
 
     fix.heap.is_forbidden = true;
-    espl__rows_remove(&fix.store, chunk, rows, count);
     for (size_t i = 0; i < count; ++i) {
-        model_drop(m, entities[rows[i]].index);
-        espl__entity_release(&fix.store, entities[rows[i]].index);
+        indices[i] = entities[rows[i]].index;
+        model_drop(m, indices[i]);
     }
+    espl__entities_remove(&fix.store, indices, count);
 }
 
 static void write_some(model *m)
@@ -460,8 +461,8 @@ static void commit(scenario *s)
     }
     espl__row_add(&fix.store, s->small, s->indices[0]);
     memset(espl__row_value(&fix.store, s->indices[0], s->value), 0x3c, 8);
-    espl__rows_add_copies(&fix.store, s->small, s->indices[0], s->indices + 1, 15);
-    espl__rows_add_copies(&fix.store, s->large, s->indices[0], s->indices + 16, 8);
+    fixture_copy(&fix, s->small, s->indices[0], s->indices + 1, 15);
+    fixture_copy(&fix, s->large, s->indices[0], s->indices + 16, 8);
     espl__rows_settle(&fix.store);
 
     for (size_t i = 0; i < 24; i += 3) {

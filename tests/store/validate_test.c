@@ -278,6 +278,7 @@ START_TEST(broken_chunk_is_named)
     BREAKS(listed, chunk->position, 1);
     BREAKS(listed, chunk->position, 1000);
     BREAKS("a chunk's memory is aligned", chunk->bytes, chunk->bytes + 32);
+    BREAKS("a chunk knows where its slots stand", chunk->slots_offset, ESPL__NONE - 1);
     BREAKS(marked, chunk->leaving_count, 1);
     BREAKS(marked, chunk->leaving[0], 1);
     BREAKS(marked, chunk->leaving[1], 1);

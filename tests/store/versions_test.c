@@ -128,7 +128,7 @@ START_TEST(rows_that_come_stamp_their_chunk)
     stamps_are_exact(ESPL__NONE, 0);
     look();
     fixture_take_indices(&fix, kinds[0], copies, 2);
-    espl__rows_add_copies(&fix.store, kinds[0], first[0], copies, 2);
+    fixture_copy(&fix, kinds[0], first[0], copies, 2);
     fixture_settle(&fix);
     stamps_are_exact(ESPL__NONE, 0);
     ck_assert_uint_gt(fix.store.version, then.version);
