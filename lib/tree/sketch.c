@@ -1,121 +1,132 @@
 // SPDX-License-Identifier: MIT
+// Nodes of a sketch, their memory, and their transforms while links are edited.
 #include "lib/tree/sketch.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { NONE_STAMP = 0 };
+enum { NONE_STAMP = 0, ALIGNMENT = 8 };
 
 // --- Memory ---
 
-size_t espl__sketch_size(size_t capacity)
+static size_t aligned(size_t size)
 {
-    return capacity *
-           (sizeof(espl__node) + sizeof(espl_pose) + 5 * sizeof(uint32_t) + sizeof(espl__laid));
+    return (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-void espl__sketch_use(espl__sketch *sketch, void *block, size_t capacity)
+// A bag's slice, for each of those that have one from the start.
+typedef struct slice {
+    espl__bag *bag;
+    size_t count, size;
+} slice;
+
+enum { SLICES = 9 };
+
+// The known nodes have one more, which stands for what finds no memory.
+static void list_slices(espl__sketch *sketch, const espl__sketch_room *room, slice out[SLICES])
+{
+    const slice all[SLICES] = {
+        {&sketch->known, room->known + 1, sizeof(espl__node)},
+        {&sketch->made, room->made, sizeof(espl__node)},
+        {&sketch->pieces, room->pieces, sizeof(espl__piece)},
+        {&sketch->worlds, room->worlds, sizeof(espl_pose)},
+        {&sketch->laid, room->laid, sizeof(espl__laid)},
+        {&sketch->bits, room->bits, sizeof(uint64_t)},
+        {&sketch->written, room->written, sizeof(espl__placement)},
+        {&sketch->noted, room->noted, sizeof(uint32_t)},
+        {&sketch->list, room->list, sizeof(uint32_t)},
+    };
+
+    memcpy(out, all, sizeof all);
+}
+
+size_t espl__sketch_size(const espl__sketch_room *room)
+{
+    espl__sketch none;
+    slice slices[SLICES];
+    size_t size = 0;
+
+    list_slices(&none, room, slices);
+    for (int i = 0; i < SLICES; ++i) {
+        size += aligned(slices[i].count * slices[i].size);
+    }
+    return size;
+}
+
+void espl__sketch_begin(espl__sketch *sketch, const espl__sketch_room *room, void *block)
 {
     unsigned char *at = block;
+    slice slices[SLICES];
 
-    sketch->nodes = (espl__node *)(void *)at;
-    at += capacity * sizeof(espl__node);
-    sketch->worlds = (espl_pose *)(void *)at;
-    at += capacity * sizeof(espl_pose);
-    sketch->laid = (espl__laid *)(void *)at;
-    at += capacity * sizeof(espl__laid);
-    sketch->order = (uint32_t *)(void *)at;
-    sketch->parent = sketch->order + capacity;
-    sketch->first = sketch->parent + capacity;
-    sketch->path = sketch->first + capacity;
-    sketch->noted = sketch->path + capacity;
-    sketch->capacity = capacity;
+    list_slices(sketch, room, slices);
+    for (int i = 0; i < SLICES; ++i) {
+        espl__bag_begin(slices[i].bag, at, slices[i].count);
+        at += aligned(slices[i].count * slices[i].size);
+    }
+    espl__sketch_clear(sketch);
 }
 
 void espl__sketch_clear(espl__sketch *sketch)
 {
-    sketch->count = sketch->written_count = sketch->laid_count = 0;
-    sketch->noted_count = sketch->changed_count = 0;
+    espl__node *const known = sketch->known.items;
+
+    for (uint32_t i = 1; i < sketch->known.count; ++i) {
+        sketch->marks[known[i].slot] = 0;
+    }
+    known[0] = espl__node_alone();
+    sketch->known.count = 1;
+    sketch->made.count = sketch->written.count = sketch->noted.count = sketch->list.count = 0;
+    sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
+    sketch->changed_count = 0;
     sketch->stamp = NONE_STAMP + 1;
-    sketch->reach = 0;
-    sketch->growth = 0;
-    sketch->may_hide = sketch->is_touched = sketch->is_restructured = false;
+    sketch->may_hide = sketch->is_touched = sketch->is_restructured = sketch->is_failed = false;
 }
 
 void espl__sketch_drop(espl__sketch *sketch)
 {
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
-                    espl__sketch_size(sketch->capacity), 64);
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written, sketch->written_capacity,
-                    sizeof(espl__placement), 64);
-    sketch->own_block = sketch->own_written = NULL;
-    sketch->capacity = sketch->written_capacity = 0;
+    espl__heap *const heap = sketch->heap;
+
+    if (sketch->known.items == NULL) {
+        return;
+    }
+    espl__sketch_clear(sketch);
+    espl__bag_drop(&sketch->known, heap, sizeof(espl__node));
+    espl__bag_drop(&sketch->made, heap, sizeof(espl__node));
+    espl__bag_drop(&sketch->written, heap, sizeof(espl__placement));
+    espl__bag_drop(&sketch->noted, heap, sizeof(uint32_t));
+    espl__bag_drop(&sketch->list, heap, sizeof(uint32_t));
+    espl__bag_drop(&sketch->pieces, heap, sizeof(espl__piece));
+    espl__bag_drop(&sketch->laid, heap, sizeof(espl__laid));
+    espl__bag_drop(&sketch->worlds, heap, sizeof(espl_pose));
+    espl__bag_drop(&sketch->bits, heap, sizeof(uint64_t));
 }
 
-bool espl__sketch_reserve_nodes(espl__sketch *sketch, size_t more)
+bool espl__sketch_reserve_made(espl__sketch *sketch, size_t more)
 {
-    const size_t wanted = sketch->count + more;
-
-    if (wanted <= sketch->capacity) {
-        return true;
-    }
-    if (wanted >= UINT32_MAX / 4) {
-        return false;
-    }
-    const size_t capacity = wanted + wanted / 2;
-    void *const block =
-        espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, 1, espl__sketch_size(capacity), 64);
-    if (block == NULL) {
-        return false;
-    }
-
-    espl__sketch next = *sketch;
-    espl__sketch_use(&next, block, capacity);
-    if (sketch->count != 0) {
-        memcpy(next.nodes, sketch->nodes, sketch->count * sizeof *next.nodes);
-        memcpy(next.worlds, sketch->worlds, sketch->count * sizeof *next.worlds);
-        memcpy(next.noted, sketch->noted, sketch->noted_count * sizeof *next.noted);
-    }
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_block, 1,
-                    espl__sketch_size(sketch->capacity), 64);
-    next.own_block = block;
-    *sketch = next;
-    return true;
+    return espl__bag_reserve(&sketch->made, sketch->heap, sizeof(espl__node), more);
 }
 
 bool espl__sketch_reserve_written(espl__sketch *sketch, size_t more)
 {
-    const size_t wanted = sketch->written_count + more;
-
-    if (wanted <= sketch->written_capacity) {
-        return true;
-    }
-    const size_t capacity = wanted + wanted / 2;
-    espl__placement *const written =
-        espl__heap_take(sketch->heap, ESPL__FOR_COMMANDS, capacity, sizeof *written, 64);
-    if (written == NULL) {
-        return false;
-    }
-
-    if (sketch->written_count != 0) {
-        memcpy(written, sketch->written, sketch->written_count * sizeof *written);
-    }
-    espl__heap_give(sketch->heap, ESPL__FOR_COMMANDS, sketch->own_written, sketch->written_capacity,
-                    sizeof *written, 64);
-    sketch->written = sketch->own_written = written;
-    sketch->written_capacity = capacity;
-    return true;
+    return espl__bag_reserve(&sketch->written, sketch->heap, sizeof(espl__placement), more);
 }
 
-// --- Loading ---
-
-uint32_t espl__sketch_add(espl__sketch *sketch, const espl__node *node)
+static void push_number(espl__sketch *sketch, espl__bag *bag, uint32_t number)
 {
-    ESPL_CHECK(sketch->count < sketch->capacity);
-    sketch->nodes[sketch->count] = *node;
-    return (uint32_t)sketch->count++;
+    if (!espl__bag_reserve(bag, sketch->heap, sizeof number, 1)) {
+        sketch->is_failed = true;
+        return;
+    }
+    ((uint32_t *)bag->items)[bag->count++] = number;
 }
+
+void espl__sketch_list(espl__sketch *sketch, uint32_t node)
+{
+    push_number(sketch, &sketch->list, node);
+}
+
+// --- Nodes ---
 
 uint32_t espl__node_flags_of(uint32_t kept_flags)
 {
@@ -130,182 +141,82 @@ static uint32_t node_flags(const espl__forest *forest, uint32_t slot)
     return ((flags & ESPL__SLOT_FREE_LINK) != 0 ? ESPL__NODE_FREE_LINK : 0u) |
            ((flags & ESPL__SLOT_PASS) != 0 ? ESPL__NODE_PASS : 0u) |
            ((flags & ESPL__SLOT_GHOST) != 0 ? ESPL__NODE_GHOST | ESPL__NODE_DEAD : 0u) |
-           espl__node_flags_of(espl__slot_kept(forest, slot).flags);
+           ((flags & ESPL__SLOT_KEEPS) != 0
+                ? espl__node_flags_of(espl__slot_kept(forest, slot).flags)
+                : 0u);
 }
 
-uint32_t espl__sketch_load(espl__sketch *sketch, uint32_t run)
+// A node as it stands in the forest.
+static void copy_node(espl__node *out, const espl__forest *forest, uint32_t slot)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+    const uint32_t *const order = forest->order + run->base;
+    const uint32_t *const parent = forest->parent + run->base;
+    const uint32_t rank = forest->rank[slot];
+    const uint32_t begin = espl__first_child(forest, run, rank);
+    const uint32_t end = espl__first_child(forest, run, rank + 1);
+    const bool has_next = rank != 0 && rank + 1 < run->size && parent[rank + 1] == parent[rank];
+    const bool has_previous = rank > 1 && parent[rank - 1] == parent[rank];
+
+    *out = espl__node_alone();
+    out->parent = rank == 0 ? ESPL__NO_NODE : order[parent[rank]];
+    out->first = begin < end ? order[begin] : ESPL__NO_NODE;
+    out->last = begin < end ? order[end - 1] : ESPL__NO_NODE;
+    out->next = has_next ? order[rank + 1] : ESPL__NO_NODE;
+    out->previous = has_previous ? order[rank - 1] : ESPL__NO_NODE;
+    out->slot = slot;
+    out->entity = forest->entity[slot];
+    out->flags = node_flags(forest, slot);
+}
+
+// What has failed knows nothing more, so that a walk finds the same nodes whenever it is made.
+uint32_t espl__sketch_know(espl__sketch *sketch, uint32_t slot)
+{
+    if (sketch->is_failed ||
+        !espl__bag_reserve(&sketch->known, sketch->heap, sizeof(espl__node), 1)) {
+        sketch->is_failed = true;
+        ((espl__node *)sketch->known.items)[0] = espl__node_alone();
+        return 0;
+    }
+    const uint32_t number = sketch->known.count++;
+    espl__node *const node = (espl__node *)sketch->known.items + number;
+
+    copy_node(node, sketch->forest, slot);
+    node->load = sketch->run_marks[sketch->forest->run[slot]] - 1;
+    sketch->marks[slot] = number + 1;
+    return number;
+}
+
+uint32_t espl__sketch_add(espl__sketch *sketch, const espl__node *node)
+{
+    ESPL_CHECK(sketch->made.count < sketch->made.capacity);
+    ((espl__node *)sketch->made.items)[sketch->made.count] = *node;
+    return ESPL__MADE | sketch->made.count++;
+}
+
+void espl__sketch_load(espl__sketch *sketch, uint32_t load)
 {
     const espl__forest *const forest = sketch->forest;
-    const espl__run *const header = &forest->runs[run];
-    const uint32_t *const order = forest->order + header->base;
-    const uint32_t *const parent = forest->parent + header->base;
-    const uint32_t *const first = forest->first + header->base;
-    const uint32_t size = header->size;
-    const uint32_t base = (uint32_t)sketch->count;
+    espl__load *const at = &sketch->loads[load];
+    const espl__run *const run = &forest->runs[at->run];
 
-    ESPL_CHECK(size <= sketch->capacity - sketch->count);
-    for (uint32_t rank = 0; rank < size; ++rank) {
-        const uint32_t slot = order[rank];
-        const uint32_t begin = first[rank];
-        const uint32_t end = rank + 1 < size ? first[rank + 1] : size;
-        const bool has_next = rank != 0 && rank + 1 < size && parent[rank + 1] == parent[rank];
-        const bool has_previous = rank > 1 && parent[rank - 1] == parent[rank];
+    at->is_restructured = at->is_dirty = at->goes_on = false;
+    for (uint32_t rank = 0; run->ghosts != 0 && rank < run->size; ++rank) {
+        const uint32_t slot = forest->order[run->base + rank];
 
-        sketch->nodes[base + rank] =
-            (espl__node){.parent = rank == 0 ? ESPL__NO_NODE : base + parent[rank],
-                         .first = begin < end ? base + begin : ESPL__NO_NODE,
-                         .last = begin < end ? base + end - 1 : ESPL__NO_NODE,
-                         .next = has_next ? base + rank + 1 : ESPL__NO_NODE,
-                         .previous = has_previous ? base + rank - 1 : ESPL__NO_NODE,
-                         .slot = slot,
-                         .entity = forest->entity[slot],
-                         .written = ESPL__NO_NODE,
-                         .values = ESPL__NO_NODE,
-                         .flags = node_flags(forest, slot)};
-    }
-    sketch->count += size;
-
-    for (uint32_t rank = 0; header->ghosts != 0 && rank < size; ++rank) {
-        if ((sketch->nodes[base + rank].flags & ESPL__NODE_GHOST) != 0) {
-            espl__sketch_splice(sketch, base + rank);
+        if (espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
+            espl__sketch_splice(sketch, slot);
+            at->is_restructured = true;
         }
     }
-    return base;
-}
-
-// --- Links ---
-
-void espl__sketch_unlink(espl__sketch *sketch, uint32_t node)
-{
-    espl__node *const nodes = sketch->nodes;
-    espl__node *const n = &nodes[node];
-
-    if (n->parent == ESPL__NO_NODE) {
-        return;
-    }
-    if (n->previous != ESPL__NO_NODE) {
-        nodes[n->previous].next = n->next;
-    } else {
-        nodes[n->parent].first = n->next;
-    }
-    if (n->next != ESPL__NO_NODE) {
-        nodes[n->next].previous = n->previous;
-    } else {
-        nodes[n->parent].last = n->previous;
-    }
-    n->parent = n->next = n->previous = ESPL__NO_NODE;
-    sketch->is_restructured = true;
-}
-
-void espl__sketch_link(espl__sketch *sketch, uint32_t node, uint32_t parent, uint32_t before)
-{
-    espl__node *const nodes = sketch->nodes;
-    espl__node *const n = &nodes[node];
-    espl__node *const p = &nodes[parent];
-
-    ESPL_CHECK(n->parent == ESPL__NO_NODE);
-    ESPL_CHECK(before == ESPL__NO_NODE || nodes[before].parent == parent);
-    n->parent = parent;
-    n->next = before;
-    n->previous = before == ESPL__NO_NODE ? p->last : nodes[before].previous;
-    if (n->previous != ESPL__NO_NODE) {
-        nodes[n->previous].next = node;
-    } else {
-        p->first = node;
-    }
-    if (before != ESPL__NO_NODE) {
-        nodes[before].previous = node;
-    } else {
-        p->last = node;
-    }
-    sketch->is_restructured = true;
-}
-
-// Make all children of a node roots.
-static void scatter_children(espl__sketch *sketch, uint32_t node)
-{
-    espl__node *const nodes = sketch->nodes;
-    uint32_t child = nodes[node].first;
-
-    while (child != ESPL__NO_NODE) {
-        espl__node *const c = &nodes[child];
-
-        // A ghost has no row; it is spliced out in its turn.
-        if ((c->flags & ESPL__NODE_GHOST) == 0) {
-            espl__sketch_note(sketch, child, ESPL__NODE_MOVED);
-        }
-        child = c->next;
-        c->parent = c->next = c->previous = ESPL__NO_NODE;
-        c->flags &= ~(unsigned)ESPL__NODE_FREE_LINK;
-    }
-    nodes[node].first = nodes[node].last = ESPL__NO_NODE;
-}
-
-void espl__sketch_splice(espl__sketch *sketch, uint32_t node)
-{
-    espl__node *const nodes = sketch->nodes;
-    espl__node *const n = &nodes[node];
-    const uint32_t parent = n->parent;
-
-    sketch->is_restructured = true;
-    if (parent == ESPL__NO_NODE) {
-        scatter_children(sketch, node);
-        return;
-    }
-    if (n->first == ESPL__NO_NODE) {
-        espl__sketch_unlink(sketch, node);
-        return;
-    }
-
-    // The list of children stands where the node stood.
-    for (uint32_t child = n->first; child != ESPL__NO_NODE; child = nodes[child].next) {
-        nodes[child].parent = parent;
-    }
-    nodes[n->first].previous = n->previous;
-    nodes[n->last].next = n->next;
-    if (n->previous != ESPL__NO_NODE) {
-        nodes[n->previous].next = n->first;
-    } else {
-        nodes[parent].first = n->first;
-    }
-    if (n->next != ESPL__NO_NODE) {
-        nodes[n->next].previous = n->last;
-    } else {
-        nodes[parent].last = n->last;
-    }
-    n->parent = n->first = n->last = n->next = n->previous = ESPL__NO_NODE;
-}
-
-bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above)
-{
-    while (node != ESPL__NO_NODE && node != above) {
-        node = sketch->nodes[node].parent;
-    }
-    return node == above;
-}
-
-uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend)
-{
-    const espl__node *const nodes = sketch->nodes;
-
-    if (descend && nodes[node].first != ESPL__NO_NODE) {
-        return nodes[node].first;
-    }
-    while (node != top) {
-        if (nodes[node].next != ESPL__NO_NODE) {
-            return nodes[node].next;
-        }
-        node = nodes[node].parent;
-    }
-    return ESPL__NO_NODE;
 }
 
 void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag)
 {
-    espl__node *const n = &sketch->nodes[node];
+    espl__node *const n = espl__sketch_at(sketch, node);
 
     if ((n->flags & ESPL__NODE_NOTED) == 0) {
-        sketch->noted[sketch->noted_count++] = node;
+        push_number(sketch, &sketch->noted, node);
     }
     n->flags |= flag | ESPL__NODE_NOTED;
     sketch->may_hide = sketch->may_hide || (n->flags & ESPL__NODE_CLONE) != 0;
@@ -313,20 +224,46 @@ void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag)
 
 // --- Transforms ---
 
+// What the forest has of a node that nobody asked for is what there is.
+static uint32_t parent_of(const espl__sketch *sketch, uint32_t node)
+{
+    return espl__sketch_is_known(sketch, node) ? espl__sketch_at(sketch, node)->parent
+                                               : espl__parent_slot(sketch->forest, node);
+}
+
+bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node)
+{
+    if (!espl__sketch_is_known(sketch, node)) {
+        return espl__slot_copies(sketch->forest, node);
+    }
+    return (espl__sketch_at(sketch, node)->flags & (ESPL__NODE_PASS | ESPL__NODE_COPIES)) != 0;
+}
+
+static const espl__placement *written_of(const espl__sketch *sketch, const espl__node *node)
+{
+    return (const espl__placement *)sketch->written.items + node->written;
+}
+
 espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
 {
-    const espl__node *const n = &sketch->nodes[node];
+    if (!espl__sketch_is_known(sketch, node)) {
+        return sketch->forest->local[node];
+    }
+    const espl__node *const n = espl__sketch_at(sketch, node);
 
-    return n->written != ESPL__NO_NODE ? sketch->written[n->written].local
+    return n->written != ESPL__NO_NODE ? written_of(sketch, n)->local
                                        : sketch->forest->local[n->slot];
 }
 
 // As it stands in the sketch or the forest.
 static espl__placement stored_placement(const espl__sketch *sketch, uint32_t node)
 {
-    const espl__node *const n = &sketch->nodes[node];
+    if (!espl__sketch_is_known(sketch, node)) {
+        return espl__slot_placement(sketch->forest, node);
+    }
+    const espl__node *const n = espl__sketch_at(sketch, node);
 
-    return n->written != ESPL__NO_NODE ? sketch->written[n->written]
+    return n->written != ESPL__NO_NODE ? *written_of(sketch, n)
                                        : espl__slot_placement(sketch->forest, n->slot);
 }
 
@@ -334,7 +271,7 @@ espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node
 {
     espl__placement placement = stored_placement(sketch, node);
 
-    if ((sketch->nodes[node].flags & ESPL__NODE_COPIES) != 0) {
+    if (placement.kept.flags != 0 && espl__sketch_copies(sketch, node)) {
         placement.extra = espl__sketch_extra(sketch, node);
     }
     return placement;
@@ -343,7 +280,7 @@ espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node
 espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
 {
     while (node != ESPL__NO_NODE && espl__sketch_copies(sketch, node)) {
-        node = sketch->nodes[node].parent;
+        node = parent_of(sketch, node);
     }
     return node == ESPL__NO_NODE ? espl__extra_default() : stored_placement(sketch, node).extra;
 }
@@ -385,112 +322,246 @@ static double reach_of(const espl__placement *placement)
     return length_of(placement->local.position) + length_of(placement->kept.pose.position);
 }
 
-bool espl__sketch_is_tame(const espl__sketch *sketch)
+// The power of two above a length; far below all there are for 0.
+static int16_t exponent_of(double length)
 {
-    double reach = sketch->reach;
-    uint64_t growth = sketch->growth;
-    int exponent = 0;
+    int exponent = INT16_MIN;
 
-    for (uint32_t node = 0; node < sketch->count; ++node) {
-        const uint32_t slot = sketch->nodes[node].slot;
-        const espl_pose *const local = &sketch->forest->local[slot];
+    if (length > 0) {
+        (void)frexp(length, &exponent);
+    }
+    return (int16_t)exponent;
+}
 
-        if (espl__slot_is(sketch->forest, slot, ESPL__SLOT_SIDE)) {
-            const espl__placement placement = espl__slot_placement(sketch->forest, slot);
+// Note a placement that a node has or had.
+static void widen(espl__node *node, const espl__placement *placement)
+{
+    const unsigned growth = growth_of(placement);
+    const int16_t reach = exponent_of(reach_of(placement));
 
-            reach += reach_of(&placement);
-            growth += growth_of(&placement);
+    node->growth = growth > node->growth ? (uint16_t)growth : node->growth;
+    node->reach = reach > node->reach ? reach : node->reach;
+}
+
+// How far worlds can reach at any moment of the editing: they stay below 2^growth in scale and
+// reach * 2^growth in position. What never had a child is at the end of each chain that it is in:
+// one of these counts, the worst. All others may stand in one chain.
+typedef struct bound {
+    double reach, last_reach;
+    uint64_t growth, last_growth;
+} bound;
+
+static void add_bound(bound *b, bool is_parent, uint64_t growth, double reach)
+{
+    if (is_parent) {
+        b->growth += growth;
+        b->reach += reach;
+    } else {
+        b->last_growth = growth > b->last_growth ? growth : b->last_growth;
+        b->last_reach = reach > b->last_reach ? reach : b->last_reach;
+    }
+}
+
+// A node with a placement that it has now or had at first, beside those that it was given.
+static void add_node(bound *b, const espl__node *node, bool is_parent, const espl__placement *other)
+{
+    espl__node widened = *node;
+
+    widen(&widened, other);
+    add_bound(b, is_parent || (node->flags & ESPL__NODE_PARENT) != 0, widened.growth,
+              ldexp(1, widened.reach));
+}
+
+static void add_run(bound *b, const espl__sketch *sketch, const espl__run *run)
+{
+    const espl__forest *const forest = sketch->forest;
+
+    for (uint32_t rank = 0; rank < run->size; ++rank) {
+        const uint32_t slot = forest->order[run->base + rank];
+        const espl__placement placement = espl__slot_placement(forest, slot);
+        const bool is_parent =
+            espl__first_child(forest, run, rank) < espl__first_child(forest, run, rank + 1);
+
+        if (espl__sketch_is_known(sketch, slot)) {
+            add_node(b, espl__sketch_at(sketch, slot), is_parent, &placement);
         } else {
-            reach += length_of(local->position);
-            growth += growth_by(local->scale);
+            add_bound(b, is_parent, growth_of(&placement), reach_of(&placement));
         }
     }
-    (void)frexp(reach, &exponent);
+}
+
+static void add_made(bound *b, const espl__sketch *sketch)
+{
+    const espl__node *const made = sketch->made.items;
+
+    for (uint32_t i = 0; i < sketch->made.count; ++i) {
+        if (made[i].written != ESPL__NO_NODE || made[i].slot != ESPL__NO_SLOT) {
+            const espl__placement placement =
+                made[i].written != ESPL__NO_NODE
+                    ? *written_of(sketch, &made[i])
+                    : espl__slot_placement(sketch->forest, made[i].slot);
+
+            add_node(b, &made[i], false, &placement);
+        }
+    }
+}
+
+bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, size_t count)
+{
+    bound b = {0};
+    int exponent = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        add_run(&b, sketch, &sketch->forest->runs[sketch->loads[loads[i]].run]);
+    }
+    add_made(&b, sketch);
+    const uint64_t growth = b.growth + b.last_growth;
+
+    (void)frexp(b.reach + b.last_reach, &exponent);
     // Eight powers to spare, for rotations off unit length and for rounding.
     return growth < 110 && (int)growth + exponent + 8 < FLT_MAX_EXP;
 }
 
+uint32_t espl__sketch_keep(espl__sketch *sketch, const espl__placement *placement)
+{
+    ESPL_CHECK(sketch->written.count < sketch->written.capacity);
+    ((espl__placement *)sketch->written.items)[sketch->written.count] = *placement;
+    return sketch->written.count++;
+}
+
 void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placement *placement)
 {
-    espl__node *const n = &sketch->nodes[node];
     const espl__extra before = espl__sketch_placement(sketch, node).extra;
+    espl__node *const n = espl__sketch_at(sketch, node);
 
     if (memcmp(&before, &placement->extra, sizeof before) != 0) {
         n->flags |= ESPL__NODE_RESTRETCHED;
     }
     if (n->written == ESPL__NO_NODE) {
-        ESPL_CHECK(sketch->written_count < sketch->written_capacity);
-        n->written = (uint32_t)sketch->written_count++;
+        n->written = espl__sketch_keep(sketch, placement);
+    } else {
+        espl__placement *const written = (espl__placement *)sketch->written.items + n->written;
+
+        widen(n, written); // what it was made with counts too
+        *written = *placement;
     }
-    sketch->written[n->written] = *placement;
+    widen(n, placement);
     n->flags &= ~(unsigned)(ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
     n->flags |= espl__node_flags_of(placement->kept.flags);
-    sketch->growth += growth_of(placement);
-    sketch->reach += reach_of(placement);
     espl__sketch_touch(sketch, node);
 }
 
 void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
 {
-    espl__node *const n = &sketch->nodes[node];
+    espl__node *const n = espl__sketch_at(sketch, node);
 
     n->flags |= ESPL__NODE_DIRTY;
     n->stamp = NONE_STAMP;
-    sketch->is_touched = true;
     sketch->may_hide =
         sketch->may_hide || n->first != ESPL__NO_NODE || (n->flags & ESPL__NODE_CLONE) != 0;
+    if (n->load != ESPL__NO_NODE) {
+        sketch->loads[n->load].is_dirty = true;
+        sketch->is_touched = true;
+    }
     if (n->first != ESPL__NO_NODE) {
         sketch->stamp += 1; // what hangs below is known no longer
     }
 }
 
-// World that follows for a node from its parent's.
-static espl_pose world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up)
+espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up)
 {
-    const espl__node *const n = &sketch->nodes[node];
+    const espl__node *const n = espl__sketch_at(sketch, node);
     const bool is_pass = (n->flags & ESPL__NODE_PASS) != 0;
+    const uint32_t above = n->parent;
 
-    if (n->parent == ESPL__NO_NODE) {
+    if (above == ESPL__NO_NODE) {
         return is_pass ? espl__pose_identity() : espl__sketch_local(sketch, node);
     }
     if (is_pass) {
         return *up;
     }
-    const espl__frame parent = {*up, espl__sketch_extra(sketch, n->parent)};
+    const espl__frame parent = {*up, espl__sketch_extra(sketch, above)};
     const espl__placement placement = stored_placement(sketch, node);
 
     return espl__placement_world(&placement, &parent);
 }
 
-espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
+// The world of a node for which nothing is to be computed, or NULL.
+static const espl_pose *settled_world(const espl__sketch *sketch, uint32_t node)
 {
-    espl__node *const nodes = sketch->nodes;
-    const bool is_clone = (nodes[node].flags & ESPL__NODE_CLONE) != 0;
-    uint32_t at = node;
-    size_t count = 0;
+    if (!espl__sketch_is_made(node) && !sketch->is_touched) {
+        return &sketch->forest->world[node];
+    }
+    if (!espl__sketch_is_known(sketch, node)) {
+        return NULL;
+    }
+    const espl__node *const n = espl__sketch_at(sketch, node);
+
+    return n->stamp == sketch->stamp ? espl__node_world(sketch, n) : NULL;
+}
+
+// Go up to the nearest settled world, or past the root. Tells whether the worlds on the way may
+// differ from those in the forest.
+static bool climb(const espl__sketch *sketch, uint32_t node, uint32_t *settled)
+{
     bool is_dirty = false;
 
-    if (!sketch->is_touched && !is_clone) {
-        return sketch->forest->world[nodes[node].slot];
+    while (node != ESPL__NO_NODE && settled_world(sketch, node) == NULL) {
+        is_dirty =
+            is_dirty ||
+            (espl__sketch_is_known(sketch, node) &&
+             (espl__sketch_at(sketch, node)->flags & (ESPL__NODE_DIRTY | ESPL__NODE_CLONE)) != 0);
+        node = parent_of(sketch, node);
     }
+    *settled = node;
+    return is_dirty || node != ESPL__NO_NODE;
+}
 
-    // Up to the nearest known world, then down again.
-    while (at != ESPL__NO_NODE && nodes[at].stamp != sketch->stamp) {
-        is_dirty = is_dirty || (nodes[at].flags & (ESPL__NODE_DIRTY | ESPL__NODE_CLONE)) != 0;
-        sketch->path[count++] = at;
-        at = nodes[at].parent;
-    }
-    is_dirty = is_dirty || at != ESPL__NO_NODE;
-    while (count > 0) {
-        const uint32_t next = sketch->path[--count];
-        const uint32_t parent = nodes[next].parent;
-        const espl_pose *const up = parent == ESPL__NO_NODE ? NULL : &sketch->worlds[parent];
+// Without memory it is computed again when it is asked for again.
+static void keep_world(espl__sketch *sketch, uint32_t node, const espl_pose *world)
+{
+    espl__bag *const bag = &sketch->worlds;
+    espl__node *const n = espl__sketch_at(sketch, node);
 
-        sketch->worlds[next] =
-            is_dirty ? world_below(sketch, next, up) : sketch->forest->world[nodes[next].slot];
-        nodes[next].stamp = sketch->stamp;
+    if (espl__bag_reserve(bag, sketch->heap, sizeof *world, 1)) {
+        n->world = bag->count;
+        n->stamp = sketch->stamp;
+        ((espl_pose *)bag->items)[bag->count++] = *world;
     }
-    return sketch->worlds[node];
+}
+
+// Compute the worlds from below a settled one, or from the root, down to a node.
+static espl_pose descend(espl__sketch *sketch, uint32_t node, uint32_t settled)
+{
+    espl_pose world =
+        settled == ESPL__NO_NODE ? espl__pose_identity() : *settled_world(sketch, settled);
+    uint32_t next = ESPL__NO_NODE;
+
+    for (uint32_t at = node; at != settled && at != ESPL__NO_NODE;) {
+        espl__node *const n = espl__sketch_at(sketch, at);
+
+        n->below = next;
+        next = at;
+        at = n->parent;
+    }
+    while (next != ESPL__NO_NODE) {
+        world = espl__sketch_world_below(sketch, next, &world);
+        keep_world(sketch, next, &world);
+        next = espl__sketch_at(sketch, next)->below;
+    }
+    return world;
+}
+
+espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
+{
+    const espl_pose *const world = settled_world(sketch, node);
+    uint32_t settled = ESPL__NO_NODE;
+
+    if (world != NULL) {
+        return *world;
+    }
+    return climb(sketch, node, &settled) ? descend(sketch, node, settled)
+                                         : sketch->forest->world[node];
 }
 
 bool espl__rebased_exactly(espl_pose *out, const espl_pose *parent, const float *stretch,
@@ -524,100 +595,4 @@ espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const esp
     const espl_pose there = espl__pose_compose(parent, stretch, composed);
     return espl__pose_is_finite(composed) && espl__pose_is_finite(&there) ? *composed
                                                                           : espl__pose_identity();
-}
-
-// --- Layout ---
-
-// Final world of a node that is laid out already.
-static const espl_pose *laid_world(const espl__sketch *sketch, uint32_t node)
-{
-    const espl__node *const n = &sketch->nodes[node];
-
-    return (n->flags & ESPL__NODE_CHANGED) != 0 ? &sketch->worlds[node]
-                                                : &sketch->forest->world[n->slot];
-}
-
-// Compute one node's world when it may differ; its parent's is final. false: not finite.
-static bool settle_world(espl__sketch *sketch, uint32_t node)
-{
-    espl__node *const nodes = sketch->nodes;
-    espl__node *const n = &nodes[node];
-    const bool has_parent = n->parent != ESPL__NO_NODE;
-    const bool is_clone = (n->flags & ESPL__NODE_CLONE) != 0;
-    const bool is_below_change = has_parent && (nodes[n->parent].flags & ESPL__NODE_CHANGED) != 0;
-
-    n->flags &= ~(unsigned)ESPL__NODE_CHANGED;
-    if (!is_clone && !is_below_change && (n->flags & ESPL__NODE_DIRTY) == 0) {
-        return true;
-    }
-    const espl_pose world =
-        world_below(sketch, node, has_parent ? laid_world(sketch, n->parent) : NULL);
-    // A stretch moves what hangs below even where the node's own pose stays.
-    const bool is_passed_on = (n->flags & (ESPL__NODE_RESTRETCHED | ESPL__NODE_MOVED)) != 0 ||
-                              espl__sketch_copies(sketch, node);
-    if (is_clone || is_passed_on || !espl__pose_is_same(&world, &sketch->forest->world[n->slot])) {
-        n->flags |= ESPL__NODE_CHANGED;
-        sketch->worlds[node] = world;
-        sketch->changed_count += 1;
-    }
-    return espl__pose_is_finite(&world);
-}
-
-// The nodes that stay where they are when a root goes on in its run.
-static void find_residents(const espl__sketch *sketch, uint32_t root, espl__laid *laid)
-{
-    const espl__node *const n = &sketch->nodes[root];
-    const espl__forest *const forest = sketch->forest;
-    const bool goes_on = (n->flags & ESPL__NODE_CLONE) == 0 && forest->rank[n->slot] == 0;
-
-    laid->resident_begin = root;
-    laid->resident_end = root + (goes_on ? espl__run_of(forest, n->slot)->size : 0);
-}
-
-// Lay one hierarchy out; its nodes serve as their own queue. false: some world is not finite.
-static bool lay_hierarchy(espl__sketch *sketch, uint32_t root, espl__laid *laid)
-{
-    const espl__node *const nodes = sketch->nodes;
-    const size_t begin = laid->begin;
-    size_t behind = begin;
-    bool is_finite = true;
-
-    find_residents(sketch, root, laid);
-    sketch->order[behind] = root;
-    sketch->parent[behind++] = ESPL__NO_SLOT;
-    for (size_t at = begin; at < behind; ++at) {
-        const uint32_t node = sketch->order[at];
-
-        is_finite = settle_world(sketch, node) && is_finite;
-        laid->entrants += node < laid->resident_begin || node >= laid->resident_end;
-        sketch->first[at] = (uint32_t)(behind - begin);
-        for (uint32_t child = nodes[node].first; child != ESPL__NO_NODE;
-             child = nodes[child].next) {
-            sketch->order[behind] = child;
-            sketch->parent[behind++] = (uint32_t)(at - begin);
-        }
-    }
-    laid->size = (uint32_t)(behind - begin);
-    return is_finite;
-}
-
-bool espl__sketch_lay_out(espl__sketch *sketch)
-{
-    uint32_t position = 0;
-    bool is_finite = true;
-
-    sketch->laid_count = sketch->changed_count = 0;
-    for (uint32_t node = 0; node < sketch->count; ++node) {
-        const espl__node *const n = &sketch->nodes[node];
-        espl__laid *const laid = &sketch->laid[sketch->laid_count];
-
-        if (n->parent != ESPL__NO_NODE || (n->flags & ESPL__NODE_DEAD) != 0) {
-            continue;
-        }
-        *laid = (espl__laid){.begin = position};
-        is_finite = lay_hierarchy(sketch, node, laid) && is_finite;
-        position += laid->size;
-        sketch->laid_count += 1;
-    }
-    return is_finite;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A sketch beside a naive tree: every plant knows its parent, its children in a plain list, and
-// nothing else. Each edit is told to both, to the sketch as a playback tells it.
+// nothing else. Each edit is told to both, to the sketch as a playback tells it. The naive tree
+// never asks the sketch: what a sketch was asked for is part of what is tested.
 #ifndef ESPALIER_TESTS_TREE_PLANTS_H
 #define ESPALIER_TESTS_TREE_PLANTS_H
 
@@ -11,9 +12,11 @@
 
 #include <string.h>
 
-enum { PLANTS = 256, NONE = ESPL__NO_NODE };
+enum { PLANTS = GROVE_LIMIT + 32, SLOTS = 1 << 14, RUNS = 64, LOADS = 8, NONE = ESPL__NO_NODE };
 
 typedef struct plant {
+    uint32_t node;          // in the sketch
+    uint32_t load;          // it is in now; NONE: it is made
     uint32_t parent, count; // NONE: a root
     uint32_t child[PLANTS];
     espl__placement placement; // the extra of one that copies its parent does not count
@@ -27,19 +30,41 @@ static size_t block_size;
 static plant plants[PLANTS];
 static uint32_t plant_count;
 static uint64_t random_state;
+// What the sketches of a playback share. The loads of one are not all that there are.
+static uint32_t marks[SLOTS], run_marks[RUNS];
+static espl__load loads[2 * LOADS];
+static uint32_t load_numbers[LOADS], load_count;
+// Plants by slot and by number of the made node.
+static uint32_t plant_of_slot[SLOTS], plant_of_made[PLANTS];
 
 static inline void set_up(void)
 {
     grove_begin(&g);
     memset(&sketch, 0, sizeof sketch);
     block = NULL;
-    plant_count = 0;
+    plant_count = load_count = 0;
     random_state = 1;
 }
 
+static inline bool no_marks(void)
+{
+    uint32_t any = 0;
+
+    for (uint32_t slot = 0; slot < SLOTS; ++slot) {
+        any |= marks[slot];
+    }
+    return any == 0;
+}
+
+// Whatever became of a sketch, the marks are all zero behind it.
 static inline void drop_sketch(void)
 {
     espl__sketch_drop(&sketch);
+    ck_assert(no_marks());
+    for (uint32_t i = 0; i < load_count; ++i) {
+        run_marks[loads[load_numbers[i]].run] = 0;
+    }
+    load_count = 0;
     espl__heap_give(&g.heap, ESPL__FOR_COMMANDS, block, 1, block_size, 64);
     block = NULL;
 }
@@ -50,24 +75,39 @@ static inline void tear_down(void)
     grove_end(&g);
 }
 
-// Slices for so many nodes and no written transform, as a playback would cut them.
-static inline void begin_sketch(size_t capacity)
+// Slices for so much of everything, as a playback would cut them.
+static inline void begin_sketch(size_t room)
 {
+    const espl__sketch_room rooms = {room, room, room, room, room, room, room, room, room};
+
     drop_sketch();
     memset(&sketch, 0, sizeof sketch);
-    block_size = espl__sketch_size(capacity);
+    block_size = espl__sketch_size(&rooms);
     block = espl__heap_take(&g.heap, ESPL__FOR_COMMANDS, 1, block_size, 64);
     ck_assert_ptr_nonnull(block);
     sketch.forest = &g.forest;
     sketch.heap = &g.heap;
-    espl__sketch_use(&sketch, block, capacity);
-    espl__sketch_clear(&sketch);
+    sketch.marks = marks;
+    sketch.run_marks = run_marks;
+    sketch.loads = loads;
+    espl__sketch_begin(&sketch, &rooms, block);
     plant_count = 0;
 }
 
 static inline uint32_t below(uint32_t bound)
 {
     return test_below(&random_state, bound);
+}
+
+// Ask for a node.
+static inline espl__node *node_of(uint32_t number)
+{
+    return espl__sketch_at(&sketch, plants[number].node);
+}
+
+static inline uint32_t plant_of(uint32_t node)
+{
+    return espl__sketch_is_made(node) ? plant_of_made[node & ~ESPL__MADE] : plant_of_slot[node];
 }
 
 // --- The naive tree ---
@@ -120,10 +160,22 @@ static inline bool is_at_or_below(uint32_t node, uint32_t top)
     return node == top;
 }
 
-static inline uint32_t add_plant(const espl__placement *placement, bool is_pass)
+static inline uint32_t add_plant(uint32_t node, const espl__placement *placement, bool is_pass)
 {
+    plant *const p = &plants[plant_count];
+
     ck_assert_uint_lt(plant_count, PLANTS);
-    plants[plant_count] = (plant){.parent = NONE, .placement = *placement, .is_pass = is_pass};
+    p->node = node;
+    p->load = p->parent = NONE;
+    p->count = 0;
+    p->placement = *placement;
+    p->is_pass = is_pass;
+    p->is_dead = false;
+    if (espl__sketch_is_made(node)) {
+        plant_of_made[node & ~ESPL__MADE] = plant_count;
+    } else {
+        plant_of_slot[node] = plant_count;
+    }
     return plant_count++;
 }
 
@@ -162,21 +214,34 @@ static inline espl_pose plain_world(uint32_t node)
     return plain_frame(node).world;
 }
 
+// Tell the sketch of a run. @return the number of the load.
+static inline uint32_t tell_load(uint32_t run)
+{
+    const uint32_t number = 2 * load_count + 1;
+
+    ck_assert_uint_lt(load_count, LOADS);
+    ck_assert(run < RUNS && g.forest.end <= SLOTS);
+    load_numbers[load_count++] = number;
+    loads[number] = (espl__load){.run = run, .is_dirty = true, .goes_on = true};
+    run_marks[run] = number + 1;
+    espl__sketch_load(&sketch, number);
+    return number;
+}
+
 // Copy a run to the naive tree, as the sketch loads it. @return the number of its root.
 static inline uint32_t load(uint32_t run)
 {
     const espl__forest *const forest = &g.forest;
     const espl__run header = forest->runs[run];
-    const uint32_t first = plant_count;
+    const uint32_t first = plant_count, number = tell_load(run);
 
-    ck_assert(espl__sketch_reserve_nodes(&sketch, header.size));
-    ck_assert_uint_eq(espl__sketch_load(&sketch, run), first);
     for (uint32_t rank = 0; rank < header.size; ++rank) {
         const uint32_t slot = forest->order[header.base + rank];
         const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
         const espl__placement placement = espl__slot_placement(forest, slot);
-        const uint32_t node = add_plant(&placement, is_pass);
+        const uint32_t node = add_plant(slot, &placement, is_pass);
 
+        plants[node].load = number;
         if (rank != 0) {
             const uint32_t parent = first + forest->parent[header.base + rank];
 
@@ -194,350 +259,66 @@ static inline uint32_t load(uint32_t run)
 
 // --- Comparing ---
 
+// Asks for every node.
 static inline void links_agree(void)
 {
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        const plant *const p = &plants[node];
-        uint32_t previous = NONE, child = sketch.nodes[node].first;
-        bool agree = sketch.nodes[node].parent == p->parent;
+    for (uint32_t number = 0; number < plant_count; ++number) {
+        const plant *const p = &plants[number];
+        uint32_t previous = NONE, child = node_of(number)->first;
+        bool agree = node_of(number)->parent == (p->parent == NONE ? NONE : plants[p->parent].node);
 
         for (uint32_t i = 0; agree && i < p->count; ++i) {
-            agree = child == p->child[i] && sketch.nodes[child].previous == previous &&
-                    sketch.nodes[child].parent == node;
+            const espl__node *const c = child == NONE ? NULL : espl__sketch_at(&sketch, child);
+
+            agree = child == plants[p->child[i]].node && c->previous == previous &&
+                    c->parent == p->node;
             previous = child;
-            child = agree ? sketch.nodes[child].next : NONE;
+            child = agree ? c->next : NONE;
         }
-        ck_assert_msg(agree && child == NONE && sketch.nodes[node].last == previous,
-                      "links of node %u", node);
+        if (!agree || child != NONE || node_of(number)->last != previous) {
+            ck_abort_msg("links of node %u", number);
+        }
     }
 }
 
 // What is stored of a node, and what it shows. Plain conditions, since there are many cases.
-static inline bool placement_agrees(uint32_t node, const espl__extra *shown)
+static inline bool placement_agrees(uint32_t number, const espl__extra *shown)
 {
+    const uint32_t node = plants[number].node;
     const espl__placement placement = espl__sketch_placement(&sketch, node);
-    const espl__placement *const expected = &plants[node].placement;
+    const espl__placement *const expected = &plants[number].placement;
     const espl__extra extra = espl__sketch_extra(&sketch, node);
-    const uint32_t flags = sketch.nodes[node].flags;
+    const uint32_t flags = node_of(number)->flags;
     const bool keeps = (flags & ESPL__NODE_KEEPS) != 0, copies = (flags & ESPL__NODE_COPIES) != 0;
 
-    if (!grove_same_extra(&extra, shown) || copies != is_copy(node) ||
-        keeps != (expected->kept.flags != 0)) {
+    if (!grove_same_extra(&extra, shown) || copies != is_copy(number) ||
+        keeps != (expected->kept.flags != 0) ||
+        espl__sketch_copies(&sketch, node) != (plants[number].is_pass || copies)) {
         return false;
     }
-    return plants[node].is_pass ||
+    return plants[number].is_pass ||
            (grove_same_extra(&placement.extra, shown) &&
             grove_same(&placement.local, &expected->local) &&
             memcmp(&placement.kept, &expected->kept, sizeof placement.kept) == 0);
 }
 
+// Nodes are asked for in one order or the other: what is known of one may serve the next.
 static inline void worlds_agree(void)
 {
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        if (!plants[node].is_dead) {
-            const espl__frame expected = plain_frame(node);
-            const espl_pose world = espl__sketch_world(&sketch, node);
+    const bool is_reversed = below(2) == 0;
 
-            if (!grove_same(&expected.world, &world) || !placement_agrees(node, &expected.extra)) {
-                ck_abort_msg("world or placement of node %u", node);
+    for (uint32_t i = 0; i < plant_count; ++i) {
+        const uint32_t number = is_reversed ? plant_count - 1 - i : i;
+
+        if (!plants[number].is_dead) {
+            const espl__frame expected = plain_frame(number);
+            const espl_pose world = espl__sketch_world(&sketch, plants[number].node);
+
+            if (!grove_same(&expected.world, &world) ||
+                !placement_agrees(number, &expected.extra)) {
+                ck_abort_msg("world or placement of node %u", number);
             }
         }
-    }
-}
-
-// One hierarchy of the layout: a queue, and SPEC's formulas.
-static inline void hierarchy_agrees(uint32_t root, const espl__laid *laid)
-{
-    uint32_t queue[PLANTS], parent[PLANTS], size = 1, first = 1, entrants = 0;
-    const uint32_t *const order = sketch.order + laid->begin;
-    const uint32_t residents = laid->resident_end - laid->resident_begin;
-
-    queue[0] = root;
-    parent[0] = ESPL__NO_SLOT;
-    for (uint32_t at = 0; at < size; ++at) {
-        const plant *const p = &plants[queue[at]];
-
-        ck_assert_uint_eq(order[at], queue[at]);
-        ck_assert_uint_eq(sketch.parent[laid->begin + at], parent[at]);
-        ck_assert_uint_eq(sketch.first[laid->begin + at], first);
-        first += p->count;
-        entrants += queue[at] - laid->resident_begin >= residents;
-        for (uint32_t i = 0; i < p->count; ++i) {
-            parent[size] = at;
-            queue[size++] = p->child[i];
-        }
-    }
-    ck_assert_uint_eq(first, size);
-    ck_assert_uint_eq(laid->size, size);
-    ck_assert_uint_eq(laid->entrants, entrants);
-}
-
-// The run that a root was the root of goes on with it.
-static inline void residents_agree(uint32_t root, const espl__laid *laid)
-{
-    const espl__node *const n = &sketch.nodes[root];
-    const bool was_root = (n->flags & ESPL__NODE_CLONE) == 0 && g.forest.rank[n->slot] == 0;
-
-    ck_assert_uint_eq(laid->resident_begin, root);
-    ck_assert_uint_eq(laid->resident_end - root,
-                      was_root ? espl__run_of(&g.forest, n->slot)->size : 0);
-}
-
-static inline void final_worlds_agree(void)
-{
-    size_t changed = 0;
-
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        const espl__node *const n = &sketch.nodes[node];
-        const bool differs = (n->flags & ESPL__NODE_CHANGED) != 0;
-
-        if (!plants[node].is_dead) {
-            const espl_pose expected = plain_world(node);
-
-            ck_assert_msg(
-                grove_same(&expected, differs ? &sketch.worlds[node] : &g.forest.world[n->slot]),
-                "final world of node %u", node);
-            changed += differs;
-        }
-    }
-    ck_assert_uint_eq(sketch.changed_count, changed);
-}
-
-// Noted are those with the flag, once each.
-static inline void noted_agree(void)
-{
-    size_t flagged = 0, listed = 0;
-
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        const bool is_noted = (sketch.nodes[node].flags & ESPL__NODE_NOTED) != 0;
-
-        flagged += is_noted;
-        for (size_t i = 0; is_noted && i < sketch.noted_count; ++i) {
-            listed += sketch.noted[i] == node;
-        }
-    }
-    ck_assert_uint_eq(flagged, sketch.noted_count);
-    ck_assert_uint_eq(listed, flagged);
-}
-
-static inline void layout_agrees(void)
-{
-    uint32_t begin = 0;
-    size_t laid = 0;
-
-    ck_assert(espl__sketch_lay_out(&sketch));
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        if (plants[node].parent == NONE && !plants[node].is_dead) {
-            ck_assert_uint_lt(laid, sketch.laid_count);
-            ck_assert_uint_eq(sketch.laid[laid].begin, begin);
-            residents_agree(node, &sketch.laid[laid]);
-            hierarchy_agrees(node, &sketch.laid[laid]);
-            begin += sketch.laid[laid++].size;
-        }
-    }
-    ck_assert_uint_eq(sketch.laid_count, laid);
-    final_worlds_agree();
-    noted_agree();
-}
-
-// --- Edits, each told to the sketch as a playback tells it, and to the naive tree ---
-
-static inline uint32_t any_living(void)
-{
-    uint32_t node = below(plant_count);
-
-    while (plants[node].is_dead) {
-        node = (node + 1) % plant_count;
-    }
-    return node;
-}
-
-// Tell the sketch what the naive tree has of a node.
-static inline void tell_placement(uint32_t node)
-{
-    ck_assert(espl__sketch_reserve_written(&sketch, 1));
-    espl__sketch_write(&sketch, node, &plants[node].placement);
-}
-
-// Change inherit flags as the library does: what copied its parent goes on with the extra that it
-// showed.
-static inline void change_inherit(uint32_t node, uint32_t flags)
-{
-    espl__placement *const p = &plants[node].placement;
-    const espl_pose world = grove_random_pose(&random_state);
-
-    if (plants[node].is_pass || p->kept.flags == flags) {
-        return;
-    }
-    p->extra = plain_frame(node).extra;
-    p->local = flags == ESPL_COPY_PARENT ? espl__pose_identity() : p->local;
-    p->kept = espl__kept_of(&world, flags);
-    tell_placement(node);
-}
-
-static inline uint32_t any_inherit(void)
-{
-    uint8_t flags = 0;
-
-    grove_random_inherit(&flags, 1, 2, &random_state);
-    return flags;
-}
-
-static inline void unlink_one(uint32_t node)
-{
-    change_inherit(node, 0);
-    espl__sketch_unlink(&sketch, node);
-    espl__sketch_note(&sketch, node, ESPL__NODE_MOVED);
-    espl__sketch_touch(&sketch, node);
-    if (plants[node].parent != NONE) {
-        (void)cut(node);
-    }
-}
-
-static inline void link_one(uint32_t node, uint32_t parent, uint32_t at)
-{
-    const bool is_last = at == plants[parent].count;
-
-    espl__sketch_link(&sketch, node, parent, is_last ? NONE : plants[parent].child[at]);
-    espl__sketch_touch(&sketch, node);
-    hang(node, parent, at);
-}
-
-// Inherit flags may come along, or others be written before the links change.
-static inline void move_one(void)
-{
-    const uint32_t node = any_living(), parent = any_living();
-    const bool is_cycle = is_at_or_below(parent, node);
-
-    ck_assert_int_eq(espl__sketch_is_below(&sketch, parent, node), is_cycle);
-    if (is_cycle) {
-        return;
-    }
-    if (below(2) == 0) {
-        change_inherit(node, any_inherit());
-    }
-    espl__sketch_unlink(&sketch, node);
-    espl__sketch_note(&sketch, node, ESPL__NODE_MOVED);
-    if (plants[node].parent != NONE) {
-        (void)cut(node);
-    }
-    link_one(node, parent, below(plants[parent].count + 1));
-}
-
-static inline uint32_t count_living(void)
-{
-    uint32_t count = 0;
-
-    for (uint32_t node = 0; node < plant_count; ++node) {
-        count += !plants[node].is_dead;
-    }
-    return count;
-}
-
-static inline void splice_one(void)
-{
-    const uint32_t node = any_living();
-
-    if (count_living() < 4 || plants[node].count > 12) {
-        return; // some shape is to be left
-    }
-    espl__sketch_note(&sketch, node, ESPL__NODE_DEAD);
-    for (uint32_t i = 0; i < plants[node].count; ++i) {
-        if (plants[node].parent == NONE) {
-            change_inherit(plants[node].child[i], 0); // it becomes a root
-        }
-        espl__sketch_note(&sketch, plants[node].child[i], ESPL__NODE_MOVED);
-        espl__sketch_touch(&sketch, plants[node].child[i]);
-    }
-    espl__sketch_splice(&sketch, node);
-    take_out(node);
-    plants[node].is_dead = true;
-}
-
-static inline void write_one(void)
-{
-    const uint32_t node = any_living();
-    espl__placement *const p = &plants[node].placement;
-
-    if (plants[node].is_pass || is_copy(node)) {
-        return;
-    }
-    if (!test_one_in(&random_state, 5)) {
-        p->local = grove_random_pose(&random_state);
-    }
-    if (test_one_in(&random_state, 3)) {
-        p->extra = (espl__extra){{2, 0.5f, 1 + (float)below(3)}, below(9)};
-    }
-    if (test_one_in(&random_state, 2)) {
-        const espl_pose world = grove_random_pose(&random_state);
-
-        p->kept = espl__kept_of(&world, p->kept.flags);
-    }
-    tell_placement(node);
-}
-
-static inline void reflag_one(void)
-{
-    const uint32_t node = any_living();
-
-    if (plants[node].parent != NONE) {
-        change_inherit(node, any_inherit());
-    }
-}
-
-// A clone of one node, alone. It is a root, so that it takes no inherit flags along.
-static inline void clone_one(void)
-{
-    const uint32_t node = any_living();
-    const espl__node of = sketch.nodes[node];
-    const espl__placement placement = espl__slot_placement(&g.forest, of.slot);
-    const uint32_t flags = placement.kept.flags;
-
-    if (plant_count == PLANTS || plants[node].is_pass) {
-        return;
-    }
-    ck_assert(espl__sketch_reserve_nodes(&sketch, 1));
-    const espl__node clone = {.parent = NONE,
-                              .first = NONE,
-                              .last = NONE,
-                              .next = NONE,
-                              .previous = NONE,
-                              .slot = of.slot,
-                              .entity = ESPL__NO_ENTITY,
-                              .written = NONE,
-                              .values = NONE,
-                              .flags = ESPL__NODE_CLONE | espl__node_flags_of(flags)};
-    const uint32_t number = espl__sketch_add(&sketch, &clone);
-
-    ck_assert_uint_eq(number, add_plant(&placement, false));
-    if (flags != 0) {
-        plants[number].placement.kept = espl__kept_none();
-        tell_placement(number);
-    }
-}
-
-static inline void edit_one(void)
-{
-    switch (below(9)) {
-    case 0:
-        unlink_one(any_living());
-        break;
-    case 1:
-        splice_one();
-        break;
-    case 2:
-    case 3:
-        write_one();
-        break;
-    case 4:
-        clone_one();
-        break;
-    case 5:
-        reflag_one();
-        break;
-    default:
-        move_one();
-        break;
     }
 }
 

@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: MIT
-// Links, order and memory of a sketch.
-#include "tests/tree/plants.h"
+// Nodes and links of a sketch.
+#include "tests/tree/laid_plants.h"
+#include "tests/tree/plant_edits.h"
 
 // --- Loading ---
 
-START_TEST(loaded_hierarchy_is_laid_out_as_it_stands)
+START_TEST(loaded_hierarchy_is_as_it_stands_in_the_forest)
 {
     for (uint32_t round = 0; round < 200; ++round) {
         uint32_t run = 0;
 
         plant_round(round, &run, 1);
-        const espl__run *const header = &g.forest.runs[run];
-        const size_t bytes = header->size * sizeof(uint32_t);
-
-        begin_sketch(header->size);
-        ck_assert_uint_eq(load(run), 0);
+        begin_sketch(below(30));
+        (void)load(run);
+        ck_assert_uint_eq(sketch.known.count, 1);
+        ck_assert(espl__sketch_lay_out(&sketch, load_numbers, 1));
+        ck_assert_uint_eq(sketch.laid.count, 0);
+        ck_assert_uint_eq(sketch.known.count, 1);
+        layout_agrees();
         links_agree();
         worlds_agree();
-        layout_agrees();
-        ck_assert_uint_eq(sketch.laid_count, 1);
-        ck_assert_uint_eq(sketch.changed_count, 0);
-        ck_assert_int_eq(memcmp(sketch.parent, g.forest.parent + header->base, bytes), 0);
-        ck_assert_int_eq(memcmp(sketch.first, g.forest.first + header->base, bytes), 0);
-        for (uint32_t rank = 0; rank < header->size; ++rank) {
-            ck_assert_uint_eq(sketch.nodes[rank].slot, grove_slot(&g, run, rank));
-            ck_assert_uint_eq(sketch.order[rank], rank);
+        for (uint32_t number = 0; number < plant_count; ++number) {
+            ck_assert_uint_eq(node_of(number)->slot, plants[number].node);
+            ck_assert_uint_eq(node_of(number)->load, plants[number].load);
+            ck_assert_uint_eq(node_of(number)->entity, g.forest.entity[plants[number].node]);
         }
+        layout_agrees();
         ck_assert(!sketch.is_touched && !sketch.is_restructured);
+
+        // Laid out all the same it stands as it stood.
+        espl__sketch_restructure(&sketch, plants[below(plant_count)].node);
+        layout_agrees();
+        ck_assert_uint_eq(sketch.laid.count, 1);
+        ck_assert_uint_eq(sketch.changed_count, 0);
+        for (uint32_t i = 0; i < sketch.pieces.count; ++i) {
+            ck_assert(
+                espl__piece_stays(espl__sketch_piece(&sketch, i), espl__sketch_laid(&sketch, 0)));
+        }
         uproot(&run, 1);
     }
 }
@@ -57,8 +67,10 @@ START_TEST(ghosts_are_spliced_out_and_no_world_moves)
             continue; // nobody was left
         }
         ghosts += g.forest.runs[run].ghosts;
-        begin_sketch(g.forest.runs[run].size);
+        begin_sketch(below(40));
         (void)load(run);
+        layout_agrees();
+        ck_assert_uint_eq(sketch.changed_count, 0);
         links_agree();
         worlds_agree();
         layout_agrees();
@@ -70,22 +82,157 @@ START_TEST(ghosts_are_spliced_out_and_no_world_moves)
 }
 END_TEST
 
+static void start_again(const uint32_t *runs, uint32_t count)
+{
+    espl__sketch_clear(&sketch);
+    plant_count = load_count = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        (void)load(runs[i]);
+    }
+}
+
 START_TEST(clear_forgets_all_nodes)
 {
     uint32_t run[2];
 
     plant_round(0, run, 2);
-    begin_sketch(g.forest.runs[run[0]].size + g.forest.runs[run[1]].size);
+    begin_sketch(3);
     (void)load(run[0]);
+    (void)load(run[1]);
+    for (uint32_t i = 0; i < 40; ++i) {
+        edit_one();
+    }
+    layout_agrees();
+    start_again(run, 2);
+    ck_assert_uint_eq(sketch.known.count, 1);
+    ck_assert_uint_eq(sketch.made.count + sketch.written.count + sketch.noted.count, 0);
+    ck_assert_uint_eq(sketch.laid.count + sketch.pieces.count + sketch.worlds.count, 0);
+    ck_assert(!sketch.is_touched && !sketch.is_restructured && !sketch.may_hide);
+    ck_assert(no_marks());
+    layout_agrees();
+    worlds_agree();
+    layout_agrees();
+    ck_assert_uint_eq(sketch.changed_count + sketch.laid.count, 0);
+    for (uint32_t i = 0; i < 40; ++i) {
+        edit_one();
+    }
+    layout_agrees();
+    worlds_agree();
+}
+END_TEST
+
+// --- What is known ---
+
+START_TEST(only_nodes_that_were_asked_for_are_known)
+{
+    uint32_t parent[GROVE_LIMIT];
+
+    grove_random_parents(parent, GROVE_LIMIT, 30, &random_state);
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = GROVE_LIMIT});
+
+    begin_sketch(0);
+    (void)load(run);
+    ck_assert_uint_eq(sketch.known.count, 1);
+    for (uint32_t i = 1; i <= 20; ++i) {
+        const uint32_t node = plants[50 * i].node;
+
+        ck_assert(!espl__sketch_is_known(&sketch, node));
+        ck_assert_uint_eq(espl__sketch_at(&sketch, node)->slot, node);
+        ck_assert(espl__sketch_is_known(&sketch, node));
+        ck_assert_uint_eq(espl__sketch_at(&sketch, node)->slot, node);
+        ck_assert_uint_eq(sketch.known.count, 1 + i);
+        ck_assert_uint_eq(marks[node], 1 + i);
+    }
+}
+END_TEST
+
+START_TEST(reads_of_what_stands_in_the_forest_make_nothing_known)
+{
+    uint32_t run = 0;
+
+    for (uint32_t round = 0; round < 50; ++round) {
+        plant_round(round, &run, 1);
+        begin_sketch(0);
+        (void)load(run);
+        for (uint32_t number = 0; number < plant_count; ++number) {
+            const uint32_t node = plants[number].node;
+            const espl__frame expected = plain_frame(number);
+            const espl__placement placement = espl__sketch_placement(&sketch, node);
+            const espl__extra extra = espl__sketch_extra(&sketch, node);
+            const espl_pose world = espl__sketch_world(&sketch, node);
+            const espl_pose local = espl__sketch_local(&sketch, node);
+
+            ck_assert(grove_same(&world, &expected.world));
+            ck_assert(grove_same_extra(&extra, &expected.extra));
+            ck_assert(grove_same(&local, &plants[number].placement.local));
+            ck_assert(grove_same(&placement.local, &local));
+            ck_assert_int_eq(espl__sketch_copies(&sketch, node),
+                             plants[number].is_pass || is_copy(number));
+            ck_assert(espl__sketch_is_below(&sketch, node, plants[0].node));
+        }
+        ck_assert_uint_eq(sketch.known.count, 1);
+        uproot(&run, 1);
+    }
+}
+END_TEST
+
+START_TEST(an_edit_asks_for_the_node_its_parents_and_its_neighbours)
+{
+    uint32_t parent[GROVE_LIMIT];
+
+    grove_random_parents(parent, GROVE_LIMIT, 6, &random_state);
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = GROVE_LIMIT});
+
+    for (uint32_t i = 0; i < 200; ++i) {
+        const uint32_t node = 1 + below(GROVE_LIMIT - 1), to = below(GROVE_LIMIT);
+
+        begin_sketch(0);
+        (void)load(run);
+        if (is_at_or_below(to, node)) {
+            continue;
+        }
+        espl__sketch_touch(&sketch, plants[node].node);
+        ck_assert_uint_eq(sketch.known.count, 2);
+        // The node, two siblings at each place, and both parents.
+        move_to(node, to, below(plants[to].count + 1));
+        ck_assert_uint_le(sketch.known.count, 1 + 7);
+    }
+}
+END_TEST
+
+START_TEST(sketches_of_one_playback_share_marks_and_loads)
+{
+    uint32_t runs[2];
+
+    plant_round(1, runs, 2);
+    espl__load other_load = {.run = runs[1]};
+    const espl__sketch_room room = {.known = 100};
+    const size_t size = espl__sketch_size(&room);
+    void *const other_block = espl__heap_take(&g.heap, ESPL__FOR_COMMANDS, 1, size, 64);
+    espl__load shared[2] = {{.run = runs[0]}, other_load};
+
+    begin_sketch(2);
+    (void)load(runs[0]);
+    espl__sketch other = {.forest = &g.forest,
+                          .heap = &g.heap,
+                          .marks = marks,
+                          .run_marks = run_marks,
+                          .loads = shared};
+    run_marks[runs[1]] = 2;
+    espl__sketch_begin(&other, &room, other_block);
+    espl__sketch_load(&other, 1);
+    for (uint32_t rank = 0; rank < g.forest.runs[runs[1]].size; ++rank) {
+        ck_assert_uint_eq(espl__sketch_at(&other, grove_slot(&g, runs[1], rank))->load, 1);
+    }
     for (uint32_t i = 0; i < 20; ++i) {
         edit_one();
     }
-    espl__sketch_clear(&sketch);
-    plant_count = 0;
-    ck_assert_uint_eq(load(run[1]), 0);
-    worlds_agree();
+    // What one forgets the other knows.
+    espl__sketch_drop(&other);
+    run_marks[runs[1]] = 0;
+    espl__heap_give(&g.heap, ESPL__FOR_COMMANDS, other_block, 1, size, 64);
     layout_agrees();
-    ck_assert_uint_eq(sketch.changed_count + sketch.noted_count + sketch.written_count, 0);
+    links_agree();
 }
 END_TEST
 
@@ -99,7 +246,7 @@ START_TEST(random_edits_agree_with_the_naive_tree)
         uint32_t run[3];
 
         plant_round(round, run, 3);
-        begin_sketch(72);
+        begin_sketch(round % 3 == 0 ? below(8) : 72);
         for (uint32_t i = 0; i < 3; ++i) {
             (void)load(run[i]);
         }
@@ -109,15 +256,20 @@ START_TEST(random_edits_agree_with_the_naive_tree)
             if (below(6) == 0) {
                 const uint32_t node = any_living();
                 const espl_pose expected = plain_world(node);
-                const espl_pose world = espl__sketch_world(&sketch, node);
+                const espl_pose world = espl__sketch_world(&sketch, plants[node].node);
 
                 ck_assert(grove_same(&expected, &world));
             }
+            if (below(20) == 0) {
+                layout_agrees(); // and go on
+            }
         }
+        layout_agrees();
         links_agree();
         if (below(2) == 0) {
             worlds_agree();
         }
+        // Once more with every node known.
         layout_agrees();
         uproot(run, 3);
     }
@@ -132,12 +284,12 @@ START_TEST(preorder_walk_visits_what_it_is_told_to_enter)
         plant_round(round, &run, 1);
         begin_sketch(24);
         (void)load(run);
-        const uint32_t top = below(plant_count);
+        const uint32_t top = below(plant_count), first = plants[top].node;
         uint32_t seen = 0, expected = 0;
 
-        for (uint32_t node = top; node != NONE; ++seen) {
-            ck_assert(is_at_or_below(node, top));
-            node = espl__sketch_next(&sketch, node, top, true);
+        for (uint32_t node = first; node != NONE; ++seen) {
+            ck_assert(is_at_or_below(plant_of(node), top));
+            node = espl__sketch_next(&sketch, node, first, true);
         }
         for (uint32_t node = 0; node < plant_count; ++node) {
             expected += is_at_or_below(node, top);
@@ -145,12 +297,12 @@ START_TEST(preorder_walk_visits_what_it_is_told_to_enter)
         ck_assert_uint_eq(seen, expected);
 
         seen = 0;
-        for (uint32_t node = top; node != NONE; ++seen) {
-            ck_assert(node == top || plants[node].parent == top);
-            node = espl__sketch_next(&sketch, node, top, node == top);
+        for (uint32_t node = first; node != NONE; ++seen) {
+            ck_assert(node == first || plants[plant_of(node)].parent == top);
+            node = espl__sketch_next(&sketch, node, first, node == first);
         }
         ck_assert_uint_eq(seen, 1 + plants[top].count);
-        ck_assert_uint_eq(espl__sketch_next(&sketch, top, top, false), NONE);
+        ck_assert_uint_eq(espl__sketch_next(&sketch, first, first, false), NONE);
         uproot(&run, 1);
     }
 }
@@ -163,15 +315,15 @@ START_TEST(children_of_a_root_that_goes_have_no_link)
 
     begin_sketch(5);
     (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 5, .flags = flags}));
-    ck_assert_uint_eq(sketch.nodes[1].flags, ESPL__NODE_FREE_LINK);
-    espl__sketch_note(&sketch, 0, ESPL__NODE_DEAD);
-    espl__sketch_splice(&sketch, 0);
+    ck_assert_uint_eq(node_of(1)->flags, ESPL__NODE_FREE_LINK);
+    espl__sketch_note(&sketch, plants[0].node, ESPL__NODE_DEAD);
+    espl__sketch_splice(&sketch, plants[0].node);
     take_out(0);
     plants[0].is_dead = true;
     links_agree();
-    ck_assert_uint_eq(sketch.nodes[1].flags, ESPL__NODE_MOVED | ESPL__NODE_NOTED);
-    ck_assert_uint_eq(sketch.nodes[2].flags, ESPL__NODE_MOVED | ESPL__NODE_NOTED);
-    ck_assert_uint_eq(sketch.nodes[3].flags, ESPL__NODE_FREE_LINK);
+    ck_assert_uint_eq(node_of(1)->flags, ESPL__NODE_MOVED | ESPL__NODE_NOTED);
+    ck_assert_uint_eq(node_of(2)->flags, ESPL__NODE_MOVED | ESPL__NODE_NOTED);
+    ck_assert_uint_eq(node_of(3)->flags, ESPL__NODE_FREE_LINK);
     noted_agree();
 }
 END_TEST
@@ -183,9 +335,9 @@ START_TEST(link_of_a_child_outlives_a_member_between)
 
     begin_sketch(3);
     (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3, .flags = flags}));
-    espl__sketch_splice(&sketch, 1);
-    ck_assert_uint_eq(sketch.nodes[2].parent, 0);
-    ck_assert_uint_eq(sketch.nodes[2].flags, ESPL__NODE_FREE_LINK);
+    espl__sketch_splice(&sketch, plants[1].node);
+    ck_assert_uint_eq(node_of(2)->parent, plants[0].node);
+    ck_assert_uint_eq(node_of(2)->flags, ESPL__NODE_FREE_LINK);
 }
 END_TEST
 
@@ -195,15 +347,17 @@ START_TEST(each_node_is_noted_once)
 
     begin_sketch(3);
     (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3}));
-    espl__sketch_note(&sketch, 2, ESPL__NODE_MOVED);
-    espl__sketch_note(&sketch, 1, ESPL__NODE_DEAD);
-    espl__sketch_note(&sketch, 2, ESPL__NODE_DEAD);
-    ck_assert_uint_eq(sketch.noted_count, 2);
-    ck_assert_uint_eq(sketch.noted[0], 2);
-    ck_assert_uint_eq(sketch.noted[1], 1);
-    ck_assert_uint_eq(sketch.nodes[2].flags & (ESPL__NODE_MOVED | ESPL__NODE_DEAD),
+    const uint32_t one = plants[1].node, two = plants[2].node;
+
+    espl__sketch_note(&sketch, two, ESPL__NODE_MOVED);
+    espl__sketch_note(&sketch, one, ESPL__NODE_DEAD);
+    espl__sketch_note(&sketch, two, ESPL__NODE_DEAD);
+    ck_assert_uint_eq(sketch.noted.count, 2);
+    ck_assert_uint_eq(espl__sketch_noted(&sketch, 0), two);
+    ck_assert_uint_eq(espl__sketch_noted(&sketch, 1), one);
+    ck_assert_uint_eq(node_of(2)->flags & (ESPL__NODE_MOVED | ESPL__NODE_DEAD),
                       ESPL__NODE_MOVED | ESPL__NODE_DEAD);
-    ck_assert_uint_eq(sketch.nodes[1].flags & ESPL__NODE_MOVED, 0);
+    ck_assert_uint_eq(node_of(1)->flags & ESPL__NODE_MOVED, 0);
 }
 END_TEST
 
@@ -211,21 +365,28 @@ END_TEST
 
 enum { R, A, B, C, D, E, F };
 
+// All nodes are asked for, so that each is a piece by itself.
 static void expect_layout(const uint32_t *order, const uint32_t *parent, const uint32_t *first,
                           const uint32_t *count, uint32_t size)
 {
-    ck_assert(espl__sketch_lay_out(&sketch));
-    const uint32_t begin = sketch.laid[0].begin;
+    for (uint32_t number = 0; number < plant_count; ++number) {
+        (void)node_of(number);
+    }
+    ck_assert(espl__sketch_lay_out(&sketch, load_numbers, load_count));
+    const espl__laid *const laid = espl__sketch_laid(&sketch, 0);
 
-    ck_assert_uint_eq(sketch.laid_count, 1);
-    ck_assert_uint_eq(sketch.laid[0].size, size);
+    ck_assert_uint_eq(sketch.laid.count, 1);
+    ck_assert_uint_eq(laid->size, size);
+    ck_assert_uint_eq(laid->end - laid->begin, size);
     for (uint32_t rank = 0; rank < size; ++rank) {
-        const uint32_t end = rank + 1 < size ? sketch.first[begin + rank + 1] : size;
+        const espl__piece *const piece = espl__sketch_piece(&sketch, laid->begin + rank);
+        const uint32_t end = rank + 1 < size ? piece[1].firsts : size;
 
-        ck_assert_uint_eq(sketch.order[begin + rank], order[rank]);
-        ck_assert_uint_eq(sketch.parent[begin + rank], parent[rank]);
-        ck_assert_uint_eq(sketch.first[begin + rank], first[rank]);
-        ck_assert_uint_eq(end - sketch.first[begin + rank], count[rank]);
+        ck_assert_uint_eq(piece->node, plants[order[rank]].node);
+        ck_assert_uint_eq(piece->position, rank);
+        ck_assert_uint_eq(piece->parents, parent[rank]);
+        ck_assert_uint_eq(piece->firsts, first[rank]);
+        ck_assert_uint_eq(end - piece->firsts, count[rank]);
     }
 }
 
@@ -233,125 +394,52 @@ START_TEST(worked_example_of_the_specification_has_these_arrays)
 {
     const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
     const uint32_t alone = ESPL__NO_SLOT;
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = 6});
+    const uint32_t solo = grove_plant(&g, &(grove_plan){.parent = &alone, .size = 1, .seed = 1});
 
     begin_sketch(7);
-    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 6}));
+    (void)load(run);
+    espl__sketch_restructure(&sketch, plants[R].node);
     expect_layout((uint32_t[]){R, A, B, C, D, E}, (uint32_t[]){ESPL__NO_SLOT, 0, 0, 1, 1, 2},
                   (uint32_t[]){1, 3, 5, 6, 6, 6}, (uint32_t[]){2, 2, 1, 0, 0, 0}, 6);
 
     // F comes from a hierarchy of its own.
-    (void)load(grove_plant(&g, &(grove_plan){.parent = &alone, .size = 1, .seed = 1}));
-    espl__sketch_link(&sketch, F, A, NONE);
-    espl__sketch_touch(&sketch, F);
+    (void)load(solo);
+    link_one(F, A, 2);
     expect_layout((uint32_t[]){R, A, B, C, D, F, E}, (uint32_t[]){ESPL__NO_SLOT, 0, 0, 1, 1, 1, 2},
                   (uint32_t[]){1, 3, 6, 7, 7, 7, 7}, (uint32_t[]){2, 3, 1, 0, 0, 0, 0}, 7);
-    ck_assert_uint_eq(sketch.laid[0].entrants, 1);
+    ck_assert_uint_eq(espl__sketch_laid(&sketch, 0)->entrants, 1);
     ck_assert_uint_eq(sketch.changed_count, 1);
+    layout_agrees();
 }
 END_TEST
 
-START_TEST(hierarchies_stand_in_order_of_their_roots_numbers)
+START_TEST(hierarchies_stand_by_loads_then_as_noted_then_as_made)
 {
     const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1};
+    const uint32_t one = grove_plant(&g, &(grove_plan){.parent = parent, .size = 4});
+    const uint32_t other = grove_plant(&g, &(grove_plan){.parent = parent, .size = 4, .seed = 1});
+    const espl__placement placement = espl__placement_identity();
 
     begin_sketch(8);
-    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 4}));
-    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 4, .seed = 1}));
-    unlink_one(2);
+    (void)load(one);
+    (void)load(other);
+    const uint32_t first = add_plant(make_node(ESPL__NO_SLOT, &placement, 0), &placement, false);
+    const uint32_t second = add_plant(make_node(ESPL__NO_SLOT, &placement, 0), &placement, false);
+
     unlink_one(7);
+    unlink_one(2);
     layout_agrees();
-    ck_assert_uint_eq(sketch.laid_count, 4);
-    ck_assert_uint_eq(sketch.order[0], 0);
-    ck_assert_uint_eq(sketch.order[3], 2);
-    ck_assert_uint_eq(sketch.order[4], 4);
-    ck_assert_uint_eq(sketch.order[7], 7);
-    ck_assert_uint_eq(sketch.laid[1].resident_begin, sketch.laid[1].resident_end);
-    ck_assert_uint_eq(sketch.laid[1].entrants, 1);
-}
-END_TEST
+    const uint32_t expected[] = {0, 4, 7, 2, first, second};
 
-// --- Memory ---
+    ck_assert_uint_eq(sketch.laid.count, 6);
+    for (uint32_t i = 0; i < 6; ++i) {
+        const espl__laid *const laid = espl__sketch_laid(&sketch, i);
 
-START_TEST(growth_past_the_slices_keeps_everything)
-{
-    uint32_t growths = 0;
-
-    for (uint32_t round = 0; round < 30; ++round) {
-        uint32_t run = 0;
-
-        plant_round(round, &run, 1);
-        begin_sketch(g.forest.runs[run].size);
-        (void)load(run);
-        ck_assert_ptr_null(sketch.own_block);
-        for (uint32_t edits = 0; edits < 12; ++edits) {
-            edit_one();
-        }
-        for (uint32_t i = 0; i < 100; ++i) {
-            const void *const nodes = sketch.nodes;
-
-            clone_one();
-            move_one();
-            if (sketch.nodes != nodes) {
-                ck_assert_ptr_eq(sketch.nodes, sketch.own_block);
-                worlds_agree();
-                growths += 1;
-            }
-        }
-        links_agree();
-        layout_agrees();
-        uproot(&run, 1);
+        ck_assert_uint_eq(laid->root, plants[expected[i]].node);
+        ck_assert_uint_eq(laid->load, i < 2 ? load_numbers[i] : NONE);
+        ck_assert_uint_eq(laid->entrants, i < 2 ? 0 : 1);
     }
-    ck_assert_uint_gt(growths, 60);
-}
-END_TEST
-
-START_TEST(reserve_without_memory_changes_nothing)
-{
-    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
-
-    begin_sketch(6);
-    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 6}));
-    for (uint32_t i = 0; i < 30; ++i) {
-        write_one();
-        move_one();
-    }
-    const espl__sketch before = sketch;
-    const size_t bytes = g.under.bytes;
-
-    test_heap_arm(&g.under, 1, true);
-    ck_assert(!espl__sketch_reserve_nodes(&sketch, 100));
-    ck_assert(!espl__sketch_reserve_written(&sketch, 1000));
-    ck_assert_uint_eq(g.under.failures, 2);
-    ck_assert_int_eq(memcmp(&before, &sketch, sizeof before), 0);
-    ck_assert_uint_eq(g.under.bytes, bytes);
-    worlds_agree();
-
-    test_heap_arm(&g.under, 0, false);
-    ck_assert(espl__sketch_reserve_nodes(&sketch, 100));
-    ck_assert(espl__sketch_reserve_written(&sketch, 1000));
-    ck_assert_uint_ge(sketch.capacity, sketch.count + 100);
-    ck_assert_uint_ge(sketch.written_capacity, sketch.written_count + 1000);
-    worlds_agree();
-    layout_agrees();
-}
-END_TEST
-
-START_TEST(nodes_past_all_bounds_are_refused_before_the_allocator_is_asked)
-{
-    begin_sketch(1);
-    test_heap_arm(&g.under, 0, false);
-    ck_assert(!espl__sketch_reserve_nodes(&sketch, UINT32_MAX / 4));
-    ck_assert_uint_eq(g.under.calls, 0);
-}
-END_TEST
-
-START_TEST(room_that_is_there_is_not_taken_again)
-{
-    begin_sketch(10);
-    test_heap_arm(&g.under, 0, false);
-    ck_assert(espl__sketch_reserve_nodes(&sketch, 10));
-    ck_assert(espl__sketch_reserve_written(&sketch, 0));
-    ck_assert_uint_eq(g.under.calls, 0);
 }
 END_TEST
 
@@ -359,14 +447,21 @@ static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/sketch");
     TCase *const loading = tcase_create("loading");
+    TCase *const knowing = tcase_create("knowing");
     TCase *const edits = tcase_create("edits");
-    TCase *const memory = tcase_create("memory");
 
     tcase_add_checked_fixture(loading, set_up, tear_down);
-    tcase_add_test(loading, loaded_hierarchy_is_laid_out_as_it_stands);
+    tcase_add_test(loading, loaded_hierarchy_is_as_it_stands_in_the_forest);
     tcase_add_test(loading, ghosts_are_spliced_out_and_no_world_moves);
     tcase_add_test(loading, clear_forgets_all_nodes);
     suite_add_tcase(suite, loading);
+
+    tcase_add_checked_fixture(knowing, set_up, tear_down);
+    tcase_add_test(knowing, only_nodes_that_were_asked_for_are_known);
+    tcase_add_test(knowing, reads_of_what_stands_in_the_forest_make_nothing_known);
+    tcase_add_test(knowing, an_edit_asks_for_the_node_its_parents_and_its_neighbours);
+    tcase_add_test(knowing, sketches_of_one_playback_share_marks_and_loads);
+    suite_add_tcase(suite, knowing);
 
     tcase_add_checked_fixture(edits, set_up, tear_down);
     tcase_add_test(edits, random_edits_agree_with_the_naive_tree);
@@ -375,15 +470,8 @@ static Suite *make_suite(void)
     tcase_add_test(edits, link_of_a_child_outlives_a_member_between);
     tcase_add_test(edits, each_node_is_noted_once);
     tcase_add_test(edits, worked_example_of_the_specification_has_these_arrays);
-    tcase_add_test(edits, hierarchies_stand_in_order_of_their_roots_numbers);
+    tcase_add_test(edits, hierarchies_stand_by_loads_then_as_noted_then_as_made);
     suite_add_tcase(suite, edits);
-
-    tcase_add_checked_fixture(memory, set_up, tear_down);
-    tcase_add_test(memory, growth_past_the_slices_keeps_everything);
-    tcase_add_test(memory, reserve_without_memory_changes_nothing);
-    tcase_add_test(memory, nodes_past_all_bounds_are_refused_before_the_allocator_is_asked);
-    tcase_add_test(memory, room_that_is_there_is_not_taken_again);
-    suite_add_tcase(suite, memory);
     return suite;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Worlds of a sketch, at any moment of the editing and laid out.
-#include "tests/tree/plants.h"
+#include "tests/tree/laid_plants.h"
+#include "tests/tree/plant_edits.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,7 +21,17 @@ START_TEST(worlds_are_those_of_a_full_recomputation_after_every_edit)
         (void)load(run[1]);
         for (uint32_t edits = 0; edits < 40; ++edits) {
             edit_one();
-            worlds_agree();
+            if (round % 2 == 0) {
+                worlds_agree();
+            } else {
+                // One by itself, so that the others stay unknown.
+                const uint32_t number = any_living();
+                const espl_pose expected = plain_world(number);
+                const espl_pose world = espl__sketch_world(&sketch, plants[number].node);
+
+                ck_assert(grove_same(&expected, &world));
+                layout_agrees();
+            }
         }
         layout_agrees();
         uproot(run, 2);
@@ -37,13 +48,13 @@ START_TEST(extra_that_children_see_is_the_next_own_one_above)
     begin_sketch(4);
     (void)load(grove_plant(
         &g, &(grove_plan){.parent = parent, .size = 4, .flags = flags, .has_extras = true}));
-    const espl__extra top = espl__sketch_placement(&sketch, 0).extra;
-    const espl__extra seen = espl__sketch_extra(&sketch, 2);
+    const espl__extra top = espl__sketch_placement(&sketch, plants[0].node).extra;
+    const espl__extra seen = espl__sketch_extra(&sketch, plants[2].node);
 
     ck_assert(!espl__extra_is_default(&top));
     ck_assert_int_eq(memcmp(&seen, &top, sizeof top), 0);
-    espl__sketch_unlink(&sketch, 1);
-    const espl__extra alone = espl__sketch_extra(&sketch, 2);
+    espl__sketch_unlink(&sketch, plants[1].node);
+    const espl__extra alone = espl__sketch_extra(&sketch, plants[2].node);
     ck_assert_int_eq(memcmp(&alone, &plain, sizeof plain), 0);
 }
 END_TEST
@@ -62,13 +73,13 @@ START_TEST(extra_that_a_copy_shows_is_the_next_own_one_above)
     plants[0].placement.extra = (espl__extra){{4, 5, 6}, 7};
     tell_placement(0);
     worlds_agree();
-    ck_assert_uint_eq(espl__sketch_placement(&sketch, 2).extra.context, 7);
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, plants[2].node).extra.context, 7);
     change_inherit(2, ESPL_KEEP_X);
     plants[0].placement.extra.context = 8;
     tell_placement(0);
     worlds_agree();
-    ck_assert_uint_eq(espl__sketch_placement(&sketch, 1).extra.context, 8);
-    ck_assert_uint_eq(espl__sketch_placement(&sketch, 2).extra.context, 7);
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, plants[1].node).extra.context, 8);
+    ck_assert_uint_eq(espl__sketch_placement(&sketch, plants[2].node).extra.context, 7);
     layout_agrees();
 }
 END_TEST
@@ -118,10 +129,89 @@ START_TEST(stretch_alone_moves_what_hangs_below)
     (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 3}));
     plants[1].placement.extra.stretch[1] = 3;
     tell_placement(1);
-    ck_assert_uint_ne(sketch.nodes[1].flags & ESPL__NODE_RESTRETCHED, 0);
+    ck_assert_uint_ne(node_of(1)->flags & ESPL__NODE_RESTRETCHED, 0);
+    layout_agrees();
+    // The node itself, which stays, and what hangs below it.
+    ck_assert_uint_eq(sketch.changed_count, 2);
+    ck_assert_uint_eq(sketch.known.count, 2);
     worlds_agree();
     layout_agrees();
-    ck_assert(!grove_same(&sketch.worlds[2], &g.forest.world[sketch.nodes[2].slot]));
+    ck_assert(
+        !grove_same(espl__node_world(&sketch, node_of(2)), &g.forest.world[node_of(2)->slot]));
+}
+END_TEST
+
+// What passes a frame on has the world it had, but shows another stretch: asked for or not, without
+// a transform or with the flag to copy its parent.
+START_TEST(stretch_alone_goes_through_what_passes_it_on)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 2, 3};
+    const uint8_t flags[] = {0, 0, ESPL__SLOT_PASS, ESPL__SLOT_PASS, 0};
+    const uint8_t inherit[] = {0, 0, ESPL_COPY_PARENT, ESPL_COPY_PARENT, 0};
+    const bool copies = _i % 2 == 1;
+    const uint32_t known = (uint32_t)_i / 2;
+
+    begin_sketch(known);
+    (void)load(grove_plant(&g, &(grove_plan){.parent = parent,
+                                             .size = 5,
+                                             .flags = copies ? NULL : flags,
+                                             .inherit = copies ? inherit : NULL}));
+    for (uint32_t i = 0; i < known; ++i) {
+        (void)node_of(4 - i);
+    }
+    plants[1].placement.extra.stretch[1] = 3;
+    tell_placement(1);
+    layout_agrees();
+    worlds_agree();
+    const espl_pose world = espl__sketch_world(&sketch, plants[4].node);
+
+    ck_assert(!grove_same(&world, &g.forest.world[plants[4].node]));
+}
+END_TEST
+
+// A whole stretch is computed where one world in it may differ; what counts is what does.
+START_TEST(stretches_count_what_differs)
+{
+    enum { WIDTH = 100 };
+    uint32_t parent[2 + WIDTH] = {ESPL__NO_SLOT};
+    uint8_t inherit[2 + WIDTH] = {0};
+
+    // Half of the children keep all there is.
+    for (uint32_t rank = 2; rank < 2 + WIDTH; ++rank) {
+        parent[rank] = 1;
+        inherit[rank] = rank % 2 == 0 ? 0x7f : 0;
+    }
+    begin_sketch(4);
+    (void)load(
+        grove_plant(&g, &(grove_plan){.parent = parent, .size = 2 + WIDTH, .inherit = inherit}));
+    plants[1].placement.local.position[0] += 1;
+    tell_placement(1);
+    layout_agrees();
+    ck_assert_uint_eq(sketch.changed_count, 1 + WIDTH / 2);
+    ck_assert_uint_eq(sketch.worlds.count, 1 + WIDTH);
+    ck_assert_uint_eq(sketch.pieces.count, 3);
+}
+END_TEST
+
+// Where nothing in a stretch differs, what hangs below it is not looked at.
+START_TEST(stretch_that_keeps_all_there_is_ends_the_walk)
+{
+    enum { WIDTH = 50 };
+    uint32_t parent[2 + 2 * WIDTH] = {ESPL__NO_SLOT};
+    uint8_t inherit[2 + 2 * WIDTH] = {0};
+
+    for (uint32_t i = 0; i < WIDTH; ++i) {
+        parent[2 + i] = 1;
+        parent[2 + WIDTH + i] = 2 + i;
+        inherit[2 + i] = 0x7f;
+    }
+    begin_sketch(4);
+    (void)load(grove_plant(
+        &g, &(grove_plan){.parent = parent, .size = 2 + 2 * WIDTH, .inherit = inherit}));
+    plants[1].placement.local.position[0] += 1;
+    tell_placement(1);
+    layout_agrees();
+    ck_assert_uint_eq(sketch.changed_count, 1);
 }
 END_TEST
 
@@ -137,12 +227,13 @@ START_TEST(world_that_is_not_finite_is_told_wherever_it_hangs)
         plants[node].placement.local.scale =
             FLT_MAX; // with the positions below it: past all bounds
         tell_placement(node);
-        ck_assert(!espl__sketch_lay_out(&sketch));
+        ck_assert(!espl__sketch_lay_out(&sketch, load_numbers, load_count));
+        ck_assert(!espl__sketch_has_failed(&sketch));
 
         // Mended, it is told no longer.
         plants[node].placement.local.scale = 1;
         espl__sketch_clear(&sketch);
-        plant_count = 0;
+        plant_count = load_count = 0;
         (void)load(run);
         plants[node].placement.local.scale = 1;
         tell_placement(node);
@@ -240,7 +331,7 @@ START_TEST(tame_sketch_never_had_a_world_that_is_not_finite)
             edit_wildly(round);
             is_finite = is_finite && all_worlds_are_finite();
         }
-        const bool is_tame = espl__sketch_is_tame(&sketch);
+        const bool is_tame = espl__sketch_is_tame(&sketch, load_numbers, load_count);
 
         ck_assert(is_finite || !is_tame);
         tame += is_tame;
@@ -264,8 +355,8 @@ START_TEST(ordinary_hierarchy_is_tame_however_large)
         g.forest.local[grove_slot(&g, run, rank)].scale = rank % 2 == 0 ? 1.0f : -0.5f;
     }
     begin_sketch(GROVE_LIMIT);
-    (void)espl__sketch_load(&sketch, run);
-    ck_assert(espl__sketch_is_tame(&sketch));
+    (void)tell_load(run);
+    ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));
 
     // A value that was written counts even when it is written over, until the sketch is cleared.
     for (uint32_t i = 0; i < 2; ++i) {
@@ -275,14 +366,103 @@ START_TEST(ordinary_hierarchy_is_tame_however_large)
         placement.kept.flags = i == 0 ? 0 : ESPL_KEEP_Y;
         ck_assert(espl__sketch_reserve_written(&sketch, 2));
         *y = FLT_MAX / 2;
-        espl__sketch_write(&sketch, 5, &placement);
+        espl__sketch_write(&sketch, grove_slot(&g, run, 5), &placement);
         *y = 0;
-        espl__sketch_write(&sketch, 5, &placement);
-        ck_assert(!espl__sketch_is_tame(&sketch));
+        espl__sketch_write(&sketch, grove_slot(&g, run, 5), &placement);
+        ck_assert(!espl__sketch_is_tame(&sketch, load_numbers, load_count));
         espl__sketch_clear(&sketch);
-        (void)espl__sketch_load(&sketch, run);
-        ck_assert(espl__sketch_is_tame(&sketch));
+        load_count = 0;
+        (void)tell_load(run);
+        ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));
     }
+}
+END_TEST
+
+// A chain of copies of what was written once reaches as far as all of them do.
+START_TEST(each_copy_of_what_was_written_counts)
+{
+    const uint32_t alone = ESPL__NO_SLOT;
+
+    for (uint32_t copies = 0; copies < 3; ++copies) {
+        begin_sketch(3);
+        (void)load(grove_plant(&g, &(grove_plan){.parent = &alone, .size = 1}));
+        plants[0].placement = espl__placement_identity();
+        plants[0].placement.local.scale = 0x1p60f;
+        plants[0].placement.local.position[0] = 0x1p10f;
+        tell_placement(0);
+        for (uint32_t i = 0; i < copies; ++i) {
+            const uint32_t node = make_node(plants[0].node, &plants[0].placement, 0);
+
+            link_one(add_plant(node, &plants[0].placement, false), i, 0);
+        }
+        ck_assert_int_eq(espl__sketch_is_tame(&sketch, load_numbers, load_count), copies == 0);
+        ck_assert_int_eq(espl__sketch_lay_out(&sketch, load_numbers, load_count), copies < 2);
+    }
+}
+END_TEST
+
+// What never had a child ends every chain that it is in: one of a thousand counts.
+START_TEST(leaves_count_once_and_parents_each)
+{
+    enum { LEAVES = 1000 };
+    uint32_t parent[LEAVES + 1] = {ESPL__NO_SLOT};
+
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = LEAVES + 1});
+    for (uint32_t rank = 0; rank <= LEAVES; ++rank) {
+        g.forest.local[grove_slot(&g, run, rank)].scale = 1.5f;
+    }
+    ck_assert(espl__propagate_at(&g.forest, run, 0) && espl__propagate_below(&g.forest, run, 0));
+    begin_sketch(4);
+    (void)load(run);
+    ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));
+
+    // Written and made ones too.
+    for (uint32_t i = 1; i <= LEAVES / 2; ++i) {
+        plants[i].placement.local.position[1] = 3;
+        tell_placement(i);
+    }
+    for (uint32_t i = 0; i < 20; ++i) {
+        const uint32_t node = make_node(ESPL__NO_SLOT, &plants[1].placement, 0);
+
+        link_one(add_plant(node, &plants[1].placement, false), 0, 0);
+    }
+    ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));
+    layout_agrees();
+
+    // Once they were a chain, though they are one no longer.
+    for (uint32_t i = 2; i <= 150; ++i) {
+        move_to(i, i - 1, 0);
+    }
+    for (uint32_t i = 2; i <= 150; ++i) {
+        move_to(i, 0, 0);
+    }
+    ck_assert(!espl__sketch_is_tame(&sketch, load_numbers, load_count));
+}
+END_TEST
+
+// At each moment a node has one placement: the worst that it ever had counts.
+START_TEST(writes_of_one_node_count_once)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0};
+
+    begin_sketch(4);
+    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = 2}));
+    for (uint32_t i = 0; i < 500; ++i) {
+        plants[0].placement.local.scale = 0x1p20f;
+        plants[0].placement.local.position[0] = (float)i;
+        tell_placement(0);
+    }
+    ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));
+
+    // Also where it was made with it.
+    espl__placement placement = espl__placement_identity();
+    placement.local.scale = 0x1p100f;
+    const uint32_t made = add_plant(make_node(ESPL__NO_SLOT, &placement, 0), &placement, false);
+
+    ck_assert(!espl__sketch_is_tame(&sketch, load_numbers, load_count));
+    plants[made].placement.local.scale = 1;
+    tell_placement(made);
+    ck_assert(!espl__sketch_is_tame(&sketch, load_numbers, load_count));
 }
 END_TEST
 
@@ -304,8 +484,8 @@ START_TEST(kept_scale_counts_for_what_hangs_below)
         plants[2].placement.local.position[0] = 0x1p40f;
         tell_placement(2);
         worlds_agree();
-        ck_assert_int_eq(espl__sketch_is_tame(&sketch), i == 0);
-        ck_assert_int_eq(espl__sketch_lay_out(&sketch), i == 0);
+        ck_assert_int_eq(espl__sketch_is_tame(&sketch, load_numbers, load_count), i == 0);
+        ck_assert_int_eq(espl__sketch_lay_out(&sketch, load_numbers, load_count), i == 0);
     }
 }
 END_TEST
@@ -360,11 +540,17 @@ static Suite *make_suite(void)
     tcase_add_test(worlds, layout_stops_at_a_node_that_keeps_all_there_is);
     tcase_add_test(worlds, layout_recomputes_what_hangs_below_a_write_and_no_more);
     tcase_add_test(worlds, stretch_alone_moves_what_hangs_below);
+    tcase_add_loop_test(worlds, stretch_alone_goes_through_what_passes_it_on, 0, 10);
+    tcase_add_test(worlds, stretches_count_what_differs);
+    tcase_add_test(worlds, stretch_that_keeps_all_there_is_ends_the_walk);
     tcase_add_test(worlds, world_that_is_not_finite_is_told_wherever_it_hangs);
     suite_add_tcase(suite, worlds);
 
     tcase_add_checked_fixture(bounds, set_up, tear_down);
     tcase_add_test(bounds, tame_sketch_never_had_a_world_that_is_not_finite);
+    tcase_add_test(bounds, leaves_count_once_and_parents_each);
+    tcase_add_test(bounds, writes_of_one_node_count_once);
+    tcase_add_test(bounds, each_copy_of_what_was_written_counts);
     tcase_add_test(bounds, kept_scale_counts_for_what_hangs_below);
     tcase_add_test(bounds, ordinary_hierarchy_is_tame_however_large);
     suite_add_tcase(suite, bounds);

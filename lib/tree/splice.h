@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Small edits of one run at once, of the two kinds that most are: whole subtrees go, and copies of
+// other trees come in behind the last child of a node. Those that stay keep their order, so that
+// the run is rewritten in one pass from the first rank that changes.
+//
+// In breadth-first order each level of a subtree is one range of ranks. So every edit is an event
+// for each of its levels: ranks that go, or a gap between ranks where nodes come in.
+#ifndef ESPALIER_LIB_TREE_SPLICE_H
+#define ESPALIER_LIB_TREE_SPLICE_H
+
+#include "lib/tree/forest.h"
+
+/// Most of everything in one splice; what is larger is not to be spliced.
+enum {
+    ESPL__SPLICE_EDITS = 32,
+    ESPL__SPLICE_EVENTS = 128,
+    ESPL__SPLICE_MADE = 256,
+    ESPL__SPLICE_RANKS = 1024, ///< from the first one that changes
+};
+
+/// A tree to be copied: the owned closure of a slot, breadth-first.
+typedef struct espl__recipe {
+    uint32_t size, levels;
+    const uint32_t *slots;   // [size] that are copied
+    const uint32_t *parents; // [size] position of the parent; of the first: ESPL__NO_SLOT
+    const uint32_t *starts;  // [levels + 1] position where a level begins; the last is the size
+} espl__recipe;
+
+/// One edit.
+typedef struct espl__splice_edit {
+    const espl__recipe *recipe; // NULL: the subtree of `rank` goes; else a copy comes below it
+    uint32_t rank;
+    uint32_t made; // of a copy: its first node among all that are made
+} espl__splice_edit;
+
+typedef struct espl__splice_event {
+    uint32_t gap;      // rank before which nodes come in, or the first rank that goes
+    uint32_t count;    // of them
+    uint32_t edit;     // whose
+    uint32_t level;    // of it
+    uint32_t above;    // event of the level above; of the first level: rank of the parent
+    uint32_t position; // of what comes in: rank to be of the first
+} espl__splice_event;
+
+typedef struct espl__splice {
+    const espl__forest *forest;
+    uint32_t run;
+    espl__splice_edit edits[ESPL__SPLICE_EDITS];
+    uint32_t edit_count;
+    espl__splice_event events[ESPL__SPLICE_EVENTS];
+    uint8_t order[ESPL__SPLICE_EVENTS]; // [event_count] events by rank, once sorted
+    uint32_t event_count;
+    uint32_t made, gone; // nodes
+} espl__splice;
+
+_Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX + 1, "an event's number is a byte");
+
+/// Begin with a run that has neither ghosts nor side arrays.
+void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32_t run);
+/// Add a subtree that goes. @return false where that cannot be done here: it is the root's, it goes
+/// already, something comes in below it, or there is too much. The splice is of no use then.
+bool espl__splice_cut(espl__splice *splice, uint32_t rank);
+/// Add a copy that comes in behind the last child of a rank. @return false likewise.
+bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe *recipe);
+/// Sort the events. @return false where too many ranks change.
+bool espl__splice_sort(espl__splice *splice);
+
+/// Rewrite the run's links. It has slots for all that come in. Cannot fail.
+/// @param forest  the splice's, to be written.
+/// @param slots   [made] out: where each node that comes in stands; by edit, then position.
+void espl__splice_commit(espl__splice *splice, espl__forest *forest, uint32_t *slots);
+
+#endif
