@@ -106,9 +106,9 @@ typedef enum espl_log_level {
 } espl_log_level;
 
 /// What a world says, and to whom. All zero: messages go nowhere; a trap prints to stderr and
-/// aborts.
+/// aborts. Grows at the end only.
 typedef struct espl_hooks {
-    /// Passed to both functions.
+    /// Passed to all of them.
     void *user;
     /// Receive one line without a newline. A refused call names the entity, the operation and the
     /// rule. Called from the thread of the call, so by several at once where several read; must not
@@ -117,6 +117,15 @@ typedef struct espl_hooks {
     /// Receive a programmer's fault found by a checked build. When it returns, the call that
     /// trapped answers with its error status.
     void (*trap)(void *user, const char *file, int line, const char *condition);
+    /// Be told where espl_play() and espl_sync() play ("playback"), where each stage begins and
+    /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's
+    /// timeline. Names live as long as the world; begin and end pair up and nest. Called from the
+    /// thread that plays; must not call the library.
+    void (*trace)(void *user, const char *name, bool begins);
+    /// Return the time in nanoseconds from any start, for the timings of a report; NULL: the
+    /// system's monotonic clock. Called from the thread that plays, and only where a report is
+    /// asked for; must not call the library.
+    uint64_t (*clock)(void *user);
 } espl_hooks;
 
 #ifdef __cplusplus

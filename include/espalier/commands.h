@@ -8,6 +8,7 @@
 #ifndef ESPALIER_COMMANDS_H
 #define ESPALIER_COMMANDS_H
 
+#include <espalier/tree.h>
 #include <espalier/write.h>
 
 #ifdef __cplusplus
@@ -36,11 +37,13 @@ typedef struct espl_recorder espl_recorder;
 ESPL_API ESPL_NODISCARD espl_status espl_commands_create(espl_world *world, uint32_t lanes,
                                                          espl_commands **out);
 
-/// Destroy a commands object in any state; what it still holds is dropped. NULL is allowed.
+/// Destroy a commands object in any state; what it still holds is dropped. NULL is allowed. Not from
+/// a callback that was handed its payloads: a fault, heard by the trap, that does nothing.
 ESPL_API void espl_commands_destroy(espl_commands *commands);
 
-/// Empty it for the next recording and keep its memory. Its pending handles become foreign.
-/// A submitted object is withdrawn.
+/// Empty it for the next recording and keep its memory, so that recording the same again takes none.
+/// Its pending handles become foreign, for 2^23 resets of any objects to come. A submitted object is withdrawn. Not from a callback that was
+/// handed its payloads: a fault, heard by the trap, that does nothing.
 ESPL_API void espl_commands_reset(espl_commands *commands);
 
 /// Return the recorder of a lane, NULL past the last. It lives as long as the commands object.
@@ -125,6 +128,130 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, u
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, uint32_t flags);
 
+/// What to create from nothing. All zero: a solo without components. Grows at the end only.
+typedef struct espl_creation_def {
+    /// [value_count] its components with their values, without repeats; copied. ESPL_PLACEMENT's
+    /// value is an espl_transform, as espl_change_def has it.
+    const espl_component_value *values;
+    size_t value_count; ///< At most ESPL_SET_LIMIT.
+    espl_entity parent; ///< Null: none. May be pending.
+    espl_entity before; ///< Sibling to stand before; null: last.
+    espl_link link;     ///< To the parent.
+    espl_orphan orphan; ///< When the parent is dead.
+    espl_place place;   ///< How to read the placement; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
+    uint32_t inherit;   ///< Inherit flags under the parent; a placement is needed for them.
+} espl_creation_def;
+
+/// Record the creation of entities, all alike.
+///
+/// @param count    0 records nothing.
+/// @param pending  [count] handles of the entities to be; may be NULL.
+/// Refused when recorded as the others, and with ESPL_ERR_NO_COMPONENT.
+ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
+                                                       const espl_creation_def *def, size_t count,
+                                                       espl_entity *pending);
+
+// --- Components ---
+
+/// Record espl_change(). The values are copied; of a placement the value is checked and normalised
+/// now. Refused now with ESPL_ERR_NO_COMPONENT and ESPL_ERR_ARGUMENT too, as espl_change().
+ESPL_API ESPL_NODISCARD espl_status espl_record_change(espl_recorder *recorder, uint32_t key,
+                                                       espl_entity entity,
+                                                       const espl_change_def *change);
+/// Record espl_add().
+ESPL_API ESPL_NODISCARD espl_status espl_record_add(espl_recorder *recorder, uint32_t key,
+                                                    espl_entity entity, espl_component component,
+                                                    const void *data, size_t size);
+/// Record espl_remove().
+ESPL_API ESPL_NODISCARD espl_status espl_record_remove(espl_recorder *recorder, uint32_t key,
+                                                       espl_entity entity,
+                                                       espl_component component);
+/// Record espl_set(): at playback an entity that lacks the component is ESPL_ERR_NO_COMPONENT.
+ESPL_API ESPL_NODISCARD espl_status espl_record_set(espl_recorder *recorder, uint32_t key,
+                                                    espl_entity entity, espl_component component,
+                                                    const void *data, size_t size);
+/// Record espl_enable().
+ESPL_API ESPL_NODISCARD espl_status espl_record_enable(espl_recorder *recorder, uint32_t key,
+                                                       espl_entity entity, espl_extent extent);
+/// Record espl_disable().
+ESPL_API ESPL_NODISCARD espl_status espl_record_disable(espl_recorder *recorder, uint32_t key,
+                                                        espl_entity entity, espl_extent extent);
+
+// --- Callbacks ---
+
+/// Number of a registered callback; 0 names none.
+typedef uint32_t espl_callback;
+
+/// Callbacks a world can hold.
+#define ESPL_CALLBACK_LIMIT 256
+
+/// What one espl_record_call() recorded.
+typedef struct espl_payload {
+    const void *data; ///< [size] aligned as it was recorded; NULL where the size is 0.
+    size_t size;
+    uint32_t key;
+    uint32_t lane, index; ///< Where it was recorded.
+} espl_payload;
+
+/// All payloads for one callback in one playback, in playback order. They are there until the
+/// function returns.
+typedef struct espl_calls {
+    espl_world *world;
+    const espl_commands *commands; ///< Played: espl_commands_resolve() answers.
+    const espl_payload *payloads;  ///< [count]
+    size_t count;                  ///< At least 1.
+} espl_calls;
+
+/// A kind of command that is the user's own. Grows at the end only.
+typedef struct espl_callback_def {
+    const char *name; ///< For traces; copied. 1 to 255 bytes.
+    void *user;       ///< Passed to the function.
+    /// Called once a playback that has payloads for it, when all else of that playback is done and
+    /// seen, callback by callback in order of registration, on the thread that plays. It may read,
+    /// write transforms and components, record into other commands, and reset, submit or destroy
+    /// them. Structural calls answer ESPL_ERR_BUSY, recording into the commands that are played
+    /// ESPL_ERR_PLAYED.
+    void (*function)(void *user, const espl_calls *calls);
+} espl_callback_def;
+
+/// Register a callback. Structural. It stays for the life of the world.
+///
+/// @param out  its number, unchanged when refused. Numbers count up in order of registration.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (name, or no function), ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY,
+///         ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_callback_register(espl_world *world,
+                                                           const espl_callback_def *def,
+                                                           espl_callback *out);
+
+/// Largest alignment of a payload.
+#define ESPL_PAYLOAD_ALIGNMENT_LIMIT 256
+
+/// Record one payload for a callback. At playback it is never refused.
+///
+/// @param callback   No such callback: ESPL_ERR_ARGUMENT.
+/// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
+///                   business: espl_commands_resolve() tells what they became.
+/// @param size       Any up to UINT32_MAX; 0 is a call without data.
+/// @param alignment  Power of two up to ESPL_PAYLOAD_ALIGNMENT_LIMIT; 0 means 1.
+ESPL_API ESPL_NODISCARD espl_status espl_record_call(espl_recorder *recorder, uint32_t key,
+                                                     espl_callback callback, const void *data,
+                                                     size_t size, size_t alignment);
+
+/// Stages of a playback.
+typedef enum espl_stage {
+    ESPL_STAGE_ORDER = 0,    ///< Commands of all lanes in one order.
+    ESPL_STAGE_CLASSIFY = 1, ///< Handles become places.
+    ESPL_STAGE_GROUP = 2,    ///< What may depend on each other comes together.
+    ESPL_STAGE_PLAN = 3,     ///< Carried out on scratch; all memory is taken.
+    ESPL_STAGE_CHANGE = 4,   ///< Entities and rows.
+    ESPL_STAGE_PATCH = 5,    ///< Hierarchies and transforms.
+    ESPL_STAGE_REPORT = 6,   ///< The account, and the callbacks.
+    ESPL_STAGE_COUNT = 7,
+} espl_stage;
+
+/// Return the name of a stage, "order" for example; "unknown stage" for any other number.
+ESPL_API const char *espl_stage_name(espl_stage stage);
+
 /// Reasons counted by a report: index with the negated status.
 #define ESPL_REASON_COUNT 19
 /// Where a command was recorded.
@@ -133,7 +260,7 @@ typedef struct espl_command_place {
     uint32_t index; ///< In the lane, from 0.
 } espl_command_place;
 
-/// Account of one playback: accepted == applied + refused, always.
+/// Account of one playback: accepted == applied + refused, always. Grows at the end only.
 typedef struct espl_report {
     size_t accepted;                      ///< Commands that were recorded.
     size_t applied;                       ///< Carried out, those with a remark included.
@@ -143,11 +270,17 @@ typedef struct espl_report {
     espl_command_place first_refused[ESPL_REASON_COUNT]; ///< First of each reason in playback
                                                          ///< order; valid where the count is not 0.
     size_t created;                                      ///< Entities made.
-    size_t destroyed;     ///< Entities destroyed that lived before the playback.
-    size_t row_moves;     ///< Rows moved between archetypes.
-    size_t groups;        ///< Independent groups of hierarchies.
-    size_t rebuilt_nodes; ///< Nodes in hierarchies that were laid out anew.
-    size_t visited_nodes; ///< World transforms recomputed.
+    size_t destroyed;                    ///< Entities destroyed that lived before the playback.
+    size_t row_moves;                    ///< Rows moved between archetypes.
+    size_t groups;                       ///< Independent groups of hierarchies.
+    size_t rebuilt_nodes;                ///< Nodes in hierarchies that were laid out anew.
+    size_t visited_nodes;                ///< World transforms recomputed.
+    uint64_t stage_ns[ESPL_STAGE_COUNT]; ///< Time spent in each stage, nanoseconds.
+    size_t pendings;      ///< Creations that were recorded, as counted by pending handles.
+    size_t largest_group; ///< Commands in the largest group.
+    size_t moved_nodes;   ///< Nodes that came to stand in another slot, made ones included.
+    size_t row_batches;   ///< Batches in which rows were made, moved and removed.
+    size_t calls;         ///< Payloads handed to callbacks.
 } espl_report;
 
 /// Carry the commands out now. Structural.
@@ -164,12 +297,17 @@ ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_commands *
                                               espl_report *report);
 
 /// Put commands in line for espl_sync(). Submitting twice, or after playing, is refused with
-/// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED.
+/// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED. They may still be recorded into, and played by espl_play(),
+/// which takes them out of the line.
 ESPL_API ESPL_NODISCARD espl_status espl_commands_submit(espl_commands *commands);
 
-/// Play every submitted commands object in order of submission.
+/// Play every commands object that was submitted before this call, in order of submission: one, its
+/// callbacks, then the next. What a callback submits waits for the next call, so that a callback
+/// that submits each time is no endless loop; what it records into an object that stands in line
+/// behind is played in this one.
 ///
-/// @param report  NULL, or the sum of the accounts.
+/// @param report  NULL, or the sum of the accounts of what was played; of `largest_group` the
+///                largest.
 /// @return as espl_play(). On a refusal the object concerned and those behind it stay in line.
 ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report);
 
@@ -186,6 +324,132 @@ ESPL_API ESPL_NODISCARD espl_status espl_commands_resolve(const espl_commands *c
 /// no such command or it was not played yet.
 ESPL_API espl_status espl_commands_result(const espl_commands *commands, uint32_t lane,
                                           uint32_t index);
+
+// --- Short forms of common recordings ---
+
+/// All zero, in C and in C++: the default of every description.
+// clang-format off
+#ifdef __cplusplus
+#define ESPL_ZERO {}
+#else
+#define ESPL_ZERO {0}
+#endif
+// clang-format on
+
+/// Record one clone of a prefab.
+///
+/// @param parent   Null: none, and `local` is relative to the world.
+/// @param local    Relative to the parent; NULL: as the prefab stands.
+/// @param pending  Handle of the clone to be; may be NULL.
+static inline ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key,
+                                                           espl_entity prefab, espl_entity parent,
+                                                           const espl_transform *local,
+                                                           espl_entity *pending)
+{
+    espl_instance_def def = ESPL_ZERO;
+
+    def.source = prefab;
+    def.parent = parent;
+    if (local != NULL) {
+        def.place = ESPL_PLACE_LOCAL;
+        def.transform = *local;
+    }
+    return espl_record_instantiate(recorder, key, &def, 1, pending);
+}
+
+/// Record espl_set_local_position().
+static inline ESPL_NODISCARD espl_status espl_record_set_local_position(espl_recorder *recorder,
+                                                                        uint32_t key,
+                                                                        espl_entity entity,
+                                                                        const float position[3])
+{
+    espl_write write = ESPL_ZERO;
+
+    write.entity = entity;
+    write.kind = ESPL_WRITE_LOCAL_POSITION;
+    for (int i = 0; i < 3; ++i) {
+        write.value.position[i] = position[i];
+    }
+    return espl_record_write(recorder, key, &write);
+}
+
+/// Record espl_set_local_rotation().
+static inline ESPL_NODISCARD espl_status espl_record_set_local_rotation(espl_recorder *recorder,
+                                                                        uint32_t key,
+                                                                        espl_entity entity,
+                                                                        const float rotation[4])
+{
+    espl_write write = ESPL_ZERO;
+
+    write.entity = entity;
+    write.kind = ESPL_WRITE_LOCAL_ROTATION;
+    for (int i = 0; i < 4; ++i) {
+        write.value.rotation[i] = rotation[i];
+    }
+    return espl_record_write(recorder, key, &write);
+}
+
+/// Record espl_set_local_scale().
+static inline ESPL_NODISCARD espl_status espl_record_set_local_scale(espl_recorder *recorder,
+                                                                     uint32_t key,
+                                                                     espl_entity entity,
+                                                                     float scale)
+{
+    espl_write write = ESPL_ZERO;
+
+    write.entity = entity;
+    write.kind = ESPL_WRITE_LOCAL_SCALE;
+    write.value.scale = scale;
+    return espl_record_write(recorder, key, &write);
+}
+
+/// Record espl_attach() as the last child, owned; the world placement stays.
+static inline ESPL_NODISCARD espl_status espl_record_attach_keep_world(espl_recorder *recorder,
+                                                                       uint32_t key,
+                                                                       espl_entity child,
+                                                                       espl_entity parent)
+{
+    return espl_record_attach(recorder, key, child, parent, NULL);
+}
+
+/// Record espl_attach() as the last child, owned; the local placement stays.
+static inline ESPL_NODISCARD espl_status espl_record_attach_keep_local(espl_recorder *recorder,
+                                                                       uint32_t key,
+                                                                       espl_entity child,
+                                                                       espl_entity parent)
+{
+    espl_attach_options options = ESPL_ZERO;
+
+    options.position = options.rotation = options.scale = ESPL_STAY_LOCAL;
+    return espl_record_attach(recorder, key, child, parent, &options);
+}
+
+/// Record espl_add() of the value that a pointer points to.
+#define ESPL_RECORD_ADD(recorder, key, entity, component, pointer) \
+    espl_record_add((recorder), (key), (entity), (component), (pointer), sizeof *(pointer))
+
+/// Record espl_set() of the value that a pointer points to.
+#define ESPL_RECORD_SET(recorder, key, entity, component, pointer) \
+    espl_record_set((recorder), (key), (entity), (component), (pointer), sizeof *(pointer))
+
+/// Record one payload for a callback: the value that a pointer points to, with its alignment, which
+/// is at most ESPL_PAYLOAD_ALIGNMENT_LIMIT.
+#define ESPL_RECORD_CALL(recorder, key, callback, pointer)                        \
+    espl_record_call((recorder), (key), (callback), (pointer), sizeof *(pointer), \
+                     ESPL_ALIGNMENT_OF(pointer))
+
+/// Alignment of what a pointer points to. Where the compiler cannot tell, the largest that its size
+/// allows, which is at least that.
+#if defined(__GNUC__)
+#define ESPL_ALIGNMENT_OF(pointer) __alignof__(*(pointer))
+#elif defined(__cplusplus)
+#define ESPL_ALIGNMENT_OF(pointer) alignof(decltype(*(pointer)))
+#else
+#define ESPL_ALIGNMENT_OF(pointer)                                                 \
+    ((sizeof *(pointer) & (~sizeof *(pointer) + 1)) < ESPL_PAYLOAD_ALIGNMENT_LIMIT \
+         ? (sizeof *(pointer) & (~sizeof *(pointer) + 1))                          \
+         : (size_t)ESPL_PAYLOAD_ALIGNMENT_LIMIT)
+#endif
 
 #ifdef __cplusplus
 }

@@ -12,14 +12,12 @@ espl_status espl__carrier_find(const espl__carrier *c, const espl__operand *oper
     const espl__playback *const playback = c->playback;
 
     if (operand->status != ESPL_OK) {
-        return operand->status;
+        return (espl_status)operand->status;
     }
-    if (operand->slot == ESPL__NO_SLOT) {
-        *node = playback->pending_nodes[operand->pending];
+    if (operand->is_pending) {
+        *node = playback->pending_nodes[operand->number];
     } else {
-        const uint32_t mark = playback->run_marks[playback->forest->run[operand->slot]];
-
-        *node = playback->touched[mark - 1].node + playback->forest->rank[operand->slot];
+        *node = operand->number;
     }
     return *node == ESPL__NO_NODE || espl__carrier_has(c, *node, ESPL__NODE_DEAD) ? ESPL_ERR_DEAD
                                                                                   : ESPL_OK;
@@ -36,12 +34,12 @@ espl_status espl__carrier_find_before(const espl__carrier *c, uint32_t parent, u
     if (status != ESPL_OK) {
         return status;
     }
-    return c->sketch->nodes[*before].parent == parent ? ESPL_OK : ESPL_ERR_NOT_CHILD;
+    return espl__sketch_at(c->sketch, *before)->parent == parent ? ESPL_OK : ESPL_ERR_NOT_CHILD;
 }
 
 void espl__carrier_set_link(espl__carrier *c, uint32_t node, uint8_t link)
 {
-    espl__node *const n = &c->sketch->nodes[node];
+    espl__node *const n = espl__sketch_at(c->sketch, node);
 
     n->flags &= ~(unsigned)ESPL__NODE_FREE_LINK;
     n->flags |= link == ESPL_LINK_FREE ? (unsigned)ESPL__NODE_FREE_LINK : 0u;
@@ -77,7 +75,7 @@ espl_status espl__carrier_write(espl__carrier *c, uint32_t node, const espl__pla
 static espl_pose composed_local(espl__carrier *c, uint32_t node, uint32_t lost)
 {
     espl_pose local = espl__sketch_local(c->sketch, node);
-    uint32_t up = c->sketch->nodes[node].parent;
+    uint32_t up = espl__sketch_at(c->sketch, node)->parent;
 
     while (up != ESPL__NO_NODE && (up == lost || espl__carrier_has(c, up, ESPL__NODE_DEAD) ||
                                    espl__sketch_copies(c->sketch, up))) {
@@ -86,7 +84,7 @@ static espl_pose composed_local(espl__carrier *c, uint32_t node, uint32_t lost)
 
             local = espl__pose_compose(&above.local, above.extra.stretch, &local);
         }
-        up = c->sketch->nodes[up].parent;
+        up = espl__sketch_at(c->sketch, up)->parent;
     }
     return local;
 }
@@ -129,4 +127,80 @@ espl_status espl__carrier_rebase(espl__carrier *c, uint32_t top, const espl__fra
         node = espl__sketch_next(c->sketch, node, top, follows);
     }
     return status;
+}
+
+// --- What is made ---
+
+espl_status espl__carrier_find_home(const espl__carrier *c, uint32_t *parent, uint32_t *before)
+{
+    *parent = *before = ESPL__NO_NODE;
+    if (espl_entity_is_null(c->command->parent)) {
+        return espl_entity_is_null(c->command->before) ? ESPL_OK : ESPL_ERR_NOT_CHILD;
+    }
+    const espl_status status = espl__carrier_find(c, &c->entry->parent, parent);
+
+    if (status == ESPL_ERR_DEAD && c->command->orphan == ESPL_ORPHAN_ROOT) {
+        *parent = ESPL__NO_NODE;
+        return ESPL_OK;
+    }
+    return status != ESPL_OK ? status : espl__carrier_find_before(c, *parent, before);
+}
+
+espl_status espl__carrier_place_new(espl__carrier *c, espl__placement *placement, espl_pose world,
+                                    uint32_t parent, bool keeps_world)
+{
+    static const espl__stay_rules local_stays = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
+    static const espl__stay_rules world_stays = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
+    espl__frame room;
+    const espl__frame *const up = espl__carrier_frame(c, parent, &room);
+    const espl_pose local = placement->local;
+
+    return espl__placement_move(placement, &world, &local, up,
+                                keeps_world ? world_stays : local_stays, c->command->inherit);
+}
+
+uint32_t *espl__carrier_begin_clones(espl__carrier *c)
+{
+    c->entry->clone_begin = espl__sketch_made_end(c->sketch);
+    return c->playback->pending_nodes + c->playback->lanes[c->entry->lane].pending_base +
+           c->command->pending;
+}
+
+void espl__carrier_end_clones(espl__carrier *c)
+{
+    c->entry->clone_count = espl__sketch_made_end(c->sketch) - c->entry->clone_begin;
+}
+
+uint32_t espl__carrier_add(espl__carrier *c, const espl__node *node,
+                           const espl__placement *placement)
+{
+    espl__node added = *node;
+
+    added.written = espl__sketch_keep(c->sketch, placement);
+    return espl__sketch_add(c->sketch, &added);
+}
+
+void espl__carrier_place_clone(espl__carrier *c, uint32_t node, const espl__placement *placement)
+{
+    const espl__placement now = espl__sketch_placement(c->sketch, node);
+    const uint32_t stamp = c->sketch->stamp;
+    const bool may_hide = c->sketch->may_hide;
+
+    if (espl__placement_is_equal(&now, placement)) {
+        return;
+    }
+    espl__sketch_write(c->sketch, node, placement);
+    // Nothing was known of it before, so that placing it took nothing back.
+    c->sketch->stamp = stamp;
+    c->sketch->may_hide = may_hide;
+}
+
+void espl__carrier_link_new(espl__carrier *c, const uint32_t *made, uint32_t parent,
+                            uint32_t before)
+{
+    c->sketch->is_restructured = true;
+    for (uint32_t i = 0; parent != ESPL__NO_NODE && i < c->command->count; ++i) {
+        espl__sketch_link(c->sketch, made[i], parent, before);
+        espl__carrier_set_link(c, made[i], c->command->link);
+    }
 }

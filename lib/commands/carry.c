@@ -17,7 +17,7 @@ static espl_status rebase(espl__carrier *c, uint32_t top, uint32_t anchor)
 // Place a node with a transform under another parent or none, by the options.
 static espl_status place(espl__carrier *c, uint32_t node, uint32_t parent)
 {
-    const uint32_t old_parent = c->sketch->nodes[node].parent;
+    const uint32_t old_parent = espl__sketch_at(c->sketch, node)->parent;
     espl__frame old_room, room;
     const espl__frame *const old_up = espl__carrier_frame(c, old_parent, &old_room);
     const espl__frame *const up = espl__carrier_frame(c, parent, &room);
@@ -80,9 +80,9 @@ static espl_status place_again(espl__carrier *c, uint32_t node, uint32_t parent)
 // Among its siblings: before one of them, or last. Where it stands there already, nothing changes.
 static void stand_before(espl__carrier *c, uint32_t child, uint32_t before)
 {
-    const uint32_t parent = c->sketch->nodes[child].parent;
+    const uint32_t parent = espl__sketch_at(c->sketch, child)->parent;
 
-    if (before != child && c->sketch->nodes[child].next != before) {
+    if (before != child && espl__sketch_at(c->sketch, child)->next != before) {
         espl__sketch_unlink(c->sketch, child);
         espl__sketch_link(c->sketch, child, parent, before);
     }
@@ -103,7 +103,7 @@ static espl_status reattach(espl__carrier *c, uint32_t child, uint32_t parent, u
 
     if (espl__carrier_has(c, child, ESPL__NODE_FREE_LINK) != (k->link == ESPL_LINK_FREE)) {
         espl__carrier_set_link(c, child, k->link);
-        c->sketch->is_restructured = true;
+        espl__sketch_restructure(c->sketch, child);
     }
     if (before != ESPL__NO_NODE) {
         stand_before(c, child, before);
@@ -121,7 +121,7 @@ static espl_status attach(espl__carrier *c)
         return status;
     }
     // A node without children has nothing below it to be the parent.
-    if (child == parent || (c->sketch->nodes[child].first != ESPL__NO_NODE &&
+    if (child == parent || (espl__sketch_at(c->sketch, child)->first != ESPL__NO_NODE &&
                             espl__sketch_is_below(c->sketch, parent, child))) {
         return ESPL_ERR_CYCLE;
     }
@@ -132,8 +132,9 @@ static espl_status attach(espl__carrier *c)
     if (c->command->inherit != 0 && espl__carrier_has(c, child, ESPL__NODE_PASS)) {
         return ESPL_ERR_NO_TRANSFORM;
     }
-    return c->sketch->nodes[child].parent == parent ? reattach(c, child, parent, before)
-                                                    : place_and_move(c, child, parent, before);
+    return espl__sketch_at(c->sketch, child)->parent == parent
+               ? reattach(c, child, parent, before)
+               : place_and_move(c, child, parent, before);
 }
 
 static espl_status detach(espl__carrier *c)
@@ -141,7 +142,7 @@ static espl_status detach(espl__carrier *c)
     uint32_t node = 0;
     const espl_status status = espl__carrier_find(c, &c->entry->target, &node);
 
-    if (status != ESPL_OK || c->sketch->nodes[node].parent == ESPL__NO_NODE) {
+    if (status != ESPL_OK || espl__sketch_at(c->sketch, node)->parent == ESPL__NO_NODE) {
         return status;
     }
     return place_and_move(c, node, ESPL__NO_NODE, ESPL__NO_NODE);
@@ -149,32 +150,30 @@ static espl_status detach(espl__carrier *c)
 
 static espl_status set_sibling(espl__carrier *c)
 {
-    const bool is_last = espl_entity_is_null(c->command->before);
     uint32_t node = 0, before = ESPL__NO_NODE;
     espl_status status = espl__carrier_find(c, &c->entry->target, &node);
 
-    if (status == ESPL_OK && !is_last) {
-        status = espl__carrier_find(c, &c->entry->before, &before);
-    }
     if (status != ESPL_OK) {
         return status;
     }
-    const uint32_t parent = c->sketch->nodes[node].parent;
-    if (parent == ESPL__NO_NODE || (!is_last && c->sketch->nodes[before].parent != parent)) {
-        return ESPL_ERR_NOT_CHILD;
+    const uint32_t parent = espl__sketch_at(c->sketch, node)->parent;
+
+    status = parent == ESPL__NO_NODE ? ESPL_ERR_NOT_CHILD
+                                     : espl__carrier_find_before(c, parent, &before);
+    if (status == ESPL_OK) {
+        stand_before(c, node, before);
     }
-    stand_before(c, node, before);
-    return ESPL_OK;
+    return status;
 }
 
 // --- Destroy ---
 
-// Mark the closure dead and list it in the sketch's order array, top first.
-static size_t mark_closure(espl__carrier *c, uint32_t top)
+// Mark the closure dead and list it, top first. Tells whether somebody below it survives.
+static bool mark_closure(espl__carrier *c, uint32_t top)
 {
     espl__sketch *const sketch = c->sketch;
     const unsigned kind = c->command->kind;
-    size_t count = 0;
+    bool has_survivors = false;
 
     for (uint32_t node = top; node != ESPL__NO_NODE;) {
         const bool is_owned = !espl__carrier_has(c, node, ESPL__NODE_FREE_LINK);
@@ -183,11 +182,47 @@ static size_t mark_closure(espl__carrier *c, uint32_t top)
 
         if (dies) {
             espl__sketch_note(sketch, node, ESPL__NODE_DEAD);
-            sketch->order[count++] = node;
+            espl__sketch_list(sketch, node);
         }
+        has_survivors = has_survivors || !dies;
         node = espl__sketch_next(sketch, node, top, dies);
     }
-    return count;
+    return has_survivors;
+}
+
+// Before the dead of a closure go: what lives below them keeps its worlds.
+static espl_status rebase_survivors(espl__carrier *c, uint32_t anchor)
+{
+    espl__sketch *const sketch = c->sketch;
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = 0; i < sketch->list.count && status == ESPL_OK; ++i) {
+        const uint32_t dead = espl__sketch_listed(sketch, i);
+
+        for (uint32_t child = espl__sketch_at(sketch, dead)->first;
+             child != ESPL__NO_NODE && status == ESPL_OK;
+             child = espl__sketch_at(sketch, child)->next) {
+            if (!espl__carrier_has(c, child, ESPL__NODE_DEAD)) {
+                status = rebase(c, child, anchor);
+            }
+        }
+    }
+    return status;
+}
+
+// The dead of a closure go one by one, and their children come to stand in their places.
+static void splice_closure(espl__sketch *sketch)
+{
+    for (uint32_t i = 0; i < sketch->list.count; ++i) {
+        const uint32_t dead = espl__sketch_listed(sketch, i);
+
+        for (uint32_t child = espl__sketch_at(sketch, dead)->first; child != ESPL__NO_NODE;
+             child = espl__sketch_at(sketch, child)->next) {
+            espl__sketch_note(sketch, child, ESPL__NODE_MOVED);
+            espl__sketch_touch(sketch, child);
+        }
+        espl__sketch_splice(sketch, dead);
+    }
 }
 
 static espl_status destroy(espl__carrier *c)
@@ -199,29 +234,17 @@ static espl_status destroy(espl__carrier *c)
     if (status != ESPL_OK) {
         return status;
     }
-    const uint32_t anchor = sketch->nodes[top].parent;
-    const size_t count = mark_closure(c, top);
+    const uint32_t anchor = espl__sketch_at(sketch, top)->parent;
 
-    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        for (uint32_t child = sketch->nodes[sketch->order[i]].first;
-             child != ESPL__NO_NODE && status == ESPL_OK; child = sketch->nodes[child].next) {
-            if (!espl__carrier_has(c, child, ESPL__NODE_DEAD)) {
-                status = rebase(c, child, anchor);
-            }
-        }
+    sketch->list.count = 0;
+    if (mark_closure(c, top)) {
+        status = rebase_survivors(c, anchor);
+        splice_closure(sketch);
+    } else {
+        espl__sketch_unlink(sketch, top);
+        espl__sketch_restructure(sketch, top);
     }
-    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        const uint32_t node = sketch->order[i];
-        const bool has_children = sketch->nodes[node].first != ESPL__NO_NODE;
-
-        for (uint32_t child = sketch->nodes[node].first; child != ESPL__NO_NODE;
-             child = sketch->nodes[child].next) {
-            espl__sketch_note(sketch, child, ESPL__NODE_MOVED);
-            espl__sketch_touch(sketch, child);
-        }
-        espl__sketch_splice(sketch, node);
-        sketch->is_touched = sketch->is_touched || has_children;
-    }
+    sketch->list.count = 0;
     return status;
 }
 
@@ -241,6 +264,12 @@ static const command_function table[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_INHERIT] = espl__carry_inherit,
     [ESPL__COMMAND_PLACE] = espl__carry_place,
     [ESPL__COMMAND_UNPLACE] = espl__carry_unplace,
+    [ESPL__COMMAND_CREATE] = espl__carry_create,
+    [ESPL__COMMAND_CREATE_BARE] = espl__carry_create,
+    [ESPL__COMMAND_CHANGE] = espl__carry_change,
+    [ESPL__COMMAND_SET] = espl__carry_set,
+    [ESPL__COMMAND_ENABLE] = espl__carry_enable,
+    [ESPL__COMMAND_DISABLE] = espl__carry_disable,
 };
 
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry)

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Stage 2, parallel over commands: handles become slots or makers, and each instantiate learns how
-// many nodes it may make. Every result goes to the command's own entry.
+// Stage 2, parallel over commands: handles become slots or pendings, each instantiate learns how
+// many nodes it may make, and what commands hang together by is noted down for the group stage.
+// Every result goes to the command's own place.
 #include "lib/commands/playback.h"
 
-enum { GRAIN = 512 };
+// Handles are anywhere: what is read of a few commands is asked for before the first is read.
+enum { GRAIN = 512, BATCH = 32 };
+
+// --- Handles ---
+
+static espl__operand refused(espl_status status)
+{
+    return (espl__operand){.status = (int8_t)status};
+}
 
 static espl__operand resolve_pending(const espl__playback *playback, espl_entity entity)
 {
@@ -11,30 +20,77 @@ static espl__operand resolve_pending(const espl__playback *playback, espl_entity
 
     if (espl__pending_tag(entity) != playback->tag || lane >= playback->lane_count ||
         entity.index >= playback->lanes[lane].pending_count) {
-        return (espl__operand){.status = ESPL_ERR_FOREIGN};
+        return refused(ESPL_ERR_FOREIGN);
     }
-    const uint32_t pending = playback->lanes[lane].pending_base + entity.index;
-
-    return (espl__operand){.status = ESPL_OK,
-                           .slot = ESPL__NO_SLOT,
-                           .maker = playback->pending_entries[pending],
-                           .pending = pending};
+    return (espl__operand){.number = playback->lanes[lane].pending_base + entity.index,
+                           .is_pending = true};
 }
 
-static espl__operand resolve(const espl__playback *playback, espl_entity entity)
+// A word that the record has too is one of this world, and no pending handle has it.
+static bool is_living(const espl__store *store, espl_entity entity, size_t records)
 {
-    if (espl__is_pending(entity)) {
-        return resolve_pending(playback, entity);
-    }
-    const espl_status status = espl__entity_check(playback->store, entity);
-
-    return status != ESPL_OK ? (espl__operand){.status = status}
-                             : (espl__operand){.status = ESPL_OK,
-                                               .slot = playback->store->records[entity.index].slot};
+    return entity.index < records && store->records[entity.index].generation == entity.generation &&
+           store->records[entity.index].row < ESPL__ROW_RETIRED;
 }
+
+static espl__operand resolve(const espl__playback *playback, espl_entity entity, size_t records)
+{
+    if (espl_entity_is_null(entity)) {
+        return refused(ESPL_ERR_NULL_ENTITY);
+    }
+    if (is_living(playback->store, entity, records)) {
+        const uint32_t slot = playback->store->records[entity.index].slot;
+
+        __builtin_prefetch(&playback->forest->run[slot]);
+        return (espl__operand){.number = slot};
+    }
+    return espl__is_pending(entity) ? resolve_pending(playback, entity)
+                                    : refused(espl__entity_check(playback->store, entity));
+}
+
+// A null handle has index 0, which costs nothing to ask for.
+static void ask_for(const espl__store *store, espl_entity entity, size_t records)
+{
+    if (entity.index < records) {
+        __builtin_prefetch(&store->records[entity.index]);
+    }
+}
+
+static void ask_for_operands(const espl__store *store, const espl__command *command, size_t records)
+{
+    ask_for(store, command->target, records);
+    ask_for(store, command->parent, records);
+    ask_for(store, command->before, records);
+}
+
+static void resolve_operands(const espl__playback *playback, espl__entry *entry, size_t records)
+{
+    const espl__command *const command = entry->command;
+
+    entry->target = resolve(playback, command->target, records);
+    entry->parent = resolve(playback, command->parent, records);
+    entry->before = resolve(playback, command->before, records);
+}
+
+static void name_maker(const espl__playback *playback, uint32_t number)
+{
+    const espl__entry *const entry = &playback->entries[number];
+    const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
+
+    for (uint32_t k = 0; k < entry->command->count; ++k) {
+        playback->pending_entries[first + k] = number;
+    }
+}
+
+// --- Sources ---
+
+// The source that was counted last: neighbours often name the same.
+typedef struct closure {
+    uint32_t slot, bound;
+} closure;
 
 // Nodes that a clone of this slot's closure has at most: itself and everything below.
-static uint32_t closure_bound(const espl__forest *forest, uint32_t slot)
+static uint32_t count_closure(const espl__forest *forest, uint32_t slot)
 {
     const espl__run *const run = espl__run_of(forest, slot);
     uint32_t begin = espl__first_child(forest, run, forest->rank[slot]);
@@ -51,51 +107,94 @@ static uint32_t closure_bound(const espl__forest *forest, uint32_t slot)
     return count;
 }
 
-static void name_makers(void *context, size_t begin, size_t end)
+static void bound_clones(const espl__playback *playback, espl__entry *entry, closure *last)
 {
-    const espl__playback *const playback = context;
+    entry->clone_bound = espl__command_creates(entry->command->kind) ? 1 : 0;
+    if (!espl__entry_instantiates(entry) || !espl__operand_is_living(&entry->target)) {
+        return;
+    }
+    if (last->slot != entry->target.number) {
+        last->slot = entry->target.number;
+        last->bound = count_closure(playback->forest, last->slot);
+    }
+    entry->clone_bound = last->bound;
+}
+
+// --- Ties ---
+
+static bool ties_to(const espl__playback *playback, const espl__operand *operand, uint32_t *home)
+{
+    if (!espl__operand_is_living(operand)) {
+        return operand->status == ESPL_OK;
+    }
+    const uint32_t run = playback->forest->run[operand->number];
+
+    *home = *home == ESPL__NO_RUN ? run : *home;
+    return *home != run;
+}
+
+static void tie(const espl__playback *playback, uint32_t number)
+{
+    const espl__entry *const entry = &playback->entries[number];
+    const bool has_source =
+        espl__entry_instantiates(entry) && espl__operand_is_living(&entry->target);
+    const espl__ties *const ties = &playback->ties;
+    uint32_t home = ESPL__NO_RUN;
+    bool is_linking = false;
+
+    ties->sources[number] = has_source ? playback->forest->run[entry->target.number] : ESPL__NO_RUN;
+    is_linking |= !has_source && ties_to(playback, &entry->target, &home);
+    is_linking |= ties_to(playback, &entry->parent, &home);
+    is_linking |= ties_to(playback, &entry->before, &home);
+    ties->homes[number] = home;
+    ties->are_linking[number] = is_linking;
+}
+
+static void classify_batch(const espl__playback *playback, size_t begin, size_t end, closure *last)
+{
+    const size_t records = espl__array_length(playback->store->records);
 
     for (size_t i = begin; i < end; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
-        const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
-
-        for (uint32_t k = 0; k < entry->command->count; ++k) {
-            playback->pending_entries[first + k] = (uint32_t)i;
-        }
+        ask_for_operands(playback->store, playback->entries[i].command, records);
+    }
+    for (size_t i = begin; i < end; ++i) {
+        resolve_operands(playback, &playback->entries[i], records);
+        name_maker(playback, (uint32_t)i);
+    }
+    for (size_t i = begin; i < end; ++i) {
+        bound_clones(playback, &playback->entries[i], last);
+        tie(playback, (uint32_t)i);
     }
 }
 
 static void classify(void *context, size_t begin, size_t end)
 {
-    const espl__playback *const playback = context;
+    closure last = {ESPL__NO_SLOT, 0};
 
-    for (size_t i = begin; i < end; ++i) {
-        espl__entry *const entry = &playback->entries[i];
-        const espl__command *const command = entry->command;
+    while (begin < end) {
+        const size_t stop = end - begin < BATCH ? end : begin + BATCH;
 
-        entry->target = resolve(playback, command->target);
-        entry->parent = resolve(playback, command->parent);
-        entry->before = resolve(playback, command->before);
-        if (command->kind == ESPL__COMMAND_INSTANTIATE && entry->target.status == ESPL_OK &&
-            entry->target.slot != ESPL__NO_SLOT) {
-            entry->clone_bound = closure_bound(playback->forest, entry->target.slot);
-        }
+        classify_batch(context, begin, stop, &last);
+        begin = stop;
     }
 }
 
 espl_status espl__stage_classify(espl__playback *playback)
 {
-    playback->pending_entries = espl__arena_take(&playback->arena, playback->pending_count,
-                                                 sizeof *playback->pending_entries);
-    playback->pending_nodes = espl__arena_take(&playback->arena, playback->pending_count,
-                                               sizeof *playback->pending_nodes);
-    if (playback->pending_entries == NULL || playback->pending_nodes == NULL) {
+    espl__arena *const arena = &playback->arena;
+    const size_t entries = playback->entry_count, pendings = playback->pending_count;
+    espl__ties *const ties = &playback->ties;
+
+    playback->pending_entries =
+        espl__arena_take(arena, pendings, sizeof *playback->pending_entries);
+    playback->pending_nodes = espl__arena_take(arena, pendings, sizeof *playback->pending_nodes);
+    ties->homes = espl__arena_take(arena, entries, sizeof *ties->homes);
+    ties->sources = espl__arena_take(arena, entries, sizeof *ties->sources);
+    ties->are_linking = espl__arena_take(arena, entries, sizeof *ties->are_linking);
+    if (playback->pending_entries == NULL || playback->pending_nodes == NULL ||
+        ties->homes == NULL || ties->sources == NULL || ties->are_linking == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const espl_status status = espl__run_ranges(playback->executor, playback->hooks, name_makers,
-                                                playback, playback->entry_count, GRAIN);
-
-    return status != ESPL_OK ? status
-                             : espl__run_ranges(playback->executor, playback->hooks, classify,
-                                                playback, playback->entry_count, GRAIN);
+    return espl__run_ranges(playback->executor, playback->hooks, classify, playback, entries,
+                            GRAIN);
 }

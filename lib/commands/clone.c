@@ -27,22 +27,25 @@ static espl_status find_source(espl__carrier *c, source *out)
     const espl__operand *const operand = &c->entry->target;
     const espl__forest *const forest = c->playback->forest;
 
-    if (operand->status == ESPL_OK && operand->slot != ESPL__NO_SLOT &&
-        c->playback->run_marks[forest->run[operand->slot]] == 0) {
-        *out = (source){ESPL__NO_NODE, operand->slot, c->entry->clone_bound};
+    if (espl__operand_is_living(operand) &&
+        c->playback->run_marks[forest->run[operand->number]] == 0) {
+        *out = (source){ESPL__NO_NODE, operand->number, c->entry->clone_bound};
         return ESPL_OK;
     }
     const espl_status status = espl__carrier_find(c, operand, &out->node);
 
     if (status == ESPL_OK) {
-        out->slot = c->sketch->nodes[out->node].slot;
+        out->slot = espl__sketch_at(c->sketch, out->node)->slot;
         out->size = closure_size(c, out->node);
+        if (espl__sketch_has_failed(c->sketch)) {
+            return espl__carrier_no_memory(c); // the closure is larger than that
+        }
     }
     return status;
 }
 
-// The placement of the source as a value: its local as it is read, with the extra that it shows, and
-// its world.
+// The placement of the source as a value: its local as it is read, with the extra that it shows,
+// and its world.
 static espl__placement source_placement(espl__carrier *c, const source *from, espl_pose *world)
 {
     const espl__forest *const forest = c->playback->forest;
@@ -62,54 +65,56 @@ static espl__placement source_placement(espl__carrier *c, const source *from, es
     } else {
         placement = espl__sketch_placement(c->sketch, from->node);
         *world = espl__sketch_world(c->sketch, from->node);
-        up = espl__carrier_frame(c, c->sketch->nodes[from->node].parent, &room);
+        up = espl__carrier_frame(c, espl__sketch_at(c->sketch, from->node)->parent, &room);
     }
     placement.local = espl__placement_seen(&placement, up, world);
     placement.kept = espl__kept_none();
     return placement;
 }
 
+static espl__node clone_without_links(uint32_t slot, uint32_t entity)
+{
+    espl__node clone = espl__node_alone();
+
+    clone.slot = slot;
+    clone.source = entity;
+    clone.flags = ESPL__NODE_CLONE | ESPL__NODE_DIRTY;
+    return clone;
+}
+
 static espl__node clone_of_slot(const espl__carrier *c, uint32_t slot)
 {
     const espl__forest *const forest = c->playback->forest;
     const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
+    espl__node clone = clone_without_links(slot, forest->entity[slot]);
 
-    return (espl__node){.parent = ESPL__NO_NODE,
-                        .first = ESPL__NO_NODE,
-                        .last = ESPL__NO_NODE,
-                        .next = ESPL__NO_NODE,
-                        .previous = ESPL__NO_NODE,
-                        .slot = slot,
-                        .entity = ESPL__NO_ENTITY,
-                        .written = ESPL__NO_NODE,
-                        .source = forest->entity[slot],
-                        .values = ESPL__NO_NODE,
-                        .flags = ESPL__NODE_CLONE | ESPL__NODE_DIRTY |
-                                 (is_pass ? (unsigned)ESPL__NODE_PASS : 0u) |
-                                 espl__node_flags_of(espl__slot_kept(forest, slot).flags)};
+    clone.flags |= (is_pass ? (unsigned)ESPL__NODE_PASS : 0u) |
+                   espl__node_flags_of(espl__slot_kept(forest, slot).flags);
+    return clone;
 }
 
 // What a playback may have changed of a node's placement beside its value.
 #define KINDS_OF_PLACEMENT ((uint32_t)(ESPL__NODE_PASS | ESPL__NODE_KEEPS | ESPL__NODE_COPIES))
 
 // A clone of a node copies what playback gave the node so far; room for one written transform.
-static espl__node clone_of_node(espl__carrier *c, uint32_t node)
+static espl_status clone_of_node(espl__carrier *c, uint32_t node, espl__node *out)
 {
     espl__sketch *const sketch = c->sketch;
-    const espl__node *const from = &sketch->nodes[node];
-    const bool is_clone = (from->flags & ESPL__NODE_CLONE) != 0;
-    espl__node clone = clone_of_slot(c, from->slot);
+    uint32_t set = 0;
+    const espl_status status = espl__components_share(c, node, &set);
+    const espl__node *const from = espl__sketch_at(sketch, node);
 
-    clone.entity = node;
-    clone.source = is_clone ? from->source : from->entity;
-    clone.values = from->values;
+    *out = clone_without_links(from->slot, espl__node_is_clone(from) ? from->source : from->entity);
+    out->entity = node;
+    out->values = set;
     if (from->written != ESPL__NO_NODE) {
-        clone.written = (uint32_t)sketch->written_count++;
-        sketch->written[clone.written] = sketch->written[from->written];
+        const espl__placement placement =
+            ((const espl__placement *)sketch->written.items)[from->written];
+
+        out->written = espl__sketch_keep(sketch, &placement);
     }
-    clone.flags &= ~KINDS_OF_PLACEMENT;
-    clone.flags |= from->flags & KINDS_OF_PLACEMENT;
-    return clone;
+    out->flags |= from->flags & KINDS_OF_PLACEMENT;
+    return status;
 }
 
 static uint32_t add_clone(espl__carrier *c, const espl__node *clone, uint32_t parent)
@@ -130,8 +135,8 @@ static uint32_t clone_from_slot(espl__carrier *c, const source *from)
     const espl__node top = clone_of_slot(c, from->slot);
     const uint32_t first = add_clone(c, &top, ESPL__NO_NODE);
 
-    for (uint32_t at = first; at < c->sketch->count; ++at) {
-        const uint32_t rank = forest->rank[c->sketch->nodes[at].slot];
+    for (uint32_t at = first; at < espl__sketch_made_end(c->sketch); ++at) {
+        const uint32_t rank = forest->rank[espl__sketch_at(c->sketch, at)->slot];
         const uint32_t end = espl__first_child(forest, run, rank + 1);
 
         for (uint32_t child = espl__first_child(forest, run, rank); child < end; ++child) {
@@ -147,42 +152,27 @@ static uint32_t clone_from_slot(espl__carrier *c, const source *from)
     return first;
 }
 
-static uint32_t clone_from_node(espl__carrier *c, const source *from)
+// A clone's `entity` is its original, which serves the queue.
+static espl_status clone_from_node(espl__carrier *c, const source *from, uint32_t *first)
 {
     espl__sketch *const sketch = c->sketch;
-    const espl__node top = clone_of_node(c, from->node);
-    const uint32_t first = add_clone(c, &top, ESPL__NO_NODE);
+    espl__node clone;
+    espl_status status = clone_of_node(c, from->node, &clone);
 
-    // path[clone] is its original, for the queue.
-    sketch->path[first] = from->node;
-    for (uint32_t at = first; at < sketch->count; ++at) {
-        for (uint32_t child = sketch->nodes[sketch->path[at]].first; child != ESPL__NO_NODE;
-             child = sketch->nodes[child].next) {
+    *first = add_clone(c, &clone, ESPL__NO_NODE);
+    for (uint32_t at = *first; at < espl__sketch_made_end(sketch) && status == ESPL_OK; ++at) {
+        const uint32_t original = espl__sketch_at(sketch, at)->entity;
+
+        for (uint32_t child = espl__sketch_at(sketch, original)->first;
+             child != ESPL__NO_NODE && status == ESPL_OK;
+             child = espl__sketch_at(sketch, child)->next) {
             if (!espl__carrier_has(c, child, ESPL__NODE_FREE_LINK)) {
-                const espl__node clone = clone_of_node(c, child);
-                const uint32_t made = add_clone(c, &clone, at);
-
-                sketch->path[made] = child;
+                status = clone_of_node(c, child, &clone);
+                (void)add_clone(c, &clone, at);
             }
         }
     }
-    return first;
-}
-
-// Parent of the clones: ESPL__NO_NODE for none, also where it is dead and the command says so.
-static espl_status find_instance_parent(const espl__carrier *c, uint32_t *parent, uint32_t *before)
-{
-    *parent = *before = ESPL__NO_NODE;
-    if (espl_entity_is_null(c->command->parent)) {
-        return espl_entity_is_null(c->command->before) ? ESPL_OK : ESPL_ERR_NOT_CHILD;
-    }
-    const espl_status status = espl__carrier_find(c, &c->entry->parent, parent);
-
-    if (status == ESPL_ERR_DEAD && c->command->orphan == ESPL_ORPHAN_ROOT) {
-        *parent = ESPL__NO_NODE;
-        return ESPL_OK;
-    }
-    return status != ESPL_OK ? status : espl__carrier_find_before(c, *parent, before);
+    return status;
 }
 
 static bool is_pass_source(const espl__carrier *c, const source *from)
@@ -196,12 +186,8 @@ static bool is_pass_source(const espl__carrier *c, const source *from)
 static espl_status place_instance(espl__carrier *c, const source *from, uint32_t parent,
                                   espl__placement *placement)
 {
-    static const espl__stay_rules local_stays = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
-    static const espl__stay_rules world_stays = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
     const unsigned place = c->command->place;
     const bool is_root = parent == ESPL__NO_NODE;
-    espl__frame room;
-    const espl__frame *const up = espl__carrier_frame(c, parent, &room);
     espl_pose world;
 
     *placement = espl__placement_identity();
@@ -216,84 +202,71 @@ static espl_status place_instance(espl__carrier *c, const source *from, uint32_t
         placement->local = world = espl__pose_of(value);
         placement->extra = espl__extra_of(value);
     }
-    const bool keeps_world = place == ESPL_PLACE_WORLD || (place == ESPL_PLACE_SOURCE && is_root);
-    const espl_pose local = placement->local;
-
-    return espl__placement_move(placement, &world, &local, up,
-                                keeps_world ? world_stays : local_stays, c->command->inherit);
+    return espl__carrier_place_new(c, placement, world, parent,
+                                   place == ESPL_PLACE_WORLD ||
+                                       (place == ESPL_PLACE_SOURCE && is_root));
 }
 
-// Note that the command's values go to its clones, on top of what their originals got.
-static espl_status add_values(espl__carrier *c, uint32_t node)
+// The set of each clone's top node: with the command's values on top of what the source has.
+static espl_status make_top_set(espl__carrier *c, const source *from, uint32_t *set)
 {
-    const uint32_t number = (uint32_t)espl__array_length(c->group->values);
+    const espl__forest *const forest = c->playback->forest;
+    const espl__store *const store = c->playback->store;
+    uint32_t before = ESPL__NO_NODE, base = 0;
 
-    if (c->command->value_count == 0) {
-        return ESPL_OK;
-    }
-    if (!ESPL_ARRAY_RESERVE(c->playback->heap, ESPL__FOR_COMMANDS, c->group->values, 1)) {
-        return espl__carrier_no_memory(c);
-    }
-    const uint32_t entry = (uint32_t)(c->entry - c->playback->entries);
+    if (from->node == ESPL__NO_NODE) {
+        base = espl__entity_archetype(store, forest->entity[from->slot]);
+    } else {
+        const espl_status status = espl__components_share(c, from->node, &before);
 
-    ESPL_ARRAY_PUSH(c->group->values,
-                    (espl__value_link){entry, c->sketch->nodes[node].values, node});
-    c->sketch->nodes[node].values = number;
-    return ESPL_OK;
+        if (status != ESPL_OK) {
+            return status;
+        }
+        base = espl__components_base(store, espl__sketch_at(c->sketch, from->node));
+    }
+    return espl__components_make(c, before, base, set);
 }
 
 // Clone `count` times before any clone is linked: a clone may come to stand below its own source.
-static espl_status make_clones(espl__carrier *c, const source *from,
+static espl_status make_clones(espl__carrier *c, const source *from, uint32_t set,
                                const espl__placement *placement, uint32_t *tops)
 {
-    const uint32_t stamp = c->sketch->stamp;
-    const bool may_hide = c->sketch->may_hide;
     espl_status status = ESPL_OK;
 
     for (uint32_t i = 0; i < c->command->count && status == ESPL_OK; ++i) {
-        tops[i] = from->node == ESPL__NO_NODE ? clone_from_slot(c, from) : clone_from_node(c, from);
-        status = add_values(c, tops[i]);
-        if (status == ESPL_OK && !espl__carrier_has(c, tops[i], ESPL__NODE_PASS)) {
-            status = espl__carrier_write(c, tops[i], placement);
+        if (from->node == ESPL__NO_NODE) {
+            tops[i] = clone_from_slot(c, from);
+        } else {
+            status = clone_from_node(c, from, &tops[i]);
+        }
+        espl__sketch_at(c->sketch, tops[i])->values = set;
+        if (!espl__carrier_has(c, tops[i], ESPL__NODE_PASS)) {
+            espl__carrier_place_clone(c, tops[i], placement);
         }
     }
-    // Nothing was known of them before, so that placing them took nothing back.
-    c->sketch->stamp = stamp;
-    c->sketch->may_hide = may_hide;
     return status;
 }
 
-static void link_clones(espl__carrier *c, const uint32_t *tops, uint32_t parent, uint32_t before)
+// Tell whether a clone's component set stays within its limit; without values it does.
+static bool fits_limits(const espl__carrier *c, const source *from, uint32_t set)
 {
-    c->sketch->is_touched = c->sketch->is_restructured = true;
-    for (uint32_t i = 0; parent != ESPL__NO_NODE && i < c->command->count; ++i) {
-        espl__sketch_link(c->sketch, tops[i], parent, before);
-        espl__carrier_set_link(c, tops[i], c->command->link);
-    }
-}
-
-// Tell whether a clone's component set stays within its limit.
-static bool fits_limits(const espl__carrier *c, const source *from)
-{
-    const espl__node clone =
-        from->node == ESPL__NO_NODE ? clone_of_slot(c, from->slot) : c->sketch->nodes[from->node];
-
-    return espl__values_fit(c->playback, c->group, c->entry, &clone,
-                            (clone.flags & ESPL__NODE_PASS) == 0);
+    return c->command->value_count == 0 ||
+           espl__components_fit(c->group->sets.sets[set].count, !is_pass_source(c, from));
 }
 
 espl_status espl__carry_instantiate(espl__carrier *c)
 {
     source from;
-    uint32_t parent = 0, before = 0;
+    uint32_t parent = 0, before = 0, set = 0;
     espl__placement placement;
     espl_status status = find_source(c, &from);
 
-    status = status != ESPL_OK ? status : find_instance_parent(c, &parent, &before);
+    status = status != ESPL_OK ? status : espl__carrier_find_home(c, &parent, &before);
+    status = status != ESPL_OK ? status : make_top_set(c, &from, &set);
     if (status != ESPL_OK) {
         return status;
     }
-    if (!fits_limits(c, &from)) {
+    if (!fits_limits(c, &from, set)) {
         return ESPL_ERR_LIMIT;
     }
     const espl_status placed = place_instance(c, &from, parent, &placement);
@@ -304,20 +277,19 @@ espl_status espl__carry_instantiate(espl__carrier *c)
     if (!espl__size_multiply(&nodes, from.size, c->command->count) || nodes > UINT32_MAX / 4) {
         return ESPL_ERR_LIMIT;
     }
-    if (!espl__sketch_reserve_nodes(c->sketch, nodes) ||
+    if (!espl__sketch_reserve_made(c->sketch, nodes) ||
         !espl__sketch_reserve_written(c->sketch,
                                       from.node != ESPL__NO_NODE ? 2 * nodes : c->command->count)) {
         return espl__carrier_no_memory(c);
     }
 
-    uint32_t *const tops = c->playback->pending_nodes +
-                           c->playback->lanes[c->entry->lane].pending_base + c->command->pending;
-    c->entry->clone_begin = (uint32_t)c->sketch->count;
-    status = make_clones(c, &from, &placement, tops);
-    c->entry->clone_count = (uint32_t)c->sketch->count - c->entry->clone_begin;
+    uint32_t *const tops = espl__carrier_begin_clones(c);
+
+    status = make_clones(c, &from, set, &placement, tops);
+    espl__carrier_end_clones(c);
     if (status != ESPL_OK) {
         return status;
     }
-    link_clones(c, tops, parent, before);
+    espl__carrier_link_new(c, tops, parent, before);
     return placed;
 }

@@ -3,6 +3,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_COMMANDS_H
 #define ESPALIER_LIB_COMMANDS_COMMANDS_H
 
+#include "lib/commands/payloads.h"
 #include "lib/math/inherit.h"
 #include "lib/store/store.h"
 
@@ -19,47 +20,115 @@ enum {
     ESPL__COMMAND_SIBLING,
     ESPL__COMMAND_WRITE,
     ESPL__COMMAND_INHERIT,
+    ESPL__COMMAND_CALL,    ///< set apart by calls.c: no stage past the first sees it
     ESPL__COMMAND_PLACE,   ///< only at once: its payload is checked and normalised
     ESPL__COMMAND_UNPLACE, ///< only at once
+    ESPL__COMMAND_CREATE,
+    ESPL__COMMAND_CREATE_BARE, ///< without a placement
+    ESPL__COMMAND_CHANGE,      ///< `place` says what becomes of the placement
+    ESPL__COMMAND_SET,
+    ESPL__COMMAND_ENABLE, ///< `place` is the extent
+    ESPL__COMMAND_DISABLE,
     ESPL__COMMAND_KINDS
 };
+
+/// Tell whether a kind makes entities from nothing.
+static inline bool espl__command_creates(unsigned kind)
+{
+    return kind == ESPL__COMMAND_CREATE || kind == ESPL__COMMAND_CREATE_BARE;
+}
+
+/// What becomes of the placement in a change of components.
+typedef enum espl__placement_change {
+    ESPL__PLACEMENT_STAYS,
+    ESPL__PLACEMENT_COMES,
+    ESPL__PLACEMENT_GOES,
+} espl__placement_change;
 
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
     espl_entity parent; // attach, instantiate
     espl_entity before; // attach, instantiate, sibling
     uint32_t key;
-    uint32_t count;   // instantiate: clones
-    uint32_t pending; // instantiate: serial of the first clone in its lane
-    uint32_t payload; // offset in the lane: a transform, then the values; write, place: its value
-    uint32_t value_count;
-    uint8_t kind, link, place, orphan; // write: `place` is the kind of write
+    uint32_t count;   // instantiate, create: how many
+    uint32_t pending; // instantiate, create: serial of the first one in its lane
+    // Place in the lane. Instantiate, create, a change by which a placement comes: a transform,
+    // then the values; the other changes: the values; write, place: its value.
+    uint32_t payload;
+    uint32_t value_count; // call: bytes of its payload
+    uint8_t kind, link, place,
+        orphan; // write: `place` is its kind; call: of which callback, from 0
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
 _Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
-/// One component value in a payload; its bytes follow, all rounded up to 8.
+/// Size that stands for no value: the component is taken away.
+#define ESPL__VALUE_TAKEN UINT16_MAX
+
+/// One component value in a payload, at a multiple of 8. The value follows at its alignment.
 typedef struct espl__value_header {
     espl_component component;
-    uint32_t size;
+    uint16_t size, alignment; // of the value
 } espl__value_header;
+
+static inline size_t espl__value_size(const espl__value_header *header)
+{
+    return header->size == ESPL__VALUE_TAKEN ? 0 : header->size;
+}
+
+_Static_assert(sizeof(espl__value_header) == 8, "value header: 4 + 2 + 2");
+_Static_assert(ESPL_COMPONENT_SIZE_LIMIT < ESPL__VALUE_TAKEN, "a header holds every size");
+
+/// Where the values of a payload come to stand, one behind the other.
+typedef struct espl__value_layout {
+    size_t size;      // bytes up to here
+    size_t alignment; // that the payload needs
+} espl__value_layout;
+
+static inline size_t espl__aligned_size(size_t size, size_t alignment)
+{
+    return (size + alignment - 1) & ~(alignment - 1);
+}
+
+/// Before the first value, behind `head` bytes of another kind: a multiple of 8.
+static inline espl__value_layout espl__values_begin(size_t head)
+{
+    return (espl__value_layout){head, ESPL__PAYLOAD_UNIT};
+}
+
+/// Go past a value and its header. @return offset of its bytes in the payload.
+static inline size_t espl__layout_value(espl__value_layout *layout, size_t size, size_t alignment)
+{
+    const size_t bytes = espl__aligned_size(layout->size + sizeof(espl__value_header), alignment);
+
+    layout->size = espl__aligned_size(bytes + size, ESPL__PAYLOAD_UNIT);
+    layout->alignment = alignment > layout->alignment ? alignment : layout->alignment;
+    return bytes;
+}
 
 /// One lane of commands.
 typedef struct espl__lane {
     espl__command *commands; // stb array
-    unsigned char *payload;  // stb array
     espl_entity *created;    // [pending_count] after playback: what each pending became; stb array
     espl_status *results;    // [commands] after playback; stb array
-    uint32_t pending_count;
+    uint32_t pending_count, call_count;
+    espl__payloads payloads;
 } espl__lane;
 
+/// Lanes are written by threads of their own, so none shares a cache line with another.
 struct espl_recorder {
-    espl__lane lane;
+    _Alignas(64) espl__lane lane;
     struct espl_commands *owner;
     uint32_t number;
 };
+
+/// Commands in line for espl_sync(): first come, first played.
+typedef struct espl__line {
+    struct espl_commands *first, *last;
+    uint64_t turns; // handed out
+} espl__line;
 
 struct espl_commands {
     espl__heap *heap;
@@ -67,13 +136,17 @@ struct espl_commands {
     const void *world;        // compared, never followed
     const espl_hooks *hooks;  // the world's, which never change
     _Atomic uint32_t *alive;  // the world's count of commands objects
-    uint32_t tag;             // in the generation of pending handles
+    const _Atomic uint32_t *callback_count;
+    uint32_t tag; // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;
-    struct espl_commands *next;       // submitted behind this one
-    struct espl_commands **submitted; // head of the world's line
-    bool is_submitted;
-    espl_recorder recorders[]; // [lane_count]
+    bool is_handed_over;        // to callbacks, right now
+    bool is_submitted;          // stands in line
+    espl__line *line;           // the world's
+    struct espl_commands *next; // in it, behind this one
+    uint64_t turn;              // in it
+    espl_payload *payloads;     // of all calls, by callback; stb array, filled by playback
+    espl_recorder recorders[];  // [lane_count]
 };
 
 // A pending handle: index is its serial in the lane; generation is bit 31, then 8 bits of lane,
@@ -119,9 +192,45 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
 }
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl_commands **submitted, uint32_t lanes,
+                                _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
                                 espl_commands **out);
 /// Take a commands object out of the line of its world.
 void espl__commands_withdraw(espl_commands *commands);
+
+// --- Recording (recorder.c) ---
+
+/// ESPL_OK; ESPL_ERR_ARGUMENT for NULL, ESPL_ERR_PLAYED.
+espl_status espl__check_recorder(const espl_recorder *recorder);
+/// Another commands object's pending handle, or one not handed out, is known for foreign now; and
+/// the null entity is refused.
+espl_status espl__check_operand(const espl_commands *owner, espl_entity entity);
+/// The same, where there may be none.
+espl_status espl__check_optional(const espl_commands *owner, espl_entity entity);
+/// Room for the next command of a lane, to be filled and appended; NULL where there is no memory. A
+/// command that is made where it will stand is not copied, which took longer than all the rest.
+espl__command *espl__next_command(espl_recorder *recorder);
+/// Append a command and make room for its payload, which the caller fills. Everything was checked.
+///
+/// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.
+/// @param bytes      [size] out: the room; NULL for a size of 0.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
+                              size_t alignment, unsigned char **bytes);
+/// Append a command with a payload of some bytes, aligned to 8, or none. Everything was checked.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
+                         size_t size);
+/// A component that a command gives, or takes away.
+typedef struct espl__given {
+    espl__value_header header;
+    const void *bytes; // [header.size]; NULL: zeros
+} espl__given;
+
+/// Append a command with a payload of a transform, or none, and values. Everything was checked.
+/// @param pending  [command->count] handles of what it is to make; may be NULL.
+/// @return as espl__append().
+espl_status espl__append_given(espl_recorder *recorder, const espl__command *command,
+                               const espl_transform *transform, const espl__given *given,
+                               size_t count, espl_entity *pending);
 
 #endif

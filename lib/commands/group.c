@@ -1,185 +1,290 @@
 // SPDX-License-Identifier: MIT
-// Stage 3: commands that may depend on each other come into one group. The elements of a
-// union-find are the commands and the runs they touch; a source is touched only where somebody
-// writes to its run, so that spawns of one prefab stay independent.
+// Stage 3: commands that may depend on each other come into one group. Elements are the runs that
+// commands touch, and the commands that touch none, numbered by first appearance in playback
+// order. Most commands touch one run; only where one names more are elements united. A source is
+// touched only where somebody writes to its run, so that spawns of one prefab stay independent.
 #include "lib/commands/playback.h"
 
-// Elements: entries first, touched runs behind them.
-typedef struct unions {
-    uint32_t *above; // [count]
-    uint32_t entry_count;
-} unions;
+#include <string.h>
 
-static uint32_t find(const unions *u, uint32_t element)
+enum { GRAIN = 2048, AHEAD = 16 };
+
+typedef struct grouping {
+    espl__playback *playback;
+    uint32_t *home;              // [entries] the entry's element; before, its first run
+    uint32_t *above;             // [count] union-find; then the element's group
+    uint32_t count;              // elements
+    uint32_t group_count;        // once numbered
+    bool has_links;              // some elements may be united
+    uint32_t *run_at, *entry_at; // [group_count] counts, then where the next one goes
+} grouping;
+
+// --- Touching ---
+
+static uint32_t add_element(grouping *g)
 {
-    while (u->above[element] != element) {
-        u->above[element] = u->above[u->above[element]];
-        element = u->above[element];
+    g->above[g->count] = g->count;
+    return g->count++;
+}
+
+// Until groups are numbered, the group of a touched run is its element.
+static uint32_t touch(grouping *g, uint32_t run)
+{
+    espl__playback *const playback = g->playback;
+
+    if (playback->run_marks[run] == 0) {
+        playback->touched[playback->touched_count] =
+            (espl__touched_run){.run = run, .group = add_element(g)};
+        playback->run_marks[run] = (uint32_t)++playback->touched_count;
+    }
+    return playback->touched[playback->run_marks[run] - 1].group;
+}
+
+static void touch_operand(grouping *g, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        (void)touch(g, g->playback->forest->run[operand->number]);
+    }
+}
+
+// What a command writes to besides its home.
+static void touch_others(grouping *g, const espl__entry *entry)
+{
+    g->has_links = true;
+    if (!espl__entry_instantiates(entry)) {
+        touch_operand(g, &entry->target);
+    }
+    touch_operand(g, &entry->parent);
+    touch_operand(g, &entry->before);
+}
+
+static void touch_written(grouping *g)
+{
+    const espl__playback *const playback = g->playback;
+    const size_t count = playback->entry_count;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t ahead = i + AHEAD < count ? g->home[i + AHEAD] : ESPL__NO_RUN;
+
+        if (ahead != ESPL__NO_RUN) {
+            __builtin_prefetch(&playback->run_marks[ahead]);
+        }
+        g->home[i] = g->home[i] == ESPL__NO_RUN ? add_element(g) : touch(g, g->home[i]);
+        if (playback->ties.are_linking[i]) {
+            touch_others(g, &playback->entries[i]);
+        }
+    }
+    for (uint32_t run = playback->forest->unsettled; run != ESPL__NO_RUN;
+         run = playback->forest->runs[run].next) {
+        (void)touch(g, run);
+    }
+}
+
+// --- Uniting ---
+
+static uint32_t find(const grouping *g, uint32_t element)
+{
+    uint32_t *const above = g->above;
+
+    while (above[element] != element) {
+        above[element] = above[above[element]];
+        element = above[element];
     }
     return element;
 }
 
 // The smaller number stands for both, so that groups count up in playback order.
-static void unite(const unions *u, uint32_t a, uint32_t b)
+static void unite(const grouping *g, uint32_t a, uint32_t b)
 {
-    const uint32_t x = find(u, a), y = find(u, b);
+    const uint32_t x = find(g, a), y = find(g, b);
 
     if (x < y) {
-        u->above[y] = x;
+        g->above[y] = x;
     } else {
-        u->above[x] = y;
+        g->above[x] = y;
     }
 }
 
-static uint32_t touch(espl__playback *playback, uint32_t run)
+static void unite_operand(grouping *g, size_t entry, const espl__operand *operand)
 {
-    if (playback->run_marks[run] == 0) {
-        playback->touched[playback->touched_count] = (espl__touched_run){.run = run};
-        playback->run_marks[run] = (uint32_t)++playback->touched_count;
-    }
-    return playback->run_marks[run] - 1;
-}
-
-static bool is_living(const espl__operand *operand)
-{
-    return operand->status == ESPL_OK && operand->slot != ESPL__NO_SLOT;
-}
-
-static void touch_operand(espl__playback *playback, const espl__operand *operand)
-{
-    if (is_living(operand)) {
-        (void)touch(playback, playback->forest->run[operand->slot]);
+    if (espl__operand_is_living(operand)) {
+        unite(g, g->home[entry], touch(g, g->playback->forest->run[operand->number]));
+    } else if (operand->status == ESPL_OK) {
+        unite(g, g->home[entry], g->home[g->playback->pending_entries[operand->number]]);
     }
 }
 
-static void touch_written(espl__playback *playback)
+static void unite_linking(grouping *g)
 {
-    for (size_t i = 0; i < playback->entry_count; ++i) {
+    const espl__playback *const playback = g->playback;
+
+    for (size_t i = 0; g->has_links && i < playback->entry_count; ++i) {
         const espl__entry *const entry = &playback->entries[i];
 
-        if (entry->command->kind != ESPL__COMMAND_INSTANTIATE) {
-            touch_operand(playback, &entry->target);
+        if (!playback->ties.are_linking[i]) {
+            continue;
         }
-        touch_operand(playback, &entry->parent);
-        touch_operand(playback, &entry->before);
-    }
-    for (uint32_t run = playback->forest->unsettled; run != ESPL__NO_RUN;
-         run = playback->forest->runs[run].next) {
-        (void)touch(playback, run);
-    }
-}
-
-static void unite_operand(espl__playback *playback, const unions *u, uint32_t entry,
-                          const espl__operand *operand)
-{
-    if (is_living(operand)) {
-        const uint32_t run = playback->forest->run[operand->slot];
-
-        unite(u, entry, u->entry_count + playback->run_marks[run] - 1);
-    } else if (operand->status == ESPL_OK) {
-        unite(u, entry, operand->maker);
+        if (playback->ties.sources[i] == ESPL__NO_RUN) {
+            unite_operand(g, i, &entry->target);
+        }
+        unite_operand(g, i, &entry->parent);
+        unite_operand(g, i, &entry->before);
     }
 }
 
 // A source with ghosts is read through a sketch too, where they are spliced out.
-static bool is_source_apart(const espl__playback *playback, const espl__operand *source)
+static bool is_apart(const espl__playback *playback, uint32_t run)
 {
-    const uint32_t run = playback->forest->run[source->slot];
-
     return playback->run_marks[run] == 0 && playback->forest->runs[run].ghosts == 0;
 }
 
-static void unite_entries(espl__playback *playback, const unions *u)
+static void unite_sources(grouping *g)
 {
-    for (uint32_t i = 0; i < u->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
-        const bool is_instance = entry->command->kind == ESPL__COMMAND_INSTANTIATE;
+    const espl__playback *const playback = g->playback;
+    const uint32_t *const sources = playback->ties.sources;
+    uint32_t apart = ESPL__NO_RUN;
 
-        unite_operand(playback, u, i, &entry->parent);
-        unite_operand(playback, u, i, &entry->before);
-        if (is_instance && is_living(&entry->target)) {
-            if (is_source_apart(playback, &entry->target)) {
-                continue;
-            }
-            touch_operand(playback, &entry->target);
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        if (sources[i] == apart || sources[i] == ESPL__NO_RUN) {
+            continue;
         }
-        unite_operand(playback, u, i, &entry->target);
+        if (is_apart(playback, sources[i])) {
+            apart = sources[i];
+        } else {
+            g->has_links = true;
+            unite(g, g->home[i], touch(g, sources[i]));
+        }
     }
 }
 
-// Number the groups by first appearance; sort entries and runs by group, stably.
-static espl_status number_groups(espl__playback *playback, const unions *u)
+// --- Numbering and sorting ---
+
+// An element stands above itself or below a smaller one, whose group is known then.
+static void number_groups(grouping *g)
 {
-    const uint32_t entries = u->entry_count;
-    const uint32_t runs = (uint32_t)playback->touched_count;
-    uint32_t *const number = espl__arena_take(&playback->arena, entries + runs, sizeof *number);
-    uint32_t count = 0;
+    uint32_t count = g->has_links ? 0 : g->count;
 
-    playback->grouped_entries = espl__arena_take(&playback->arena, entries, sizeof(uint32_t));
-    playback->grouped_runs = espl__arena_take(&playback->arena, runs, sizeof(uint32_t));
-    if (number == NULL || playback->grouped_entries == NULL || playback->grouped_runs == NULL) {
+    for (uint32_t element = 0; g->has_links && element < g->count; ++element) {
+        const uint32_t above = g->above[element];
+
+        g->above[element] = above == element ? count++ : g->above[above];
+    }
+    g->group_count = count;
+}
+
+static void count_members(grouping *g)
+{
+    espl__playback *const playback = g->playback;
+
+    memset(g->entry_at, 0, g->group_count * sizeof *g->entry_at);
+    memset(g->run_at, 0, g->group_count * sizeof *g->run_at);
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        g->home[i] = g->above[g->home[i]];
+        g->entry_at[g->home[i]] += 1;
+    }
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        espl__touched_run *const touched = &playback->touched[i];
+
+        touched->group = g->above[touched->group];
+        g->run_at[touched->group] += 1;
+    }
+}
+
+static void lay_groups(grouping *g)
+{
+    espl__playback *const playback = g->playback;
+    uint32_t entries = 0, runs = 0;
+
+    for (uint32_t i = 0; i < g->group_count; ++i) {
+        const uint32_t entry_begin = entries, run_begin = runs;
+
+        entries += g->entry_at[i];
+        runs += g->run_at[i];
+        g->entry_at[i] = entry_begin;
+        g->run_at[i] = run_begin;
+        playback->groups[i] = (espl__group){.entry_begin = entry_begin,
+                                            .entry_end = entries,
+                                            .run_begin = run_begin,
+                                            .run_end = runs};
+    }
+}
+
+// Stable: both stay in their order within a group.
+static void sort_members(const grouping *g)
+{
+    const espl__playback *const playback = g->playback;
+
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        playback->grouped_entries[g->entry_at[g->home[i]]++] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        playback->grouped_runs[g->run_at[playback->touched[i].group]++] = (uint32_t)i;
+    }
+}
+
+static void tell_entries(void *context, size_t begin, size_t end)
+{
+    const grouping *const g = context;
+
+    for (size_t i = begin; i < end; ++i) {
+        g->playback->entries[i].group = g->home[i];
+    }
+}
+
+static espl_status form_groups(grouping *g)
+{
+    espl__playback *const playback = g->playback;
+    espl__arena *const arena = &playback->arena;
+
+    number_groups(g);
+    playback->grouped_entries = espl__arena_take(arena, playback->entry_count, sizeof(uint32_t));
+    playback->grouped_runs = espl__arena_take(arena, playback->touched_count, sizeof(uint32_t));
+    playback->groups = espl__arena_take(arena, g->group_count, sizeof *playback->groups);
+    g->entry_at = espl__arena_take(arena, g->group_count, sizeof *g->entry_at);
+    g->run_at = espl__arena_take(arena, g->group_count, sizeof *g->run_at);
+    if (playback->grouped_entries == NULL || playback->grouped_runs == NULL ||
+        playback->groups == NULL || g->entry_at == NULL || g->run_at == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    for (uint32_t element = 0; element < entries + runs; ++element) {
-        const uint32_t top = find(u, element);
 
-        number[element] = top == element ? count++ : number[top];
-    }
-    playback->groups = espl__arena_take_zeroed(&playback->arena, count, sizeof(espl__group));
-    if (playback->groups == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    playback->group_count = count;
+    count_members(g);
+    lay_groups(g);
+    playback->group_count = g->group_count;
+    sort_members(g);
+    return espl__run_ranges(playback->executor, playback->hooks, tell_entries, g,
+                            playback->entry_count, GRAIN);
+}
 
-    espl__group *const groups = playback->groups;
-    for (uint32_t i = 0; i < entries; ++i) {
-        playback->entries[i].group = number[i];
-        groups[number[i]].entry_end += 1;
+// --- The stage ---
+
+// Runs that can be touched: each command names three at most, and some want a purge.
+static size_t run_bound(const espl__playback *playback)
+{
+    const espl__forest *const forest = playback->forest;
+    size_t bound = 3 * playback->entry_count;
+
+    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
+        bound += 1;
     }
-    for (uint32_t i = 0; i < runs; ++i) {
-        playback->touched[i].group = number[entries + i];
-        groups[number[entries + i]].run_end += 1;
-    }
-    uint32_t entry_sum = 0, run_sum = 0;
-    for (uint32_t g = 0; g < count; ++g) {
-        entry_sum += groups[g].entry_end;
-        run_sum += groups[g].run_end;
-        groups[g].entry_begin = groups[g].entry_end = entry_sum - groups[g].entry_end;
-        groups[g].run_begin = groups[g].run_end = run_sum - groups[g].run_end;
-    }
-    for (uint32_t i = 0; i < entries; ++i) {
-        playback->grouped_entries[groups[number[i]].entry_end++] = i;
-    }
-    for (uint32_t i = 0; i < runs; ++i) {
-        playback->grouped_runs[groups[number[entries + i]].run_end++] = i;
-    }
-    return ESPL_OK;
+    return bound < forest->run_end ? bound : forest->run_end;
 }
 
 espl_status espl__stage_group(espl__playback *playback)
 {
-    const espl__forest *const forest = playback->forest;
-    const size_t entries = playback->entry_count;
-    size_t unsettled = 0;
+    const size_t runs = run_bound(playback);
+    grouping g = {
+        .playback = playback,
+        .home = playback->ties.homes,
+        .above = espl__arena_take(&playback->arena, playback->entry_count + runs, sizeof *g.above)};
 
-    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
-        unsettled += 1;
-    }
-    const size_t run_bound = 3 * entries + unsettled;
-    const size_t bound = run_bound < forest->run_end ? run_bound : forest->run_end;
-    const unions u = {espl__arena_take(&playback->arena, entries + bound, sizeof(uint32_t)),
-                      (uint32_t)entries};
-
-    playback->touched = espl__arena_take(&playback->arena, bound, sizeof *playback->touched);
-    if (u.above == NULL || playback->touched == NULL ||
-        !espl__marks_reserve(playback->heap, &playback->run_marks, forest->run_end)) {
+    playback->touched = espl__arena_take(&playback->arena, runs, sizeof *playback->touched);
+    if (g.above == NULL || playback->touched == NULL ||
+        !espl__marks_reserve(playback->heap, &playback->run_marks, playback->forest->run_end)) {
         return ESPL_ERR_NO_MEMORY;
     }
 
-    for (uint32_t element = 0; element < entries + bound; ++element) {
-        u.above[element] = element;
-    }
-    touch_written(playback);
-    unite_entries(playback, &u);
-    return number_groups(playback, &u);
+    touch_written(&g);
+    unite_linking(&g);
+    unite_sources(&g);
+    return form_groups(&g);
 }

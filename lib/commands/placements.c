@@ -17,7 +17,7 @@ typedef struct standing {
 static void stand(espl__carrier *c, uint32_t node, standing *out)
 {
     out->node = node;
-    out->up = espl__carrier_frame(c, c->sketch->nodes[node].parent, &out->room);
+    out->up = espl__carrier_frame(c, espl__sketch_at(c->sketch, node)->parent, &out->room);
     out->placement = espl__sketch_placement(c->sketch, node);
     out->world = espl__sketch_world(c->sketch, node);
 }
@@ -93,8 +93,9 @@ static espl_status keep_below(espl__carrier *c, uint32_t node, const espl__frame
     if (is_same_frame(espl__carrier_frame(c, node, &now), next)) {
         return ESPL_OK;
     }
-    for (uint32_t child = c->sketch->nodes[node].first; child != ESPL__NO_NODE && status == ESPL_OK;
-         child = c->sketch->nodes[child].next) {
+    for (uint32_t child = espl__sketch_at(c->sketch, node)->first;
+         child != ESPL__NO_NODE && status == ESPL_OK;
+         child = espl__sketch_at(c->sketch, child)->next) {
         status = espl__carrier_rebase(c, child, next, lost);
     }
     return status;
@@ -110,10 +111,10 @@ static espl_status replace(espl__carrier *c, uint32_t node, const espl__placemen
         return espl__carrier_no_memory(c);
     }
     espl__sketch_write(sketch, node, placement);
-    sketch->nodes[node].flags &= ~(unsigned)ESPL__NODE_PASS;
-    sketch->nodes[node].flags |= pass;
+    espl__sketch_at(sketch, node)->flags &= ~(unsigned)ESPL__NODE_PASS;
+    espl__sketch_at(sketch, node)->flags |= pass;
     espl__sketch_note(sketch, node, ESPL__NODE_REPLACED);
-    sketch->is_restructured = true;
+    espl__sketch_restructure(sketch, node);
     return ESPL_OK;
 }
 
@@ -129,11 +130,14 @@ espl_status espl__carry_place(espl__carrier *c)
     if (!espl__carrier_has(c, node, ESPL__NODE_PASS)) {
         return write_value(c, node, ESPL_WRITE_LOCAL);
     }
-    if (!espl__values_fit(c->playback, c->group, c->entry, &c->sketch->nodes[node], true)) {
+    if (!espl__components_fit(
+            espl__components_count(c->playback, c->group, espl__sketch_at(c->sketch, node)),
+            true)) {
         return ESPL_ERR_LIMIT;
     }
     espl__frame room;
-    const espl__frame *const up = espl__carrier_frame(c, c->sketch->nodes[node].parent, &room);
+    const espl__frame *const up =
+        espl__carrier_frame(c, espl__sketch_at(c->sketch, node)->parent, &room);
     const espl__placement placement = {espl__pose_of(value), espl__kept_none(),
                                        espl__extra_of(value)};
     const espl__frame next = {espl__placement_world(&placement, up), placement.extra};
@@ -156,7 +160,7 @@ espl_status espl__carry_unplace(espl__carrier *c)
     if (status != ESPL_OK || espl__carrier_has(c, node, ESPL__NODE_PASS)) {
         return status;
     }
-    (void)espl__carrier_frame(c, c->sketch->nodes[node].parent, &next);
+    (void)espl__carrier_frame(c, espl__sketch_at(c->sketch, node)->parent, &next);
     status = keep_below(c, node, &next, node);
     return status != ESPL_OK ? status : replace(c, node, &bare, ESPL__NODE_PASS);
 }

@@ -1,73 +1,113 @@
 // SPDX-License-Identifier: MIT
 // Stage 4, parallel over groups: each group's commands are carried out on its sketch, in order, and
 // the hierarchies that come of it are laid out. Nothing but scratch is written.
-#include "lib/commands/playback.h"
+#include "lib/commands/short.h"
 
 enum { GRAIN = 16 };
 
 // A bound past which a group takes its nodes as it goes: a command may yet be refused.
 #define NODE_BUDGET ((size_t)1 << 20)
 
-static size_t node_budget(const espl__playback *playback, const espl__group *group)
-{
-    size_t nodes = 0;
+// Nodes that a command asks for, as a rule: its operands, their parents and neighbours.
+enum { KNOWN_BY_CLONE = 2, KNOWN_BY_VALUE = 1, KNOWN_BY_MOVE = 8 };
 
+static size_t known_by(const espl__command *command)
+{
+    switch (command->kind) {
+    case ESPL__COMMAND_INSTANTIATE:
+    case ESPL__COMMAND_CREATE:
+    case ESPL__COMMAND_CREATE_BARE:
+        return KNOWN_BY_CLONE;
+    case ESPL__COMMAND_WRITE:
+    case ESPL__COMMAND_INHERIT:
+    case ESPL__COMMAND_SET:
+    case ESPL__COMMAND_ENABLE:
+    case ESPL__COMMAND_DISABLE:
+        return KNOWN_BY_VALUE;
+    case ESPL__COMMAND_CHANGE:
+        return command->place == ESPL__PLACEMENT_STAYS ? KNOWN_BY_VALUE : KNOWN_BY_MOVE;
+    default:
+        return KNOWN_BY_MOVE;
+    }
+}
+
+static void add_command(espl__sketch_room *room, const espl__entry *entry)
+{
+    const espl__command *const command = entry->command;
+    const bool makes = command->count != 0;
+    const size_t copies = makes ? command->count : 1;
+    size_t made = 0;
+
+    if (makes && espl__size_multiply(&made, entry->clone_bound, copies)) {
+        room->made += made < NODE_BUDGET ? made : 0;
+    }
+    room->written += copies < NODE_BUDGET ? copies : 0;
+    room->known += known_by(command);
+    room->noted += makes ? 0 : known_by(command);
+}
+
+// What a group is likely to need.
+static espl__sketch_room room_for(const espl__playback *playback, const espl__group *group)
+{
+    espl__sketch_room room = {0};
+
+    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
+        add_command(&room, &playback->entries[playback->grouped_entries[i]]);
+    }
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
 
-        nodes += playback->forest->runs[run].size;
+        room.bits += espl__sketch_words(playback->forest->runs[run].size);
     }
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
-        size_t clones = 0;
-
-        if (espl__size_multiply(&clones, entry->clone_bound, entry->command->count)) {
-            nodes += clones < NODE_BUDGET ? clones : 0;
-        }
-    }
-    return nodes;
-}
-
-static size_t written_budget(const espl__playback *playback, const espl__group *group)
-{
-    size_t written = 0;
-
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        const espl__command *const command =
-            playback->entries[playback->grouped_entries[i]].command;
-        const size_t count = command->kind == ESPL__COMMAND_INSTANTIATE ? command->count : 1;
-
-        written += count < NODE_BUDGET ? count : 0;
-    }
-    return written;
+    room.list = room.noted;
+    room.pieces = 2 * room.known + room.made + 8;
+    room.worlds = room.made + room.known;
+    room.laid = group->run_end - group->run_begin + 1;
+    return room;
 }
 
 static bool give_slices(espl__playback *playback, espl__group *group)
 {
     espl__sketch *const sketch = &group->sketch;
-    const size_t nodes = node_budget(playback, group);
-    const size_t written = written_budget(playback, group);
-    void *const block = espl__arena_take(&playback->arena, 1, espl__sketch_size(nodes));
+    const espl__sketch_room room = room_for(playback, group);
+    void *const block = espl__arena_take(&playback->arena, 1, espl__sketch_size(&room));
 
-    sketch->written = espl__arena_take(&playback->arena, written, sizeof *sketch->written);
-    if (block == NULL || sketch->written == NULL) {
+    if (block == NULL || !espl__values_give_slices(playback, group)) {
         return false;
     }
     sketch->heap = playback->heap;
     sketch->forest = playback->forest;
-    sketch->written_capacity = written;
-    espl__sketch_use(sketch, block, nodes);
+    sketch->marks = playback->slot_marks;
+    sketch->run_marks = playback->run_marks;
+    sketch->loads = playback->loads;
+    espl__sketch_begin(sketch, &room, block);
     return true;
+}
+
+static const uint32_t *loads_of(const espl__playback *playback, const espl__group *group)
+{
+    return playback->grouped_runs + group->run_begin;
+}
+
+static size_t count_loads(const espl__group *group)
+{
+    return group->run_end - group->run_begin;
+}
+
+// Note what a sketch came to.
+static void check_sketch(espl__group *group)
+{
+    if (espl__sketch_has_failed(&group->sketch)) {
+        group->status = ESPL_ERR_NO_MEMORY;
+    }
 }
 
 static void start_over(espl__playback *playback, espl__group *group)
 {
     espl__sketch_clear(&group->sketch);
-    espl__array_set_length(group->values, 0);
+    espl__sets_clear(&group->sets);
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
-        espl__touched_run *const touched = &playback->touched[playback->grouped_runs[i]];
-
-        touched->node = espl__sketch_load(&group->sketch, touched->run);
+        espl__sketch_load(&group->sketch, playback->grouped_runs[i]);
     }
     for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
         espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
@@ -78,24 +118,7 @@ static void start_over(espl__playback *playback, espl__group *group)
             playback->pending_nodes[first + k] = ESPL__NO_NODE;
         }
     }
-}
-
-static bool load_runs(espl__playback *playback, espl__group *group)
-{
-    size_t nodes = 0;
-
-    for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
-        const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
-
-        nodes += playback->forest->runs[run].size;
-    }
-    group->sketch.count = 0;
-    if (!espl__sketch_reserve_nodes(&group->sketch, nodes)) {
-        group->status = ESPL_ERR_NO_MEMORY;
-        return false;
-    }
-    start_over(playback, group);
-    return true;
+    check_sketch(group);
 }
 
 static espl__entry *entry_of(const espl__playback *playback, const espl__group *group, uint32_t i)
@@ -112,7 +135,17 @@ static void carry_out_all(espl__playback *playback, espl__group *group)
         espl__entry *const entry = entry_of(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
+        check_sketch(group);
     }
+}
+
+static bool lay_out(const espl__playback *playback, espl__group *group)
+{
+    const bool is_fine =
+        espl__sketch_lay_out(&group->sketch, loads_of(playback, group), count_loads(group));
+
+    check_sketch(group);
+    return is_fine;
 }
 
 // Carry out all commands and look at the worlds after each past the first `known`. The number of
@@ -125,7 +158,9 @@ static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint
         espl__entry *const entry = entry_of(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
-        if (i >= known && entry->status >= 0 && !espl__sketch_lay_out(&group->sketch)) {
+        check_sketch(group);
+        if (group->status == ESPL_OK && i >= known && entry->status >= 0 &&
+            !lay_out(playback, group)) {
             return i;
         }
     }
@@ -139,16 +174,18 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
     const uint32_t count = group->entry_end - group->entry_begin;
     uint32_t known = 0;
 
-    while (known < count && load_runs(playback, group)) {
+    while (known < count && group->status == ESPL_OK) {
+        start_over(playback, group);
         known = find_overflow(playback, group, known);
-        if (known < count) {
+        if (known < count && group->status == ESPL_OK) {
             entry_of(playback, group, known)->is_out_of_range = true;
             known += 1;
         }
     }
     // Left out last of all: what was carried out is to be undone too.
-    if (count > 0 && entry_of(playback, group, count - 1)->is_out_of_range &&
-        load_runs(playback, group)) {
+    if (group->status == ESPL_OK && count > 0 &&
+        entry_of(playback, group, count - 1)->is_out_of_range) {
+        start_over(playback, group);
         carry_out_all(playback, group);
     }
 }
@@ -157,23 +194,23 @@ static void plan_group(espl__playback *playback, espl__group *group)
 {
     const uint32_t count = group->entry_end - group->entry_begin;
 
-    if (!load_runs(playback, group)) {
-        return;
-    }
+    start_over(playback, group);
     carry_out_all(playback, group);
     if (group->status != ESPL_OK) {
         return;
     }
-    const bool is_fine = espl__sketch_lay_out(&group->sketch);
+    const bool is_fine = lay_out(playback, group);
     const bool may_hide = count > 1 && group->sketch.may_hide;
 
-    if (is_fine && (!may_hide || espl__sketch_is_tame(&group->sketch))) {
+    if (group->status != ESPL_OK ||
+        (is_fine && (!may_hide || espl__sketch_is_tame(&group->sketch, loads_of(playback, group),
+                                                       count_loads(group))))) {
         return;
     }
     ESPL_CHECK(count > 0);
     plan_carefully(playback, group);
     if (group->status == ESPL_OK) {
-        (void)espl__sketch_lay_out(&group->sketch);
+        (void)lay_out(playback, group);
     }
 }
 
@@ -181,9 +218,8 @@ static bool is_source_sided(const espl__playback *playback, const espl__entry *e
 {
     const espl__operand *const source = &entry->target;
 
-    return entry->command->kind == ESPL__COMMAND_INSTANTIATE && source->status == ESPL_OK &&
-           source->slot != ESPL__NO_SLOT &&
-           espl__run_of(playback->forest, source->slot)->side != NULL;
+    return entry->command->kind == ESPL__COMMAND_INSTANTIATE && espl__operand_is_living(source) &&
+           espl__run_of(playback->forest, source->number)->side != NULL;
 }
 
 static bool may_have_side(const espl__playback *playback, const espl__group *group)
@@ -202,8 +238,10 @@ static bool may_have_side(const espl__playback *playback, const espl__group *gro
             return true;
         }
     }
-    for (size_t i = 0; i < sketch->written_count; ++i) {
-        if (espl__placement_needs_side(&sketch->written[i])) {
+    const espl__placement *const written = sketch->written.items;
+
+    for (uint32_t i = 0; i < sketch->written.count; ++i) {
+        if (espl__placement_needs_side(&written[i])) {
             return true;
         }
     }
@@ -217,12 +255,12 @@ static void count_work(const espl__playback *playback, espl__group *group)
     group->clones = group->dead = 0;
     group->visited = sketch->changed_count;
     // Roots may have become solos, or solos roots, without being noted.
-    group->role_changes = sketch->laid_count;
+    group->role_changes = sketch->laid.count;
     for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
         group->clones += playback->entries[playback->grouped_entries[i]].clone_count;
     }
-    for (size_t i = 0; i < sketch->noted_count; ++i) {
-        const uint32_t flags = sketch->nodes[sketch->noted[i]].flags;
+    for (uint32_t i = 0; i < sketch->noted.count; ++i) {
+        const uint32_t flags = espl__sketch_at(sketch, espl__sketch_noted(sketch, i))->flags;
         const bool is_dead = (flags & ESPL__NODE_DEAD) != 0;
 
         if ((flags & ESPL__NODE_CLONE) != 0) {
@@ -235,32 +273,85 @@ static void count_work(const espl__playback *playback, espl__group *group)
     }
     group->has_side =
         sketch->is_restructured || sketch->is_touched ? may_have_side(playback, group) : false;
-    group->has_plots = sketch->is_restructured || group->has_side;
 }
 
-static void plan_groups(void *context, size_t begin, size_t end)
+static void plan_short(void *context, size_t begin, size_t end)
 {
     espl__playback *const playback = context;
 
     for (size_t i = begin; i < end; ++i) {
         espl__group *const group = &playback->groups[i];
 
-        plan_group(playback, group);
-        if (group->status == ESPL_OK) {
-            count_work(playback, group);
-        }
+        group->is_short = !playback->sketches_all && espl__short_suits(playback, group) &&
+                          espl__short_plan(playback, group);
     }
+}
+
+static void plan_one(void *context, size_t number)
+{
+    espl__playback *const playback = context;
+    espl__group *const group = &playback->groups[number];
+
+    if (group->is_short) {
+        return;
+    }
+    plan_group(playback, group);
+    if (group->status == ESPL_OK) {
+        count_work(playback, group);
+    }
+}
+
+// What a group costs against the others: its commands. The patch has use of it too.
+static bool weigh_groups(espl__playback *playback)
+{
+    const size_t count = playback->group_count;
+
+    playback->group_weights = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
+    playback->weight_order = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
+    if (playback->group_weights == NULL || playback->weight_order == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        playback->group_weights[i] =
+            playback->groups[i].entry_end - playback->groups[i].entry_begin;
+    }
+    return true;
+}
+
+// The runs as the sketches see them.
+static bool list_loads(espl__playback *playback)
+{
+    const size_t count = playback->touched_count;
+
+    playback->loads = espl__arena_take(&playback->arena, count, sizeof *playback->loads);
+    if (playback->loads == NULL ||
+        !espl__marks_reserve(playback->heap, &playback->slot_marks, playback->forest->end)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        playback->loads[i] = (espl__load){.run = playback->touched[i].run};
+    }
+    return true;
 }
 
 espl_status espl__stage_plan(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        if (!give_slices(playback, &playback->groups[i])) {
+    if (!list_loads(playback) || !espl__recipes_list(playback) || !weigh_groups(playback)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    espl_status status = espl__run_ranges(playback->executor, playback->hooks, plan_short, playback,
+                                          playback->group_count, GRAIN);
+
+    for (size_t i = 0; status == ESPL_OK && i < playback->group_count; ++i) {
+        if (!playback->groups[i].is_short && !give_slices(playback, &playback->groups[i])) {
             return ESPL_ERR_NO_MEMORY;
         }
     }
-    const espl_status status = espl__run_ranges(playback->executor, playback->hooks, plan_groups,
-                                                playback, playback->group_count, GRAIN);
+    status = status != ESPL_OK
+                 ? status
+                 : espl__run_weighted(playback->executor, playback->hooks, plan_one, playback,
+                                      playback->group_weights, playback->weight_order,
+                                      playback->group_count, GRAIN);
     for (size_t i = 0; status == ESPL_OK && i < playback->group_count; ++i) {
         if (playback->groups[i].status != ESPL_OK) {
             return playback->groups[i].status;

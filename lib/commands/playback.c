@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The conductor: runs the stages, and cleans up behind them whatever they came to.
-#include "lib/commands/playback.h"
+#include "lib/commands/short.h"
 
 #include <string.h>
 
@@ -18,6 +18,7 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
 void espl__playback_trim(espl__playback *playback)
 {
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->run_marks);
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->slot_marks);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->source_marks);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->chunk_marks);
     espl__arena_free(&playback->arena);
@@ -26,12 +27,14 @@ void espl__playback_trim(espl__playback *playback)
 void espl__playback_free(espl__playback *playback)
 {
     espl__playback_trim(playback);
+    espl__callbacks_free(playback->heap, &playback->callbacks);
 }
 
 size_t espl__playback_bytes(const espl__playback *playback)
 {
-    return ESPL_ARRAY_BYTES(playback->run_marks) + ESPL_ARRAY_BYTES(playback->source_marks) +
-           ESPL_ARRAY_BYTES(playback->chunk_marks) + espl__arena_bytes(&playback->arena);
+    return ESPL_ARRAY_BYTES(playback->run_marks) + ESPL_ARRAY_BYTES(playback->slot_marks) +
+           ESPL_ARRAY_BYTES(playback->source_marks) + ESPL_ARRAY_BYTES(playback->chunk_marks) +
+           espl__arena_bytes(&playback->arena);
 }
 
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
@@ -58,9 +61,15 @@ static void begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lan
     playback->lanes = lanes;
     playback->lane_count = lane_count;
     playback->tag = tag;
+    playback->recipe_count = 0;
     playback->touched_count = playback->group_count = playback->plot_count = 0;
     playback->make_count = playback->move_count = playback->removal_count = 0;
+    playback->gift_count = 0;
     playback->batch_count = playback->lost_count = 0;
+    playback->moved_nodes = playback->row_batches = playback->call_count = 0;
+    for (uint32_t i = 0; i < lane_count; ++i) {
+        playback->call_count += lanes[i].call_count;
+    }
     playback->first_refused = UINT32_MAX;
 }
 
@@ -85,13 +94,15 @@ static void end(espl__playback *playback)
     for (size_t i = 0; i < playback->touched_count; ++i) {
         playback->run_marks[playback->touched[i].run] = 0;
     }
+    espl__recipes_forget(playback);
     for (size_t i = 0; i < playback->group_count; ++i) {
         espl__sketch_drop(&playback->groups[i].sketch);
-        ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->groups[i].values);
+        espl__sets_drop(playback->heap, &playback->groups[i].sets);
     }
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
     espl__arena_reset(&playback->arena);
     trim_marks(playback, &playback->run_marks, playback->forest->run_end);
+    trim_marks(playback, &playback->slot_marks, playback->forest->end);
     trim_marks(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
 }
 
@@ -112,13 +123,55 @@ static espl_status check_plan(espl__playback *playback)
 // Stages 1 to 4: read only, may fail.
 static espl_status prepare(espl__playback *playback)
 {
+    espl__watch *const watch = &playback->watch;
     espl_status status = espl__stage_order(playback);
 
-    status = status != ESPL_OK ? status : espl__stage_classify(playback);
-    status = status != ESPL_OK ? status : espl__stage_group(playback);
-    status = status != ESPL_OK ? status : espl__stage_plan(playback);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__calls_take(playback);
+    espl__watch_stage(watch, ESPL_STAGE_CLASSIFY);
+    status = espl__stage_classify(playback);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__watch_stage(watch, ESPL_STAGE_GROUP);
+    status = espl__stage_group(playback);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__watch_stage(watch, ESPL_STAGE_PLAN);
+    status = espl__stage_plan(playback);
     status = status != ESPL_OK ? status : check_plan(playback);
     return status != ESPL_OK ? status : espl__stage_reserve(playback);
+}
+
+static void fill_counts(const espl__playback *playback, espl_report *report)
+{
+    report->pendings = playback->pending_count;
+    report->moved_nodes = playback->moved_nodes;
+    report->row_batches = playback->row_batches;
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        const espl__group *const group = &playback->groups[i];
+        const size_t size = group->entry_end - group->entry_begin;
+
+        report->largest_group = size > report->largest_group ? size : report->largest_group;
+    }
+}
+
+// Stages 5 to 7: cannot fail.
+static void commit(espl__playback *playback, espl_report *report)
+{
+    playback->heap->is_forbidden = true;
+    espl__watch_stage(&playback->watch, ESPL_STAGE_CHANGE);
+    espl__stage_change(playback);
+    espl__watch_stage(&playback->watch, ESPL_STAGE_PATCH);
+    espl__stage_patch(playback);
+    espl__watch_stage(&playback->watch, ESPL_STAGE_REPORT);
+    espl__stage_report(playback, report);
+    espl__calls_report(playback, report);
+    fill_counts(playback, report);
+    playback->heap->is_forbidden = false;
 }
 
 espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
@@ -128,11 +181,7 @@ espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
     const espl_status status = prepare(playback);
 
     if (status == ESPL_OK) {
-        playback->heap->is_forbidden = true;
-        espl__stage_change(playback);
-        espl__stage_patch(playback);
-        espl__stage_report(playback, report);
-        playback->heap->is_forbidden = false;
+        commit(playback, report);
     } else {
         drop_plots(playback);
     }

@@ -5,65 +5,89 @@
 #define ESPALIER_LIB_COMMANDS_PLAYBACK_H
 
 #include "lib/base/arena.h"
-#include "lib/commands/commands.h"
-#include "lib/jobs/ranges.h"
+#include "lib/commands/calls.h"
+#include "lib/commands/sets.h"
+#include "lib/commands/watch.h"
+#include "lib/jobs/weights.h"
 #include "lib/tree/sketch.h"
+#include "lib/tree/splice.h"
 
 /// A lane as playback sees it.
 typedef struct espl__lane_view {
-    const espl__command *commands; // [count]
-    const unsigned char *payload;
-    espl_entity *created; // [pending_count] out
-    espl_status *results; // [count] out
+    const espl__command *commands;  // [count]
+    unsigned char *const *payloads; // blocks; the first is all there is for commands at once
+    espl_entity *created;           // [pending_count] out
+    espl_status *results;           // [count] out
     size_t count;
     uint32_t pending_count;
-    uint32_t pending_base; // of the lane's pendings among all; set by the order stage
+    uint32_t call_count;
+    // Set by the order stage.
+    uint32_t pending_base; // of the lane's pendings among all
+    uint32_t command_base; // likewise of its commands
 } espl__lane_view;
 
 /// What a handle in a command turned out to be.
 typedef struct espl__operand {
-    espl_status status; // ESPL_OK: `slot` lives, or `maker` will make it
-    uint32_t slot;      // ESPL__NO_SLOT for a pending one
-    uint32_t maker;     // entry that makes it
-    uint32_t pending;   // among all pendings
+    uint32_t number; // its slot; where it is pending, its number among all pendings
+    int8_t status;   // espl_status; ESPL_OK: it lives, or a command makes it
+    bool is_pending; // pending_entries[number] makes it
 } espl__operand;
 
-/// A command in playback order.
+/// A command in playback order: one cache line.
 typedef struct espl__entry {
     const espl__command *command;
     uint32_t lane, index;
     espl__operand target, parent, before;
     espl_status status; // verdict
     uint32_t group;
-    uint32_t clone_bound;              // clones it makes at most; 0 where only the plan can tell
+    union {
+        uint32_t
+            clone_bound;     // before the plan: nodes of a clone at most; 0: only the plan can tell
+        uint32_t make_begin; // after it: its first clone that lives, among the makes
+    };
     uint32_t clone_begin, clone_count; // nodes it made in its group's sketch
     bool is_out_of_range;              // refused by the search for the command that overflows
 } espl__entry;
 
-/// One application of a command's values to a clone; the one before it comes first.
-typedef struct espl__value_link {
-    uint32_t entry, before;
-    uint32_t node; // the clone that the command made; a clone of it has the values too
-} espl__value_link;
+_Static_assert(sizeof(espl__operand) == 8, "operand: 4 + 1 + 1 and padding");
+_Static_assert(sizeof(espl__entry) == 64 || sizeof(void *) != 8, "entry: 16 + 24 + 20 + 1, padded");
+_Static_assert(ESPL_REASON_COUNT <= INT8_MAX, "an operand holds every status");
+
+/// What commands hang together by; arrays by use, for the group stage.
+typedef struct espl__ties {
+    uint32_t *homes;   // [entry_count] first run that a command writes to, or ESPL__NO_RUN
+    uint32_t *sources; // [entry_count] run of the living source of an instantiate, or ESPL__NO_RUN
+    bool *are_linking; // [entry_count] names other runs than its home, or a pending entity
+} espl__ties;
+
+/// How copies of one source are made where nothing depends on it (short.c).
+typedef struct espl__recipe_card {
+    espl__recipe tree;
+    const uint32_t *entities; // [tree.size] of the source and what goes with it
+    uint32_t slot;            // of the source
+    bool is_useful;           // copies can be made so
+    bool is_small;            // so are the locals below its top: see short.c
+} espl__recipe_card;
 
 /// Commands and runs that may depend on each other, and nothing else does.
 typedef struct espl__group {
     uint32_t entry_begin, entry_end; // in grouped_entries
     uint32_t run_begin, run_end;     // in grouped_runs
     espl__sketch sketch;
-    espl__value_link *values; // stb array
-    espl_status status;       // ESPL_ERR_NO_MEMORY: the plan failed
+    espl__sets sets;    // node->values is one of them, or ESPL__NO_NODE
+    espl_status status; // ESPL_ERR_NO_MEMORY: the plan failed
     uint32_t plot_begin, plot_end;
     size_t clones, dead, role_changes, visited; // of the plan
+    uint32_t size;                              // where it is short: nodes of its run to be
+    bool is_short;                              // has no sketch: see short.h
+    size_t removal_begin;                       // of its dead, among the removals
     bool has_side;                              // some node may need side arrays
-    bool has_plots; // hierarchies are laid out anew; else values change in place
     bool is_patched;
 } espl__group;
 
 /// A run that commands touch.
 typedef struct espl__touched_run {
-    uint32_t run, group, node; // node of rank 0 in the group's sketch
-    bool is_kept;              // some hierarchy of the plan goes on in it
+    uint32_t run, group;
 } espl__touched_run;
 
 /// One hierarchy to be: where it will stand.
@@ -75,14 +99,27 @@ typedef struct espl__plot {
     uint32_t old_base, old_capacity; // given back after the patch where is_moved
     bool is_moved;                   // needs a new range
     espl__side *side, *old_side;
+    // Scratch of the patch: ranks whose slots change or come to stand elsewhere, in rank order.
+    uint32_t *slots, *sources, *parents, *firsts; // [drafted]
+    uint32_t drafted;
+    uint32_t *left; // [left_capacity] slots of the run that nodes left, unless it is_moved
+    uint32_t left_count, left_capacity;
 } espl__plot;
 
-/// A clone to be given an id and a row.
+/// Kind of a clone that has a set of its own; of others, role and placement tell it.
+enum { ESPL__MAKE_GIVEN = 6 };
+
+/// A clone to be given an id and a row; one created from nothing has source ESPL__NO_ENTITY.
 typedef struct espl__make {
     uint32_t group, node, source, archetype;
 } espl__make;
 
-/// A row that goes to another archetype, or away (ESPL__NONE).
+/// Values that one who lived before is given.
+typedef struct espl__gift {
+    uint32_t entity, group, set;
+} espl__gift;
+
+/// A row that goes to another archetype.
 typedef struct espl__row_change {
     uint32_t entity, archetype, chunk, row;
 } espl__row_change;
@@ -98,7 +135,7 @@ typedef struct espl__reference {
 
 /// Copies made by one command: members in the same order in each.
 typedef struct espl__reference_batch {
-    uint32_t group;
+    uint32_t group, entry;
     uint32_t begin, size, copies; // nodes [begin, begin + size * copies)
     uint32_t members;             // of its first member in member_fields
     bool has_new;                 // some field names a clone
@@ -116,9 +153,12 @@ typedef struct espl__playback {
     const espl_executor *executor;
     const espl_hooks *hooks;
     espl__arena arena;
+    espl__callbacks callbacks;
+    espl__watch watch;
     // Marks by number, all zero between playbacks; stb arrays.
     uint32_t *run_marks;    // touched number + 1
-    uint32_t *source_marks; // by entity: bucket + 1
+    uint32_t *slot_marks;   // of the sketches
+    uint32_t *source_marks; // by entity, of those that references may name
     uint32_t *chunk_marks;  // bucket + 1
 
     // One playback.
@@ -126,24 +166,38 @@ typedef struct espl__playback {
     uint32_t lane_count, tag;
     espl__entry *entries; // [entry_count]
     size_t entry_count;
+    espl_payload *payloads; // [call_count] out: of all calls, by callback; set before a playback
+    size_t call_count;
     uint32_t *pending_entries; // [pending_count] maker
     uint32_t *pending_nodes;   // [pending_count] node in the maker's group, once planned
     size_t pending_count;
+    espl__ties ties;
     espl__touched_run *touched; // [touched_count]
     size_t touched_count;
+    espl__load *loads;          // [touched_count] the same runs, as sketches see them
+    espl__recipe_card *recipes; // [recipe_count] by slot_marks of their sources, less one
+    size_t recipe_count;
     uint32_t *grouped_entries, *grouped_runs;
     espl__group *groups; // [group_count]
     size_t group_count;
-    espl__plot *plots; // [plot_count]
+    uint32_t *group_weights, *weight_order; // [group_count] for jobs over groups
+    espl__plot *plots;                      // [plot_count]
     size_t plot_count;
     espl__make *makes; // [make_count] in command order
     size_t make_count;
-    uint32_t *make_order;   // [make_count] sorted by source, then as above
-    uint32_t *make_indices; // [make_count] scratch of the change stage
+    uint8_t *make_kinds;        // [make_count] of their archetypes (makes.c)
+    uint32_t *make_order;       // [make_count] sorted by source, then by archetype, then as above
+    espl_entity *make_entities; // [make_count] handles, given by the change stage
+    espl__copies *copies;       // [copies_count] what is made at once, in order of make_order
+    size_t copies_count;
     // Commands of commands objects since the world was made; espl_play() adds them up.
     uint64_t accepted, applied, refused;
-    espl__row_change *moves, *removals; // [move_count], [removal_count]
+    espl__row_change *moves; // [move_count]
+    uint32_t *removals;      // [removal_count] entities
     size_t move_count, removal_count;
+    bool *group_moves; // [group_count] some row of the group may go to another archetype
+    espl__gift *gifts; // [gift_count]
+    size_t gift_count;
     // References in clones; empty where none has any.
     espl__reference_batch *batches; // [batch_count] in order of groups
     size_t batch_count;
@@ -151,6 +205,8 @@ typedef struct espl__playback {
     espl__reference *references; // stb array, given back at the end
     espl__lost_clone *lost;      // [lost_count]
     size_t lost_count;
+    size_t moved_nodes, row_batches; // of the report; counted by stages 5 and 6
+    bool sketches_all;      // no group goes the short way, which tests compare with the long one
     bool is_strict;         // all commands are done or none: one refused refuses the playback
     uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX
 } espl__playback;
@@ -182,37 +238,67 @@ void espl__stage_change(espl__playback *playback);
 void espl__stage_patch(espl__playback *playback);
 void espl__stage_report(espl__playback *playback, espl_report *report);
 
+// --- Calls (calls.c) ---
+
+/// Behind the first stage: take the calls out of the entries and list their payloads.
+void espl__calls_take(espl__playback *playback);
+/// Part of the last stage: their results, and the sums.
+void espl__calls_report(const espl__playback *playback, espl_report *report);
+/// Hand the payloads of the playback that is done over to the callbacks.
+void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
+                           const espl_commands *commands);
+
+// Its parts: clones (makes.c) and their order (copies.c), rows that move or leave (moves.c),
+// hierarchies (plots.c).
+espl_status espl__list_makes(espl__playback *playback);
+espl_status espl__sort_makes(espl__playback *playback);
+espl_status espl__list_rows(espl__playback *playback);
+espl_status espl__lay_plots(espl__playback *playback);
+
 /// Carry one command out on its group's sketch (carry.c).
 /// @return its verdict, or ESPL_ERR_NO_MEMORY with group->status set as well.
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry);
 
-// --- Values of instantiate commands (values.c) ---
+// --- Values and component sets (values.c) ---
 
 /// Steps through the values of one command.
 typedef struct espl__value_cursor {
-    const unsigned char *at;
+    const unsigned char *payload;
+    espl__value_layout layout; // up to the next value
     uint32_t left;
-    espl__value_header header; // of the value at hand
-    const unsigned char *bytes;
+    espl__value_header header;  // of the value at hand
+    const unsigned char *bytes; // aligned as its component wants it
+    bool is_taken;              // no value: the component goes
 } espl__value_cursor;
 
-/// Stand before the first value of an instantiate command.
+/// Stand before the first value of a command that has some.
 espl__value_cursor espl__values_of(const espl__playback *playback, const espl__entry *entry);
 /// Go to the next one; false at the end.
 bool espl__values_next(espl__value_cursor *cursor);
 
-/// List the components, each once, that a chain of values gives to a clone. The tag of a prefab
-/// does not go on to a clone of a clone: it counts only where the node's own command gives it.
-/// @param out  [ESPL_SET_LIMIT] @return how many; ESPL_SET_LIMIT + 1 where there are more.
-size_t espl__values_components(const espl__playback *playback, const espl__group *group,
-                               uint32_t link, uint32_t node, espl_component *out);
-/// Tell whether the components of a node stay within their limit: with a placement or without; where
-/// the command instantiates, those of a clone of it with the command's values.
-bool espl__values_fit(const espl__playback *playback, const espl__group *group,
-                      const espl__entry *entry, const espl__node *node, bool is_placed);
-/// Write a chain of values to an entity: oldest first, so that the clone's own command wins.
-void espl__values_apply(const espl__playback *playback, const espl__group *group, uint32_t link,
-                        uint32_t entity);
+/// Where a node has no set of its own: the archetype of its row, or of the row that it is a copy
+/// of; ESPL__NONE for one created from nothing.
+uint32_t espl__components_base(const espl__store *store, const espl__node *node);
+/// Count the components that a node has at this moment, beside its role and its placement.
+size_t espl__components_count(const espl__playback *playback, const espl__group *group,
+                              const espl__node *node);
+/// Tell whether it has one of those.
+bool espl__components_have(const espl__playback *playback, const espl__group *group,
+                           const espl__node *node, espl_component component);
+/// Tell whether so many stay within their limit, with a role and perhaps a placement.
+bool espl__components_fit(size_t count, bool is_placed);
+/// Find or make the archetype of a node that has a set of its own, or was created without one.
+/// @param guess  an archetype that may be the one, or ESPL__NONE.
+espl_status espl__components_archetype(const espl__playback *playback, const espl__group *group,
+                                       const espl__node *node, uint32_t guess, uint32_t *out);
+
+/// Tell whether some component of a set was given a value.
+bool espl__values_are_given(const espl__sets *sets, uint32_t set);
+/// Write the values that were given to rows side by side, of which an entity's is the first.
+void espl__values_fill(const espl__playback *playback, const espl__sets *sets, uint32_t set,
+                       const espl__record *first, uint32_t count);
+/// Give a group scratch for the sets that its commands make, unless they are many.
+bool espl__values_give_slices(espl__playback *playback, espl__group *group);
 
 // --- Entity references in clones (references.c) ---
 
@@ -225,23 +311,81 @@ void espl__references_name(espl__playback *playback);
 /// Write the references of clones into their rows, and free those handles again.
 void espl__references_write(espl__playback *playback);
 
+// --- Scratch of a patch (plots.c) ---
+
+/// Words up to which the draft of a group of one plot stands on the stack of its patch: most are as
+/// small, and such a place is in the cache.
+enum { ESPL__DRAFT_WORDS = 2048 };
+
+static inline size_t espl__plot_words(const espl__plot *plot)
+{
+    return (size_t)4 * plot->drafted + plot->left_capacity;
+}
+
+static inline bool espl__group_drafts_on_stack(const espl__playback *playback,
+                                               const espl__group *group)
+{
+    return group->plot_end - group->plot_begin == 1 &&
+           espl__plot_words(&playback->plots[group->plot_begin]) <= ESPL__DRAFT_WORDS;
+}
+
+/// Let a plot draft in so many words.
+void espl__plot_use(espl__plot *plot, uint32_t *words);
+
+static inline bool espl__operand_is_living(const espl__operand *operand)
+{
+    return operand->status == ESPL_OK && !operand->is_pending;
+}
+
+/// Tell whether a command clones a source that it names.
+static inline bool espl__entry_instantiates(const espl__entry *entry)
+{
+    return entry->command->kind == ESPL__COMMAND_INSTANTIATE;
+}
+
 /// Zero-filled marks for numbers [0, count).
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count);
+
+static inline bool espl__node_is_dead(const espl__node *node)
+{
+    return (node->flags & ESPL__NODE_DEAD) != 0;
+}
+
+static inline bool espl__node_is_clone(const espl__node *node)
+{
+    return (node->flags & ESPL__NODE_CLONE) != 0;
+}
+
+static inline bool espl__node_is_placed(const espl__node *node)
+{
+    return (node->flags & ESPL__NODE_PASS) == 0;
+}
+
+static inline espl_component espl__node_role(const espl__node *node)
+{
+    if (node->parent != ESPL__NO_NODE) {
+        return ESPL_MEMBER;
+    }
+    return node->first != ESPL__NO_NODE ? ESPL_ROOT : ESPL_SOLO;
+}
+
+/// The payload of a command that has one.
+static inline const unsigned char *espl__entry_payload(const espl__playback *playback,
+                                                       const espl__entry *entry)
+{
+    return espl__payload_at(playback->lanes[entry->lane].payloads, entry->command->payload);
+}
 
 static inline const espl_transform *espl__entry_transform(const espl__playback *playback,
                                                           const espl__entry *entry)
 {
-    const unsigned char *const payload = playback->lanes[entry->lane].payload;
-
-    return (const espl_transform *)(const void *)(payload + entry->command->payload);
+    return (const espl_transform *)(const void *)espl__entry_payload(playback, entry);
 }
 
 static inline const espl_write_value *espl__entry_value(const espl__playback *playback,
                                                         const espl__entry *entry)
 {
-    const unsigned char *const payload = playback->lanes[entry->lane].payload;
-
-    return (const espl_write_value *)(const void *)(payload + entry->command->payload);
+    return (const espl_write_value *)(const void *)espl__entry_payload(playback, entry);
 }
 
 #endif

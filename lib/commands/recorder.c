@@ -5,191 +5,10 @@
 
 #include <string.h>
 
-enum { PAYLOAD_ALIGNMENT = 8 };
-
-// --- The object ---
-
-static size_t object_size(uint32_t lanes)
-{
-    return sizeof(espl_commands) + lanes * sizeof(espl_recorder);
-}
-
-// One round for all worlds, so that pending handles of one mean nothing in another.
-static _Atomic uint32_t next_tag;
-
-static void take_tag(espl_commands *commands)
-{
-    const uint32_t mask = (UINT32_C(1) << ESPL__PENDING_TAG_BITS) - 1;
-
-    commands->tag = atomic_fetch_add(&next_tag, 1) & mask;
-}
-
-espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl_commands **submitted, uint32_t lanes,
-                                espl_commands **out)
-{
-    if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    espl_commands *const commands =
-        espl__heap_take(heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(max_align_t));
-    if (commands == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-
-    memset(commands, 0, object_size(lanes));
-    commands->heap = heap;
-    commands->store = store;
-    commands->world = world;
-    commands->alive = alive;
-    atomic_fetch_add(alive, 1);
-    commands->submitted = submitted;
-    commands->lane_count = lanes;
-    take_tag(commands);
-    for (uint32_t lane = 0; lane < lanes; ++lane) {
-        commands->recorders[lane].owner = commands;
-        commands->recorders[lane].number = lane;
-    }
-    *out = commands;
-    return ESPL_OK;
-}
-
-void espl__commands_withdraw(espl_commands *commands)
-{
-    espl_commands **at = commands->submitted;
-
-    while (commands->is_submitted && *at != NULL) {
-        if (*at == commands) {
-            *at = commands->next;
-            break;
-        }
-        at = &(*at)->next;
-    }
-    commands->is_submitted = false;
-    commands->next = NULL;
-}
-
-void espl_commands_destroy(espl_commands *commands)
-{
-    if (commands == NULL) {
-        return;
-    }
-    espl__heap *const heap = commands->heap;
-
-    atomic_fetch_sub(commands->alive, 1);
-    espl__commands_withdraw(commands);
-    for (uint32_t i = 0; i < commands->lane_count; ++i) {
-        espl__lane *const lane = &commands->recorders[i].lane;
-
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->commands);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->payload);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->created);
-        ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->results);
-    }
-    espl__heap_give(heap, ESPL__FOR_RECORDING, commands, 1, object_size(commands->lane_count),
-                    _Alignof(max_align_t));
-}
-
-void espl_commands_reset(espl_commands *commands)
-{
-    if (!ESPL_DEMAND(NULL, commands != NULL)) {
-        return;
-    }
-    espl__commands_withdraw(commands);
-    commands->is_played = false;
-    take_tag(commands);
-    for (uint32_t i = 0; i < commands->lane_count; ++i) {
-        espl__lane *const lane = &commands->recorders[i].lane;
-
-        espl__array_set_length(lane->commands, 0);
-        espl__array_set_length(lane->payload, 0);
-        espl__array_set_length(lane->created, 0);
-        espl__array_set_length(lane->results, 0);
-        lane->pending_count = 0;
-    }
-}
-
-espl_recorder *espl_commands_recorder(espl_commands *commands, uint32_t lane)
-{
-    return ESPL_DEMAND(NULL, commands != NULL) && lane < commands->lane_count
-               ? &commands->recorders[lane]
-               : NULL;
-}
-
-size_t espl_commands_count(const espl_commands *commands)
-{
-    size_t count = 0;
-
-    if (!ESPL_DEMAND(NULL, commands != NULL)) {
-        return 0;
-    }
-    for (uint32_t lane = 0; lane < commands->lane_count; ++lane) {
-        count += espl__array_length(commands->recorders[lane].lane.commands);
-    }
-    return count;
-}
-
-espl_status espl_commands_submit(espl_commands *commands)
-{
-    if (!ESPL_DEMAND(NULL, commands != NULL) || commands->is_submitted) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (commands->is_played) {
-        return ESPL_ERR_PLAYED;
-    }
-
-    espl_commands **end = commands->submitted;
-    while (*end != NULL) {
-        end = &(*end)->next;
-    }
-    *end = commands;
-    commands->next = NULL;
-    commands->is_submitted = true;
-    return ESPL_OK;
-}
-
-espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pending,
-                                  espl_entity *out)
-{
-    if (!ESPL_DEMAND(NULL, commands != NULL) || !ESPL_DEMAND(commands->hooks, out != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (espl_entity_is_null(pending)) {
-        return ESPL_ERR_NULL_ENTITY;
-    }
-    if (!espl__is_pending(pending)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    const uint32_t lane = espl__pending_lane(pending);
-    if (espl__pending_tag(pending) != commands->tag || lane >= commands->lane_count ||
-        pending.index >= commands->recorders[lane].lane.pending_count) {
-        return ESPL_ERR_FOREIGN;
-    }
-    if (!commands->is_played) {
-        return ESPL_ERR_DEAD;
-    }
-    const espl_entity created = commands->recorders[lane].lane.created[pending.index];
-    if (espl_entity_is_null(created)) {
-        return ESPL_ERR_DEAD;
-    }
-    *out = created;
-    return ESPL_OK;
-}
-
-espl_status espl_commands_result(const espl_commands *commands, uint32_t lane, uint32_t index)
-{
-    if (!ESPL_DEMAND(NULL, commands != NULL) || !commands->is_played ||
-        lane >= commands->lane_count ||
-        index >= espl__array_length(commands->recorders[lane].lane.commands)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    return commands->recorders[lane].lane.results[index];
-}
-
 // --- Refusals while recording ---
 
 // Another commands object's pending handle, or one not handed out, is known for foreign now.
-static espl_status check_operand(const espl_commands *owner, espl_entity entity)
+espl_status espl__check_operand(const espl_commands *owner, espl_entity entity)
 {
     if (espl_entity_is_null(entity)) {
         return ESPL_ERR_NULL_ENTITY;
@@ -201,12 +20,12 @@ static espl_status check_operand(const espl_commands *owner, espl_entity entity)
     return ESPL_OK;
 }
 
-static espl_status check_optional(const espl_commands *owner, espl_entity entity)
+espl_status espl__check_optional(const espl_commands *owner, espl_entity entity)
 {
-    return espl_entity_is_null(entity) ? ESPL_OK : check_operand(owner, entity);
+    return espl_entity_is_null(entity) ? ESPL_OK : espl__check_operand(owner, entity);
 }
 
-static espl_status check_recorder(const espl_recorder *recorder)
+espl_status espl__check_recorder(const espl_recorder *recorder)
 {
     if (!ESPL_DEMAND(NULL, recorder != NULL)) {
         return ESPL_ERR_ARGUMENT;
@@ -216,61 +35,142 @@ static espl_status check_recorder(const espl_recorder *recorder)
 
 // --- Appending ---
 
-static bool reserve(espl_recorder *recorder, size_t payload_size, size_t pending)
+espl__command *espl__next_command(espl_recorder *recorder)
 {
     espl__lane *const lane = &recorder->lane;
-    espl__heap *const heap = recorder->owner->heap;
 
-    return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->commands, 1) &&
-           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->payload, payload_size + 1) &&
-           ESPL_ARRAY_RESERVE(heap, ESPL__FOR_RECORDING, lane->created,
-                              lane->pending_count - espl__array_length(lane->created) + pending);
+    return ESPL_ARRAY_RESERVE(recorder->owner->heap, ESPL__FOR_RECORDING, lane->commands, 1)
+               ? &lane->commands[espl__array_length(lane->commands)]
+               : NULL;
 }
 
-static void append_payload(espl__lane *lane, const void *bytes, size_t size)
-{
-    const size_t length = espl__array_length(lane->payload);
-    const size_t rounded = (size + PAYLOAD_ALIGNMENT - 1) & ~(size_t)(PAYLOAD_ALIGNMENT - 1);
-
-    memset(lane->payload + length, 0, rounded);
-    if (bytes != NULL) {
-        memcpy(lane->payload + length, bytes, size);
-    }
-    espl__array_set_length(lane->payload, length + rounded);
-}
-
-// Append a command with a payload of some bytes or none. Everything was checked.
-static espl_status append(espl_recorder *recorder, const espl__command *command,
-                          const void *payload, size_t size)
+espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
+                              size_t alignment, unsigned char **bytes)
 {
     espl__lane *const lane = &recorder->lane;
-    espl__command complete = *command;
+    const size_t count = espl__array_length(lane->commands);
+    uint32_t place = 0;
 
-    if (espl__array_length(lane->payload) > UINT32_MAX / 2 ||
-        espl__array_length(lane->commands) > UINT32_MAX / 2) {
+    if (count > UINT32_MAX / 2) {
         return ESPL_ERR_LIMIT;
     }
-    if (!reserve(recorder, size + PAYLOAD_ALIGNMENT, 0)) {
-        return ESPL_ERR_NO_MEMORY;
+    if (lane->commands == NULL || command != &lane->commands[count]) {
+        espl__command *const next = espl__next_command(recorder);
+
+        if (next == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+        *next = *command;
     }
-    complete.payload = (uint32_t)espl__array_length(lane->payload);
-    if (payload != NULL) {
-        append_payload(lane, payload, size);
+    const espl_status status =
+        espl__payloads_find(&lane->payloads, recorder->owner->heap, size, alignment, &place);
+    if (status != ESPL_OK) {
+        return status;
     }
-    ESPL_ARRAY_PUSH(lane->commands, complete);
+    lane->commands[count].payload = place;
+    espl__array_set_length(lane->commands, count + 1);
+    *bytes = espl__payloads_use(&lane->payloads, place, size);
     return ESPL_OK;
 }
+
+espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
+                         size_t size)
+{
+    unsigned char *bytes = NULL;
+    const espl_status status =
+        espl__append_room(recorder, command, size, ESPL__PAYLOAD_UNIT, &bytes);
+
+    if (status == ESPL_OK && size != 0) {
+        memcpy(bytes, payload, size);
+    }
+    return status;
+}
+
+// --- Values ---
+
+static espl__value_layout lay_values(const espl_transform *transform, const espl__given *given,
+                                     size_t count)
+{
+    espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
+
+    for (size_t i = 0; i < count; ++i) {
+        (void)espl__layout_value(&layout, espl__value_size(&given[i].header),
+                                 given[i].header.alignment);
+    }
+    return layout;
+}
+
+static void put_values(unsigned char *payload, const espl_transform *transform,
+                       const espl__given *given, size_t count)
+{
+    espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
+
+    if (transform != NULL) {
+        memcpy(payload, transform, sizeof *transform);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const size_t size = espl__value_size(&given[i].header);
+        unsigned char *const at = payload + layout.size;
+        unsigned char *const bytes =
+            payload + espl__layout_value(&layout, size, given[i].header.alignment);
+
+        memcpy(at, &given[i].header, sizeof given[i].header);
+        if (given[i].bytes != NULL && size != 0) {
+            memcpy(bytes, given[i].bytes, size);
+        } else {
+            memset(bytes, 0, size);
+        }
+    }
+}
+
+espl_status espl__append_given(espl_recorder *recorder, const espl__command *command,
+                               const espl_transform *transform, const espl__given *given,
+                               size_t count, espl_entity *pending)
+{
+    espl__lane *const lane = &recorder->lane;
+    const espl__value_layout layout = lay_values(transform, given, count);
+    const uint32_t made = command->count;
+    const size_t handles = lane->pending_count - espl__array_length(lane->created) + made;
+    unsigned char *payload = NULL;
+
+    if (made >= ESPL_PENDING_LIMIT - lane->pending_count) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (!ESPL_ARRAY_RESERVE(recorder->owner->heap, ESPL__FOR_RECORDING, lane->created, handles)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    const espl_status status =
+        espl__append_room(recorder, command, layout.size, layout.alignment, &payload);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    lane->commands[espl__array_length(lane->commands) - 1].pending = lane->pending_count;
+    put_values(payload, transform, given, count);
+    for (uint32_t i = 0; pending != NULL && i < made; ++i) {
+        pending[i] =
+            espl__pending_handle(recorder->owner->tag, recorder->number, lane->pending_count + i);
+    }
+    lane->pending_count += made;
+    return ESPL_OK;
+}
+
+// --- Commands on one entity ---
 
 static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_entity target,
                                  uint8_t kind)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, target);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, target);
     if (status != ESPL_OK) {
         return status;
     }
-    return append(recorder, &(espl__command){.target = target, .key = key, .kind = kind}, NULL, 0);
+    espl__command *const command = espl__next_command(recorder);
+    if (command == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    *command = (espl__command){.target = target, .key = key, .kind = kind};
+    return espl__append(recorder, command, NULL, 0);
 }
 
 espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity)
@@ -293,64 +193,67 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
 {
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, child);
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, parent);
-    status = status != ESPL_OK ? status : check_optional(recorder->owner, o->before);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, child);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, parent);
+    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, o->before);
     if (status != ESPL_OK) {
         return status;
     }
     if (!espl__options_are_valid(o)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return append(recorder,
-                  &(espl__command){.target = child,
-                                   .parent = parent,
-                                   .before = o->before,
-                                   .key = key,
-                                   .kind = ESPL__COMMAND_ATTACH,
-                                   .link = (uint8_t)o->link,
-                                   .stay_position = (uint8_t)o->position,
-                                   .stay_rotation = (uint8_t)o->rotation,
-                                   .stay_scale = (uint8_t)o->scale,
-                                   .inherit = (uint8_t)o->inherit},
-                  NULL, 0);
+    espl__command *const command = espl__next_command(recorder);
+    if (command == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    *command = (espl__command){.target = child,
+                               .parent = parent,
+                               .before = o->before,
+                               .key = key,
+                               .kind = ESPL__COMMAND_ATTACH,
+                               .link = (uint8_t)o->link,
+                               .stay_position = (uint8_t)o->position,
+                               .stay_rotation = (uint8_t)o->rotation,
+                               .stay_scale = (uint8_t)o->scale,
+                               .inherit = (uint8_t)o->inherit};
+    return espl__append(recorder, command, NULL, 0);
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                espl_stay keep)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     if (status != ESPL_OK) {
         return status;
     }
     if (!espl__is_stay(keep)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return append(recorder,
-                  &(espl__command){.target = entity,
-                                   .key = key,
-                                   .kind = ESPL__COMMAND_DETACH,
-                                   .stay_position = (uint8_t)keep,
-                                   .stay_rotation = (uint8_t)keep,
-                                   .stay_scale = (uint8_t)keep},
-                  NULL, 0);
+    return espl__append(recorder,
+                        &(espl__command){.target = entity,
+                                         .key = key,
+                                         .kind = ESPL__COMMAND_DETACH,
+                                         .stay_position = (uint8_t)keep,
+                                         .stay_rotation = (uint8_t)keep,
+                                         .stay_scale = (uint8_t)keep},
+                        NULL, 0);
 }
 
 espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     espl_entity before)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, entity);
-    status = status != ESPL_OK ? status : check_optional(recorder->owner, before);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, before);
     if (status != ESPL_OK) {
         return status;
     }
-    return append(
+    return espl__append(
         recorder,
         &(espl__command){
             .target = entity, .before = before, .key = key, .kind = ESPL__COMMAND_SIBLING},
@@ -359,12 +262,12 @@ espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_
 
 espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_write *write)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
     if (status == ESPL_OK && !ESPL_DEMAND(recorder->owner->hooks, write != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, write->entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, write->entity);
     if (status != ESPL_OK) {
         return status;
     }
@@ -376,19 +279,22 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
     if (status != ESPL_OK) {
         return status;
     }
-    return append(recorder,
-                  &(espl__command){.target = write->entity,
-                                   .key = key,
-                                   .kind = ESPL__COMMAND_WRITE,
-                                   .place = (uint8_t)write->kind},
-                  &value, sizeof value);
+    espl__command *const command = espl__next_command(recorder);
+    if (command == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    *command = (espl__command){.target = write->entity,
+                               .key = key,
+                               .kind = ESPL__COMMAND_WRITE,
+                               .place = (uint8_t)write->kind};
+    return espl__append(recorder, command, &value, sizeof value);
 }
 
 static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     const espl_transform *value, espl_write_kind kind)
 {
     espl_write write = {.entity = entity, .kind = kind};
-    const espl_status status = check_recorder(recorder);
+    const espl_status status = espl__check_recorder(recorder);
 
     if (status != ESPL_OK) {
         return status;
@@ -415,16 +321,16 @@ espl_status espl_record_set_world(espl_recorder *recorder, uint32_t key, espl_en
 espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     uint32_t flags)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     if (status != ESPL_OK) {
         return status;
     }
     if (!espl__flags_are_valid(flags)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return append(
+    return espl__append(
         recorder,
         &(espl__command){
             .target = entity, .key = key, .kind = ESPL__COMMAND_INHERIT, .inherit = (uint8_t)flags},
@@ -433,8 +339,8 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
 
 // --- Instantiate ---
 
-static espl_status check_values(const espl_commands *owner, const espl_instance_def *def,
-                                size_t *payload_size)
+static espl_status list_values(const espl_commands *owner, const espl_instance_def *def,
+                               espl__given *given)
 {
     if (def->value_count > ESPL_SET_LIMIT ||
         !ESPL_DEMAND(owner->hooks, def->values != NULL || def->value_count == 0)) {
@@ -448,18 +354,19 @@ static espl_status check_values(const espl_commands *owner, const espl_instance_
         if (info == NULL || component <= ESPL_MEMBER || info->size != def->values[i].size) {
             return ESPL_ERR_ARGUMENT;
         }
-        *payload_size += sizeof(espl__value_header) + info->size + PAYLOAD_ALIGNMENT;
+        given[i] = (espl__given){{component, (uint16_t)info->size, (uint16_t)info->alignment},
+                                 def->values[i].data};
     }
     return ESPL_OK;
 }
 
 static espl_status check_instance(const espl_commands *owner, const espl_instance_def *def,
-                                  espl_transform *transform, size_t *payload_size)
+                                  espl_transform *transform, espl__given *given)
 {
-    espl_status status = check_operand(owner, def->source);
+    espl_status status = espl__check_operand(owner, def->source);
 
-    status = status != ESPL_OK ? status : check_optional(owner, def->parent);
-    status = status != ESPL_OK ? status : check_optional(owner, def->before);
+    status = status != ESPL_OK ? status : espl__check_optional(owner, def->parent);
+    status = status != ESPL_OK ? status : espl__check_optional(owner, def->before);
     if (status != ESPL_OK) {
         return status;
     }
@@ -469,31 +376,20 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
         return ESPL_ERR_ARGUMENT;
     }
     *transform = espl_transform_identity();
-    *payload_size = sizeof *transform;
     if (def->place != ESPL_PLACE_SOURCE) {
         *transform = def->transform;
         status = espl_transform_normalize(transform);
     }
-    return status != ESPL_OK ? status : check_values(owner, def, payload_size);
-}
-
-static void append_values(espl__lane *lane, const espl_instance_def *def)
-{
-    for (size_t i = 0; i < def->value_count; ++i) {
-        const espl__value_header header = {def->values[i].component, (uint32_t)def->values[i].size};
-
-        append_payload(lane, &header, sizeof header);
-        append_payload(lane, def->values[i].data, def->values[i].size);
-    }
+    return status != ESPL_OK ? status : list_values(owner, def, given);
 }
 
 espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                     const espl_instance_def *def, size_t count,
                                     espl_entity *pending)
 {
-    espl_status status = check_recorder(recorder);
+    espl_status status = espl__check_recorder(recorder);
     espl_transform transform;
-    size_t payload_size = 0;
+    espl__given given[ESPL_SET_LIMIT];
 
     if (status != ESPL_OK) {
         return status;
@@ -501,39 +397,27 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
     if (!ESPL_DEMAND(recorder->owner->hooks, def != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = check_instance(recorder->owner, def, &transform, &payload_size);
+    status = check_instance(recorder->owner, def, &transform, given);
     if (status != ESPL_OK || count == 0) {
         return status;
     }
-    espl__lane *const lane = &recorder->lane;
-    if (count >= ESPL_PENDING_LIMIT - lane->pending_count ||
-        espl__array_length(lane->payload) > UINT32_MAX / 2) {
+    if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    if (!reserve(recorder, payload_size, count)) {
+    espl__command *const command = espl__next_command(recorder);
+    if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-
-    const espl__command command = {.target = def->source,
-                                   .parent = def->parent,
-                                   .before = def->before,
-                                   .key = key,
-                                   .count = (uint32_t)count,
-                                   .pending = lane->pending_count,
-                                   .payload = (uint32_t)espl__array_length(lane->payload),
-                                   .value_count = (uint32_t)def->value_count,
-                                   .kind = ESPL__COMMAND_INSTANTIATE,
-                                   .link = (uint8_t)def->link,
-                                   .place = (uint8_t)def->place,
-                                   .orphan = (uint8_t)def->orphan,
-                                   .inherit = (uint8_t)def->inherit};
-    append_payload(lane, &transform, sizeof transform);
-    append_values(lane, def);
-    ESPL_ARRAY_PUSH(lane->commands, command);
-    for (size_t i = 0; pending != NULL && i < count; ++i) {
-        pending[i] = espl__pending_handle(recorder->owner->tag, recorder->number,
-                                          lane->pending_count + (uint32_t)i);
-    }
-    lane->pending_count += (uint32_t)count;
-    return ESPL_OK;
+    *command = (espl__command){.target = def->source,
+                               .parent = def->parent,
+                               .before = def->before,
+                               .key = key,
+                               .count = (uint32_t)count,
+                               .value_count = (uint32_t)def->value_count,
+                               .kind = ESPL__COMMAND_INSTANTIATE,
+                               .link = (uint8_t)def->link,
+                               .place = (uint8_t)def->place,
+                               .orphan = (uint8_t)def->orphan,
+                               .inherit = (uint8_t)def->inherit};
+    return espl__append_given(recorder, command, &transform, given, def->value_count, pending);
 }

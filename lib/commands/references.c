@@ -54,7 +54,7 @@ static uint32_t find_member(const planner *p, const espl__reference *field)
     uint32_t mark = 0;
 
     if (field->kind == CLONE) {
-        mark = p->node_marks[field->node];
+        mark = p->node_marks[field->node & ~ESPL__MADE];
     } else if (field->held.index < espl__array_length(store->records) &&
                espl_entity_equal(field->held, espl__entity_at(store, field->held.index))) {
         mark = p->entity_marks[field->held.index];
@@ -86,6 +86,22 @@ static espl__reference held_field(espl_component component, uint32_t offset,
 
 // --- Originals ---
 
+// Fields of one component whose value stands somewhere.
+static bool list_value(const planner *p, espl_component component, const unsigned char *value)
+{
+    const espl__component_info *const info = espl__component_info_of(p->playback->store, component);
+
+    if (!reserve_fields(p, info->reference_count)) {
+        return false;
+    }
+    for (uint32_t r = 0; r < info->reference_count; ++r) {
+        const espl__reference field = held_field(component, info->references[r], value);
+
+        list_field(p, &field);
+    }
+    return true;
+}
+
 // Fields of a clone of an entity that lived before the playback.
 static bool list_row(const planner *p, uint32_t entity)
 {
@@ -93,23 +109,15 @@ static bool list_row(const planner *p, uint32_t entity)
     const uint32_t archetype = espl__entity_archetype(store, entity);
     const espl__column *const columns = store->archetypes[archetype].columns;
     const size_t count = p->refers[archetype] != 0 ? espl__array_length(columns) : 0;
+    bool is_done = true;
 
-    for (size_t i = 0; i < count; ++i) {
-        const espl_component component = columns[i].component;
-        const espl__component_info *const info = espl__component_info_of(store, component);
-        const unsigned char *const value =
-            info->reference_count != 0 ? espl__row_value(store, entity, component) : NULL;
-
-        if (!reserve_fields(p, info->reference_count)) {
-            return false;
-        }
-        for (uint32_t r = 0; r < info->reference_count; ++r) {
-            const espl__reference field = held_field(component, info->references[r], value);
-
-            list_field(p, &field);
+    for (size_t i = 0; i < count && is_done; ++i) {
+        if (espl__component_info_of(store, columns[i].component)->reference_count != 0) {
+            is_done = list_value(p, columns[i].component,
+                                 espl__row_value(store, entity, columns[i].component));
         }
     }
-    return true;
+    return is_done;
 }
 
 // The batch of this group that made a node; they count up.
@@ -130,8 +138,8 @@ static const espl__reference_batch *find_batch(const planner *p, uint32_t node)
     return &batches[low];
 }
 
-// Fields of a clone of a clone.
-static bool list_clone(const planner *p, uint32_t original)
+// Fields that a clone got when it was made, of one component or, for 0, of all.
+static bool list_clone(const planner *p, uint32_t original, espl_component component)
 {
     const espl__playback *const playback = p->playback;
     const espl__reference_batch *const batch = find_batch(p, original);
@@ -146,6 +154,9 @@ static bool list_clone(const planner *p, uint32_t original)
     for (uint32_t i = begin; i < end; ++i) {
         espl__reference field = playback->references[i];
 
+        if (component != 0 && field.component != component) {
+            continue;
+        }
         if (field.kind == MEMBER) {
             field.kind = CLONE;
             field.node += top;
@@ -155,46 +166,59 @@ static bool list_clone(const planner *p, uint32_t original)
     return true;
 }
 
-// --- Values of the command itself ---
+// --- Sets that commands changed ---
 
-// A field listed before, of the member whose fields begin at `begin`, or a new one. Reserved.
-static void put_value(const planner *p, size_t begin, const espl__reference *field)
+// Tell whether a component of a clone was given to the clone itself: its value stands as it is.
+static bool is_own(const espl__set_item *item, const espl__reference_batch *batch)
 {
-    espl__reference *const fields = p->playback->references;
-    const size_t end = espl__array_length(fields);
-    size_t at = begin;
-
-    while (at < end &&
-           (fields[at].component != field->component || fields[at].offset != field->offset)) {
-        at += 1;
-    }
-    if (at < end) {
-        fields[at] = *field;
-    } else {
-        ESPL_ARRAY_PUSH(p->playback->references, *field);
-    }
+    return item->entry != ESPL__NONE && item->entry >= batch->entry;
 }
 
-// They go on top, as they are.
-static bool list_values(const planner *p, const espl__entry *entry, size_t begin)
+// The set that a clone had when it was made, or ESPL__NONE. Each set is passed once: it belongs to
+// one node, and what changed later leads back to it.
+static uint32_t first_set(const planner *p, const espl__node *clone, uint32_t entry)
 {
-    espl__value_cursor values = espl__values_of(p->playback, entry);
+    const espl__set *const sets = p->group->sets.sets;
+    uint32_t set = clone->values;
 
-    while (espl__values_next(&values)) {
-        const espl_component component = values.header.component;
+    while (set != ESPL__NONE && sets[set].entry > entry) {
+        set = sets[set].before;
+    }
+    return set;
+}
+
+// Fields of one component that a clone got from its original.
+static bool list_item(const planner *p, const espl__set_item *item, uint32_t original)
+{
+    const espl__node *const n = espl__sketch_at(&p->group->sketch, original);
+
+    if (item->entry != ESPL__NONE &&
+        (!espl__node_is_clone(n) || is_own(item, find_batch(p, original)))) {
+        return list_value(p, item->component, item->bytes);
+    }
+    return espl__node_is_clone(n)
+               ? list_clone(p, original, item->component)
+               : list_value(p, item->component,
+                            espl__row_value(p->playback->store, n->entity, item->component));
+}
+
+static bool list_set(const planner *p, uint32_t number, const espl__reference_batch *batch,
+                     uint32_t original)
+{
+    const espl__sets *const sets = &p->group->sets;
+    const espl__set *const set = &sets->sets[number];
+    bool is_done = true;
+
+    for (uint32_t i = 0; i < set->count && is_done; ++i) {
+        const espl__set_item *const item = &sets->items[set->begin + i];
         const espl__component_info *const info =
-            espl__component_info_of(p->playback->store, component);
+            espl__component_info_of(p->playback->store, item->component);
 
-        if (!reserve_fields(p, info->reference_count)) {
-            return false;
-        }
-        for (uint32_t r = 0; r < info->reference_count; ++r) {
-            const espl__reference field = held_field(component, info->references[r], values.bytes);
-
-            put_value(p, begin, &field);
+        if (info->reference_count != 0 && !is_own(item, batch)) {
+            is_done = list_item(p, item, original);
         }
     }
-    return true;
+    return is_done;
 }
 
 // --- One command ---
@@ -202,36 +226,44 @@ static bool list_values(const planner *p, const espl__entry *entry, size_t begin
 // Mark what the members were cloned from with their numbers, or take the marks back.
 static void mark_members(const planner *p, const espl__reference_batch *batch, bool is_marked)
 {
-    const espl__node *const nodes = p->group->sketch.nodes;
+    const espl__sketch *const sketch = &p->group->sketch;
 
     for (uint32_t member = 0; member < batch->size; ++member) {
-        const espl__node *const clone = &nodes[batch->begin + member];
+        const espl__node *const clone = espl__sketch_at(sketch, batch->begin + member);
         const uint32_t original = clone->entity;
         const uint32_t mark = is_marked ? member + 1 : 0;
 
-        if (original == ESPL__NO_NODE) {
+        if (original == ESPL__NO_NODE && clone->source != ESPL__NO_ENTITY) {
             p->entity_marks[clone->source] = mark;
-        } else if ((nodes[original].flags & ESPL__NODE_CLONE) == 0) {
-            p->entity_marks[nodes[original].entity] = mark;
+        } else if (original == ESPL__NO_NODE) {
+            continue; // it has no original
+        } else if ((espl__sketch_at(sketch, original)->flags & ESPL__NODE_CLONE) == 0) {
+            p->entity_marks[espl__sketch_at(sketch, original)->entity] = mark;
         } else {
-            p->node_marks[original] = mark;
+            p->node_marks[original & ~ESPL__MADE] = mark;
         }
     }
 }
 
-static bool list_member(const planner *p, const espl__node *clone)
+// Without a node to be its original, its original is a row that nothing changed, or there is none.
+static bool list_member(const planner *p, const espl__reference_batch *batch,
+                        const espl__node *clone)
 {
-    const espl__node *const nodes = p->group->sketch.nodes;
     const uint32_t original = clone->entity;
+    const uint32_t set = first_set(p, clone, batch->entry);
 
     if (original == ESPL__NO_NODE) {
-        return list_row(p, clone->source);
+        return clone->source == ESPL__NO_ENTITY || list_row(p, clone->source);
     }
-    return (nodes[original].flags & ESPL__NODE_CLONE) == 0 ? list_row(p, nodes[original].entity)
-                                                           : list_clone(p, original);
+    if (set != ESPL__NONE) {
+        return list_set(p, set, batch, original);
+    }
+    const espl__node *const n = espl__sketch_at(&p->group->sketch, original);
+
+    return espl__node_is_clone(n) ? list_clone(p, original, 0) : list_row(p, n->entity);
 }
 
-static bool plan_batch(const planner *p, espl__reference_batch *batch, const espl__entry *entry)
+static bool plan_batch(const planner *p, espl__reference_batch *batch)
 {
     espl__playback *const playback = p->playback;
     const size_t begin = espl__array_length(playback->references);
@@ -239,10 +271,7 @@ static bool plan_batch(const planner *p, espl__reference_batch *batch, const esp
 
     mark_members(p, batch, true);
     for (uint32_t member = 0; member < batch->size && is_done; ++member) {
-        is_done = list_member(p, &p->group->sketch.nodes[batch->begin + member]);
-        if (is_done && member == 0) {
-            is_done = list_values(p, entry, begin);
-        }
+        is_done = list_member(p, batch, espl__sketch_at(&p->group->sketch, batch->begin + member));
         playback->member_fields[batch->members + member + 1] =
             (uint32_t)espl__array_length(playback->references);
     }
@@ -262,6 +291,9 @@ static bool plan_group(planner *p, uint32_t number, uint32_t *members)
 
     p->group = &playback->groups[number];
     p->first_batch = (uint32_t)playback->batch_count;
+    if (p->group->is_short) {
+        return true; // nothing in it refers to anybody
+    }
     for (uint32_t i = p->group->entry_begin; i < p->group->entry_end && is_done; ++i) {
         const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
 
@@ -270,12 +302,13 @@ static bool plan_group(planner *p, uint32_t number, uint32_t *members)
             espl__reference_batch *const batch = &playback->batches[playback->batch_count++];
 
             *batch = (espl__reference_batch){.group = number,
+                                             .entry = playback->grouped_entries[i],
                                              .begin = entry->clone_begin,
                                              .size = size,
                                              .copies = entry->command->count,
                                              .members = *members};
             *members += size;
-            is_done = plan_batch(p, batch, entry);
+            is_done = plan_batch(p, batch);
         }
     }
     return is_done;
@@ -305,7 +338,7 @@ static bool reserve_plan(planner *p)
     const size_t batches = count_batches(playback, &members);
 
     for (size_t i = 0; i < playback->group_count; ++i) {
-        const size_t count = playback->groups[i].sketch.count;
+        const size_t count = playback->groups[i].sketch.made.count;
 
         nodes = count > nodes ? count : nodes;
     }
@@ -332,11 +365,25 @@ static bool reserve_plan(planner *p)
 typedef void (*visitor)(espl__playback *playback, uint32_t group, uint32_t node,
                         const espl__reference *field, uint32_t target);
 
+// Tell whether a clone has the component of a field, and as it was made.
+static bool has_kept(const espl__playback *playback, const espl__reference_batch *batch,
+                     const espl__node *clone, espl_component component)
+{
+    const espl__sets *const sets = &playback->groups[batch->group].sets;
+
+    if (clone->values == ESPL__NONE) {
+        return true;
+    }
+    const espl__set_item *const item = espl__set_find(sets, clone->values, component);
+
+    return item != NULL && !is_own(item, batch);
+}
+
 // Visit the fields of living clones of one member that name clones.
 static void visit_member(espl__playback *playback, const espl__reference_batch *batch,
                          uint32_t member, visitor visit)
 {
-    const espl__node *const nodes = playback->groups[batch->group].sketch.nodes;
+    const espl__sketch *const sketch = &playback->groups[batch->group].sketch;
     const uint32_t *const ends = playback->member_fields + batch->members + member;
 
     for (uint32_t i = ends[0]; i < ends[1]; ++i) {
@@ -346,7 +393,9 @@ static void visit_member(espl__playback *playback, const espl__reference_batch *
             const uint32_t top = batch->begin + copy * batch->size;
             const uint32_t target = field->kind == MEMBER ? top + field->node : field->node;
 
-            if ((nodes[top + member].flags & ESPL__NODE_DEAD) == 0) {
+            const espl__node *const n = espl__sketch_at(sketch, top + member);
+
+            if (!espl__node_is_dead(n) && has_kept(playback, batch, n, field->component)) {
                 visit(playback, batch->group, top + member, field, target);
             }
         }
@@ -368,7 +417,7 @@ static void visit_batches(espl__playback *playback, visitor visit)
 static void list_lost(espl__playback *playback, uint32_t group, uint32_t node,
                       const espl__reference *field, uint32_t target)
 {
-    espl__node *const n = &playback->groups[group].sketch.nodes[target];
+    espl__node *const n = espl__sketch_at(&playback->groups[group].sketch, target);
 
     (void)node;
     (void)field;
@@ -410,7 +459,8 @@ espl_status espl__references_plan(espl__playback *playback)
 
 static espl__node *lost_node(const espl__playback *playback, size_t i)
 {
-    return &playback->groups[playback->lost[i].group].sketch.nodes[playback->lost[i].node];
+    return espl__sketch_at(&playback->groups[playback->lost[i].group].sketch,
+                           playback->lost[i].node);
 }
 
 void espl__references_name(espl__playback *playback)
@@ -423,10 +473,11 @@ void espl__references_name(espl__playback *playback)
 static void write_field(espl__playback *playback, uint32_t group, uint32_t node,
                         const espl__reference *field, uint32_t target)
 {
-    const espl__node *const nodes = playback->groups[group].sketch.nodes;
-    const espl_entity named = espl__entity_at(playback->store, nodes[target].entity);
+    const espl__sketch *const sketch = &playback->groups[group].sketch;
+    const espl_entity named =
+        espl__entity_at(playback->store, espl__sketch_at(sketch, target)->entity);
     unsigned char *const value =
-        espl__row_write(playback->store, nodes[node].entity, field->component);
+        espl__row_write(playback->store, espl__sketch_at(sketch, node)->entity, field->component);
 
     memcpy(value + field->offset, &named, sizeof named);
 }

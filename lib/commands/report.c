@@ -1,41 +1,103 @@
 // SPDX-License-Identifier: MIT
-// Stage 7: what became of each command, and the sums.
+// Stage 7, parallel over commands: what became of each, and the sums. Nothing may fail here, so
+// what an executor leaves out is done again on the calling thread.
 #include "lib/commands/playback.h"
 
-static void account(espl_report *report, const espl__entry *entry)
-{
-    report->accepted += 1;
-    if (entry->status >= 0) {
-        report->applied += 1;
-        report->lossy += entry->status == ESPL_LOSSY ? 1 : 0;
-        return;
-    }
-    const int reason = -(int)entry->status;
+enum { PARTS = 128, PART_GRAIN = 1024 };
 
-    report->refused += 1;
-    if (report->refused_by[reason]++ == 0) {
-        report->first_refused[reason] = (espl_command_place){entry->lane, entry->index};
+typedef struct part {
+    uint32_t lossy, refused;
+} part;
+
+typedef struct accounting {
+    const espl__playback *playback;
+    size_t parts;
+    part of[PARTS];
+} accounting;
+
+static size_t part_begin(const accounting *a, size_t number)
+{
+    return a->playback->entry_count * number / a->parts;
+}
+
+static part answer(const espl__playback *playback, size_t begin, size_t end)
+{
+    part sum = {0};
+
+    for (size_t i = begin; i < end; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+
+        playback->lanes[entry->lane].results[entry->index] = entry->status;
+        sum.lossy += entry->status == ESPL_LOSSY;
+        sum.refused += entry->status < 0;
     }
+    return sum;
+}
+
+static void answer_parts(void *context, size_t begin, size_t end)
+{
+    accounting *const a = context;
+
+    for (size_t i = begin; i < end; ++i) {
+        a->of[i] = answer(a->playback, part_begin(a, i), part_begin(a, i + 1));
+    }
+}
+
+static void tell_reasons(const espl__playback *playback, size_t begin, size_t end,
+                         espl_report *report)
+{
+    for (size_t i = begin; i < end; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+        const int reason = -(int)entry->status;
+
+        if (reason > 0 && report->refused_by[reason]++ == 0) {
+            report->first_refused[reason] = (espl_command_place){entry->lane, entry->index};
+        }
+    }
+}
+
+static void account(const accounting *a, espl_report *report)
+{
+    report->accepted += a->playback->entry_count;
+    for (size_t i = 0; i < a->parts; ++i) {
+        report->lossy += a->of[i].lossy;
+        report->refused += a->of[i].refused;
+        if (a->of[i].refused > 0) {
+            tell_reasons(a->playback, part_begin(a, i), part_begin(a, i + 1), report);
+        }
+    }
+    report->applied = report->accepted - report->refused;
+}
+
+static void answer_commands(const espl__playback *playback, espl_report *report)
+{
+    const size_t most = playback->entry_count / PART_GRAIN + 1;
+    accounting a = {.playback = playback, .parts = most < PARTS ? most : PARTS};
+
+    if (espl__run_ranges(playback->executor, playback->hooks, answer_parts, &a, a.parts, 1) !=
+        ESPL_OK) {
+        answer_parts(&a, 0, a.parts);
+    }
+    account(&a, report);
 }
 
 void espl__stage_report(espl__playback *playback, espl_report *report)
 {
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
-
-        playback->lanes[entry->lane].results[entry->index] = entry->status;
-        account(report, entry);
-    }
+    answer_commands(playback, report);
     report->created = playback->make_count;
     report->destroyed = playback->removal_count;
     report->row_moves = playback->move_count;
     report->groups = playback->group_count;
     for (size_t i = 0; i < playback->group_count; ++i) {
-        report->visited_nodes += playback->groups[i].visited;
+        const espl__group *const group = &playback->groups[i];
+
+        report->visited_nodes += group->visited;
+        report->rebuilt_nodes += group->is_short ? group->size : 0;
     }
     for (size_t i = 0; i < playback->plot_count; ++i) {
         const espl__plot *const plot = &playback->plots[i];
 
-        report->rebuilt_nodes += playback->groups[plot->group].sketch.laid[plot->laid].size;
+        report->rebuilt_nodes +=
+            espl__sketch_laid(&playback->groups[plot->group].sketch, plot->laid)->size;
     }
 }

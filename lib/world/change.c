@@ -287,10 +287,10 @@ static espl_status play(const espl__change *c, espl__lane_view *lanes, uint32_t 
 // Play one command for each entity: all are done, or none.
 static espl_status play_placements(espl__change *c, const placing *p)
 {
-    espl__lane_view lane = {.commands = p->commands,
-                            .payload = (const unsigned char *)&c->transform,
-                            .results = p->results,
-                            .count = p->count};
+    espl_transform value = c->transform;
+    unsigned char *const payload = (unsigned char *)&value;
+    espl__lane_view lane = {
+        .commands = p->commands, .payloads = &payload, .results = p->results, .count = p->count};
     const espl_status status = play(c, &lane, 1);
 
     if (status != ESPL_OK && c->world->playback.first_refused < p->count) {

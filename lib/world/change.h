@@ -16,13 +16,6 @@ enum { ESPL__CHANGE_FEW = 16, ESPL__WORD_BITS = 64 };
 
 _Static_assert((int)ESPL__CHUNK_ROWS <= 2 * ESPL__WORD_BITS, "two words hold a mark for each row");
 
-/// What becomes of the placement.
-typedef enum espl__placement_change {
-    ESPL__PLACEMENT_STAYS,
-    ESPL__PLACEMENT_COMES,
-    ESPL__PLACEMENT_GOES,
-} espl__placement_change;
-
 /// Rows of one chunk.
 typedef struct espl__bucket {
     uint32_t chunk;

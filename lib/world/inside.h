@@ -20,9 +20,9 @@ struct espl_world {
     espl__store store;
     espl__forest forest;
     espl__playback playback;
-    espl_commands *submitted; // first in line for espl_sync()
+    espl__line line; // for espl_sync()
     _Atomic uint32_t commands_alive;
-    _Atomic uint32_t iterations; // of queries and subtrees, under way
+    _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
 };

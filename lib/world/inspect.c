@@ -218,7 +218,8 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
         size_t bytes;
         const char *rule;
     } kinds[] = {
-        {ESPL__FOR_WORLD, sizeof *world, "outstanding bytes of the world are accounted for"},
+        {ESPL__FOR_WORLD, sizeof *world + espl__callbacks_bytes(&world->playback.callbacks),
+         "outstanding bytes of the world are accounted for"},
         {ESPL__FOR_STORE, espl__store_bytes(&world->store),
          "outstanding bytes of the store are accounted for"},
         {ESPL__FOR_TREE, espl__forest_bytes(&world->forest),

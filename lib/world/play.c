@@ -10,17 +10,44 @@ espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_command
         return ESPL_ERR_ARGUMENT;
     }
     const espl_status status = espl__commands_make(
-        &world->heap, &world->store, world, &world->commands_alive, &world->submitted, lanes, out);
+        &world->heap, &world->store, world, &world->commands_alive, &world->line, lanes, out);
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
+        (*out)->callback_count = &world->playback.callbacks.count;
     }
     return espl__refuse(world, "making of commands", espl_entity_null(), status);
 }
 
+static espl_status register_callback(espl_world *world, const espl_callback_def *def,
+                                     espl_callback *out)
+{
+    const espl_status status = espl__check_structural(world);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!ESPL_DEMAND(&world->hooks, def != NULL && out != NULL) ||
+        !ESPL_DEMAND(&world->hooks, def->function != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return espl__callback_register(&world->heap, &world->playback.callbacks, def, out);
+}
+
+espl_status espl_callback_register(espl_world *world, const espl_callback_def *def,
+                                   espl_callback *out)
+{
+    return espl__refuse(world, "registration of a callback", espl_entity_null(),
+                        register_callback(world, def, out));
+}
+
+// --- Playback ---
+
 // Room for the answers, so that playback need not fail at its end.
 static bool reserve_answers(espl_world *world, espl_commands *commands)
 {
+    size_t calls = 0;
+
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         espl__lane *const lane = &commands->recorders[i].lane;
         const size_t count = espl__array_length(lane->commands);
@@ -31,18 +58,21 @@ static bool reserve_answers(espl_world *world, espl_commands *commands)
                                 lane->pending_count - espl__array_length(lane->created))) {
             return false;
         }
+        calls += lane->call_count;
     }
-    return true;
+    return calls == 0 ||
+           ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, commands->payloads, calls);
 }
 
 static espl__lane_view view_of(const espl__lane *lane)
 {
     return (espl__lane_view){.commands = lane->commands,
-                             .payload = lane->payload,
+                             .payloads = lane->payloads.blocks,
                              .created = lane->created,
                              .results = lane->results,
                              .count = espl__array_length(lane->commands),
-                             .pending_count = lane->pending_count};
+                             .pending_count = lane->pending_count,
+                             .call_count = lane->call_count};
 }
 
 static void mark_played(espl_commands *commands)
@@ -57,13 +87,22 @@ static void mark_played(espl_commands *commands)
     commands->is_played = true;
 }
 
-static espl_status play(espl_world *world, espl_commands *commands, espl_report *report)
+// Callbacks are an iteration: they may read and write, and no structural call is carried out.
+static void hand_over(espl_world *world, espl_commands *commands)
 {
-    espl__lane_view lanes[ESPL_LANE_LIMIT];
-    espl_status status = espl__check_structural(world);
+    commands->is_handed_over = true;
+    world->iterations += 1;
+    espl__calls_hand_over(&world->playback, world, commands);
+    world->iterations -= 1;
+    commands->is_handed_over = false;
+}
+
+static espl_status check_playable(const espl_world *world, const espl_commands *commands)
+{
+    const espl_status status = espl__check_structural(world);
 
     if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, commands != NULL)) {
-        status = ESPL_ERR_ARGUMENT;
+        return ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
         return status;
@@ -71,25 +110,54 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
     if (commands->world != world) {
         return ESPL_ERR_FOREIGN;
     }
-    if (commands->is_played) {
-        return ESPL_ERR_PLAYED;
-    }
+    return commands->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
+}
+
+static espl_status run(espl_world *world, espl_commands *commands, espl_report *report)
+{
+    espl__lane_view lanes[ESPL_LANE_LIMIT];
+
     if (!reserve_answers(world, commands)) {
         return ESPL_ERR_NO_MEMORY;
     }
-
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         lanes[i] = view_of(&commands->recorders[i].lane);
     }
+    world->playback.payloads = commands->payloads;
     world->is_playing = true;
-    status =
+    const espl_status status =
         espl__playback_run(&world->playback, lanes, commands->lane_count, commands->tag, report);
     world->is_playing = false;
+    return status;
+}
+
+static void finish(espl_world *world, espl_commands *commands, const espl_report *report)
+{
+    mark_played(commands);
+    world->playback.accepted += report->accepted;
+    world->playback.applied += report->applied;
+    world->playback.refused += report->refused;
+    hand_over(world, commands);
+}
+
+static espl_status play(espl_world *world, espl_commands *commands, espl_report *report,
+                        bool is_timed)
+{
+    espl_status status = check_playable(world, commands);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__watch *const watch = &world->playback.watch;
+
+    espl__watch_begin(watch, &world->hooks, is_timed);
+    status = run(world, commands, report);
     if (status == ESPL_OK) {
-        mark_played(commands);
-        world->playback.accepted += report->accepted;
-        world->playback.applied += report->applied;
-        world->playback.refused += report->refused;
+        finish(world, commands, report);
+    }
+    espl__watch_end(watch);
+    if (status == ESPL_OK) {
+        memcpy(report->stage_ns, watch->spent, sizeof report->stage_ns);
     }
     return status;
 }
@@ -97,7 +165,7 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
 espl_status espl_play(espl_world *world, espl_commands *commands, espl_report *report)
 {
     espl_report account = {0};
-    const espl_status status = play(world, commands, &account);
+    const espl_status status = play(world, commands, &account, report != NULL);
 
     if (report != NULL) {
         *report = account;
@@ -105,13 +173,23 @@ espl_status espl_play(espl_world *world, espl_commands *commands, espl_report *r
     return espl__refuse(world, "playback", espl_entity_null(), status);
 }
 
-static void sum_up(espl_report *sum, const espl_report *one)
+static void sum_reasons(espl_report *sum, const espl_report *one)
 {
     for (size_t i = 0; i < ESPL_REASON_COUNT; ++i) {
         if (sum->refused_by[i] == 0) {
             sum->first_refused[i] = one->first_refused[i];
         }
         sum->refused_by[i] += one->refused_by[i];
+    }
+}
+
+static void sum_up(espl_report *sum, const espl_report *one)
+{
+    const size_t largest = one->largest_group;
+
+    sum_reasons(sum, one);
+    for (size_t i = 0; i < ESPL_STAGE_COUNT; ++i) {
+        sum->stage_ns[i] += one->stage_ns[i];
     }
     sum->accepted += one->accepted;
     sum->applied += one->applied;
@@ -123,17 +201,24 @@ static void sum_up(espl_report *sum, const espl_report *one)
     sum->groups += one->groups;
     sum->rebuilt_nodes += one->rebuilt_nodes;
     sum->visited_nodes += one->visited_nodes;
+    sum->pendings += one->pendings;
+    sum->largest_group = largest > sum->largest_group ? largest : sum->largest_group;
+    sum->moved_nodes += one->moved_nodes;
+    sum->row_batches += one->row_batches;
+    sum->calls += one->calls;
 }
 
 espl_status espl_sync(espl_world *world, espl_report *report)
 {
     espl_report sum = {0};
     espl_status status = espl__check_structural(world);
+    // What callbacks put in line waits for the next call.
+    const uint64_t last = status == ESPL_OK ? world->line.turns : 0;
 
-    while (status == ESPL_OK && world->submitted != NULL) {
+    while (status == ESPL_OK && world->line.first != NULL && world->line.first->turn <= last) {
         espl_report one = {0};
 
-        status = play(world, world->submitted, &one);
+        status = play(world, world->line.first, &one, report != NULL);
         sum_up(&sum, &one);
     }
     if (report != NULL) {

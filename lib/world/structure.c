@@ -5,12 +5,12 @@
 espl_status espl__carry_one(espl_world *world, const espl__command *command,
                             const espl_transform *transform, espl_entity *created)
 {
-    const espl_transform identity = espl_transform_identity();
+    espl_transform value = transform != NULL ? *transform : espl_transform_identity();
+    unsigned char *const payload = (unsigned char *)&value;
     espl_status result = ESPL_OK;
     espl_report report = {0};
     espl__lane_view lane = {.commands = command,
-                            .payload =
-                                (const unsigned char *)(transform != NULL ? transform : &identity),
+                            .payloads = &payload,
                             .created = created,
                             .results = &result,
                             .count = 1,
@@ -27,12 +27,7 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
 
 static void bury(void *context, uint32_t entity)
 {
-    espl__store *const store = context;
-    const uint32_t chunk = store->records[entity].chunk;
-    const uint32_t row = store->records[entity].row;
-
-    espl__rows_remove(store, chunk, &row, 1);
-    espl__entity_release(store, entity);
+    espl__entities_remove(context, &entity, 1);
 }
 
 static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)

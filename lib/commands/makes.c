@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// What the plans make: each clone's archetype to be, and the order in which they get ids and rows.
+#include "lib/commands/short.h"
+
+#include <string.h>
+
+enum { ROLES = 3 };
+
+_Static_assert((int)ESPL__MAKE_GIVEN == ROLES * 2, "a kind is a role, with a placement or without");
+
+// Fewer commands are looked through sooner by one worker than others wake up.
+enum { ENTRY_GRAIN = 4096 };
+
+// Archetypes of clones that were looked up.
+typedef struct memo {
+    size_t known;    // archetypes there were before
+    uint32_t *plain; // [known * ROLES * 2] of clones without sets of their own, by kind
+    uint32_t *given; // [known + 1] of the last one with a set of its own, by its source's; behind
+                     // them, of the last one created
+} memo;
+
+static const espl__node *node_of(const espl__playback *playback, const espl__make *make)
+{
+    return espl__sketch_at(&playback->groups[make->group].sketch, make->node);
+}
+
+static espl_status plain_archetype(espl__playback *playback, uint8_t kind, uint32_t from,
+                                   uint32_t *out)
+{
+    const espl_component role = ESPL_SOLO + kind / 2u;
+    espl_component add[2], remove[ROLES + 2];
+    size_t added = 0, removed = 0;
+
+    add[added++] = role;
+    if (kind % 2 != 0) {
+        add[added++] = ESPL_PLACEMENT;
+    } else {
+        remove[removed++] = ESPL_PLACEMENT;
+    }
+    for (espl_component other = ESPL_SOLO; other <= ESPL_MEMBER; ++other) {
+        if (other != role) {
+            remove[removed++] = other;
+        }
+    }
+    remove[removed++] = ESPL_PREFAB;
+    return espl__archetype_change(playback->store, from, add, added, remove, removed, out);
+}
+
+// Clones of one archetype and one kind go to one archetype.
+static espl_status find_plain(espl__playback *playback, const memo *m, espl__make *make,
+                              uint8_t kind)
+{
+    const uint32_t from = espl__entity_archetype(playback->store, make->source);
+    uint32_t *const cached = &m->plain[from * ROLES * 2 + kind];
+    espl_status status = ESPL_OK;
+
+    if (*cached == ESPL__NONE) {
+        status = plain_archetype(playback, kind, from, cached);
+    }
+    make->archetype = *cached;
+    return status;
+}
+
+static espl_status find_given(espl__playback *playback, const memo *m, espl__make *make)
+{
+    const size_t number = make->source == ESPL__NO_ENTITY
+                              ? m->known
+                              : espl__entity_archetype(playback->store, make->source);
+    const espl_status status =
+        espl__components_archetype(playback, &playback->groups[make->group],
+                                   node_of(playback, make), m->given[number], &make->archetype);
+
+    m->given[number] = make->archetype;
+    return status;
+}
+
+static espl_status find_clone_archetypes(espl__playback *playback)
+{
+    const size_t known = espl__array_length(playback->store->archetypes);
+    const memo m = {known, espl__arena_take(&playback->arena, known * ROLES * 2, sizeof(uint32_t)),
+                    espl__arena_take(&playback->arena, known + 1, sizeof(uint32_t))};
+    espl_status status = m.plain == NULL || m.given == NULL ? ESPL_ERR_NO_MEMORY : ESPL_OK;
+
+    if (status == ESPL_OK) {
+        memset(m.plain, 0xff, known * ROLES * 2 * sizeof *m.plain);
+        memset(m.given, 0xff, (known + 1) * sizeof *m.given);
+    }
+    for (size_t i = 0; i < playback->make_count && status == ESPL_OK; ++i) {
+        espl__make *const make = &playback->makes[i];
+        status = playback->make_kinds[i] == ESPL__MAKE_GIVEN
+                     ? find_given(playback, &m, make)
+                     : find_plain(playback, &m, make, playback->make_kinds[i]);
+    }
+    return status;
+}
+
+// --- Listing ---
+
+// What tells the archetype of a clone besides its source's.
+static uint8_t kind_of(const espl__node *node)
+{
+    if (node->values != ESPL__NO_NODE || node->source == ESPL__NO_ENTITY) {
+        return ESPL__MAKE_GIVEN;
+    }
+    return (uint8_t)((espl__node_role(node) - ESPL_SOLO) * 2 +
+                     (espl__node_is_placed(node) ? 1 : 0));
+}
+
+// List the clones of a command that goes the short way: all live, below a parent. Returns the number
+// of the next one.
+static size_t list_short(const espl__playback *playback, const espl__entry *entry)
+{
+    const uint8_t kind = (ESPL_MEMBER - ESPL_SOLO) * 2 + 1;
+    const uint32_t *const sources = espl__short_recipe(playback, entry)->entities;
+    espl__make *const makes = playback->makes + entry->make_begin;
+
+    for (uint32_t k = 0; k < entry->clone_count; ++k) {
+        makes[k] = (espl__make){entry->group, ESPL__NO_NODE, sources[k], ESPL__NONE};
+    }
+    memset(playback->make_kinds + entry->make_begin, kind, entry->clone_count);
+    return entry->make_begin + (size_t)entry->clone_count;
+}
+
+// List the living clones of a command. Returns the number of the next one.
+static size_t list_entry(const espl__playback *playback, const espl__entry *entry)
+{
+    if (playback->groups[entry->group].is_short && entry->clone_count != 0) {
+        return list_short(playback, entry);
+    }
+    const espl__sketch *const sketch = &playback->groups[entry->group].sketch;
+    size_t at = entry->make_begin;
+
+    for (uint32_t k = 0; k < entry->clone_count; ++k) {
+        const uint32_t node = entry->clone_begin + k;
+        const espl__node *const n = espl__sketch_at(sketch, node);
+
+        if (!espl__node_is_dead(n)) {
+            playback->makes[at] = (espl__make){entry->group, node, n->source, ESPL__NONE};
+            playback->make_kinds[at] = kind_of(n);
+            at += 1;
+        }
+    }
+    return at;
+}
+
+// Clones of different groups stand far apart: those of the commands behind are asked for ahead.
+static void look_ahead(const espl__playback *playback, size_t i)
+{
+    enum { FAR = 8, NEAR = 4 };
+
+    if (i + FAR < playback->entry_count) {
+        __builtin_prefetch(&playback->groups[playback->entries[i + FAR].group]);
+    }
+    if (i + NEAR < playback->entry_count && playback->entries[i + NEAR].clone_count != 0) {
+        const espl__entry *const entry = &playback->entries[i + NEAR];
+        const espl__group *const group = &playback->groups[entry->group];
+
+        if (!group->is_short) {
+            __builtin_prefetch(espl__sketch_at(&group->sketch, entry->clone_begin));
+        }
+    }
+}
+
+static void list_entries(void *context, size_t begin, size_t end)
+{
+    const espl__playback *const playback = context;
+
+    for (size_t i = begin; i < end; ++i) {
+        look_ahead(playback, i);
+        (void)list_entry(playback, &playback->entries[i]);
+    }
+}
+
+// Give each command's clones their places, as if none had died. Returns how many there were.
+static size_t place_makes(const espl__playback *playback)
+{
+    size_t made = 0;
+
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        playback->entries[i].make_begin = (uint32_t)made;
+        made += playback->entries[i].clone_count;
+    }
+    return made;
+}
+
+// Where some died, a place is known once those before it are listed.
+static void list_one_by_one(const espl__playback *playback)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        look_ahead(playback, i);
+        playback->entries[i].make_begin = (uint32_t)count;
+        count = list_entry(playback, &playback->entries[i]);
+    }
+    ESPL_CHECK(count == playback->make_count);
+}
+
+static espl_status list_living(espl__playback *playback)
+{
+    if (place_makes(playback) == playback->make_count) {
+        return espl__run_ranges(playback->executor, playback->hooks, list_entries, playback,
+                                playback->entry_count, ENTRY_GRAIN);
+    }
+    list_one_by_one(playback);
+    return ESPL_OK;
+}
+
+espl_status espl__list_makes(espl__playback *playback)
+{
+    playback->make_count = 0;
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        playback->make_count += playback->groups[i].clones;
+    }
+    playback->makes =
+        espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->makes);
+    playback->make_kinds = espl__arena_take(&playback->arena, playback->make_count, 1);
+    if (playback->makes == NULL || playback->make_kinds == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+
+    espl_status status = list_living(playback);
+    status = status != ESPL_OK ? status : find_clone_archetypes(playback);
+    return status != ESPL_OK ? status : espl__sort_makes(playback);
+}

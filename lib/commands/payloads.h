@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// Payload memory of one lane: blocks that never move, each as large as all before it. A place is a
+// number of units; the places of a block follow those of the one before, so that a place tells its
+// block. A payload stands whole in one block: what is left of the block before stays unused, and
+// blocks that would be too small are left out. So the blocks hold at most a few times what is used,
+// and none is taken where there are no payloads.
+#ifndef ESPALIER_LIB_COMMANDS_PAYLOADS_H
+#define ESPALIER_LIB_COMMANDS_PAYLOADS_H
+
+#include "lib/base/heap.h"
+
+enum {
+    ESPL__PAYLOAD_UNIT = 8,        ///< bytes
+    ESPL__PAYLOAD_FIRST_LOG = 7,   ///< of the units in the first two blocks
+    ESPL__PAYLOAD_ALIGNMENT = 256, ///< of a block, so of a payload at most
+    ESPL__PAYLOAD_BLOCKS = 32 - ESPL__PAYLOAD_FIRST_LOG + 1
+};
+
+typedef struct espl__payloads {
+    uint64_t next; // place that is free
+    uint64_t end;  // of the block that it stands in; 0 before the first
+    unsigned char *blocks[ESPL__PAYLOAD_BLOCKS]; // NULL where none was needed
+} espl__payloads;
+
+/// Number of the block with a place.
+static inline uint32_t espl__payload_block(uint32_t place)
+{
+    const uint32_t in_first = (UINT32_C(1) << ESPL__PAYLOAD_FIRST_LOG) - 1;
+
+    return 31 - (uint32_t)__builtin_clz(place | in_first) - (ESPL__PAYLOAD_FIRST_LOG - 1);
+}
+
+/// First place of a block.
+static inline uint32_t espl__payload_begin(uint32_t block)
+{
+    return block == 0 ? 0 : UINT32_C(1) << (ESPL__PAYLOAD_FIRST_LOG + block - 1);
+}
+
+/// Places in a block: as many as before it.
+static inline uint32_t espl__payload_places(uint32_t block)
+{
+    return UINT32_C(1) << (ESPL__PAYLOAD_FIRST_LOG + (block == 0 ? 0 : block - 1));
+}
+
+/// What stands at a place. One that was never given out, as that of an empty payload, is not asked
+/// for.
+static inline unsigned char *espl__payload_at(unsigned char *const *blocks, uint32_t place)
+{
+    const uint32_t block = espl__payload_block(place);
+
+    return blocks[block] + (size_t)(place - espl__payload_begin(block)) * ESPL__PAYLOAD_UNIT;
+}
+
+/// Places that a payload takes.
+static inline uint64_t espl__payload_extent(size_t size)
+{
+    return (uint64_t)size / ESPL__PAYLOAD_UNIT + (size % ESPL__PAYLOAD_UNIT != 0 ? 1 : 0);
+}
+
+/// First place from `next` on that has an alignment.
+static inline uint64_t espl__payload_aligned(uint64_t next, size_t alignment)
+{
+    const uint64_t step = alignment > ESPL__PAYLOAD_UNIT ? alignment / ESPL__PAYLOAD_UNIT : 1;
+
+    return (next + step - 1) & ~(step - 1);
+}
+
+/// Go to the next block with so many places, which is taken where it is not there.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+espl_status espl__payloads_grow(espl__payloads *payloads, espl__heap *heap, uint64_t extent);
+
+/// Find room for a payload; it is there until espl__payloads_use() or the next search.
+///
+/// @param size       0 needs no memory.
+/// @param alignment  power of two, at most ESPL__PAYLOAD_ALIGNMENT.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+static inline espl_status espl__payloads_find(espl__payloads *payloads, espl__heap *heap,
+                                              size_t size, size_t alignment, uint32_t *place)
+{
+    const uint64_t extent = espl__payload_extent(size);
+    uint64_t at = espl__payload_aligned(payloads->next, alignment);
+
+    if (extent != 0 && at + extent > payloads->end) {
+        const espl_status status = espl__payloads_grow(payloads, heap, extent);
+
+        if (status != ESPL_OK) {
+            return status;
+        }
+        at = payloads->next;
+    }
+    *place = extent != 0 ? (uint32_t)at : 0;
+    return ESPL_OK;
+}
+
+/// Use what was found, and return where it is; NULL for a size of 0.
+static inline unsigned char *espl__payloads_use(espl__payloads *payloads, uint32_t place,
+                                                size_t size)
+{
+    if (size == 0) {
+        return NULL;
+    }
+    payloads->next = place + espl__payload_extent(size);
+    return espl__payload_at(payloads->blocks, place);
+}
+
+/// Everything is gone but the memory.
+void espl__payloads_clear(espl__payloads *payloads);
+void espl__payloads_free(espl__payloads *payloads, espl__heap *heap);
+
+#endif

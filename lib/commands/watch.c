@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "lib/commands/watch.h"
+
+#include <time.h>
+
+static const char *const names[ESPL_STAGE_COUNT] = {
+    [ESPL_STAGE_ORDER] = "order",   [ESPL_STAGE_CLASSIFY] = "classify",
+    [ESPL_STAGE_GROUP] = "group",   [ESPL_STAGE_PLAN] = "plan",
+    [ESPL_STAGE_CHANGE] = "change", [ESPL_STAGE_PATCH] = "patch",
+    [ESPL_STAGE_REPORT] = "report",
+};
+
+const char *espl_stage_name(espl_stage stage)
+{
+    return (unsigned)stage < ESPL_STAGE_COUNT ? names[stage] : "unknown stage";
+}
+
+static uint64_t system_time(void)
+{
+    struct timespec now = {0};
+
+#ifdef CLOCK_MONOTONIC
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+#else
+    (void)timespec_get(&now, TIME_UTC);
+#endif
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t read_clock(const espl__watch *watch)
+{
+    if (!watch->is_timed) {
+        return 0;
+    }
+    return watch->hooks->clock != NULL ? watch->hooks->clock(watch->hooks->user) : system_time();
+}
+
+// A clock that goes backwards counts for nothing.
+static void count_time(espl__watch *watch, uint64_t now)
+{
+    watch->spent[watch->stage] += now > watch->since ? now - watch->since : 0;
+    watch->since = now;
+}
+
+void espl__watch_begin(espl__watch *watch, const espl_hooks *hooks, bool is_timed)
+{
+    *watch = (espl__watch){.hooks = hooks,
+                           .is_on = is_timed || hooks->trace != NULL,
+                           .is_timed = is_timed,
+                           .stage = ESPL_STAGE_ORDER};
+    if (watch->is_on) {
+        watch->since = read_clock(watch);
+        espl__watch_part(watch, "playback", true);
+        espl__watch_part(watch, names[watch->stage], true);
+    }
+}
+
+void espl__watch_switch(espl__watch *watch, espl_stage stage)
+{
+    count_time(watch, read_clock(watch));
+    espl__watch_part(watch, names[watch->stage], false);
+    watch->stage = stage;
+    espl__watch_part(watch, names[stage], true);
+}
+
+void espl__watch_end(espl__watch *watch)
+{
+    if (watch->is_on) {
+        count_time(watch, read_clock(watch));
+        espl__watch_part(watch, names[watch->stage], false);
+        espl__watch_part(watch, "playback", false);
+        watch->is_on = false;
+    }
+}
