@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of a side that knows components: what its nodes are given, what is taken from them, and
-// what queries answer.
+// The parts of a side, for each other: components that are given and taken, creations, callbacks,
+// recording, and what queries answer.
 #ifndef ESPALIER_TESTS_CHANGES_H
 #define ESPALIER_TESTS_CHANGES_H
 
@@ -12,10 +12,17 @@ espl_entity side_handle(const test_side *side, const test_tape *tape, uint32_t o
 /// Make room for handles. @return where they are now.
 espl_entity *side_grown(espl_entity *handles, uint32_t *capacity, uint32_t wanted);
 
+/// Handle of an operand that is not pending.
+espl_entity side_plain_handle(const test_side *side, uint32_t operand);
+/// Handle of an operand for a recorder: pending stays pending.
+espl_entity side_recorded_handle(const test_side *side, uint32_t operand);
+
 /// Register the components of the model, so that they have its numbers.
 void side_register(espl_world *world);
+/// Register the callbacks that write down what they are handed.
+void side_register_callbacks(test_side *side);
 
-enum { GIVEN_LIMIT = MODEL_COMPONENT_END + 2 };
+enum { GIVEN_LIMIT = MODEL_COMPONENT_END + MODEL_BULK_COUNT + 2 };
 
 /// Values in the form in which calls take them.
 typedef struct side_values {
@@ -32,8 +39,30 @@ typedef struct side_values {
 void side_fill_values(const test_side *side, side_values *out, uint32_t set, uint32_t zeroed,
                       const model_values *values);
 
+/// Give a new entity its tag, and the components that its operation names.
+espl_status side_give(const test_side *side, espl_entity entity, const operation *operation);
 /// Carry out an operation that changes components. Sets refused and answered.
 espl_status side_change(test_side *side, const test_tape *tape, const operation *operation);
+/// Record it.
+espl_status side_record_change(const test_side *side, espl_recorder *recorder,
+                               const operation *operation);
+espl_status side_set(const test_side *side, const test_tape *tape, const operation *operation);
+espl_status side_record_set(const test_side *side, espl_recorder *recorder,
+                            const operation *operation);
+/// Make what a creation asks for by single calls: create, set, attach. Sets fresh.
+espl_status side_make(test_side *side, const test_tape *tape, const operation *operation);
+/// @param pending  [operation->count]
+espl_status side_record_creation(const test_side *side, espl_recorder *recorder,
+                                 const operation *operation, espl_entity *pending);
+/// Record values for clones of an instance. @param pending  [operation->count]
+espl_status side_record_instance(const test_side *side, espl_recorder *recorder,
+                                 const operation *operation, espl_instance_def def,
+                                 espl_entity *pending);
+/// What an instance says, but for its values.
+espl_instance_def side_instance_of(const operation *operation, espl_entity source,
+                                   espl_entity parent, espl_entity before);
+espl_status side_record_call(const test_side *side, espl_recorder *recorder,
+                             const operation *operation);
 /// Compare what it told besides its status with the model, which has followed.
 void side_check_change(const test_side *side, const test_tape *tape, const operation *operation,
                        espl_status status);

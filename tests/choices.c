@@ -25,6 +25,9 @@ static uint32_t pick_component_bit(test_tape *tape)
 {
     uint32_t bit = 0;
 
+    if ((tape->style.components & model_bit(MODEL_BULK)) != 0 && test_one_in(&tape->random, 4)) {
+        return model_bit(MODEL_BULK);
+    }
     while ((bit & tape->style.components) == 0) {
         bit = model_bit(components[test_below(&tape->random, KINDS)]);
     }
@@ -56,6 +59,16 @@ void pick_given(test_tape *tape, operation *op)
     op->kin = known_kin(pick_kin(tape));
 }
 
+// How many are named is a fault of its own.
+static model_flaw pick_flaw(test_tape *tape, uint32_t named)
+{
+    const bool is_many = (named & model_bit(MODEL_BULK)) != 0;
+
+    return test_one_in(&tape->random, 32) && !is_many
+               ? (model_flaw)test_below(&tape->random, MODEL_FLAW_COUNT)
+               : MODEL_FLAWLESS;
+}
+
 static model_change pick_change(test_tape *tape, bool may_place)
 {
     uint64_t *const random = &tape->random;
@@ -76,8 +89,7 @@ static model_change pick_change(test_tape *tape, bool may_place)
     change.zeroed = test_one_in(random, 3) ? change.add & (uint32_t)test_random(random) : 0;
     change.values = (model_values){(uint32_t)test_random(random), test_random(random),
                                    known_kin(pick_kin(tape))};
-    change.flaw =
-        test_one_in(random, 32) ? (model_flaw)test_below(random, MODEL_FLAW_COUNT) : MODEL_FLAWLESS;
+    change.flaw = pick_flaw(tape, change.add | change.remove);
     return change;
 }
 
@@ -138,6 +150,61 @@ static void pick_sibling(test_tape *tape, operation *op)
     }
 }
 
+static void pick_creation(test_tape *tape, operation *op)
+{
+    uint64_t *const random = &tape->random;
+
+    pick_given(tape, op);
+    op->given |= test_one_in(random, 8) ? 0 : model_bit(MODEL_TAG);
+    op->given |= op->has_placement ? model_bit(ESPL_PLACEMENT) : 0;
+    op->zeroed = test_one_in(random, 4) ? op->given & (uint32_t)test_random(random) : 0;
+    op->flaw = pick_flaw(tape, op->given);
+    if (op->flaw == MODEL_TAKES_ROLE || op->flaw == MODEL_CONTRADICTS) {
+        op->flaw = MODEL_FLAWLESS; // nothing is taken
+    }
+    if (!op->has_placement && !test_one_in(random, 8)) {
+        op->inherit = 0;
+    }
+}
+
+static void pick_set(test_tape *tape, operation *op)
+{
+    static const model_flaw flaws[3] = {MODEL_GIVES_ROLE, MODEL_UNKNOWN, MODEL_MISSIZES};
+    uint64_t *const random = &tape->random;
+    const uint32_t bit = pick_component_bit(tape);
+
+    pick_given(tape, op);
+    op->component = test_one_in(random, 3)    ? MODEL_TAG
+                    : test_one_in(random, 32) ? ESPL_PLACEMENT
+                                              : (espl_component)__builtin_ctz(bit);
+    op->flaw = test_one_in(random, 32) ? flaws[test_below(random, 3)] : MODEL_FLAWLESS;
+}
+
+static void pick_call(test_tape *tape, operation *op)
+{
+    uint64_t *const random = &tape->random;
+    const bool is_bad = test_one_in(random, 32);
+
+    op->call.callback = test_below(random, SIDE_CALLBACKS + (is_bad ? 1 : 0));
+    op->call.size = test_one_in(random, 8) ? 0 : test_below(random, 80);
+    op->call.alignment = test_one_in(random, 4) ? 0 : (uint32_t)1 << test_below(random, 9);
+    op->call.alignment = is_bad && test_one_in(random, 2) ? 3 : op->call.alignment;
+    op->call.seed = test_one_in(random, 8) ? 0 : test_random(random);
+}
+
+void pick_recorded(test_tape *tape, operation *op)
+{
+    if (op->code == OP_CREATION) {
+        pick_creation(tape, op);
+    } else if (op->code == OP_SET) {
+        pick_set(tape, op);
+    } else if (op->code == OP_CALL) {
+        pick_call(tape, op);
+    } else {
+        pick_change_of(tape, op);
+    }
+}
+
 void pick_change_of(test_tape *tape, operation *op)
 {
     op->change_form = (change_form)test_below(&tape->random, CHANGE_FORM_COUNT);
@@ -150,6 +217,8 @@ void pick_change_of(test_tape *tape, operation *op)
         op->change.zeroed = test_one_in(&tape->random, 8) ? model_bit(ESPL_PLACEMENT) : 0;
     } else if (op->code == OP_CHANGE) {
         name_nodes(tape, op);
+        op->change = pick_change(tape, true);
+    } else if (op->code == OP_CHANGE_ONE) {
         op->change = pick_change(tape, true);
     } else if (op->code == OP_CHANGE_QUERY) {
         op->change = pick_change(tape, false);

@@ -71,7 +71,11 @@ static model_answer instance_faults(const test_model *model, const model_instanc
         def->inherit != 0) {
         faults |= model_answer_of(ESPL_ERR_NO_TRANSFORM);
     }
-    return faults;
+    if (source_fault == 0) {
+        const uint32_t set = model_components(model, def->source) & ~model_bit(ESPL_PREFAB);
+        faults |= model_limit_faults(set | def->set);
+    }
+    return faults | model_limit_faults(def->set);
 }
 
 // State of a clone under a parent.

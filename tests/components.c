@@ -17,6 +17,13 @@ uint32_t model_components(const test_model *model, uint32_t node)
     return n->set | placement | model_bit(roles[model_role(model, node)]);
 }
 
+uint32_t model_set_size(uint32_t set)
+{
+    const uint32_t bulk = (set & model_bit(MODEL_BULK)) != 0 ? MODEL_BULK_COUNT - 1 : 0;
+
+    return (uint32_t)__builtin_popcount(set) + bulk;
+}
+
 bool model_answers(const test_model *model, uint32_t node, const model_query *query)
 {
     const uint32_t set = model_components(model, node);
@@ -38,11 +45,19 @@ void model_set_values(model_node *node, uint32_t set, const model_values *values
     own->kin = (set & model_bit(MODEL_KIN)) != 0 ? values->kin : own->kin;
 }
 
+void model_give_values(model_node *node, uint32_t set, uint32_t zeroed, const model_values *values)
+{
+    static const model_values zeros = {0, 0, MODEL_NONE};
+
+    model_set_values(node, set & ~zeroed, values);
+    model_set_values(node, set & zeroed, &zeros);
+}
+
 // --- Faults ---
 
-static model_answer flaw_faults(const model_change *change)
+model_answer model_flaw_faults(model_flaw flaw)
 {
-    switch (change->flaw) {
+    switch (flaw) {
     case MODEL_FLAWLESS:
         return 0;
     case MODEL_UNKNOWN:
@@ -56,6 +71,11 @@ static model_answer flaw_faults(const model_change *change)
         break;
     }
     return model_answer_of(ESPL_ERR_ARGUMENT);
+}
+
+model_answer model_limit_faults(uint32_t set)
+{
+    return model_set_size(set) > ESPL_SET_LIMIT ? model_answer_of(ESPL_ERR_LIMIT) : 0;
 }
 
 static bool gives_placement(const model_change *change)
@@ -78,17 +98,28 @@ static model_answer value_faults(const model_change *change)
                : 0;
 }
 
+// A placement comes before others go, and these before others come.
+static model_answer full_faults(const test_model *model, uint32_t node, const model_change *change)
+{
+    const uint32_t set = model_components(model, node);
+    const uint32_t placed = set | (change->add & model_bit(ESPL_PLACEMENT));
+
+    return model_limit_faults(placed) |
+           model_limit_faults((placed & ~change->remove) | change->add);
+}
+
 model_answer model_change_faults(const test_model *model, uint32_t node, const model_change *change)
 {
     const model_answer fault = model_fault_of(model, node);
 
-    if (fault != 0 || !gives_placement(change)) {
+    if (fault != 0) {
         return fault;
     }
     const model_node *const n = &model->nodes[node];
-    return n->has_placement && n->state.flags == ESPL_COPY_PARENT
-               ? model_answer_of(ESPL_ERR_COPIES_PARENT)
-               : 0;
+    const bool copies = n->has_placement && n->state.flags == ESPL_COPY_PARENT;
+
+    return full_faults(model, node, change) |
+           (copies && gives_placement(change) ? model_answer_of(ESPL_ERR_COPIES_PARENT) : 0);
 }
 
 // --- Changes ---
@@ -114,12 +145,9 @@ static bool change_placement(test_model *model, uint32_t node, const model_chang
 
 static void change_set(model_node *node, const model_change *change)
 {
-    static const model_values zeros = {0, 0, MODEL_NONE};
-    const uint32_t add = change->add & ~model_bit(ESPL_PLACEMENT);
-
     node->set &= ~change->remove;
-    model_set_values(node, add & ~change->zeroed, &change->values);
-    model_set_values(node, add & change->zeroed, &zeros);
+    model_give_values(node, change->add & ~model_bit(ESPL_PLACEMENT), change->zeroed,
+                      &change->values);
 }
 
 // All that a change of a placement may change of a living node.
@@ -192,7 +220,8 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
 {
     const model_answer range = model_answer_of(ESPL_ERR_RANGE);
     const uint32_t touched = change->add | change->remove;
-    model_answer faults = flaw_faults(change) | value_faults(change);
+    model_answer faults = model_flaw_faults(change->flaw) | value_faults(change) |
+                          model_limit_faults(change->add) | model_limit_faults(change->remove);
 
     for (uint32_t i = 0; i < count; ++i) {
         faults |= model_change_faults(model, nodes[i], change);
@@ -214,7 +243,7 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
 model_answer model_change_query(test_model *model, const model_query *query,
                                 const model_change *change, uint32_t *count)
 {
-    const model_answer faults = flaw_faults(change) | value_faults(change);
+    const model_answer faults = model_flaw_faults(change->flaw) | value_faults(change);
 
     if (faults != 0) {
         return faults;
@@ -231,7 +260,51 @@ model_answer model_change_query(test_model *model, const model_query *query,
     return model_answer_of(ESPL_OK);
 }
 
+model_answer model_set(test_model *model, uint32_t node, espl_component component,
+                       const model_values *values, model_flaw flaw)
+{
+    const model_answer fault = model_fault_of(model, node);
+    const bool has = fault == 0 && (model->nodes[node].set & model_bit(component)) != 0;
+    model_answer faults = fault | model_flaw_faults(flaw);
+
+    if (component == ESPL_PLACEMENT) {
+        faults |= model_answer_of(ESPL_ERR_ARGUMENT);
+    } else if (fault == 0 && !has) {
+        faults |= model_answer_of(ESPL_ERR_NO_COMPONENT);
+    }
+    if (faults != 0) {
+        return faults;
+    }
+    model_set_values(&model->nodes[node], model_bit(component), values);
+    return model_answer_of(ESPL_OK);
+}
+
 // --- Enabled or not ---
+
+static bool is_in_extent(const test_model *model, uint32_t node, uint32_t top, espl_extent extent)
+{
+    return node == top || extent == ESPL_EXTENT_SUBTREE ||
+           (extent == ESPL_EXTENT_OWNED && model->nodes[node].link == ESPL_LINK_OWNED);
+}
+
+static uint32_t next_in_extent(const test_model *model, uint32_t node, uint32_t top,
+                               espl_extent extent)
+{
+    return is_in_extent(model, node, top, extent) ? model_next(model, top, node)
+                                                  : model_next_behind(model, top, node);
+}
+
+// Where one has no room for ESPL_DISABLED, none is given it.
+static model_answer extent_faults(const test_model *model, uint32_t top, espl_extent extent)
+{
+    model_answer faults = 0;
+
+    for (uint32_t i = top; i != MODEL_NONE; i = next_in_extent(model, i, top, extent)) {
+        const uint32_t set = model_components(model, i) | model_bit(ESPL_DISABLED);
+        faults |= is_in_extent(model, i, top, extent) ? model_limit_faults(set) : 0;
+    }
+    return faults;
+}
 
 model_answer model_set_enabled(test_model *model, uint32_t node, espl_extent extent,
                                bool is_enabled)
@@ -243,15 +316,15 @@ model_answer model_set_enabled(test_model *model, uint32_t node, espl_extent ext
         extent != ESPL_EXTENT_SUBTREE) {
         faults |= model_answer_of(ESPL_ERR_ARGUMENT);
     }
+    faults |= faults == 0 && !is_enabled ? extent_faults(model, node, extent) : 0;
     if (faults != 0) {
         return faults;
     }
-    for (uint32_t i = node; i != MODEL_NONE;) {
-        model_node *const n = &model->nodes[i];
-        const bool is_taken = i == node || extent == ESPL_EXTENT_SUBTREE ||
-                              (extent == ESPL_EXTENT_OWNED && n->link == ESPL_LINK_OWNED);
-        n->set = !is_taken ? n->set : is_enabled ? n->set & ~bit : n->set | bit;
-        i = is_taken ? model_next(model, node, i) : model_next_behind(model, node, i);
+    for (uint32_t i = node; i != MODEL_NONE; i = next_in_extent(model, i, node, extent)) {
+        uint32_t *const set = &model->nodes[i].set;
+        if (is_in_extent(model, i, node, extent)) {
+            *set = is_enabled ? *set & ~bit : *set | bit;
+        }
     }
     return model_answer_of(ESPL_OK);
 }

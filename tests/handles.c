@@ -33,8 +33,8 @@ static void map_pending(test_side *side, const test_tape *tape)
         if (espl_entity_equal(side->pending[i], side->dead)) {
             continue;
         }
-        tape_demand(tape, (status == ESPL_OK) == is_alive, "pending %u resolves to %s", i,
-                    espl_status_name(status));
+        tape_demand(tape, status == (is_alive ? ESPL_OK : ESPL_ERR_DEAD),
+                    "pending %u resolves to %s", i, espl_status_name(status));
         if (node != MODEL_DEAD) {
             side->handles[node] = is_alive ? entity : side->dead;
         }
@@ -51,13 +51,35 @@ static bool has_handle(const test_side *side, const test_tape *tape, espl_entity
     return false;
 }
 
+static bool has_same_set(const test_side *side, espl_entity entity, const model_node *node)
+{
+    for (espl_component i = ESPL_PREFAB; i < MODEL_COMPONENT_END; ++i) {
+        if (espl_has(side->world, entity, i) != ((node->set & model_bit(i)) != 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Values as they are read, zeros where there are none.
+static bool has_same_values(const test_side *side, espl_entity entity, const model_node *node)
+{
+    const bool has_tag = (node->set & model_bit(MODEL_TAG)) != 0;
+    const bool has_load = (node->set & model_bit(MODEL_LOAD)) != 0;
+    uint32_t tag = 0;
+    uint64_t load = 0;
+    const espl_status tag_status = espl_get(side->world, entity, MODEL_TAG, &tag, sizeof tag);
+    const espl_status load_status = espl_get(side->world, entity, MODEL_LOAD, &load, sizeof load);
+
+    return (tag_status == ESPL_OK) == has_tag && tag == (has_tag ? node->values.tag : 0) &&
+           (load_status == ESPL_OK) == has_load && load == (has_load ? node->values.load : 0);
+}
+
 static bool looks_like(const test_side *side, espl_entity entity, const model_node *node)
 {
-    uint32_t tag = 0;
-    espl_transform local = espl_transform_identity();
+    espl_transform local = node->state.local;
 
-    return espl_get(side->world, entity, MODEL_TAG, &tag, sizeof tag) == ESPL_OK &&
-           tag == node->values.tag &&
+    return has_same_set(side, entity, node) && has_same_values(side, entity, node) &&
            (espl_get_local(side->world, entity, &local) == ESPL_OK) == node->has_placement &&
            test_same(&local, &node->state.local) &&
            espl_entity_is_null(espl_get_first_child(side->world, entity)) ==

@@ -29,5 +29,15 @@ compile()
             skip "${header#"$srcdir/"} as C++" "no C++ compiler"
         fi
     done
+    # The short forms are code in a header: they are compiled where they are used.
+    forms=$srcdir/tests/commands/forms_used.h
+    compile "$forms" $CC -std=c11 -pedantic -Wconversion $flags -x c
+    ok "the short forms of recording as C11"
+    if $CXX --version >/dev/null 2>&1; then
+        compile "$forms" $CXX -std=c++11 -pedantic -Wconversion $flags -x c++
+        ok "the short forms of recording as C++"
+    else
+        skip "the short forms of recording as C++" "no C++ compiler"
+    fi
 }
 done_testing

@@ -80,6 +80,12 @@ void model_kill(test_model *model, uint32_t node)
     model->nodes[node].is_doomed = false;
 }
 
+void model_take_back(test_model *model)
+{
+    model->count -= 1;
+    model->living_count -= 1;
+}
+
 // --- Links ---
 
 void model_unlink(test_model *model, uint32_t node)

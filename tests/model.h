@@ -24,12 +24,17 @@ static inline model_answer model_answer_of(espl_status status)
 
 /// Components that a test registers, in this order, behind those that every world has.
 enum {
-    MODEL_TAG = ESPL_DISABLED + 1, // uint32_t; every node has it
+    MODEL_TAG = ESPL_DISABLED + 1, // uint32_t
     MODEL_MARK,                    // no value
     MODEL_LOAD,                    // uint64_t
     MODEL_KIN,                     // model_kin: a reference to an entity
+    MODEL_BULK,                    // so many tags that all come and go together
     MODEL_COMPONENT_END
 };
+
+/// Tags in MODEL_BULK, numbered from it on. With a role, a placement and MODEL_TAG two are missing
+/// to ESPL_SET_LIMIT.
+#define MODEL_BULK_COUNT 59
 
 /// Bit of a component in a word that is a set.
 static inline uint32_t model_bit(espl_component component)
@@ -94,7 +99,7 @@ typedef struct model_instance {
     size_t count;
 } model_instance;
 
-/// A fault of a change as a whole.
+/// A fault of what a change or a creation asks for, whatever the entity.
 typedef enum model_flaw {
     MODEL_FLAWLESS,
     MODEL_GIVES_ROLE,
@@ -105,6 +110,21 @@ typedef enum model_flaw {
     MODEL_UNKNOWN,     // a component that nobody registered
     MODEL_FLAW_COUNT
 } model_flaw;
+
+/// What espl_creation_def says, with nodes for handles.
+typedef struct model_creation {
+    uint32_t parent, before;
+    espl_link link;
+    espl_orphan orphan;
+    espl_place place;
+    uint32_t inherit;
+    uint32_t set;    // its components, the placement too
+    uint32_t zeroed; // of `set`: given with NULL for a value
+    model_values values;
+    espl_transform placement;
+    model_flaw flaw;
+    size_t count;
+} model_creation;
 
 /// Components to give and to take away.
 typedef struct model_change {
@@ -145,6 +165,8 @@ model_answer model_detach(test_model *model, uint32_t node, espl_stay keep);
 model_answer model_destroy(test_model *model, uint32_t node, model_policy policy);
 /// @param out  [def->count] the clones' first nodes; set where the answer is ESPL_OK or ESPL_LOSSY.
 model_answer model_instantiate(test_model *model, const model_instance *def, uint32_t *out);
+/// @param out  [def->count] the new nodes; set where the answer is ESPL_OK or ESPL_LOSSY.
+model_answer model_make(test_model *model, const model_creation *def, uint32_t *out);
 
 model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
                          const espl_write_value *value);
@@ -170,11 +192,16 @@ model_answer model_change_faults(const test_model *model, uint32_t node,
 /// @param count  out: how many answered.
 model_answer model_change_query(test_model *model, const model_query *query,
                                 const model_change *change, uint32_t *count);
+/// Set the value of one component that a node has.
+model_answer model_set(test_model *model, uint32_t node, espl_component component,
+                       const model_values *values, model_flaw flaw);
 /// Give ESPL_DISABLED to an extent, or take it away.
 model_answer model_set_enabled(test_model *model, uint32_t node, espl_extent extent,
                                bool is_enabled);
 /// All components of a node, its role among them.
 uint32_t model_components(const test_model *model, uint32_t node);
+/// Count the components of a set as the library counts them.
+uint32_t model_set_size(uint32_t set);
 /// Tell whether a living node answers a query.
 bool model_answers(const test_model *model, uint32_t node, const model_query *query);
 

@@ -129,7 +129,7 @@ static float random_scale(const test_tape *tape, uint64_t *random)
     if (tape->style.values == VALUES_ZERO && test_one_in(random, 4)) {
         return 0;
     }
-    if (tape->style.values == VALUES_HUGE && test_one_in(random, 8)) {
+    if (tape->style.values == VALUES_HUGE && test_one_in(random, tape->style.huge_one_in)) {
         return test_one_in(random, 2) ? 1e25f : 1e-25f;
     }
     const float scale = usual[test_below(random, 4)] * test_between(random, 0.75f, 1.25f);
@@ -148,7 +148,9 @@ static espl_transform random_value(test_tape *tape)
 {
     uint64_t *const random = &tape->random;
     espl_transform value = espl_transform_identity();
-    const float reach = tape->style.values == VALUES_HUGE && test_one_in(random, 8) ? 2e38f : 10.0f;
+    const float reach =
+        tape->style.values == VALUES_HUGE && test_one_in(random, tape->style.huge_one_in) ? 2e38f
+                                                                                          : 10.0f;
 
     random_rotation(random, value.rotation);
     for (int i = 0; i < 3; ++i) {

@@ -6,6 +6,14 @@
 
 #include "tests/tape.h"
 
+/// Draw a code by its weight.
+opcode pick_code(test_tape *tape);
+bool pick_is_destroy(opcode code);
+/// Make an operation of a code, but for one that is recorded only.
+operation pick_operation(test_tape *tape, opcode code);
+/// What an instance needs besides its source.
+void pick_instance(test_tape *tape, operation *op);
+
 /// A living node, or now and then an operand that names none.
 uint32_t pick_any(test_tape *tape);
 /// A living node; MODEL_DEAD where there is none.
@@ -32,6 +40,8 @@ void pick_entries(test_tape *tape, operation *op);
 uint32_t pick_components(uint64_t *random);
 /// Components and their values for an instance.
 void pick_given(test_tape *tape, operation *op);
+/// What an operation needs that is recorded only, besides its operands.
+void pick_recorded(test_tape *tape, operation *op);
 /// What an operation on siblings or components needs besides its entity.
 void pick_change_of(test_tape *tape, operation *op);
 /// A question that some answer, more often than not.

@@ -9,6 +9,8 @@
 
 uint32_t model_add(test_model *model);
 void model_kill(test_model *model, uint32_t node);
+/// Take back the last node that was made: its number is used again. It has no links.
+void model_take_back(test_model *model);
 void model_unlink(test_model *model, uint32_t node);
 void model_link(test_model *model, uint32_t node, uint32_t parent, uint32_t before);
 
@@ -35,6 +37,13 @@ uint32_t model_collect_closure(const test_model *model, uint32_t source);
 
 /// Give components with their values.
 void model_set_values(model_node *node, uint32_t set, const model_values *values);
+/// The same, those of `zeroed` with zeros.
+void model_give_values(model_node *node, uint32_t set, uint32_t zeroed, const model_values *values);
+/// Why a call with a flaw is refused.
+model_answer model_flaw_faults(model_flaw flaw);
+/// Why so many components cannot be named at once, or why an entity cannot have a set, its role
+/// among it.
+model_answer model_limit_faults(uint32_t set);
 
 // --- model.c ---
 

@@ -32,6 +32,7 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
     test_world_begin(&side->elsewhere, ELSEWHERE_TAG, NULL);
     side->world = side->test.world;
     side_register(side->world);
+    side_register_callbacks(side);
     side->foreign = test_solo(side->elsewhere.world);
     side->alien = alien_of(side);
     ck_assert_int_eq(espl_commands_create(side->world, 1, &side->single), ESPL_OK);
@@ -50,11 +51,12 @@ void side_end(test_side *side)
     free(side->writes);
     free(side->named);
     free(side->nodes);
+    free(side->heard);
 }
 
 // --- Operands ---
 
-static espl_entity handle_of(const test_side *side, uint32_t operand)
+espl_entity side_plain_handle(const test_side *side, uint32_t operand)
 {
     switch (operand) {
     case MODEL_NONE:
@@ -70,16 +72,9 @@ static espl_entity handle_of(const test_side *side, uint32_t operand)
     }
 }
 
-// For a recorder: pending stays pending.
-static espl_entity recorded_handle(const test_side *side, uint32_t operand)
-{
-    return operand >= TAPE_PENDING && operand < TAPE_ALIEN ? side->pending[operand - TAPE_PENDING]
-                                                           : handle_of(side, operand);
-}
-
 espl_entity side_handle(const test_side *side, const test_tape *tape, uint32_t operand)
 {
-    return handle_of(side, operand == TAPE_ALIEN ? operand : tape_node(tape, operand));
+    return side_plain_handle(side, operand == TAPE_ALIEN ? operand : tape_node(tape, operand));
 }
 
 // --- Operations at once ---
@@ -93,47 +88,21 @@ static espl_status run_create(test_side *side, const operation *op)
     if (status != ESPL_OK) {
         return status;
     }
-    return espl_set(side->world, side->fresh[0], MODEL_TAG, &op->tag, sizeof op->tag);
-}
-
-static espl_instance_def def_of(const operation *op, espl_entity source, espl_entity parent,
-                                espl_entity before)
-{
-    return (espl_instance_def){.source = source,
-                               .parent = parent,
-                               .before = before,
-                               .link = op->options.link,
-                               .orphan = op->orphan,
-                               .place = op->place,
-                               .transform = op->value,
-                               .inherit = op->inherit};
-}
-
-static espl_status record_instance(const test_side *side, espl_recorder *recorder,
-                                   const operation *op, espl_instance_def def, espl_entity *pending)
-{
-    const uint32_t set = op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0);
-    const model_values values = {op->tag, op->load, op->kin};
-    side_values given;
-
-    side_fill_values(side, &given, set, 0, &values);
-    def.values = given.count != 0 ? given.values : NULL;
-    def.value_count = given.count;
-    return espl_record_instantiate(recorder, op->key, &def, op->count, pending);
+    return side_give(side, side->fresh[0], op);
 }
 
 // One instance as a playback of its own.
 static espl_status run_instance(test_side *side, const test_tape *tape, const operation *op)
 {
     const espl_instance_def def =
-        def_of(op, side_handle(side, tape, op->entity), side_handle(side, tape, op->parent),
-               side_handle(side, tape, op->before));
+        side_instance_of(op, side_handle(side, tape, op->entity),
+                         side_handle(side, tape, op->parent), side_handle(side, tape, op->before));
     espl_entity pending[TAPE_COUNT_LIMIT] = {{0}};
     espl_report report;
 
     espl_commands_reset(side->single);
     espl_status status =
-        record_instance(side, espl_commands_recorder(side->single, 0), op, def, pending);
+        side_record_instance(side, espl_commands_recorder(side->single, 0), op, def, pending);
     if (status != ESPL_OK) {
         return status;
     }
@@ -188,8 +157,9 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     if (is_write(op->code)) {
         espl_stats(world, &side->before);
     }
+    const bool has_entity = op->code != OP_CREATE && op->code != OP_CREATION && op->code != OP_CALL;
     const espl_entity entity =
-        op->code == OP_CREATE ? espl_entity_null() : side_handle(side, tape, op->entity);
+        has_entity ? side_handle(side, tape, op->entity) : espl_entity_null();
     espl_attach_options options = op->options;
 
     switch (op->code) {
@@ -229,8 +199,15 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_PLACE:
     case OP_UNPLACE:
     case OP_CHANGE:
+    case OP_CHANGE_ONE:
     case OP_CHANGE_QUERY:
         return side_change(side, tape, op);
+    case OP_CREATION:
+        return side_make(side, tape, op);
+    case OP_SET:
+        return side_set(side, tape, op);
+    case OP_CALL:
+        return side_call_status(&op->call);
     case OP_ENABLE:
         return espl_enable(world, entity, op->extent);
     case OP_DISABLE:
@@ -301,69 +278,4 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
         check_counts(side, tape);
     }
     side_check_change(side, tape, op, status);
-}
-
-// --- Operations recorded ---
-
-static espl_status record_write(espl_recorder *recorder, const operation *op, espl_entity entity)
-{
-    const espl_write write = {entity, op->kind, op->data};
-    return espl_record_write(recorder, op->key, &write);
-}
-
-espl_status side_record(test_side *side, const operation *op)
-{
-    espl_recorder *const recorder = espl_commands_recorder(side->batch, op->lane);
-    const espl_entity entity = recorded_handle(side, op->entity);
-    espl_attach_options options = op->options;
-
-    switch (op->code) {
-    case OP_ATTACH:
-        options.before = recorded_handle(side, op->before);
-        return espl_record_attach(recorder, op->key, entity, recorded_handle(side, op->parent),
-                                  &options);
-    case OP_DETACH:
-        return espl_record_detach(recorder, op->key, entity, op->keep);
-    case OP_DESTROY:
-        return espl_record_destroy(recorder, op->key, entity);
-    case OP_DESTROY_SUBTREE:
-        return espl_record_destroy_subtree(recorder, op->key, entity);
-    case OP_DESTROY_ONLY:
-        return espl_record_destroy_only(recorder, op->key, entity);
-    case OP_INSTANCE: {
-        const espl_instance_def def = def_of(op, entity, recorded_handle(side, op->parent),
-                                             recorded_handle(side, op->before));
-        side->pending = side_grown(side->pending, &side->pending_capacity, op->pending + op->count);
-        for (uint32_t i = 0; i < op->count; ++i) {
-            side->pending[op->pending + i] = side->dead; // until it is recorded
-        }
-        return record_instance(side, recorder, op, def, side->pending + op->pending);
-    }
-    case OP_SET_LOCAL:
-        return espl_record_set_local(recorder, op->key, entity, &op->value);
-    case OP_SET_WORLD:
-        return espl_record_set_world(recorder, op->key, entity, &op->value);
-    case OP_WRITE:
-        return record_write(recorder, op, entity);
-    case OP_SET_INHERIT:
-        return espl_record_set_inherit(recorder, op->key, entity, op->inherit);
-    case OP_SET_SIBLING:
-        return espl_record_set_sibling(recorder, op->key, entity,
-                                       recorded_handle(side, op->before));
-    case OP_CREATE:
-    case OP_INSTANTIATE:
-    case OP_LOOK_AT:
-    case OP_ROTATE_ABOUT:
-    case OP_BATCH:
-    case OP_PLACE:
-    case OP_UNPLACE:
-    case OP_CHANGE:
-    case OP_CHANGE_QUERY:
-    case OP_ENABLE:
-    case OP_DISABLE:
-    case OP_TRIM:
-    case OPCODE_COUNT:
-        break;
-    }
-    abort();
 }

@@ -141,7 +141,7 @@ static void hear_trap(void *user, const char *file, int line, const char *condit
 
 espl_hooks test_hooks_of(test_hooks *hooks)
 {
-    return (espl_hooks){hooks, hear_line, hear_trap};
+    return (espl_hooks){.user = hooks, .log = hear_line, .trap = hear_trap};
 }
 
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor)

@@ -97,6 +97,23 @@ typedef struct test_executor {
 
 espl_executor test_executor_of(test_executor *executor);
 
+// --- accounts.c ---
+
+/// espl_play(); fails the test where the account does not add up: accepted == applied + refused,
+/// all of them recorded, each refused for a reason, as the results of the commands say; a playback
+/// that is refused has an empty one.
+espl_status test_play(espl_world *world, espl_commands *commands, espl_report *report);
+/// espl_sync(), the same for the sum.
+espl_status test_sync(espl_world *world, espl_report *report);
+/// Fail the test unless an account adds up.
+void test_account_is_whole(const espl_report *report);
+
+// No test plays without: whoever calls them calls these. (espl_play)(...) is the bare function.
+#define espl_play(world, commands, report) test_play((world), (commands), (report))
+#define espl_sync(world, report) test_sync((world), (report))
+
+// ---
+
 /// How much a world of this build holds: --enable-shrunken leaves it very little.
 typedef struct test_limits {
     size_t entities; // living at once, as long as none of their indices retired

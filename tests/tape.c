@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Makes operations from a seed and carries them out on the model.
 #include "tests/picks.h"
+#include "tests/placing.h"
 
 #include <check.h>
 #include <stdarg.h>
@@ -13,7 +14,8 @@ static const char *const opcode_names[OPCODE_COUNT] = {
     "destroy_only", "instantiate",  "instance",     "set_local",   "set_world",
     "write",        "look_at",      "rotate_about", "set_inherit", "write_batch",
     "set_sibling",  "place",        "unplace",      "enable",      "disable",
-    "change",       "change_query", "trim"};
+    "change",       "change_query", "trim",         "creation",    "change_one",
+    "set",          "call"};
 
 _Noreturn void tape_fail(const test_tape *tape, const char *file, int line, const char *format, ...)
 {
@@ -35,7 +37,7 @@ static void choose_weights(test_tape *tape)
 {
     static const uint32_t weights[8] = {0, 1, 1, 2, 2, 4, 4, 8};
 
-    for (int i = 0; i < OPCODE_COUNT; ++i) {
+    for (int i = 0; i <= OP_TRIM; ++i) {
         tape->style.weights[i] = weights[test_below(&tape->random, 8)];
     }
     // A world without entities, or without hierarchies, has little to say.
@@ -68,6 +70,7 @@ void tape_begin(test_tape *tape, uint64_t seed, uint32_t population)
     tape->style.population = test_fitting(population * 4, 0) / 4;
     tape->style.shape = (tape_shape)test_below(&tape->random, 5);
     tape->style.values = (tape_values)test_below(&tape->random, 4);
+    tape->style.huge_one_in = 8;
     choose_flags(tape);
     tape->style.bad_one_in = test_one_in(&tape->random, 4) ? 3 : 20;
     tape->style.has_unplaced = test_one_in(&tape->random, 3);
@@ -115,7 +118,7 @@ void tape_prefer_structure(test_tape *tape)
 
 // --- Operations ---
 
-static opcode pick_opcode(test_tape *tape)
+opcode pick_code(test_tape *tape)
 {
     uint32_t sum = 0, code = 0;
 
@@ -129,22 +132,22 @@ static opcode pick_opcode(test_tape *tape)
     return (opcode)code;
 }
 
-static bool is_destroy(opcode code)
+bool pick_is_destroy(opcode code)
 {
     return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
 }
 
 // Keep the population near what the style strives for.
-static opcode pick_fitting_opcode(test_tape *tape)
+static opcode pick_fitting_code(test_tape *tape)
 {
-    const opcode code = pick_opcode(tape);
+    const opcode code = pick_code(tape);
     const uint32_t living = tape->model.living_count;
     const bool makes = code == OP_CREATE || code == OP_INSTANTIATE || code == OP_INSTANCE;
 
     if (makes && living >= tape->style.population) {
         return (opcode)(OP_DESTROY + test_below(&tape->random, 3));
     }
-    if (is_destroy(code) && living <= tape->style.population / 2) {
+    if (pick_is_destroy(code) && living <= tape->style.population / 2) {
         return OP_CREATE;
     }
     return code;
@@ -164,7 +167,7 @@ static void limit_clones(const test_tape *tape, operation *op)
     }
 }
 
-static void fill_instance(test_tape *tape, operation *op)
+void pick_instance(test_tape *tape, operation *op)
 {
     op->count = 1 + test_below(&tape->random, TAPE_COUNT_LIMIT);
     op->place = (espl_place)test_below(&tape->random, 3);
@@ -204,9 +207,9 @@ static void fill_write(test_tape *tape, operation *op)
                    : FORM_BATCH;
 }
 
-operation tape_next(test_tape *tape)
+operation pick_operation(test_tape *tape, opcode code)
 {
-    operation op = {.code = pick_fitting_opcode(tape)};
+    operation op = {.code = code};
 
     op.entity = pick_any(tape);
     op.parent = pick_parent(tape);
@@ -219,7 +222,7 @@ operation tape_next(test_tape *tape)
     op.has_placement = !(tape->style.has_unplaced && test_one_in(&tape->random, 8));
     op.tag = (uint32_t)test_random(&tape->random);
     if (op.code == OP_INSTANTIATE || op.code == OP_INSTANCE) {
-        fill_instance(tape, &op);
+        pick_instance(tape, &op);
     } else if (op.code == OP_WRITE) {
         fill_write(tape, &op);
     } else if (op.code == OP_LOOK_AT || op.code == OP_ROTATE_ABOUT) {
@@ -231,6 +234,11 @@ operation tape_next(test_tape *tape)
         pick_change_of(tape, &op);
     }
     return op;
+}
+
+operation tape_next(test_tape *tape)
+{
+    return pick_operation(tape, pick_fitting_code(tape));
 }
 
 void tape_reserve_entries(test_tape *tape, uint32_t count)
@@ -265,74 +273,16 @@ model_change tape_change_of(const operation *op)
     return change;
 }
 
-uint32_t tape_pend(test_tape *tape, uint32_t count)
-{
-    const uint32_t first = tape->pending_count;
-
-    if (first + count > tape->pending_capacity) {
-        tape->pending_capacity = tape->pending_capacity * 2 + count + 64;
-        tape->pending = realloc(tape->pending, tape->pending_capacity * sizeof *tape->pending);
-        ck_assert_ptr_nonnull(tape->pending);
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-        tape->pending[tape->pending_count++] = MODEL_DEAD;
-    }
-    return first;
-}
-
-static void maybe_pending(test_tape *tape, uint32_t *operand)
-{
-    if (tape->pending_count != 0 && test_one_in(&tape->random, 4)) {
-        *operand = TAPE_PENDING + test_below(&tape->random, tape->pending_count);
-    }
-}
-
-operation tape_next_recorded(test_tape *tape)
-{
-    operation op = tape_next(tape);
-
-    if (op.code == OP_CREATE || op.code == OP_INSTANTIATE) {
-        op.code = OP_INSTANCE;
-        fill_instance(tape, &op);
-    } else if (op.code == OP_LOOK_AT || op.code == OP_ROTATE_ABOUT || op.code == OP_BATCH) {
-        op.code = OP_WRITE;
-        op.count = 1;
-        fill_write(tape, &op);
-    } else if (op.code > OP_SET_SIBLING) {
-        op.code = OP_SET_SIBLING;
-        op.count = 1;
-        pick_change_of(tape, &op);
-    }
-    maybe_pending(tape, &op.entity);
-    if (op.code != OP_INSTANCE || op.parent != MODEL_NONE) {
-        maybe_pending(tape, &op.parent);
-    }
-    if (op.before != MODEL_NONE) {
-        maybe_pending(tape, &op.before);
-    }
-    op.key = test_below(&tape->random, tape->style.keys);
-    op.lane = test_below(&tape->random, tape->style.lanes);
-    if (op.code == OP_INSTANCE) {
-        op.pending = tape_pend(tape, op.count);
-    }
-    return op;
-}
-
-void tape_forget_pending(test_tape *tape)
-{
-    tape->pending_count = 0;
-}
-
-uint32_t tape_node(const test_tape *tape, uint32_t operand)
-{
-    if (operand == TAPE_ALIEN) {
-        return MODEL_FOREIGN;
-    }
-    return operand >= TAPE_PENDING && operand < TAPE_ALIEN ? tape->pending[operand - TAPE_PENDING]
-                                                           : operand;
-}
-
 // --- The model's side ---
+
+static model_answer apply_create(test_model *model, const operation *op)
+{
+    const uint32_t node = model_create(model, op->has_placement, op->tag);
+    const model_values values = {op->tag, op->load, op->kin};
+
+    model_set_values(&model->nodes[node], op->given, &values);
+    return model_answer_of(ESPL_OK);
+}
 
 static model_answer apply_instance(test_tape *tape, const operation *op)
 {
@@ -357,6 +307,26 @@ static model_answer apply_instance(test_tape *tape, const operation *op)
         tape->pending[op->pending + i] = clones[i];
     }
     return answer;
+}
+
+static model_answer apply_creation(test_tape *tape, const operation *op)
+{
+    const model_creation def = tape_creation_of(tape, op);
+    uint32_t made[TAPE_COUNT_LIMIT];
+    const model_answer answer = model_make(&tape->model, &def, made);
+    const bool is_made = (answer & (model_answer_of(ESPL_OK) | model_answer_of(ESPL_LOSSY))) != 0;
+
+    for (uint32_t i = 0; is_made && i < op->count && tape->pending_count != 0; ++i) {
+        tape->pending[op->pending + i] = made[i];
+    }
+    return answer;
+}
+
+static model_answer apply_value(test_tape *tape, const operation *op)
+{
+    const model_values values = {op->tag, op->load, op->kin};
+
+    return model_set(&tape->model, tape_node(tape, op->entity), op->component, &values, op->flaw);
 }
 
 static model_answer apply_set(test_model *model, uint32_t node, const operation *op)
@@ -388,8 +358,7 @@ model_answer tape_apply(test_tape *tape, const operation *op)
     tape->writes_skipped = model->writes_skipped;
     switch (op->code) {
     case OP_CREATE:
-        model_create(model, op->has_placement, op->tag);
-        return model_answer_of(ESPL_OK);
+        return apply_create(model, op);
     case OP_ATTACH:
         tape->recent = node;
         return model_attach(model, node, tape_node(tape, op->parent), tape_node(tape, op->before),
@@ -423,8 +392,15 @@ model_answer tape_apply(test_tape *tape, const operation *op)
     case OP_PLACE:
     case OP_UNPLACE:
     case OP_CHANGE:
+    case OP_CHANGE_ONE:
     case OP_CHANGE_QUERY:
         return apply_change(tape, op);
+    case OP_CREATION:
+        return apply_creation(tape, op);
+    case OP_SET:
+        return apply_value(tape, op);
+    case OP_CALL:
+        return model_answer_of(side_call_status(&op->call));
     case OP_ENABLE:
     case OP_DISABLE:
         return model_set_enabled(model, node, op->extent, op->code == OP_ENABLE);

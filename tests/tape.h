@@ -33,6 +33,11 @@ typedef enum opcode {
     OP_CHANGE,       // components of the tape's named nodes
     OP_CHANGE_QUERY, // components of all that answer
     OP_TRIM,
+    // The rest comes from tape_next_recorded() only.
+    OP_CREATION,   // with all that espl_creation_def says
+    OP_CHANGE_ONE, // components of the operand
+    OP_SET,        // the value of one component
+    OP_CALL,       // of a side's callback
     OPCODE_COUNT
 } opcode;
 
@@ -44,6 +49,15 @@ enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
 
 /// Ways to give and take components. One that does not fit is espl_change_array().
 typedef enum change_form { CHANGE_ONE, CHANGE_SINGLE, CHANGE_ARRAY, CHANGE_FORM_COUNT } change_form;
+
+enum { SIDE_CALLBACKS = 3 };
+
+/// A payload that is recorded. Its bytes follow from the seed.
+typedef struct side_call {
+    uint32_t callback; // one from SIDE_CALLBACKS on is unknown
+    uint32_t size, alignment;
+    uint64_t seed; // 0: NULL, for zeros
+} side_call;
 
 typedef struct operation {
     opcode code;
@@ -63,9 +77,13 @@ typedef struct operation {
     uint32_t pending;      // number of the first of `count` clones
     bool has_placement, sets_tag, has_up;
     uint32_t tag;
-    uint32_t given; // components of an instance besides the tag
+    uint32_t given; // components of an instance besides the tag, or all of a creation
     uint64_t load;  // its value; so is kin
     uint32_t kin;
+    uint32_t zeroed;          // of what a creation is given, with NULL for a value
+    model_flaw flaw;          // of a creation or a set
+    espl_component component; // to set
+    side_call call;
     espl_extent extent;
     change_form change_form;
     model_change change;
@@ -88,6 +106,7 @@ typedef struct tape_style {
     uint32_t population; // living entities it strives for
     tape_shape shape;
     tape_values values;
+    uint32_t huge_one_in; // of VALUES_HUGE
     tape_flags flags;
     uint32_t flag_mask;  // ESPL_KEEP_ flags that are given
     uint32_t bad_one_in; // operands
@@ -127,8 +146,12 @@ void tape_prefer_structure(test_tape *tape);
 bool tape_is_structural(opcode code);
 /// Make the next operation from the state of the model.
 operation tape_next(test_tape *tape);
+/// Let the style say what tape_next_recorded() makes.
+void tape_prepare_recorded(test_tape *tape);
 /// As tape_next(), of a kind that can be recorded; its operands may be pending.
 operation tape_next_recorded(test_tape *tape);
+/// What a creation asks for.
+model_creation tape_creation_of(const test_tape *tape, const operation *operation);
 /// Carry an operation out on the model.
 model_answer tape_apply(test_tape *tape, const operation *operation);
 /// Give pending numbers to the clones of an operation. @return the first.
@@ -162,6 +185,22 @@ typedef struct side_kin {
     espl_entity kin;
 } side_kin;
 
+/// A payload as a callback saw it.
+typedef struct side_heard {
+    uint32_t callback, key, lane, index;
+    size_t size;
+    uint64_t hash;
+    uintptr_t address;
+} side_heard;
+
+/// What a callback of a side knows.
+typedef struct side_ear {
+    struct test_side *side;
+    uint32_t callback; // its number here
+    espl_callback number;
+    uint32_t playbacks; // since the last side_forget_calls()
+} side_ear;
+
 /// A world under test.
 typedef struct test_side {
     test_world test, elsewhere;
@@ -183,6 +222,9 @@ typedef struct test_side {
     uint32_t *nodes; // [node_capacity] by index of a handle: scratch of a comparison
     uint32_t node_capacity;
     espl_world_stats before; // of the world when the last operation began
+    side_ear ears[SIDE_CALLBACKS];
+    side_heard *heard; // [heard_capacity] payloads of the last playback, as they were handed over
+    uint32_t heard_count, heard_capacity, heard_expected;
 } test_side;
 
 void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor);
@@ -199,6 +241,14 @@ espl_status side_record(test_side *side, const operation *operation);
 /// Learn the handles of nodes that the model made since the last call. @param operation  the one
 /// that was run, or NULL after a playback of the batch.
 void side_map(test_side *side, const test_tape *tape, const operation *operation);
+/// What a call that is recorded answers: the world has no part in it.
+espl_status side_call_status(const side_call *call);
+/// Demand that the next payload handed over is that of an operation.
+/// @param index  Where it was recorded in its lane.
+void side_expect_call(test_side *side, const test_tape *tape, const operation *operation,
+                      uint32_t index);
+/// Demand that no more were handed over, and begin again.
+void side_forget_calls(test_side *side, const test_tape *tape);
 /// Compare everything with the model, then validate.
 void side_compare(test_side *side, const test_tape *tape);
 /// Compare one node's placements with the model.

@@ -1,163 +1,32 @@
 // SPDX-License-Identifier: MIT
 // Every small playback: all ordered pairs and triples of commands on a world of three entities,
-// and all orders of four commands over three lanes, against the model.
+// and all orders of four commands over three lanes, against the model and immediate calls.
+#include "tests/commands/instances.h"
 #include "tests/runner.h"
 #include "tests/small.h"
 
 #include <string.h>
 
-// Node 0 is a root with the child 1; node 2 is a solo. The first instance of a batch makes
-// TAPE_PENDING + 0, which the commands before it in the order of playback cannot know.
-enum { ROOT, CHILD, SOLO };
-
-static const espl_attach_options keep_local = {
-    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
-
-static operation attach(uint32_t child, uint32_t parent, uint32_t before, bool keeps_local)
-{
-    return (operation){.code = OP_ATTACH,
-                       .entity = child,
-                       .parent = parent,
-                       .before = before,
-                       .options = keeps_local ? keep_local : (espl_attach_options){0}};
-}
-
-static operation attach_free(uint32_t child, uint32_t parent)
-{
-    operation op = attach(child, parent, MODEL_NONE, false);
-    op.options.link = ESPL_LINK_FREE;
-    return op;
-}
-
-static operation on(opcode code, uint32_t entity)
-{
-    return (operation){.code = code, .entity = entity, .keep = ESPL_STAY_LOCAL};
-}
-
-static operation set(opcode code, uint32_t entity, float x)
-{
-    return (operation){.code = code, .entity = entity, .value = test_at(x, 1, -x)};
-}
-
-static operation make(uint32_t source, uint32_t parent, espl_place place, espl_orphan orphan)
-{
-    return (operation){.code = OP_INSTANCE,
-                       .entity = source,
-                       .parent = parent,
-                       .before = MODEL_NONE,
-                       .place = place,
-                       .orphan = orphan,
-                       .value = test_at(3, 4, 5),
-                       .count = 1,
-                       .sets_tag = orphan == ESPL_ORPHAN_ROOT,
-                       .tag = 77};
-}
-
-static operation keep(uint32_t entity, uint32_t flags)
-{
-    return (operation){.code = OP_SET_INHERIT, .entity = entity, .inherit = flags};
-}
-
-static operation write(uint32_t entity, espl_write_kind kind, float x)
-{
-    return (operation){
-        .code = OP_WRITE, .entity = entity, .kind = kind, .data.position = {x, 1, -x}};
-}
-
-static operation attach_with(uint32_t child, uint32_t parent, uint32_t flags)
-{
-    operation op = attach(child, parent, MODEL_NONE, false);
-    op.options.inherit = flags;
-    return op;
-}
-
-static operation make_with(uint32_t source, uint32_t parent, espl_place place, uint32_t flags)
-{
-    operation op = make(source, parent, place, ESPL_ORPHAN_ROOT);
-    op.inherit = flags;
-    return op;
-}
-
-enum { INSTANCES = 60 };
-
-// Command instances: each kind on each entity that matters.
-static void list_commands(operation out[INSTANCES])
-{
-    const uint32_t none = MODEL_NONE, born = TAPE_PENDING;
-    const operation all[INSTANCES] = {attach(SOLO, ROOT, none, false),
-                                      attach(SOLO, CHILD, none, true),
-                                      attach(SOLO, ROOT, CHILD, false),
-                                      attach(CHILD, SOLO, none, false),
-                                      attach(ROOT, SOLO, none, true),
-                                      attach(ROOT, CHILD, none, false),
-                                      attach(CHILD, ROOT, none, false),
-                                      attach(SOLO, SOLO, none, false),
-                                      attach_free(CHILD, ROOT),
-                                      attach_free(SOLO, CHILD),
-                                      attach(born, CHILD, none, false),
-                                      attach(SOLO, born, none, false),
-                                      attach(ROOT, born, none, true),
-                                      attach(born, ROOT, CHILD, false),
-                                      attach(CHILD, born, none, false),
-                                      attach(MODEL_DEAD, ROOT, none, false),
-                                      on(OP_DETACH, CHILD),
-                                      on(OP_DETACH, SOLO),
-                                      on(OP_DETACH, ROOT),
-                                      on(OP_DETACH, born),
-                                      on(OP_DESTROY, ROOT),
-                                      on(OP_DESTROY, CHILD),
-                                      on(OP_DESTROY, SOLO),
-                                      on(OP_DESTROY, born),
-                                      on(OP_DESTROY_ONLY, ROOT),
-                                      on(OP_DESTROY_ONLY, CHILD),
-                                      on(OP_DESTROY_ONLY, born),
-                                      on(OP_DESTROY_SUBTREE, ROOT),
-                                      on(OP_DESTROY_SUBTREE, CHILD),
-                                      on(OP_DESTROY_SUBTREE, SOLO),
-                                      set(OP_SET_LOCAL, ROOT, 2),
-                                      set(OP_SET_LOCAL, CHILD, 3),
-                                      set(OP_SET_LOCAL, SOLO, 4),
-                                      set(OP_SET_WORLD, ROOT, 5),
-                                      set(OP_SET_WORLD, CHILD, 6),
-                                      set(OP_SET_WORLD, SOLO, 7),
-                                      set(OP_SET_LOCAL, born, 8),
-                                      set(OP_SET_WORLD, born, 9),
-                                      make(ROOT, none, ESPL_PLACE_SOURCE, ESPL_ORPHAN_REFUSE),
-                                      make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
-                                      make(CHILD, none, ESPL_PLACE_SOURCE, ESPL_ORPHAN_ROOT),
-                                      make(CHILD, ROOT, ESPL_PLACE_SOURCE, ESPL_ORPHAN_ROOT),
-                                      make(SOLO, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE),
-                                      make(SOLO, CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT),
-                                      make(SOLO, SOLO, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                                      make(SOLO, MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                                      make(SOLO, MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
-                                      make(MODEL_DEAD, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                                      keep(CHILD, ESPL_KEEP_Y | ESPL_KEEP_ROTATION),
-                                      keep(CHILD, ESPL_COPY_PARENT),
-                                      keep(CHILD, 0),
-                                      keep(SOLO, ESPL_KEEP_POSITION),
-                                      keep(born, ESPL_KEEP_SCALE),
-                                      attach_with(SOLO, CHILD, ESPL_KEEP_X),
-                                      attach_with(SOLO, ROOT, ESPL_COPY_PARENT),
-                                      write(ROOT, ESPL_WRITE_TRANSLATE_WORLD, 2),
-                                      write(CHILD, ESPL_WRITE_TRANSLATE_WORLD, 3),
-                                      write(born, ESPL_WRITE_STRETCH, 2),
-                                      make_with(CHILD, ROOT, ESPL_PLACE_WORLD, ESPL_KEEP_Z),
-                                      make_with(SOLO, CHILD, ESPL_PLACE_SOURCE, ESPL_COPY_PARENT)};
-
-    memcpy(out, all, sizeof all);
-}
-
 static void build(small *s)
 {
+    operation marked = change(CHILD, MARK, 0), loaded = change(SOLO, LOAD | KIN, 0);
+
+    loaded.change.values.kin = CHILD;
     (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
     (void)small_add(s, ROOT, ESPL_LINK_OWNED);
     (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
+    (void)small_run(s, &marked);
+    (void)small_run(s, &loaded);
+}
+
+static bool makes(const operation *op)
+{
+    return op->code == OP_INSTANCE || op->code == OP_CREATION;
 }
 
 static bool names_newborn(const operation *op)
 {
-    return op->entity == TAPE_PENDING || (op->code == OP_ATTACH && op->parent == TAPE_PENDING);
+    return op->entity == BORN || (op->code == OP_ATTACH && op->parent == BORN);
 }
 
 // A pending handle exists once its creation was recorded: creations come first into the lanes,
@@ -169,14 +38,14 @@ static void play_in_order(small *s, const operation *ops, uint32_t count)
     bool has_maker = false;
 
     for (uint32_t i = 0; i < count; ++i) {
-        if (ops[i].code == OP_INSTANCE) {
+        if (makes(&ops[i])) {
             sorted[filled] = ops[i];
             sorted[filled++].key = i;
             has_maker = true;
         }
     }
     for (uint32_t i = 0; i < count; ++i) {
-        if (ops[i].code == OP_INSTANCE || (names_newborn(&ops[i]) && !has_maker)) {
+        if (makes(&ops[i]) || (names_newborn(&ops[i]) && !has_maker)) {
             continue;
         }
         sorted[filled] = ops[i];
@@ -187,6 +56,12 @@ static void play_in_order(small *s, const operation *ops, uint32_t count)
     small_clear(s);
 }
 
+// Every so many-th is played where that is slow.
+static int step(void)
+{
+    return test_scaled(100) < 100 ? 13 : 1;
+}
+
 START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
 {
     operation all[INSTANCES];
@@ -194,31 +69,91 @@ START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
 
     list_commands(all);
     small_begin(&s);
-    for (int i = 0; i < INSTANCES; ++i) {
-        for (int k = 0; k < INSTANCES; ++k) {
-            const operation pair[2] = {all[i], all[k]};
-            play_in_order(&s, pair, 2);
-        }
+    for (int n = 0; n < INSTANCES * INSTANCES; n += step()) {
+        const operation pair[2] = {all[n % INSTANCES], all[n / INSTANCES]};
+        play_in_order(&s, pair, 2);
     }
     small_end(&s);
 }
 END_TEST
 
-// All of them, or every so many-th where steps are slow.
-START_TEST(each_triple_of_commands_plays_as_one_after_the_other)
+static const uint32_t targets[2] = {CHILD, BORN};
+
+// A value of which each kind reads a part.
+static operation write_any(uint32_t entity, espl_write_kind kind)
 {
-    const int step = test_scaled(100) < 100 ? 13 : 1;
+    operation op = write(entity, kind, 2);
+
+    switch (form_type(kind)) {
+    case VALUE_ROTATION:
+        memcpy(op.data.rotation, (const float[4]){0, 0.6f, 0, 0.8f}, sizeof op.data.rotation);
+        break;
+    case VALUE_SCALE:
+        op.data.scale = 1.5f;
+        break;
+    case VALUE_CONTEXT:
+        op.data.context = 9;
+        break;
+    case VALUE_TRANSFORM:
+        op.data.transform = test_at(1, -2, 3);
+        op.data.transform.scale = 0.5f;
+        break;
+    case VALUE_POSITION:
+    case VALUE_STRETCH:
+        break;
+    }
+    return op;
+}
+
+START_TEST(each_kind_of_write_plays_before_and_after_each_command)
+{
     operation all[INSTANCES];
     small s;
 
     list_commands(all);
     small_begin(&s);
-    for (int n = 0; n < INSTANCES * INSTANCES * INSTANCES; n += step) {
-        const operation triple[3] = {all[n % INSTANCES], all[n / INSTANCES % INSTANCES],
-                                     all[n / INSTANCES / INSTANCES]};
+    for (int n = 0; n < ESPL_WRITE_KIND_COUNT * INSTANCES * 2; n += step()) {
+        const operation written =
+            write_any(targets[n % 2], (espl_write_kind)(n / 2 % ESPL_WRITE_KIND_COUNT));
+        const operation other = all[n / 2 / ESPL_WRITE_KIND_COUNT];
+        const operation pairs[2][2] = {{written, other}, {other, written}};
+
+        play_in_order(&s, pairs[0], 2);
+        play_in_order(&s, pairs[1], 2);
+    }
+    small_end(&s);
+}
+END_TEST
+
+// All triples of a list.
+static void play_triples(const operation *list, int count)
+{
+    small s;
+
+    small_begin(&s);
+    for (int n = 0; n < count * count * count; n += step()) {
+        const operation triple[3] = {list[n % count], list[n / count % count],
+                                     list[n / count / count]};
         play_in_order(&s, triple, 3);
     }
     small_end(&s);
+}
+
+START_TEST(each_triple_of_commands_plays_as_one_after_the_other)
+{
+    operation all[STRUCTURE];
+
+    list_structure(all);
+    play_triples(all, STRUCTURE);
+}
+END_TEST
+
+START_TEST(each_triple_of_commands_of_all_kinds_plays_as_one_after_the_other)
+{
+    operation chosen[CHOSEN];
+
+    list_chosen(chosen);
+    play_triples(chosen, CHOSEN);
 }
 END_TEST
 
@@ -235,11 +170,13 @@ static void permute(const operation in[4], uint32_t number, operation out[4])
     }
 }
 
+enum { SETS = 10 };
+
 // With one key the order is that of the lanes, then of recording.
 START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
 {
-    const uint32_t none = MODEL_NONE;
-    const operation sets[5][4] = {
+    const uint32_t none = NONE;
+    const operation sets[SETS][4] = {
         {attach(SOLO, CHILD, none, false), on(OP_DESTROY, CHILD), set(OP_SET_WORLD, SOLO, 4),
          attach(CHILD, SOLO, none, false)},
         {attach(CHILD, SOLO, none, false), attach(ROOT, CHILD, none, true), on(OP_DETACH, CHILD),
@@ -249,16 +186,63 @@ START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
         {make(ROOT, CHILD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT), on(OP_DESTROY_ONLY, CHILD),
          attach(SOLO, ROOT, CHILD, false), set(OP_SET_WORLD, ROOT, 2)},
         {make(SOLO, SOLO, ESPL_PLACE_SOURCE, ESPL_ORPHAN_REFUSE), on(OP_DESTROY, SOLO),
-         attach(SOLO, CHILD, none, false), attach(CHILD, SOLO, none, true)}};
+         attach(SOLO, CHILD, none, false), attach(CHILD, SOLO, none, true)},
+        {change(SOLO, BULK, 0), change(SOLO, MARK, 0), change(SOLO, 0, KIN | LOAD),
+         enable(OP_DISABLE, SOLO, ESPL_EXTENT_ENTITY)},
+        {change(CHILD, LOAD, MARK), set_value(CHILD, MODEL_LOAD, 75), make_given(CHILD, NONE, KIN),
+         change(CHILD, PREFAB, PLACED)},
+        {create_before(ROOT, CHILD, TAG | PLACED), on(OP_DESTROY, CHILD), call(2, 7, 1),
+         enable(OP_DISABLE, ROOT, ESPL_EXTENT_SUBTREE)},
+        {change(SOLO, BULK | MARK, PLACED), change(SOLO, PLACED, LOAD),
+         set_value(SOLO, MODEL_LOAD, 77), enable(OP_DISABLE, SOLO, ESPL_EXTENT_OWNED)},
+        {call(1, 8, 8), call(0, 16, 16), call(1, 24, 2), on(OP_DETACH, CHILD)}};
+    small s;
+
+    small_begin(&s);
+    for (uint32_t n = 0; n < SETS * 24 * 81; ++n) {
+        uint32_t lanes = n / (SETS * 24);
+        operation ops[4];
+        permute(sets[n % SETS], n / SETS % 24, ops);
+        for (uint32_t i = 0; i < 4; ++i, lanes /= 3) {
+            ops[i].lane = lanes % 3;
+        }
+        build(&s);
+        small_play(&s, ops, 4);
+        small_clear(&s);
+    }
+    small_end(&s);
+}
+END_TEST
+
+// What is pending is named in any lane, before and after its maker in the order of the keys.
+START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
+{
+    const operation sets[5][4] = {
+        {create(CHILD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT, TAG | PLACED),
+         attach(SOLO, BORN, NONE, false), change(BORN, LOAD, TAG), on(OP_DESTROY_ONLY, CHILD)},
+        {make(ROOT, NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE), on(OP_DESTROY, BORN),
+         create(BORN, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT, KIN | PLACED),
+         attach(BORN, CHILD, NONE, true)},
+        {create(NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, LOAD), set_value(BORN, MODEL_LOAD, 76),
+         make_given(BORN, ROOT, MARK), change(BORN, PLACED, LOAD)},
+        {create(ROOT, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE, TAG | PLACED),
+         attach(CHILD, ROOT, BORN, false), sibling(BORN, CHILD),
+         enable(OP_DISABLE, BORN, ESPL_EXTENT_OWNED)},
+        {create_before(ROOT, CHILD, TAG | BULK | PLACED), change(BORN, MARK | LOAD, 0),
+         on(OP_DETACH, BORN), set(OP_SET_WORLD, BORN, 2)}};
     small s;
 
     small_begin(&s);
     for (uint32_t n = 0; n < 5 * 24 * 81; ++n) {
+        const operation keyed[4] = {{.key = 0}, {.key = 1}, {.key = 2}, {.key = 3}};
         uint32_t lanes = n / (5 * 24);
-        operation ops[4];
-        permute(sets[n % 5], n / 5 % 24, ops);
+        operation ops[4], keys[4];
+
+        memcpy(ops, sets[n % 5], sizeof ops);
+        permute(keyed, n / 5 % 24, keys);
         for (uint32_t i = 0; i < 4; ++i, lanes /= 3) {
             ops[i].lane = lanes % 3;
+            ops[i].key = keys[i].key;
         }
         build(&s);
         small_play(&s, ops, 4);
@@ -275,8 +259,11 @@ static Suite *permutations_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, each_pair_of_commands_plays_as_one_after_the_other);
+    tcase_add_test(tcase, each_kind_of_write_plays_before_and_after_each_command);
     tcase_add_test(tcase, each_triple_of_commands_plays_as_one_after_the_other);
+    tcase_add_test(tcase, each_triple_of_commands_of_all_kinds_plays_as_one_after_the_other);
     tcase_add_test(tcase, four_commands_in_any_order_over_three_lanes_play_by_lane);
+    tcase_add_test(tcase, a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys);
     suite_add_tcase(suite, tcase);
     return suite;
 }

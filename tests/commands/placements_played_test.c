@@ -14,12 +14,12 @@ typedef struct stage {
 
 typedef struct script {
     espl__command commands[STEPS];
-    espl_transform payload[STEPS];
+    espl_transform payload[STEPS]; // fits the first block
     uint32_t actor[STEPS], other[STEPS];
     uint32_t count, pending;
 } script;
 
-enum { SCRIPT_TAG = 1234 };
+enum { SCRIPT_TAG = 1234, PLACES = sizeof(espl_transform) / ESPL__PAYLOAD_UNIT };
 
 static bool has_tiny_limits(void)
 {
@@ -43,7 +43,7 @@ static void add_command(script *sc, uint64_t *random, uint32_t known)
     sc->commands[at] = (espl__command){
         .count = is_instance ? 1 + test_below(random, 2) : 0,
         .pending = is_instance ? sc->pending : 0,
-        .payload = at * (uint32_t)sizeof(espl_transform),
+        .payload = at * PLACES,
         .kind = kind,
         .link = (uint8_t)test_below(random, 2),
         .place = kind == ESPL__COMMAND_WRITE ? ESPL_WRITE_LOCAL : (uint8_t)test_below(random, 3),
@@ -56,8 +56,8 @@ static void add_command(script *sc, uint64_t *random, uint32_t known)
 
 // Play commands [begin, end) of a script; what they make are the next actors. False where a world of
 // a build with tiny limits is full.
-static bool play_script(stage *st, const script *sc, uint32_t begin, uint32_t end,
-                        espl_status *results, espl_report *report)
+static bool play_script(stage *st, script *sc, uint32_t begin, uint32_t end, espl_status *results,
+                        espl_report *report)
 {
     espl__command commands[STEPS];
     espl_entity pending[ACTORS], created[ACTORS];
@@ -80,8 +80,9 @@ static bool play_script(stage *st, const script *sc, uint32_t begin, uint32_t en
             made += 1;
         }
     }
+    unsigned char *const payload = (unsigned char *)sc->payload;
     espl__lane_view lane = {.commands = commands,
-                            .payload = (const unsigned char *)sc->payload,
+                            .payloads = &payload,
                             .created = created,
                             .results = results + begin,
                             .count = end - begin,
@@ -207,7 +208,7 @@ START_TEST(a_full_set_is_refused_alone)
     st.actors[st.count++] = bare(st.test.world);
     for (uint32_t i = 0; i < 4; ++i) {
         sc.payload[i] = turned;
-        sc.commands[i] = (espl__command){.kind = ESPL__COMMAND_PLACE, .payload = i * 48};
+        sc.commands[i] = (espl__command){.kind = ESPL__COMMAND_PLACE, .payload = i * PLACES};
     }
     sc.commands[1] = (espl__command){.kind = ESPL__COMMAND_INSTANTIATE, .count = 1};
     sc.other[1] = 1;
@@ -242,7 +243,7 @@ START_TEST(clones_of_the_changed_need_no_move)
         sc.commands[1] = (espl__command){.kind = ESPL__COMMAND_INSTANTIATE,
                                          .count = 20,
                                          .place = ESPL_PLACE_SOURCE,
-                                         .payload = sizeof(espl_transform)};
+                                         .payload = PLACES};
         sc.other[1] = 0;
         ck_assert(play_script(&st, &sc, 0, 2, results, &report));
         ck_assert_uint_eq(report.refused, 0);

@@ -298,6 +298,29 @@ START_TEST(reserving_sides_is_done_whole_or_not_at_all)
 END_TEST
 
 // A change of structure lays the hierarchy out anew, with what it needs.
+START_TEST(reserved_sides_stay_through_a_playback_of_writes)
+{
+    espl_transform value = espl_transform_identity();
+    espl_commands *commands = NULL;
+    espl_report report;
+    test_world test;
+    espl_entity *const node = begin(&test, 0);
+
+    ck_assert_int_eq(espl_reserve_side(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    value.position[0] = 7;
+    ck_assert_int_eq(espl_record_set_local(espl_commands_recorder(commands, 0), 0, node[0], &value),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    espl_commands_destroy(commands);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(reserved_sides_go_with_a_rebuild_that_does_not_need_them)
 {
     espl_commands *commands = NULL;
@@ -527,6 +550,7 @@ static Suite *room_suite(void)
     tcase_add_test(sides, a_batch_that_needs_a_side_array_is_refused_during_iteration);
     tcase_add_loop_test(sides, a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS);
     tcase_add_test(sides, reserving_sides_is_done_whole_or_not_at_all);
+    tcase_add_loop_test(sides, reserved_sides_stay_through_a_playback_of_writes, 0, WAYS);
     tcase_add_test(sides, reserved_sides_go_with_a_rebuild_that_does_not_need_them);
     tcase_add_test(sides, a_solo_has_sides_of_its_own);
     suite_add_tcase(suite, sides);

@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: MIT
+// Callbacks: all payloads of one playback at once, in playback order, when all else is done.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include "lib/base/trap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLBACKS = 5, LANES = 4, RECORD_LIMIT = 400 };
+
+// What one recording says: written into the payload, so that it tells where it belongs.
+typedef struct note {
+    uint32_t callback, key, lane, index; // callback from 0
+    uint64_t seal;
+} note;
+
+typedef struct ear ear;
+
+typedef struct one_ear {
+    ear *all;
+    uint32_t number; // of the callback, from 0
+} one_ear;
+
+// What was heard, in order.
+struct ear {
+    one_ear of[CALLBACKS];
+    espl_callback callbacks[CALLBACKS];
+    note heard[RECORD_LIMIT];
+    size_t heard_count;
+    size_t visits; // of callbacks
+    uint32_t last; // callback that was visited before
+};
+
+static void hear(void *user, const espl_calls *calls)
+{
+    const one_ear *const own = user;
+    ear *const all = own->all;
+
+    ck_assert_uint_ge(calls->count, 1);
+    ck_assert(all->visits == 0 || own->number > all->last);
+    all->last = own->number;
+    all->visits += 1;
+    for (size_t i = 0; i < calls->count; ++i) {
+        const espl_payload *const payload = &calls->payloads[i];
+        note said;
+
+        ck_assert_uint_ge(payload->size, sizeof said);
+        memcpy(&said, payload->data, sizeof said);
+        ck_assert_uint_eq(said.callback, own->number);
+        ck_assert_uint_eq(said.key, payload->key);
+        ck_assert_uint_eq(said.lane, payload->lane);
+        ck_assert_uint_eq(said.index, payload->index);
+        ck_assert_int_eq(espl_commands_result(calls->commands, payload->lane, payload->index),
+                         ESPL_OK);
+        all->heard[all->heard_count++] = said;
+    }
+}
+
+static void ear_begin(ear *all, espl_world *world)
+{
+    static const char *const names[CALLBACKS] = {"sparks", "sound", "score", "sparks", "x"};
+
+    memset(all, 0, sizeof *all);
+    for (uint32_t i = 0; i < CALLBACKS; ++i) {
+        const espl_callback_def def = {.name = names[i], .user = &all->of[i], .function = hear};
+
+        all->of[i] = (one_ear){all, i};
+        ck_assert_int_eq(espl_callback_register(world, &def, &all->callbacks[i]), ESPL_OK);
+        ck_assert_uint_eq(all->callbacks[i], i + 1);
+    }
+}
+
+static espl_commands *commands_of(espl_world *world, uint32_t lanes)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(world, lanes, &commands), ESPL_OK);
+    return commands;
+}
+
+// --- Order ---
+
+static int compare_notes(const void *a, const void *b)
+{
+    const note *const x = a, *const y = b;
+
+    if (x->callback != y->callback) {
+        return x->callback < y->callback ? -1 : 1;
+    }
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    if (x->lane != y->lane) {
+        return x->lane < y->lane ? -1 : 1;
+    }
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static size_t record_notes(espl_commands *commands, const ear *all, const espl_entity *solos,
+                           uint64_t *random, note *notes)
+{
+    const uint32_t steps = test_below(random, RECORD_LIMIT);
+    const uint32_t keys = 1 + test_below(random, 9);
+    uint32_t in_lane[LANES] = {0};
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < steps; ++i) {
+        const uint32_t lane = test_below(random, LANES), key = test_below(random, keys);
+        espl_recorder *const recorder = espl_commands_recorder(commands, lane);
+        const espl_transform at = test_at(1, 2, (float)i);
+        unsigned char room[sizeof(note) + 300];
+
+        if (test_one_in(random, 3)) {
+            ck_assert_int_eq(espl_record_set_local(recorder, key, solos[i % 8], &at), ESPL_OK);
+            in_lane[lane] += 1;
+            continue;
+        }
+        const note said = {test_below(random, CALLBACKS), key, lane, in_lane[lane]++,
+                           test_random(random)};
+        const size_t size = sizeof said + test_below(random, 300);
+
+        memset(room, 0xEE, sizeof room);
+        memcpy(room, &said, sizeof said);
+        ck_assert_int_eq(espl_record_call(recorder, key, all->callbacks[said.callback], room, size,
+                                          (size_t)1 << test_below(random, 9)),
+                         ESPL_OK);
+        notes[count++] = said;
+    }
+    return count;
+}
+
+START_TEST(payloads_arrive_together_and_in_playback_order)
+{
+    static const test_manner manners[3] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
+    test_executor executor = {.manner = manners[_i], .workers = 3, .random = 9};
+    const espl_executor hostile = test_executor_of(&executor);
+    uint64_t random = (uint64_t)_i + 1;
+    espl_entity solos[8];
+    test_world test;
+    ear all;
+
+    test_world_begin(&test, 0, &hostile);
+    ear_begin(&all, test.world);
+    for (int i = 0; i < 8; ++i) {
+        solos[i] = test_solo(test.world);
+    }
+    espl_commands *const commands = commands_of(test.world, LANES);
+    for (int round = 0; round < 60; ++round) {
+        note notes[RECORD_LIMIT];
+        espl_report report;
+        const size_t count = record_notes(commands, &all, solos, &random, notes);
+
+        qsort(notes, count, sizeof *notes, compare_notes);
+        all.heard_count = all.visits = 0;
+        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(all.heard_count, count);
+        ck_assert_uint_eq(report.calls, count);
+        ck_assert_uint_eq(report.accepted, espl_commands_count(commands));
+        ck_assert_uint_eq(report.applied, report.accepted);
+        for (size_t i = 0; i < count; ++i) {
+            ck_assert_int_eq(compare_notes(&notes[i], &all.heard[i]), 0);
+            ck_assert_uint_eq(notes[i].seal, all.heard[i].seal);
+        }
+        espl_commands_reset(commands);
+    }
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(without_payloads_nobody_is_called)
+{
+    test_world test;
+    espl_report report;
+    ear all;
+
+    test_world_begin(&test, 0, NULL);
+    ear_begin(&all, test.world);
+    const espl_entity solo = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    const note said = {.callback = 2};
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(all.visits + report.calls, 0);
+    espl_commands_reset(commands);
+    ck_assert_int_eq(espl_record_call(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
+    espl_commands_reset(commands);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(all.visits + report.calls, 0);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
+    ck_assert_uint_eq(all.visits, 0);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(calls_are_in_no_group)
+{
+    test_world test;
+    espl_report report;
+    ear all;
+
+    test_world_begin(&test, 0, NULL);
+    ear_begin(&all, test.world);
+    espl_commands *const commands = commands_of(test.world, 2);
+    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    const espl_instance_def def = {.source = a, .parent = b};
+    espl_entity pending[3];
+
+    for (uint32_t i = 0; i < 50; ++i) {
+        const note said = {0, 0, 0, i, 0};
+        ck_assert_int_eq(
+            espl_record_call(espl_commands_recorder(commands, 0), 0, 1, &said, sizeof said, 8),
+            ESPL_OK);
+    }
+    espl_recorder *const other = espl_commands_recorder(commands, 1);
+    ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.accepted, 53);
+    ck_assert_uint_eq(report.calls, 50);
+    ck_assert_uint_le(report.groups, 2);
+    ck_assert_uint_le(report.largest_group, 3);
+    ck_assert_uint_ge(report.largest_group, 2);
+    ck_assert_uint_eq(report.pendings, 3);
+    ck_assert_uint_eq(report.created, 2);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- From inside ---
+
+typedef struct inside {
+    test_world test;
+    espl_commands *own, *other;
+    espl_entity solo, parent, pending;
+    espl_component number;
+    espl_callback callback;
+    void (*act)(struct inside *in, const espl_calls *calls);
+    size_t visits;
+} inside;
+
+static void visit(void *user, const espl_calls *calls)
+{
+    inside *const in = user;
+
+    in->visits += 1;
+    ck_assert_ptr_eq(calls->world, in->test.world);
+    ck_assert_ptr_eq(calls->commands, in->own);
+    in->act(in, calls);
+}
+
+// A world where a solo moved and got a clone, told to one callback.
+static void inside_play(inside *in, void (*act)(inside *in, const espl_calls *calls))
+{
+    const espl_callback_def def = {.name = "inside", .user = in, .function = visit};
+    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
+    const espl_transform at = test_at(5, 6, 7);
+
+    memset(in, 0, sizeof *in);
+    in->act = act;
+    test_world_begin(&in->test, 0, NULL);
+    ck_assert_int_eq(espl_component_register(in->test.world, &number, &in->number), ESPL_OK);
+    ck_assert_int_eq(espl_callback_register(in->test.world, &def, &in->callback), ESPL_OK);
+    in->solo = test_solo(in->test.world);
+    in->parent = test_solo(in->test.world);
+    ck_assert_int_eq(espl_add(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
+    in->own = commands_of(in->test.world, 1);
+    in->other = commands_of(in->test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(in->own, 0);
+    ck_assert_int_eq(espl_record_call(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(recorder, 9, in->solo, &at), ESPL_OK);
+    ck_assert_int_eq(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(in->test.world, in->own, NULL), ESPL_OK);
+    ck_assert_uint_eq(in->visits, 1);
+}
+
+static void inside_end(inside *in)
+{
+    espl_commands_destroy(in->own);
+    espl_commands_destroy(in->other);
+    test_world_end(&in->test);
+}
+
+static void look_around(inside *in, const espl_calls *calls)
+{
+    const espl_transform local = test_local_of(calls->world, in->solo);
+    espl_entity clone = {0};
+
+    ck_assert_float_eq(local.position[2], 7);
+    ck_assert_str_eq(calls->payloads[0].data, "abc");
+    ck_assert_int_eq(espl_commands_resolve(calls->commands, in->pending, &clone), ESPL_OK);
+    ck_assert(espl_entity_equal(espl_get_parent(calls->world, clone), in->parent));
+    ck_assert_int_eq(espl_commands_result(calls->commands, 0, 2), ESPL_OK);
+    test_world_is_valid(calls->world);
+}
+
+START_TEST(a_callback_sees_what_the_playback_did)
+{
+    inside in;
+
+    inside_play(&in, look_around);
+    inside_end(&in);
+}
+END_TEST
+
+static void write_around(inside *in, const espl_calls *calls)
+{
+    const espl_transform at = test_at(-1, 0, 0);
+    const espl_write write = {
+        .entity = in->parent, .kind = ESPL_WRITE_LOCAL, .value = {.transform = at}};
+    const uint32_t value = 77;
+
+    ck_assert_int_eq(espl_set_local(calls->world, in->solo, &at), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(calls->world, &write, 1, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_set(calls->world, in->solo, in->number, &value, sizeof value), ESPL_OK);
+}
+
+START_TEST(a_callback_writes_transforms_and_components)
+{
+    uint32_t value = 0;
+    inside in;
+
+    inside_play(&in, write_around);
+    const espl_transform solo = test_local_of(in.test.world, in.solo);
+    const espl_transform parent = test_local_of(in.test.world, in.parent);
+    ck_assert_float_eq(solo.position[0], -1);
+    ck_assert_float_eq(parent.position[0], -1);
+    ck_assert_int_eq(espl_get(in.test.world, in.solo, in.number, &value, 4), ESPL_OK);
+    ck_assert_uint_eq(value, 77);
+    inside_end(&in);
+}
+END_TEST
+
+static void change_structure(inside *in, const espl_calls *calls)
+{
+    espl_world *const world = calls->world;
+    const espl_callback_def callback = {.name = "late", .function = visit};
+    const espl_component_def component = {.name = "late"};
+    espl_transform stretched = espl_transform_identity();
+    const uint64_t before = test_physical_hash(world);
+    espl_component number = 0;
+    espl_callback late = 0;
+    espl_entity out;
+
+    ck_assert_int_eq(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(world, in->solo), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_remove(world, in->solo, in->number), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_callback_register(world, &callback, &late), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_trim(world), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(world, 10), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_sync(world, NULL), ESPL_ERR_BUSY);
+    // The first side array of a hierarchy is memory, so structural, as during iteration.
+    stretched.stretch[1] = 2;
+    ck_assert_int_eq(espl_set_local(world, in->solo, &stretched), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(late + number, 0);
+    ck_assert_uint_eq(test_physical_hash(world), before);
+}
+
+START_TEST(structural_calls_from_a_callback_are_busy)
+{
+    inside in;
+
+    inside_play(&in, change_structure);
+    ck_assert_int_eq(espl_destroy(in.test.world, in.solo), ESPL_OK);
+    inside_end(&in);
+}
+END_TEST
+
+static void record_around(inside *in, const espl_calls *calls)
+{
+    espl_recorder *const own = espl_commands_recorder(in->own, 0);
+    espl_recorder *const other = espl_commands_recorder(in->other, 0);
+
+    ck_assert_int_eq(espl_record_destroy(own, 0, in->solo), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_call(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_commands_submit(in->own), ESPL_ERR_PLAYED);
+    espl_commands_reset(in->other);
+    ck_assert_int_eq(espl_record_destroy(other, 0, in->parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_call(other, 0, in->callback, calls->payloads[0].data, 4, 1),
+                     ESPL_OK);
+}
+
+static void play_again(inside *in, const espl_calls *calls)
+{
+    ck_assert_str_eq(calls->payloads[0].data, "abc");
+    ck_assert(!espl_is_alive(calls->world, in->parent));
+}
+
+START_TEST(a_callback_records_into_other_commands)
+{
+    inside in;
+
+    inside_play(&in, record_around);
+    ck_assert(espl_is_alive(in.test.world, in.parent));
+    in.act = play_again;
+    espl_commands *const played = in.own;
+    in.own = in.other;
+    in.other = played;
+    ck_assert_int_eq(espl_play(in.test.world, in.own, NULL), ESPL_OK);
+    ck_assert_uint_eq(in.visits, 2);
+    inside_end(&in);
+}
+END_TEST
+
+static void pull_the_rug(inside *in, const espl_calls *calls)
+{
+    const size_t traps = ESPL_CHECKS >= 1 ? 1 : 0;
+
+    espl_commands_reset(in->own);
+    ck_assert_uint_eq(in->test.hooks.traps, traps);
+    espl_commands_destroy(in->own);
+    ck_assert_uint_eq(in->test.hooks.traps, 2 * traps);
+    ck_assert_str_eq(calls->payloads[0].data, "abc");
+    look_around(in, calls);
+    // Others may come and go.
+    espl_commands_destroy(in->other);
+    in->other = commands_of(in->test.world, 7);
+    espl_commands_reset(in->other);
+}
+
+START_TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
+{
+    inside in;
+
+    inside_play(&in, pull_the_rug);
+    espl_commands_reset(in.own);
+    ck_assert_uint_eq(espl_commands_count(in.own), 0);
+    ck_assert_uint_eq(in.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
+    inside_end(&in);
+}
+END_TEST
+
+// --- The register ---
+
+START_TEST(a_callback_without_a_sound_name_is_refused)
+{
+    char name[258];
+    espl_callback out = 99;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    memset(name, 'n', sizeof name);
+    name[256] = name[257] = 0;
+    ck_assert_int_eq(
+        espl_callback_register(test.world, &(espl_callback_def){.function = hear}, &out),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_callback_register(
+                         test.world, &(espl_callback_def){.name = "", .function = hear}, &out),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_callback_register(
+                         test.world, &(espl_callback_def){.name = name, .function = hear}, &out),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(test.hooks.lines, 3);
+    ck_assert_uint_eq(test.hooks.traps, 0);
+    name[255] = 0;
+    ck_assert_uint_eq(out, 99);
+    ck_assert_int_eq(espl_callback_register(
+                         test.world, &(espl_callback_def){.name = name, .function = hear}, &out),
+                     ESPL_OK);
+    ck_assert_uint_eq(out, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(a_callback_without_a_function_is_a_fault)
+{
+    const espl_callback_def none = {.name = "none"}, some = {.name = "some", .function = hear};
+    const size_t trapped = ESPL_CHECKS >= 1 ? 1 : 0;
+    espl_callback out = 99;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_callback_register(test.world, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(test.hooks.traps, trapped);
+    ck_assert_int_eq(espl_callback_register(test.world, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(test.hooks.traps, 2 * trapped);
+    ck_assert_int_eq(espl_callback_register(test.world, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(test.hooks.traps, 3 * trapped);
+    ck_assert_uint_eq(out, 99);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(callbacks_end_at_their_limit)
+{
+    const espl_callback_def def = {.name = "one of many", .function = hear};
+    test_world test;
+    espl_callback out = 0;
+
+    test_world_begin(&test, 0, NULL);
+    for (uint32_t i = 0; i < ESPL_CALLBACK_LIMIT; ++i) {
+        ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+        ck_assert_uint_eq(out, i + 1);
+    }
+    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(out, ESPL_CALLBACK_LIMIT);
+    test_world_end(&test);
+}
+END_TEST
+
+static void count_visit(void *user, const espl_calls *calls)
+{
+    *(size_t *)user += calls->count;
+}
+
+START_TEST(the_last_of_all_callbacks_is_called)
+{
+    size_t visits = 0, others = 0;
+    test_world test;
+    espl_callback out = 0;
+
+    test_world_begin(&test, 0, NULL);
+    for (uint32_t i = 0; i < ESPL_CALLBACK_LIMIT; ++i) {
+        const espl_callback_def def = {.name = "one of many",
+                                       .user = i + 1 < ESPL_CALLBACK_LIMIT ? &others : &visits,
+                                       .function = count_visit};
+        ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+    }
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_call(recorder, 0, out, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_call(recorder, 0, out - 1, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_call(recorder, 0, out, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_uint_eq(visits, 2);
+    ck_assert_uint_eq(others, 1);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(registering_without_memory_changes_nothing)
+{
+    const espl_callback_def def = {.name = "sparks", .function = hear};
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    espl_callback out = 0;
+    test_world test;
+    size_t points = 0;
+
+    test_world_begin(&test, 0, NULL);
+    for (size_t n = 1; status != ESPL_OK; ++n) {
+        test_heap_arm(&test.heap, n, true);
+        status = espl_callback_register(test.world, &def, &out);
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && out == 0));
+        points += status != ESPL_OK;
+        test_world_is_valid(test.world);
+    }
+    ck_assert_uint_ge(points, 2);
+    ck_assert_uint_eq(out, 1);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(registering_during_iteration_is_busy)
+{
+    const espl_callback_def def = {.name = "sparks", .function = hear};
+    const espl_query_def everything = {0};
+    espl_query query;
+    espl_callback out = 0;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_query_begin(test.world, &everything, &query), ESPL_OK);
+    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_ERR_BUSY);
+    espl_query_end(&query);
+    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Recording ---
+
+START_TEST(a_call_is_refused_when_recorded)
+{
+    test_world test;
+    ear all;
+
+    test_world_begin(&test, 0, NULL);
+    ear_begin(&all, test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    const struct {
+        espl_callback callback;
+        size_t size, alignment;
+        espl_status status;
+    } refused[] = {{0, 4, 1, ESPL_ERR_ARGUMENT},
+                   {CALLBACKS + 1, 4, 1, ESPL_ERR_ARGUMENT},
+                   {UINT32_MAX, 4, 1, ESPL_ERR_ARGUMENT},
+                   {1, 4, 3, ESPL_ERR_ARGUMENT},
+                   {1, 4, 2 * ESPL_PAYLOAD_ALIGNMENT_LIMIT, ESPL_ERR_ARGUMENT},
+                   {1, 4, ((size_t)1 << (8 * sizeof(size_t) - 1)), ESPL_ERR_ARGUMENT},
+                   {1, SIZE_MAX, 1, sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY}};
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+        ck_assert_int_eq(espl_record_call(recorder, 0, refused[i].callback, "data", refused[i].size,
+                                          refused[i].alignment),
+                         refused[i].status);
+    }
+    ck_assert_uint_eq(test.hooks.lines + test.hooks.traps, 0);
+    ck_assert_uint_eq(espl_commands_count(commands), 0);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_call(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
+    ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+static void check_zeros(void *user, const espl_calls *calls)
+{
+    static const unsigned char zeros[100];
+    size_t *const visits = user;
+
+    ck_assert_uint_eq(calls->count, 3);
+    ck_assert_uint_eq(calls->payloads[0].size, 100);
+    ck_assert(memcmp(calls->payloads[0].data, zeros, 100) == 0);
+    ck_assert_uint_eq(calls->payloads[1].size, 0);
+    ck_assert_ptr_null(calls->payloads[1].data);
+    ck_assert_uint_eq(calls->payloads[2].size, 2);
+    ck_assert(memcmp(calls->payloads[2].data, "hi", 2) == 0);
+    *visits += 1;
+}
+
+START_TEST(payloads_may_be_zeros_or_nothing)
+{
+    size_t visits = 0;
+    const espl_callback_def def = {.name = "z", .user = &visits, .function = check_zeros};
+    espl_callback callback;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_callback_register(test.world, &def, &callback), ESPL_OK);
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    // What stands in memory that is used again must not shine through.
+    for (int round = 0; round < 2; ++round) {
+        ck_assert_int_eq(espl_record_call(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
+        ck_assert_int_eq(espl_record_call(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_call(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
+        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        espl_commands_reset(commands);
+        for (int i = 0; i < 3; ++i) {
+            ck_assert_int_eq(
+                espl_record_call(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1),
+                ESPL_OK);
+        }
+        espl_commands_reset(commands);
+    }
+    ck_assert_uint_eq(visits, 2);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Memory ---
+
+START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
+{
+    enum { CALLS = 60 };
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    test_world test;
+    ear all;
+    size_t points = 0;
+
+    test_world_begin(&test, 0, NULL);
+    ear_begin(&all, test.world);
+    const espl_entity solo = test_solo(test.world), parent = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    size_t recording_points = 0;
+    for (uint32_t i = 0; i < CALLS; ++i) {
+        const note said = {i % CALLBACKS, i % 7, 0, i, i};
+        status = ESPL_ERR_NO_MEMORY;
+        for (size_t n = 1; status != ESPL_OK; ++n) {
+            test_heap_arm(&test.heap, n, true);
+            status =
+                espl_record_call(recorder, said.key, said.callback + 1, &said, sizeof said, 64);
+            test_heap_arm(&test.heap, 0, false);
+            ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+            recording_points += status != ESPL_OK;
+            ck_assert_uint_eq(espl_commands_count(commands), i + (status == ESPL_OK ? 1u : 0u));
+        }
+    }
+    ck_assert_uint_ge(recording_points, 3);
+    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, solo, parent), ESPL_OK);
+
+    const uint64_t before = test_physical_hash(test.world);
+    status = ESPL_ERR_NO_MEMORY;
+    for (size_t n = 1; status != ESPL_OK; ++n) {
+        test_heap_arm(&test.heap, n, true);
+        status = espl_play(test.world, commands, NULL);
+        test_heap_arm(&test.heap, 0, false);
+        if (status != ESPL_OK) {
+            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_assert_uint_eq(all.visits, 0);
+            ck_assert_uint_eq(test_physical_hash(test.world), before);
+            points += 1;
+        }
+        test_world_is_valid(test.world);
+    }
+    ck_assert_uint_ge(points, 5);
+    ck_assert_uint_eq(all.visits, CALLBACKS);
+    ck_assert_uint_eq(all.heard_count, CALLS);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *calls_suite(void)
+{
+    Suite *const suite = suite_create("calls");
+    TCase *const rule = tcase_create("rule"), *const within = tcase_create("inside");
+    TCase *const refused = tcase_create("refused");
+
+    tcase_set_timeout(rule, 60);
+    tcase_add_loop_test(rule, payloads_arrive_together_and_in_playback_order, 0, 3);
+    tcase_add_test(rule, without_payloads_nobody_is_called);
+    tcase_add_test(rule, calls_are_in_no_group);
+    tcase_add_test(rule, the_last_of_all_callbacks_is_called);
+    tcase_add_test(rule, payloads_may_be_zeros_or_nothing);
+    suite_add_tcase(suite, rule);
+    tcase_add_test(within, a_callback_sees_what_the_playback_did);
+    tcase_add_test(within, a_callback_writes_transforms_and_components);
+    tcase_add_test(within, structural_calls_from_a_callback_are_busy);
+    tcase_add_test(within, a_callback_records_into_other_commands);
+    tcase_add_test(within, a_callback_cannot_reset_or_destroy_its_own_commands);
+    suite_add_tcase(suite, within);
+    tcase_add_test(refused, a_callback_without_a_sound_name_is_refused);
+    tcase_add_test(refused, a_callback_without_a_function_is_a_fault);
+    tcase_add_test(refused, callbacks_end_at_their_limit);
+    tcase_add_test(refused, registering_without_memory_changes_nothing);
+    tcase_add_test(refused, registering_during_iteration_is_busy);
+    tcase_add_test(refused, a_call_is_refused_when_recorded);
+    tcase_add_test(refused, without_memory_nobody_is_called_and_the_retry_calls_once);
+    suite_add_tcase(suite, refused);
+    return suite;
+}
+
+RUN_SUITE(calls_suite)

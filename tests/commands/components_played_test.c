@@ -1,0 +1,759 @@
+// SPDX-License-Identifier: MIT
+// Components that come and go in a playback: merged for each entity, one row move for all of it,
+// one write of a column for a value.
+#include "tests/commands/parts.h"
+#include "tests/runner.h"
+
+#include <stdlib.h>
+
+static parts p;
+
+static void set_up(void)
+{
+    parts_begin(&p);
+}
+
+static void tear_down(void)
+{
+    parts_end(&p);
+}
+
+static espl_status record_word(espl_recorder *lane, uint32_t key, espl_entity entity,
+                               uint32_t value)
+{
+    return espl_record_set(lane, key, entity, p.word, &value, sizeof value);
+}
+
+static espl_status record_add_word(uint32_t key, espl_entity entity, uint32_t value)
+{
+    return espl_record_add(p.lane, key, entity, p.word, &value, sizeof value);
+}
+
+static espl_entity record_clone(espl_entity source)
+{
+    const espl_instance_def def = {.source = source};
+    espl_entity pending = {0};
+
+    ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 1, &pending), ESPL_OK);
+    return pending;
+}
+
+// --- Merged ---
+
+START_TEST(all_changes_of_an_entity_are_one_move_of_its_row)
+{
+    const espl_entity entity = parts_bare(&p);
+
+    give_word(&p, entity, 1);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.pair, NULL, 8), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, NULL, 48), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.applied, 5);
+    ck_assert_uint_eq(p.report.row_moves, 1);
+    ck_assert(!espl_has(p.world, entity, p.word) && espl_has(p.world, entity, p.pair));
+    ck_assert(espl_has(p.world, entity, p.mark) && espl_has(p.world, entity, ESPL_PLACEMENT));
+    ck_assert(!espl_is_enabled(p.world, entity));
+}
+END_TEST
+
+START_TEST(what_comes_and_goes_again_moves_no_row)
+{
+    const espl_entity entity = parts_bare(&p);
+
+    ck_assert_int_eq(record_add_word(0, entity, 3), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    const uint64_t version = espl_get_version(p.world);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.applied, 4);
+    ck_assert_uint_eq(p.report.row_moves, 0);
+    ck_assert_uint_eq(espl_get_version(p.world), version);
+}
+END_TEST
+
+START_TEST(what_goes_and_comes_again_is_zero_unless_it_is_given)
+{
+    const espl_entity entity = parts_bare(&p);
+
+    give_word(&p, entity, 3);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 4), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.row_moves, 0);
+    ck_assert_uint_eq(word_of(&p, entity), 0);
+}
+END_TEST
+
+START_TEST(the_last_value_by_key_then_lane_wins)
+{
+    const espl_entity entity = parts_bare(&p);
+
+    give_word(&p, entity, 1);
+    ck_assert_int_eq(record_word(p.lane, 5, entity, 50), ESPL_OK);
+    ck_assert_int_eq(record_word(p.next, 7, entity, 71), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 7, entity, 70), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 6, entity, 60), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.applied, 4);
+    ck_assert_uint_eq(word_of(&p, entity), 71);
+}
+END_TEST
+
+START_TEST(a_value_wants_the_component_at_that_moment)
+{
+    const espl_entity entity = parts_bare(&p);
+
+    ck_assert_int_eq(record_word(p.lane, 0, entity, 1), ESPL_OK);
+    ck_assert_int_eq(record_add_word(1, entity, 2), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 2, entity, 3), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove(p.lane, 3, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 4, entity, 4), ESPL_OK);
+    ck_assert_int_eq(record_add_word(5, entity, 5), ESPL_OK);
+    parts_play(&p);
+    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
+    ck_assert_int_eq(parts_result(&p, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_uint_eq(p.report.refused_by[-ESPL_ERR_NO_COMPONENT], 2);
+    ck_assert_uint_eq(word_of(&p, entity), 5);
+}
+END_TEST
+
+// --- Columns and hierarchies ---
+
+START_TEST(a_value_is_one_write_of_its_column)
+{
+    const espl_entity entity = parts_bare(&p), beside = parts_bare(&p);
+
+    give_word(&p, entity, 1);
+    give_word(&p, beside, 1);
+    ck_assert_int_eq(espl_add(p.world, entity, p.pair, NULL, 8), ESPL_OK);
+    ck_assert_int_eq(espl_add(p.world, beside, p.pair, NULL, 8), ESPL_OK);
+    const uint64_t version = espl_get_version(p.world);
+    for (uint32_t i = 0; i < 9; ++i) {
+        ck_assert_int_eq(record_word(p.lane, 0, entity, i), ESPL_OK);
+        ck_assert_int_eq(record_add_word(0, entity, i), ESPL_OK);
+    }
+    parts_play(&p);
+    ck_assert_uint_eq(espl_get_version(p.world), version + 1);
+    const espl_query_def words = {.changed = &p.word, .changed_count = 1, .since = version};
+    const espl_query_def pairs = {.changed = &p.pair, .changed_count = 1, .since = version};
+    espl_query query;
+    ck_assert_int_eq(espl_query_begin(p.world, &words, &query), ESPL_OK);
+    ck_assert(espl_query_next(&query));
+    ck_assert_uint_eq(query.count, 2);
+    ck_assert(!espl_query_next(&query));
+    ck_assert_int_eq(espl_query_begin(p.world, &pairs, &query), ESPL_OK);
+    ck_assert(!espl_query_next(&query));
+}
+END_TEST
+
+START_TEST(components_alone_lay_no_hierarchy_out)
+{
+    const espl_entity root = test_solo_at(p.world, 1, 2, 3), low = test_solo(p.world);
+
+    hang(&p, low, root, ESPL_LINK_OWNED);
+    give_word(&p, low, 1);
+    ck_assert_int_eq(record_word(p.lane, 0, low, 8), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.rebuilt_nodes, 0);
+    ck_assert_uint_eq(p.report.visited_nodes, 0);
+    ck_assert_uint_eq(p.report.row_moves, 2);
+    ck_assert_uint_eq(word_of(&p, low), 8);
+    ck_assert(!espl_is_enabled(p.world, low) && !espl_is_enabled(p.world, root));
+}
+END_TEST
+
+// A row that changes its role and its components at once moves once.
+START_TEST(a_change_and_a_new_role_are_one_move)
+{
+    const espl_entity root = test_solo(p.world), low = test_solo(p.world);
+
+    give_word(&p, low, 4);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(p.lane, 0, low, root, NULL), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 0, low, 9), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.row_moves, 2);
+    ck_assert_int_eq(espl_get_role(p.world, low), ESPL_ROLE_MEMBER);
+    ck_assert(espl_has(p.world, low, p.mark));
+    ck_assert_uint_eq(word_of(&p, low), 9);
+}
+END_TEST
+
+START_TEST(what_dies_takes_its_changes_along)
+{
+    const espl_entity entity = test_solo(p.world), other = test_solo(p.world);
+
+    ck_assert_int_eq(record_add_word(0, entity, 1), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, entity), ESPL_OK);
+    ck_assert_int_eq(record_add_word(0, entity, 2), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 0, entity, 2), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, other), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused_by[-ESPL_ERR_DEAD], 3);
+    ck_assert_uint_eq(p.report.destroyed, 2);
+    ck_assert_uint_eq(p.report.row_moves, 0);
+}
+END_TEST
+
+// --- Clones ---
+
+START_TEST(a_clone_has_what_its_source_had_at_that_moment)
+{
+    const espl_entity source = parts_bare(&p);
+    const espl_entity first = record_clone(source);
+    ck_assert_int_eq(record_add_word(0, source, 1), ESPL_OK);
+    const espl_entity second = record_clone(source);
+    ck_assert_int_eq(record_word(p.lane, 0, source, 2), ESPL_OK);
+    ck_assert_int_eq(record_word(p.lane, 0, second, 5), ESPL_OK);
+    const espl_entity third = record_clone(source), fourth = record_clone(second);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, source, p.word), ESPL_OK);
+    const espl_entity fifth = record_clone(source);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, source, ESPL_EXTENT_ENTITY), ESPL_OK);
+    const espl_entity sixth = record_clone(source);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused, 0);
+    ck_assert(!espl_has(p.world, parts_resolved(&p, first), p.word));
+    ck_assert_uint_eq(word_of(&p, parts_resolved(&p, second)), 5);
+    ck_assert_uint_eq(word_of(&p, parts_resolved(&p, third)), 2);
+    ck_assert_uint_eq(word_of(&p, parts_resolved(&p, fourth)), 5);
+    ck_assert(!espl_has(p.world, parts_resolved(&p, fifth), p.word));
+    ck_assert(espl_is_enabled(p.world, parts_resolved(&p, fifth)));
+    ck_assert(!espl_is_enabled(p.world, parts_resolved(&p, sixth)));
+    ck_assert(!espl_has(p.world, source, p.word));
+}
+END_TEST
+
+START_TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
+{
+    const espl_component_value tag = {.component = ESPL_PREFAB};
+    const espl_entity source = parts_bare(&p);
+    const espl_instance_def def = {.source = source, .values = &tag, .value_count = 1};
+    espl_entity tagged[2] = {{0}};
+
+    ck_assert_int_eq(espl_record_add(p.lane, 0, source, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    const espl_entity plain = record_clone(source);
+    ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 2, tagged), ESPL_OK);
+    const espl_entity below = record_clone(tagged[0]);
+    // A clone that is given the tag later keeps it; its clones lack it.
+    ck_assert_int_eq(espl_record_add(p.lane, 0, plain, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    const espl_entity last = record_clone(plain);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, tagged[1], ESPL_PREFAB), ESPL_OK);
+    parts_play(&p);
+    ck_assert(espl_has(p.world, source, ESPL_PREFAB));
+    ck_assert(espl_has(p.world, parts_resolved(&p, plain), ESPL_PREFAB));
+    ck_assert(espl_has(p.world, parts_resolved(&p, tagged[0]), ESPL_PREFAB));
+    ck_assert(!espl_has(p.world, parts_resolved(&p, tagged[1]), ESPL_PREFAB));
+    ck_assert(!espl_has(p.world, parts_resolved(&p, below), ESPL_PREFAB));
+    ck_assert(!espl_has(p.world, parts_resolved(&p, last), ESPL_PREFAB));
+}
+END_TEST
+
+START_TEST(a_reference_that_is_given_is_mapped_by_the_next_clone)
+{
+    const espl_entity top = test_solo(p.world), low = test_solo(p.world);
+
+    hang(&p, low, top, ESPL_LINK_OWNED);
+    give_link(&p, low, low);
+    const parts_link down = {1, low}, up = {2, top};
+    ck_assert_int_eq(espl_record_add(p.lane, 0, top, p.link, &down, sizeof down), ESPL_OK);
+    const espl_entity first = record_clone(top);
+    // As it stands, until it is cloned in its turn.
+    ck_assert_int_eq(espl_record_set(p.lane, 0, first, p.link, &up, sizeof up), ESPL_OK);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, low, p.link, &up, sizeof up), ESPL_OK);
+    const espl_entity second = record_clone(top);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, second, p.link), ESPL_OK);
+    const espl_entity third = record_clone(second);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused, 0);
+    const espl_entity one = parts_resolved(&p, first), two = parts_resolved(&p, second);
+    const espl_entity three = parts_resolved(&p, third);
+    const espl_entity below_one = espl_get_first_child(p.world, one);
+    const espl_entity below_two = espl_get_first_child(p.world, two);
+    const espl_entity below_three = espl_get_first_child(p.world, three);
+    ck_assert(espl_entity_equal(link_of(&p, top).named, low));
+    ck_assert(espl_entity_equal(link_of(&p, low).named, top));
+    ck_assert(espl_entity_equal(link_of(&p, one).named, top));
+    ck_assert_uint_eq(link_of(&p, one).data, 2);
+    ck_assert(espl_entity_equal(link_of(&p, below_one).named, below_one));
+    ck_assert(!espl_has(p.world, two, p.link) && !espl_has(p.world, three, p.link));
+    ck_assert(espl_entity_equal(link_of(&p, below_two).named, two));
+    ck_assert(espl_entity_equal(link_of(&p, below_three).named, three));
+    ck_assert_uint_eq(link_of(&p, below_three).data, 2);
+}
+END_TEST
+
+// --- What queries skip ---
+
+// A root with an owned child that has a free one below, and another free child.
+static void make_tree(espl_entity node[4])
+{
+    for (int i = 0; i < 4; ++i) {
+        node[i] = test_solo(p.world);
+    }
+    hang(&p, node[1], node[0], ESPL_LINK_OWNED);
+    hang(&p, node[2], node[1], ESPL_LINK_FREE);
+    hang(&p, node[3], node[0], ESPL_LINK_FREE);
+}
+
+static unsigned enabled(const espl_entity node[4])
+{
+    unsigned bits = 0;
+
+    for (unsigned i = 0; i < 4; ++i) {
+        bits |= espl_is_enabled(p.world, node[i]) ? 1u << i : 0;
+    }
+    return bits;
+}
+
+START_TEST(extents_are_those_of_the_moment)
+{
+    espl_entity node[4];
+
+    make_tree(node);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(p.lane, 1, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(p.lane, 2, node[3], node[1], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(p.lane, 3, node[2], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(p.lane, 4, node[1], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 5, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused, 0);
+    ck_assert_uint_eq(enabled(node), 9);
+}
+END_TEST
+
+// Members of an extent are alike at first; what comes later is each one's own.
+START_TEST(what_one_of_an_extent_gets_is_its_own)
+{
+    const uint32_t count = test_fitting(1000, 8);
+    const espl_entity root = test_solo(p.world);
+    espl_entity *const members = calloc(count, sizeof *members);
+
+    ck_assert_ptr_nonnull(members);
+    for (uint32_t i = 0; i < count; ++i) {
+        members[i] = i % 2 != 0 ? parts_bare(&p) : test_solo(p.world);
+        hang(&p, members[i], root, ESPL_LINK_OWNED);
+    }
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(p.lane, 1, members[3], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(record_add_word(2, members[4], 9), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(p.lane, 3, members[5], p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused, 0);
+    ck_assert_uint_eq(p.report.row_moves, count);
+    ck_assert(!espl_is_enabled(p.world, root));
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(espl_is_enabled(p.world, members[i]), i == 3 || i == 5);
+        ck_assert_int_eq(espl_has(p.world, members[i], p.word), i == 4);
+        ck_assert_int_eq(espl_has(p.world, members[i], p.mark), i == 5);
+        ck_assert_int_eq(espl_has(p.world, members[i], ESPL_PLACEMENT), i % 2 == 0);
+    }
+    ck_assert_uint_eq(word_of(&p, members[4]), 9);
+    free(members);
+}
+END_TEST
+
+START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
+{
+    espl_entity node[4];
+
+    make_tree(node);
+    // Its role and its placement count.
+    for (uint32_t i = 0; i < ESPL_SET_LIMIT - 2; ++i) {
+        ck_assert_int_eq(espl_record_add(p.lane, 0, node[2], p.tags[i], NULL, 0), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    parts_play(&p);
+    ck_assert_int_eq(parts_result(&p, ESPL_SET_LIMIT - 2), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(p.report.refused, 1);
+    ck_assert_uint_eq(enabled(node), 12);
+    // What has the tag needs no room for it.
+    espl_commands_reset(p.commands);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, node[2], p.tags[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.refused, 0);
+    ck_assert_uint_eq(enabled(node), 0);
+}
+END_TEST
+
+// --- Refusals ---
+
+START_TEST(recording_refuses_what_needs_no_world)
+{
+    const espl_entity entity = parts_bare(&p);
+    const espl_component_value twice[] = {{p.word, 4, NULL}, {p.word, 4, NULL}};
+    const espl_component word = p.word, role = ESPL_ROOT, unknown = 999;
+    espl_transform odd = espl_transform_identity();
+    odd.scale = 1.0f / 0.0f;
+
+    ck_assert_int_eq(espl_record_add(p.lane, 0, nobody, p.word, NULL, 4), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, 0, NULL, 0), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, unknown, NULL, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 5), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, NULL, 4),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, &odd, sizeof odd),
+                     ESPL_ERR_NOT_FINITE);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, unknown), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, role), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_record_change(p.lane, 0, entity, &(espl_change_def){.add = twice, .add_count = 2}),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, &(espl_change_def){twice, 1, &word, 1}),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_record_change(p.lane, 0, entity,
+                           &(espl_change_def){.add = twice, .add_count = ESPL_SET_LIMIT + 1}),
+        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(
+        espl_record_change(p.lane, 0, entity,
+                           &(espl_change_def){.remove = &word, .remove_count = ESPL_SET_LIMIT + 1}),
+        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, nobody, p.word, &word, 4), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, unknown, &word, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &word, 8), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, ESPL_PLACEMENT, &odd, sizeof odd),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_enable(p.lane, 0, nobody, ESPL_EXTENT_OWNED),
+                     ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);
+    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_uint_eq(p.test.hooks.traps, 2);
+    // Nothing at all is a change too.
+    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, &(espl_change_def){0}), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.applied, 1);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &word, 4), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_PLAYED);
+}
+END_TEST
+
+// An entity with so many tags, with a placement or without.
+static espl_entity with_tags(uint32_t tags, bool is_placed)
+{
+    espl_component set[ESPL_SET_LIMIT];
+    uint32_t count = 0;
+    espl_entity out = {0};
+
+    while (count < tags) {
+        set[count] = p.tags[count];
+        count += 1;
+    }
+    if (is_placed) {
+        set[count++] = ESPL_PLACEMENT;
+    }
+    ck_assert_int_eq(espl_create(p.world, set, count, 1, &out), ESPL_OK);
+    return out;
+}
+
+// Placement: 0 stays, 1 comes, 2 goes.
+static void fill_change(uint32_t added, uint32_t removed, int placement, espl_component_value *add,
+                        espl_component *remove, espl_change_def *def)
+{
+    *def = (espl_change_def){.add = add, .remove = remove};
+    for (uint32_t i = 0; i < added; ++i) {
+        add[def->add_count++] = (espl_component_value){.component = p.tags[ESPL_SET_LIMIT - 1 - i]};
+    }
+    for (uint32_t i = 0; i < removed; ++i) {
+        remove[def->remove_count++] = p.tags[i];
+    }
+    if (placement == 1) {
+        add[def->add_count++] =
+            (espl_component_value){ESPL_PLACEMENT, sizeof(espl_transform), NULL};
+    } else if (placement == 2) {
+        remove[def->remove_count++] = ESPL_PLACEMENT;
+    }
+}
+
+START_TEST(limits_are_those_of_the_call_at_once)
+{
+    espl_component_value add[8];
+    espl_component remove[8];
+    espl_change_def def;
+    size_t refused = 0;
+
+    for (int i = 0; i < 4 * 2 * 3 * 3 * 3; ++i) {
+        const uint32_t tags = ESPL_SET_LIMIT - 4 + (uint32_t)(i % 4) - (i / 4 % 2 != 0 ? 1 : 0);
+        const bool is_placed = i / 4 % 2 != 0;
+        const espl_entity played = with_tags(tags, is_placed), at_once = with_tags(tags, is_placed);
+
+        fill_change((uint32_t)(i / 8 % 3), (uint32_t)(i / 24 % 3), i / 72, add, remove, &def);
+        ck_assert_int_eq(espl_record_change(p.lane, 0, played, &def), ESPL_OK);
+        parts_play(&p);
+        const espl_status status = espl_change(p.world, at_once, &def);
+        ck_assert_int_eq(parts_result(&p, 0), status);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
+        refused += status != ESPL_OK ? 1 : 0;
+        for (espl_component c = 1; c <= p.tags[PARTS_TAGS - 1]; ++c) {
+            ck_assert_int_eq(espl_has(p.world, played, c), espl_has(p.world, at_once, c));
+        }
+        ck_assert_int_eq(espl_destroy(p.world, played), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(p.world, at_once), ESPL_OK);
+        espl_commands_reset(p.commands);
+    }
+    ck_assert_uint_gt(refused, 20);
+}
+END_TEST
+
+// A change whose placement is refused changes nothing else.
+START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
+{
+    const espl_entity root = test_solo(p.world), low = test_solo(p.world);
+    const espl_component word = p.word;
+    espl_transform value = espl_transform_identity();
+    const espl_attach_options copies = {.inherit = ESPL_COPY_PARENT};
+
+    give_word(&p, low, 1);
+    ck_assert_int_eq(espl_attach(p.world, low, root, &copies), ESPL_OK);
+    value.position[0] = 4;
+    const espl_component_value add[] = {{p.mark, 0, NULL}, {ESPL_PLACEMENT, sizeof value, &value}};
+    const espl_change_def def = {add, 2, &word, 1};
+    ck_assert_int_eq(espl_record_change(p.lane, 0, low, &def), ESPL_OK);
+    parts_play(&p);
+    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_COPIES_PARENT);
+    ck_assert(espl_has(p.world, low, p.word) && !espl_has(p.world, low, p.mark));
+
+    // So does one that makes a world overflow, also where a later one hides it.
+    espl_commands_reset(p.commands);
+    espl_transform large = espl_transform_identity(), small = large;
+    large.scale = 1e30f, small.scale = 1e-30f;
+    const espl_component_value huge[] = {{p.mark, 0, NULL}, {ESPL_PLACEMENT, sizeof large, &large}};
+    const espl_entity top = test_solo(p.world), below = test_solo(p.world);
+    ck_assert_int_eq(espl_set_local(p.world, below, &large), ESPL_OK);
+    const espl_attach_options local = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    ck_assert_int_eq(espl_attach(p.world, below, top, &local), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_change(p.lane, 0, top, &(espl_change_def){.add = huge, .add_count = 2}),
+        ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(p.lane, 0, below, &small), ESPL_OK);
+    ck_assert_int_eq(record_add_word(0, top, 3), ESPL_OK);
+    parts_play(&p);
+    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_RANGE);
+    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
+    ck_assert(!espl_has(p.world, top, p.mark));
+    ck_assert_uint_eq(word_of(&p, top), 3);
+}
+END_TEST
+
+// --- Cost ---
+
+START_TEST(any_number_of_values_of_one_entity_is_linear)
+{
+    const uint32_t count = (uint32_t)test_scaled(200000);
+    const espl_entity entity = parts_bare(&p);
+
+    give_word(&p, entity, 0);
+    for (uint32_t i = 1; i <= count; ++i) {
+        const uint32_t pair[2] = {i, i};
+
+        ck_assert_int_eq(i % 2 != 0 ? record_word(p.lane, 0, entity, i)
+                                    : espl_record_add(p.lane, 0, entity, p.pair, pair, 8),
+                         ESPL_OK);
+    }
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.applied, count);
+    ck_assert_uint_eq(word_of(&p, entity), count - 1 + count % 2);
+}
+END_TEST
+
+START_TEST(clones_between_values_keep_them_linear)
+{
+    const uint32_t count = test_fitting(test_scaled(20000), 8) / 2;
+    const espl_entity source = parts_bare(&p);
+    espl_entity last = source;
+
+    give_word(&p, source, 0);
+    for (uint32_t i = 1; i <= count; ++i) {
+        ck_assert_int_eq(record_word(p.lane, 0, source, i), ESPL_OK);
+        last = record_clone(i % 2 != 0 ? source : last);
+        ck_assert_int_eq(espl_record_add(p.lane, 0, last, p.mark, NULL, 0), ESPL_OK);
+    }
+    parts_play(&p);
+    ck_assert_uint_eq(p.report.created, count);
+    ck_assert_uint_eq(word_of(&p, parts_resolved(&p, last)), count - 1 + count % 2);
+}
+END_TEST
+
+// Scratch is one block once there was a playback like this one; the rest are chunks.
+START_TEST(no_entity_takes_memory_of_its_own)
+{
+    const uint32_t count = test_fitting(2000, 8);
+    espl_entity *const entities = calloc(count, sizeof *entities);
+
+    ck_assert_ptr_nonnull(entities);
+    for (uint32_t i = 0; i < count; ++i) {
+        entities[i] = test_solo(p.world);
+    }
+    for (uint32_t round = 0; round < 4; ++round) {
+        espl_commands_reset(p.commands);
+        for (uint32_t i = 0; i < count; ++i) {
+            ck_assert_int_eq(round % 2 == 0 ? record_add_word(0, entities[i], i)
+                                            : espl_record_remove(p.lane, 0, entities[i], p.word),
+                             ESPL_OK);
+            ck_assert_int_eq(espl_record_disable(p.next, 1, entities[i], ESPL_EXTENT_OWNED),
+                             ESPL_OK);
+        }
+        test_heap_arm(&p.test.heap, 0, false);
+        parts_play(&p);
+        ck_assert_uint_eq(p.report.row_moves, count);
+    }
+    if (!test_moves_always() && count == 2000) {
+        ck_assert_uint_lt(p.test.heap.calls, 50);
+    }
+    free(entities);
+}
+END_TEST
+
+// --- Memory ---
+
+// Some of everything on a small world. The same handles in each world of the same seed.
+static void record_everything(parts *q, const espl_entity node[4])
+{
+    const uint32_t seven = 7;
+    const parts_link link = {3, node[1]};
+    const espl_component gone[] = {q->word, ESPL_PLACEMENT};
+    const espl_component_value come[] = {
+        {q->pair, 8, NULL}, {q->link, sizeof link, &link}, {ESPL_PREFAB, 0, NULL}};
+    const espl_change_def both = {come, 3, gone, 2};
+    const espl_component_value values[] = {{ESPL_PLACEMENT, sizeof(espl_transform), NULL},
+                                           {q->word, 4, &seven}};
+    const espl_creation_def creation = {
+        .values = values, .value_count = 2, .parent = node[0], .inherit = ESPL_KEEP_Y};
+    const espl_instance_def instance = {.source = node[0], .values = values + 1, .value_count = 1};
+    espl_entity made[3] = {{0}}, clones[2] = {{0}};
+
+    ck_assert_int_eq(espl_record_change(q->lane, 0, node[1], &both), ESPL_OK);
+    ck_assert_int_eq(espl_record_create(q->lane, 1, &creation, 3, made), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(q->lane, 2, &instance, 2, clones), ESPL_OK);
+    ck_assert_int_eq(espl_record_add(q->lane, 3, clones[1], q->tags[9], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_set(q->lane, 3, made[1], q->word, &seven, 4), ESPL_OK);
+    ck_assert_int_eq(espl_record_disable(q->lane, 4, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(q->lane, 5, node[3]), ESPL_OK);
+    ck_assert_int_eq(espl_record_enable(q->lane, 6, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
+    for (uint32_t i = 0; i < 40; ++i) {
+        ck_assert_int_eq(espl_record_add(q->next, 7, made[2], q->tags[i], NULL, 0), ESPL_OK);
+    }
+}
+
+static void stage_everything(parts *q, espl_entity node[4])
+{
+    parts_begin(q);
+    for (int i = 0; i < 4; ++i) {
+        node[i] = test_solo_at(q->world, (float)i, 1, 2);
+        give_word(q, node[i], (uint32_t)i);
+    }
+    hang(q, node[1], node[0], ESPL_LINK_OWNED);
+    hang(q, node[2], node[1], ESPL_LINK_FREE);
+    hang(q, node[3], node[0], ESPL_LINK_FREE);
+    record_everything(q, node);
+}
+
+START_TEST(without_memory_nothing_changes_and_it_can_be_played_again)
+{
+    static parts calm, lacking;
+    espl_entity node[4];
+    size_t points = 0;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    stage_everything(&calm, node);
+    parts_play(&calm);
+    ck_assert_uint_eq(calm.report.refused, 0);
+    for (size_t at = 1; status == ESPL_ERR_NO_MEMORY; ++at) {
+        stage_everything(&lacking, node);
+        const uint64_t before = parts_hash(&lacking);
+
+        test_heap_arm(&lacking.test.heap, at, _i != 0);
+        status = espl_play(lacking.world, lacking.commands, NULL);
+        test_heap_arm(&lacking.test.heap, 0, false);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            points += 1;
+            test_world_is_valid(lacking.world);
+            ck_assert_uint_eq(parts_hash(&lacking), before);
+            parts_play(&lacking);
+        }
+        ck_assert_uint_eq(parts_hash(&lacking), parts_hash(&calm));
+        parts_end(&lacking);
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    ck_assert_uint_gt(points, 5);
+    parts_end(&calm);
+}
+END_TEST
+
+START_TEST(recording_without_memory_records_nothing)
+{
+    const espl_entity entity = parts_bare(&p);
+    const uint32_t value = 4;
+    const espl_component_value values[] = {{p.word, 4, &value}};
+    const espl_creation_def def = {.values = values, .value_count = 1};
+    espl_entity made[2] = {{0}};
+
+    test_heap_arm(&p.test.heap, 1, true);
+    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, &value, 4), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &value, 4), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_OWNED), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, made), ESPL_ERR_NO_MEMORY);
+    ck_assert(espl_entity_is_null(made[0]));
+    test_heap_arm(&p.test.heap, 0, false);
+    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, made), ESPL_OK);
+    parts_play(&p);
+    ck_assert_uint_eq(word_of(&p, parts_resolved(&p, made[1])), 4);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("components played");
+    TCase *const rules = tcase_create("rules"), *const memory = tcase_create("memory");
+
+    tcase_add_checked_fixture(rules, set_up, tear_down);
+    tcase_set_timeout(rules, 60);
+    tcase_add_test(rules, all_changes_of_an_entity_are_one_move_of_its_row);
+    tcase_add_test(rules, what_comes_and_goes_again_moves_no_row);
+    tcase_add_test(rules, what_goes_and_comes_again_is_zero_unless_it_is_given);
+    tcase_add_test(rules, the_last_value_by_key_then_lane_wins);
+    tcase_add_test(rules, a_value_wants_the_component_at_that_moment);
+    tcase_add_test(rules, a_value_is_one_write_of_its_column);
+    tcase_add_test(rules, components_alone_lay_no_hierarchy_out);
+    tcase_add_test(rules, a_change_and_a_new_role_are_one_move);
+    tcase_add_test(rules, what_dies_takes_its_changes_along);
+    tcase_add_test(rules, a_clone_has_what_its_source_had_at_that_moment);
+    tcase_add_test(rules, the_tag_of_a_prefab_stays_with_who_was_given_it);
+    tcase_add_test(rules, a_reference_that_is_given_is_mapped_by_the_next_clone);
+    tcase_add_test(rules, extents_are_those_of_the_moment);
+    tcase_add_test(rules, what_one_of_an_extent_gets_is_its_own);
+    tcase_add_test(rules, a_full_entity_in_the_extent_refuses_all_of_it);
+    tcase_add_test(rules, recording_refuses_what_needs_no_world);
+    tcase_add_test(rules, limits_are_those_of_the_call_at_once);
+    tcase_add_test(rules, a_change_is_made_as_a_whole_or_not_at_all);
+    tcase_add_test(rules, any_number_of_values_of_one_entity_is_linear);
+    tcase_add_test(rules, clones_between_values_keep_them_linear);
+    tcase_add_test(rules, no_entity_takes_memory_of_its_own);
+    tcase_add_test(rules, recording_without_memory_records_nothing);
+    tcase_set_timeout(memory, 60);
+    tcase_add_loop_test(memory, without_memory_nothing_changes_and_it_can_be_played_again, 0, 2);
+    suite_add_tcase(suite, rules);
+    suite_add_tcase(suite, memory);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

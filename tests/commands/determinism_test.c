@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: MIT
+// The same frames of commands, played in many ways: whatever the number of workers, the order and
+// the threads in which jobs run, the lanes in which commands were recorded, and where memory lies
+// and what is in it, the world, the answers and the account are the same bits.
+#include "tests/runner.h"
+#include "tests/script.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FRAMES = 5, ENTITIES = 2400, LINES = 1500 };
+
+// --- Allocators with manners of their own ---
+
+typedef enum manner {
+    PLAIN,
+    ALWAYS_ELSEWHERE, // an address comes back only after many others
+    SCATTERED,        // at random offsets of blocks taken in random order
+    ZEROS,            // memory is full of zeros when taken, and full of ones when given back
+    ONES,             // the other way round
+    NOISE             // full of random bytes both times
+} manner;
+
+enum { PARKED = 1024, CANDIDATES = 4 };
+
+typedef struct moody {
+    manner mood;
+    uint64_t random;
+    void *parked[PARKED]; // given back, but not yet to malloc
+    size_t at;
+    size_t bytes;
+    atomic_flag is_busy;
+    size_t meetings; // of two threads
+} moody;
+
+typedef struct tail_note {
+    void *base;
+    size_t size;
+} tail_note;
+
+static void fill(moody *m, unsigned char *block, size_t size, bool is_taken)
+{
+    if (m->mood == NOISE) {
+        for (size_t i = 0; i < size; ++i) {
+            block[i] = (unsigned char)test_random(&m->random);
+        }
+    } else if (m->mood == ZEROS || m->mood == ONES) {
+        memset(block, (m->mood == ZEROS) == is_taken ? 0 : 0xff, size);
+    }
+}
+
+static unsigned char *some_block(moody *m, size_t size)
+{
+    unsigned char *candidate[CANDIDATES] = {NULL};
+    const size_t count = m->mood == SCATTERED ? CANDIDATES : 1;
+    const size_t chosen = test_below(&m->random, (uint32_t)count);
+
+    for (size_t i = 0; i < count; ++i) {
+        candidate[i] = malloc(size);
+        ck_assert_ptr_nonnull(candidate[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (i != chosen) {
+            free(candidate[i]);
+        }
+    }
+    return candidate[chosen];
+}
+
+static void *take(void *user, size_t size, size_t alignment)
+{
+    moody *const m = user;
+    const bool was_busy = atomic_flag_test_and_set(&m->is_busy);
+    const size_t steps = m->mood == SCATTERED ? test_below(&m->random, 64) : 0;
+    const size_t room = size + alignment * (steps + 1) + sizeof(tail_note);
+    unsigned char *const base = some_block(m, room);
+    const uintptr_t first = (uintptr_t)base + alignment * steps;
+    unsigned char *const block =
+        base + alignment * steps + (alignment - first % alignment) % alignment;
+    const tail_note note = {base, size};
+
+    m->meetings += was_busy;
+    memcpy(block + size, &note, sizeof note);
+    fill(m, block, size, true);
+    m->bytes += size;
+    atomic_flag_clear(&m->is_busy);
+    return block;
+}
+
+static void give(void *user, void *block, size_t size, size_t alignment)
+{
+    moody *const m = user;
+    const bool was_busy = atomic_flag_test_and_set(&m->is_busy);
+    tail_note note;
+
+    (void)alignment;
+    m->meetings += was_busy;
+    memcpy(&note, (unsigned char *)block + size, sizeof note);
+    ck_assert_uint_eq(note.size, size);
+    fill(m, block, size, false);
+    m->bytes -= size;
+    if (m->mood == ALWAYS_ELSEWHERE) {
+        free(m->parked[m->at % PARKED]);
+        m->parked[m->at++ % PARKED] = note.base;
+    } else {
+        free(note.base);
+    }
+    atomic_flag_clear(&m->is_busy);
+}
+
+static void moody_begin(moody *m, manner mood)
+{
+    memset(m, 0, sizeof *m);
+    atomic_flag_clear(&m->is_busy);
+    m->mood = mood;
+    m->random = 77 + (uint64_t)mood;
+}
+
+static void moody_end(moody *m)
+{
+    for (size_t i = 0; i < PARKED; ++i) {
+        free(m->parked[i]);
+    }
+    ck_assert_uint_eq(m->bytes, 0);
+    ck_assert_uint_eq(m->meetings, 0);
+}
+
+// --- Threads that come and go ---
+
+enum { ODD_THREADS = 3 };
+
+typedef struct odd_thread {
+    espl_job function;
+    void *argument;
+    size_t count, first;
+} odd_thread;
+
+static void *run_some(void *argument)
+{
+    const odd_thread *const t = argument;
+
+    for (size_t i = t->first; i < t->count; i += ODD_THREADS) {
+        t->function(t->argument, t->count - 1 - i);
+    }
+    return NULL;
+}
+
+// New threads for each range; the calling thread runs none of its jobs.
+static void run_elsewhere(void *context, espl_job function, void *argument, size_t count)
+{
+    odd_thread threads[ODD_THREADS];
+    pthread_t started[ODD_THREADS];
+
+    *(size_t *)context += 1;
+    for (size_t i = 0; i < ODD_THREADS; ++i) {
+        threads[i] = (odd_thread){function, argument, count, i};
+        ck_assert_int_eq(pthread_create(&started[i], NULL, run_some, &threads[i]), 0);
+    }
+    for (size_t i = 0; i < ODD_THREADS; ++i) {
+        ck_assert_int_eq(pthread_join(started[i], NULL), 0);
+    }
+}
+
+// --- A way to play ---
+
+// Few where steps are slow, but frames as large as ever: small ones are not cut into jobs.
+static uint32_t frame_count(void)
+{
+    return test_scaled(1000) < 1000 ? 2 : FRAMES;
+}
+
+typedef struct way {
+    espl_executor executor; // {0}: serial
+    manner mood;
+    uint32_t lanes;   // 0 counts as 1
+    uint64_t shuffle; // of lanes and of the order of recording; 0: none
+    bool has_equal_keys;
+    bool is_trimmed; // before each frame
+} way;
+
+// What one way came to.
+typedef struct trail {
+    uint64_t world[FRAMES], logical[FRAMES], results[FRAMES], account[FRAMES];
+    uint64_t stats[FRAMES];
+    size_t created, destroyed, groups, refused, applied, calls;
+} trail;
+
+static void add_report(trail *t, const espl_report *report)
+{
+    t->created += report->created;
+    t->destroyed += report->destroyed;
+    t->groups += report->groups;
+    t->refused += report->refused;
+    t->applied += report->applied;
+    t->calls += report->calls;
+}
+
+static uint64_t hash_stats(const espl_world *world)
+{
+    espl_world_stats stats;
+
+    espl_stats(world, &stats);
+    // Scratch is no part of what was played.
+    stats.bytes = stats.bytes_commands = 0;
+    const uint64_t counts[] = {stats.archetypes,
+                               stats.chunks,
+                               stats.nodes_visited,
+                               stats.row_capacity,
+                               stats.slots,
+                               stats.free_slots,
+                               stats.purges,
+                               stats.nodes_rebuilt,
+                               stats.commands_accepted,
+                               stats.commands_applied,
+                               stats.commands_refused,
+                               stats.retired};
+    return test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
+}
+
+static bool is_small(void)
+{
+    return test_limits_of_build().entities < 10 * ENTITIES;
+}
+
+static void run_frame(script_world *s, espl_commands *commands, const way *w, uint32_t frame,
+                      trail *t)
+{
+    script lines =
+        script_write(s, 1000 + frame, script_lines(LINES, ENTITIES), 0, w->has_equal_keys);
+    const uint64_t shuffle = w->shuffle != 0 ? w->shuffle * 64 + frame + 1 : 0;
+    script_recording r;
+    espl_report report;
+
+    if (w->is_trimmed) {
+        ck_assert_int_eq(espl_trim(s->world), ESPL_OK);
+    }
+    script_record(s, &r, commands, w->lanes > 0 ? w->lanes : 1, &lines, shuffle);
+    const espl_status status = espl_play(s->world, commands, &report);
+    // A small world may have no room for all of the clones.
+    ck_assert(status == ESPL_OK || (status == ESPL_ERR_LIMIT && is_small()));
+    t->world[frame] = script_hash(s);
+    t->logical[frame] = script_logical_hash(s);
+    t->results[frame] = script_results(&r);
+    t->account[frame] = script_account(&r, &report);
+    t->stats[frame] = hash_stats(s->world);
+    add_report(t, &report);
+    espl_commands_reset(commands);
+    script_recording_free(&r);
+    script_free(&lines);
+    script_disturb(s, 2000 + frame);
+}
+
+static trail run(const way *w)
+{
+    static moody memory;
+    trail t = {.created = 0};
+    script_world s;
+    espl_world *world = NULL;
+    espl_commands *commands = NULL;
+
+    moody_begin(&memory, w->mood);
+    const espl_world_def def = {
+        .allocator = {&memory, take, give}, .executor = w->executor, .tag = 5};
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    script_world_begin(&s, world, script_population(ENTITIES), 9);
+    ck_assert_int_eq(espl_commands_create(world, w->lanes > 0 ? w->lanes : 1, &commands), ESPL_OK);
+    for (uint32_t frame = 0; frame < frame_count(); ++frame) {
+        run_frame(&s, commands, w, frame, &t);
+    }
+    test_world_is_valid(world);
+    espl_commands_destroy(commands);
+    espl_world_destroy(world);
+    moody_end(&memory);
+    return t;
+}
+
+static void agree(const uint64_t *a, const uint64_t *b, const char *what, const char *name)
+{
+    for (uint32_t frame = 0; frame < frame_count(); ++frame) {
+        ck_assert_msg(a[frame] == b[frame], "%s: the %s of frame %u differs", name, what, frame);
+    }
+}
+
+static void same_trails(const trail *a, const trail *b, const char *name)
+{
+    agree(a->results, b->results, "answers", name);
+    agree(a->account, b->account, "account", name);
+    agree(a->logical, b->logical, "entities", name);
+    agree(a->world, b->world, "world", name);
+    agree(a->stats, b->stats, "statistics", name);
+}
+
+static const way plain = {.lanes = 1};
+
+// --- The ways ---
+
+START_TEST(frames_are_rich)
+{
+    const trail t = run(&plain), again = run(&plain);
+    const size_t lines = (size_t)frame_count() * script_lines(LINES, ENTITIES);
+
+    same_trails(&t, &again, "twice");
+    // Of every outcome there is much, and groups are many.
+    ck_assert_uint_gt(t.applied, lines / 3);
+    ck_assert_uint_gt(t.refused, lines / 50);
+    ck_assert_uint_gt(t.created, lines / 10);
+    ck_assert_uint_gt(t.destroyed, lines / 20);
+    ck_assert_uint_gt(t.groups, lines / 20);
+    ck_assert_uint_gt(t.calls, lines / 50);
+}
+END_TEST
+
+START_TEST(any_number_of_workers_gives_the_same_bits)
+{
+    static const uint32_t workers[] = {1, 2, 3, 7, 16, 64};
+
+    for (int equal = 0; equal < 2; ++equal) {
+        way w = {.lanes = 4, .shuffle = 3, .has_equal_keys = equal != 0};
+        const trail serial = run(&w);
+
+        for (size_t i = 0; i < sizeof workers / sizeof *workers; ++i) {
+            char name[32];
+
+            snprintf(name, sizeof name, "%u workers", (unsigned)workers[i]);
+            ck_assert_int_eq(espl_executor_create_threads(&w.executor, workers[i]), ESPL_OK);
+            const trail t = run(&w);
+            espl_executor_destroy_threads(&w.executor);
+            same_trails(&serial, &t, name);
+        }
+    }
+}
+END_TEST
+
+START_TEST(any_order_of_jobs_gives_the_same_bits)
+{
+    static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED,
+                                          TEST_SHUFFLED, TEST_SHUFFLED};
+    way w = {.lanes = 3, .shuffle = 8, .has_equal_keys = true};
+    const trail serial = run(&w);
+
+    for (size_t i = 0; i < sizeof manners / sizeof *manners; ++i) {
+        test_executor executor = {.manner = manners[i], .workers = 4, .random = i};
+
+        w.executor = test_executor_of(&executor);
+        const trail t = run(&w);
+        same_trails(&serial, &t, "jobs in another order");
+        ck_assert(executor.calls > frame_count() || is_small());
+    }
+}
+END_TEST
+
+START_TEST(any_threads_give_the_same_bits)
+{
+    size_t calls = 0;
+    way w = {.lanes = 3, .shuffle = 8};
+    const trail serial = run(&w);
+
+    w.executor = (espl_executor){&calls, 3, run_elsewhere};
+    const trail t = run(&w);
+    same_trails(&serial, &t, "new threads");
+    ck_assert(calls > frame_count() || is_small());
+}
+END_TEST
+
+// Keys come first, so that where all of them differ, lanes and the order of recording tell nothing.
+START_TEST(any_split_over_lanes_gives_the_same_bits)
+{
+    const trail whole = run(&plain);
+
+    for (uint32_t lanes = 1; lanes <= 8; ++lanes) {
+        char name[32];
+        const way w = {.lanes = lanes, .shuffle = lanes};
+
+        snprintf(name, sizeof name, "%u lanes", (unsigned)lanes);
+        const trail t = run(&w);
+        same_trails(&whole, &t, name);
+    }
+}
+END_TEST
+
+START_TEST(all_lanes_that_there_can_be_give_the_same_bits)
+{
+    const way w = {.lanes = ESPL_LANE_LIMIT, .shuffle = 99};
+    const trail whole = run(&plain), t = run(&w);
+
+    same_trails(&whole, &t, "all lanes");
+}
+END_TEST
+
+START_TEST(any_allocator_gives_the_same_bits)
+{
+    static const char *const names[] = {"plain", "elsewhere", "scattered",
+                                        "zeros", "ones",      "noise"};
+    test_executor executor = {.manner = TEST_SHUFFLED, .workers = 4, .random = 5};
+    const way calm = {.lanes = 2, .shuffle = 4};
+    const trail whole = run(&calm);
+
+    for (int i = ALWAYS_ELSEWHERE; i <= NOISE; ++i) {
+        way w = calm;
+
+        w.mood = (manner)i;
+        const trail serial = run(&w);
+        same_trails(&whole, &serial, names[i]);
+        w.executor = test_executor_of(&executor);
+        const trail parallel = run(&w);
+        same_trails(&whole, &parallel, names[i]);
+    }
+}
+END_TEST
+
+// Ranks and slots may differ after a trim; nothing else that can be read does, nor do the answers.
+START_TEST(a_trim_before_each_frame_changes_ranks_and_slots_alone)
+{
+    way w = {.lanes = 2, .shuffle = 4};
+    test_executor executor = {.manner = TEST_REVERSED, .workers = 4};
+    const trail kept = run(&w);
+
+    w.is_trimmed = true;
+    const trail trimmed = run(&w);
+    agree(kept.results, trimmed.results, "answers", "trimmed");
+    agree(kept.logical, trimmed.logical, "entities", "trimmed");
+    // Trimmed worlds are the same among themselves.
+    w.executor = test_executor_of(&executor);
+    w.mood = SCATTERED;
+    const trail again = run(&w);
+    same_trails(&trimmed, &again, "trimmed again");
+}
+END_TEST
+
+static Suite *determinism_suite(void)
+{
+    Suite *const suite = suite_create("determinism");
+    TCase *const tcase = tcase_create("the same bits");
+
+    tcase_set_timeout(tcase, 240);
+    tcase_add_test(tcase, frames_are_rich);
+    if (espl_executor_has_threads()) {
+        tcase_add_test(tcase, any_number_of_workers_gives_the_same_bits);
+    }
+    tcase_add_test(tcase, any_order_of_jobs_gives_the_same_bits);
+    tcase_add_test(tcase, any_threads_give_the_same_bits);
+    tcase_add_test(tcase, any_split_over_lanes_gives_the_same_bits);
+    tcase_add_test(tcase, all_lanes_that_there_can_be_give_the_same_bits);
+    tcase_add_test(tcase, any_allocator_gives_the_same_bits);
+    tcase_add_test(tcase, a_trim_before_each_frame_changes_ranks_and_slots_alone);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(determinism_suite)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Each short form of recording, used once as a program would: by the tests, which are C, and by
+// tests/headers.sh, which shows that C++ takes them too.
+#ifndef ESPALIER_TESTS_COMMANDS_FORMS_USED_H
+#define ESPALIER_TESTS_COMMANDS_FORMS_USED_H
+
+#include <espalier/espalier.h>
+
+typedef struct used_health {
+    double points;
+    uint32_t shields;
+} used_health;
+
+typedef struct used_names {
+    espl_entity prefab, parent, other;
+    espl_component health;
+    espl_callback callback;
+} used_names;
+
+/// Record a clone of the prefab under the parent, at (1, 2, 3), and write to it.
+static inline espl_status use_transforms(espl_recorder *recorder, const used_names *names,
+                                         espl_entity *clone)
+{
+    const float position[3] = {4, 5, 6}, rotation[4] = {0, 0, 1, 0};
+    espl_transform local = espl_transform_identity();
+    espl_status status = ESPL_OK;
+
+    local.position[0] = 1;
+    local.position[1] = 2;
+    local.position[2] = 3;
+    status = espl_record_spawn(recorder, 0, names->prefab, names->parent, &local, clone);
+    if (status == ESPL_OK) {
+        status = espl_record_set_local_position(recorder, 0, *clone, position);
+    }
+    if (status == ESPL_OK) {
+        status = espl_record_set_local_rotation(recorder, 0, *clone, rotation);
+    }
+    return status == ESPL_OK ? espl_record_set_local_scale(recorder, 0, *clone, 2) : status;
+}
+
+/// Record that one comes under the other where it stands, and the other way round as seen.
+static inline espl_status use_attaches(espl_recorder *recorder, const used_names *names)
+{
+    const espl_status status =
+        espl_record_attach_keep_world(recorder, 0, names->other, names->parent);
+
+    return status == ESPL_OK
+               ? espl_record_attach_keep_local(recorder, 0, names->other, names->prefab)
+               : status;
+}
+
+/// Record a component that comes and then changes.
+static inline espl_status use_components(espl_recorder *recorder, const used_names *names)
+{
+    const used_health full = {100, 3}, hurt = {40, 0};
+    const espl_status status = ESPL_RECORD_ADD(recorder, 0, names->other, names->health, &full);
+
+    return status == ESPL_OK ? ESPL_RECORD_SET(recorder, 0, names->other, names->health, &hurt)
+                             : status;
+}
+
+/// Record a payload.
+static inline espl_status use_call(espl_recorder *recorder, const used_names *names)
+{
+    const used_health health = {7, 8};
+
+    return ESPL_RECORD_CALL(recorder, 0, names->callback, &health);
+}
+
+#endif

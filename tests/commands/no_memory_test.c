@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: MIT
+// Playbacks that lack memory at every point, and executors that lose or repeat jobs in every
+// parallel range: the world and the commands stay as they were, and played again they come to what
+// they would have come to at first. Once the change is under way nothing is asked of the allocator.
+#include "lib/world/inside.h"
+#include "tests/base/abort.h"
+#include "tests/runner.h"
+#include "tests/script.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Few entities and lines; many, so that ranges have several jobs.
+enum { FRAMES = 3, FEW = 160, FEW_LINES = 90, MANY = 1100, MANY_LINES = 700 };
+
+// A world of so few entities may have no room for all of the clones.
+static bool is_small(void)
+{
+    return test_limits_of_build().entities < 10 * MANY;
+}
+
+// --- Two worlds with the same commands, one of which lacks memory ---
+
+typedef struct side {
+    test_world test;
+    script_world s;
+    espl_commands *commands;
+    script_recording recording;
+    uint64_t results, account, world; // of the last playback
+} side;
+
+static void side_begin(side *sd, const espl_executor *executor, uint32_t entities)
+{
+    test_world_begin(&sd->test, 6, executor);
+    script_world_begin(&sd->s, sd->test.world, entities, 12);
+    ck_assert_int_eq(espl_commands_create(sd->test.world, 2, &sd->commands), ESPL_OK);
+}
+
+static void side_end(side *sd)
+{
+    espl_commands_destroy(sd->commands);
+    test_world_end(&sd->test);
+}
+
+static espl_status side_play(side *sd)
+{
+    espl_report report;
+    const espl_status status = espl_play(sd->test.world, sd->commands, &report);
+
+    sd->account = script_account(&sd->recording, &report);
+    sd->results = script_results(&sd->recording);
+    sd->world = script_hash(&sd->s);
+    return status;
+}
+
+static void side_rest(side *sd)
+{
+    script_recording_free(&sd->recording);
+    espl_commands_reset(sd->commands);
+}
+
+static void sides_agree(const side *a, const side *b)
+{
+    ck_assert_uint_eq(a->results, b->results);
+    ck_assert_uint_eq(a->account, b->account);
+    ck_assert_uint_eq(a->world, b->world);
+}
+
+// Refused, a playback leaves world and commands as they are: nothing is resolved, nothing is told
+// of a command, and nothing is played.
+static void is_untouched(const side *sd, uint64_t world, uint64_t results, size_t count)
+{
+    const script_recording *const r = &sd->recording;
+
+    ck_assert_uint_eq(script_hash(&sd->s), world);
+    ck_assert_uint_eq(script_results(r), results);
+    ck_assert_uint_eq(espl_commands_count(sd->commands), count);
+    test_world_is_valid(sd->test.world);
+}
+
+// How to lack memory.
+typedef struct shortage {
+    uint32_t kinds; // of the commands
+    bool fails_after, is_large;
+    size_t stride;          // from one point to the next; 0 counts as 1
+    espl_executor executor; // of the world that lacks it
+} shortage;
+
+// The n-th allocation of a playback fails, or that and all later ones, for all n until it passes.
+static size_t play_without(side *faulted, const shortage *how, espl_status wanted)
+{
+    const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
+    const size_t count = espl_commands_count(faulted->commands);
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; n += how->stride > 0 ? how->stride : 1) {
+        // Scratch that is kept would need no memory.
+        espl__playback_trim(&faulted->test.world->playback);
+        test_heap_arm(&faulted->test.heap, n, how->fails_after);
+        status = espl_play(faulted->test.world, faulted->commands, NULL);
+        const bool has_failed = faulted->test.heap.failures > 0;
+        test_heap_arm(&faulted->test.heap, 0, false);
+        // Memory that is wanted but not needed may fail in a playback that passes.
+        ck_assert(has_failed || status == wanted);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            is_untouched(faulted, world, results, count);
+            points += 1;
+        }
+    }
+    ck_assert_int_eq(status, wanted);
+    return points;
+}
+
+// Frames of commands of some kinds. @return points at which memory failed.
+static size_t sweep(const shortage *how)
+{
+    const uint32_t entities = script_population(how->is_large ? MANY : FEW);
+    const uint32_t count =
+        how->is_large ? script_lines(MANY_LINES, MANY) : script_lines(FEW_LINES, FEW);
+    side calm = {.results = 0}, faulted = {.results = 0};
+    size_t points = 0;
+
+    side_begin(&calm, NULL, entities);
+    side_begin(&faulted, &how->executor, entities);
+    for (uint32_t frame = 0; frame < (how->is_large ? 1 : FRAMES); ++frame) {
+        script lines = script_write(&calm.s, 40 + frame, count, how->kinds, true);
+
+        script_record(&calm.s, &calm.recording, calm.commands, 2, &lines, frame + 1);
+        script_record(&faulted.s, &faulted.recording, faulted.commands, 2, &lines, frame + 1);
+        const espl_status wanted = side_play(&calm);
+        points += play_without(&faulted, how, wanted);
+        faulted.results = script_results(&faulted.recording);
+        faulted.world = script_hash(&faulted.s);
+        faulted.account = calm.account;
+        sides_agree(&calm, &faulted);
+        side_rest(&calm);
+        side_rest(&faulted);
+        script_free(&lines);
+        script_disturb(&calm.s, frame);
+        script_disturb(&faulted.s, frame);
+    }
+    side_end(&calm);
+    side_end(&faulted);
+    return points;
+}
+
+START_TEST(each_kind_alone_fails_cleanly_when_one_allocation_fails)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i}), 3 * FRAMES);
+}
+END_TEST
+
+START_TEST(each_kind_alone_fails_cleanly_when_all_later_allocations_fail)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i, .fails_after = true}), 3 * FRAMES);
+}
+END_TEST
+
+START_TEST(a_rich_mix_fails_cleanly_when_one_allocation_fails)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.stride = 1}), 10);
+}
+END_TEST
+
+START_TEST(a_rich_mix_fails_cleanly_when_all_later_allocations_fail)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.fails_after = true}), 10);
+}
+END_TEST
+
+// Which group lacks the memory depends on the order of jobs; what is left does not.
+START_TEST(a_rich_mix_fails_cleanly_in_any_order_of_jobs)
+{
+    test_executor executor = {.manner = TEST_SHUFFLED, .workers = 4, .random = 2};
+    const shortage how = {.is_large = true, .executor = test_executor_of(&executor)};
+
+    ck_assert_uint_gt(sweep(&how), 3);
+    ck_assert(executor.calls > 10 || is_small());
+}
+END_TEST
+
+START_TEST(a_rich_mix_fails_cleanly_on_threads)
+{
+    shortage how = {.is_large = true, .stride = 3};
+
+    ck_assert_int_eq(espl_executor_create_threads(&how.executor, 4), ESPL_OK);
+    ck_assert_uint_gt(sweep(&how), 3);
+    how.fails_after = true;
+    ck_assert_uint_gt(sweep(&how), 3);
+    espl_executor_destroy_threads(&how.executor);
+}
+END_TEST
+
+// --- Recording ---
+
+// The n-th allocation of the recorder fails, for all n until the line is recorded: refused, nothing
+// of it is there.
+static size_t record_without(side *sd, const script *lines, size_t i, uint32_t lane)
+{
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        const size_t count = espl_commands_count(sd->commands);
+
+        test_heap_arm(&sd->test.heap, n, false);
+        status = script_record_line(&sd->s, &sd->recording, lines, i, lane);
+        test_heap_arm(&sd->test.heap, 0, false);
+        points += status == ESPL_ERR_NO_MEMORY;
+        ck_assert_uint_eq(espl_commands_count(sd->commands), count + (status == ESPL_OK));
+    }
+    return points;
+}
+
+START_TEST(recording_that_lacks_memory_records_nothing_and_is_tried_again)
+{
+    side calm = {.results = 0}, faulted = {.results = 0};
+    size_t points = 0;
+
+    side_begin(&calm, NULL, script_population(FEW));
+    side_begin(&faulted, NULL, script_population(FEW));
+    for (uint32_t frame = 0; frame < FRAMES; ++frame) {
+        script lines = script_write(&calm.s, frame, script_lines(MANY_LINES, FEW), 0, true);
+
+        script_recording_begin(&calm.recording, calm.commands, &lines);
+        script_recording_begin(&faulted.recording, faulted.commands, &lines);
+        for (size_t i = 0; i < lines.count; ++i) {
+            (void)!script_record_line(&calm.s, &calm.recording, &lines, i, i % 2);
+            points += record_without(&faulted, &lines, i, i % 2);
+        }
+        ck_assert_int_eq(side_play(&calm), side_play(&faulted));
+        sides_agree(&calm, &faulted);
+        side_rest(&calm);
+        side_rest(&faulted);
+        script_free(&lines);
+    }
+    ck_assert_uint_gt(points, 3);
+    side_end(&calm);
+    side_end(&faulted);
+}
+END_TEST
+
+// --- The commit ---
+
+// Watches a world: what is asked of the allocator, and the ranges that run, while it is forbidden.
+typedef struct watcher {
+    const espl__heap *heap; // NULL: nothing is watched
+    size_t taken, ranges, commits;
+    bool takes_too; // in a range of the commit
+} watcher;
+
+static void *watch_take(void *user, size_t size, size_t alignment)
+{
+    watcher *const w = user;
+
+    const size_t at_least = alignment < 16 ? 16 : alignment;
+
+    w->taken += w->heap != NULL && w->heap->is_forbidden;
+    return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
+}
+
+static void watch_give(void *user, void *block, size_t size, size_t alignment)
+{
+    (void)user;
+    (void)size;
+    (void)alignment;
+    free(block);
+}
+
+static void watch_range(void *context, espl_job function, void *argument, size_t count)
+{
+    watcher *const w = context;
+    const bool is_commit = w->heap != NULL && w->heap->is_forbidden;
+
+    w->ranges += 1;
+    w->commits += is_commit;
+    if (is_commit && w->takes_too) {
+        espl__heap *const heap = (espl__heap *)(uintptr_t)w->heap;
+
+        (void)espl__heap_take(heap, ESPL__FOR_TREE, 1, 8, 8);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+// Large frames, so that ranges have more than one job.
+static void play_watched(watcher *w)
+{
+    const espl_executor executor = {w, 4, watch_range};
+    const espl_world_def def = {
+        .allocator = {w, watch_take, watch_give}, .executor = executor, .tag = 6};
+    espl_world *world = NULL;
+    espl_commands *commands = NULL;
+    script_world s;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    script_world_begin(&s, world, script_population(MANY), 12);
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    w->heap = &world->heap;
+    for (uint32_t frame = 0; frame < FRAMES; ++frame) {
+        script lines = script_write(&s, frame, script_lines(MANY, MANY), 0, true);
+        script_recording r;
+
+        script_record(&s, &r, commands, 1, &lines, 0);
+        const espl_status status = espl_play(world, commands, NULL);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_LIMIT && is_small()));
+        ck_assert(!world->heap.is_forbidden);
+        espl_commands_reset(commands);
+        script_recording_free(&r);
+        script_free(&lines);
+    }
+    w->heap = NULL;
+    espl_commands_destroy(commands);
+    espl_world_destroy(world);
+}
+
+START_TEST(nothing_is_asked_of_the_allocator_in_the_commit)
+{
+    watcher w = {.heap = NULL};
+
+    play_watched(&w);
+    ck_assert_uint_eq(w.taken, 0);
+    if (!is_small()) {
+        ck_assert_uint_gt(w.ranges, w.commits);
+        ck_assert_uint_gt(w.commits, 0);
+    }
+}
+END_TEST
+
+static void take_in_the_commit(void)
+{
+    watcher w = {.takes_too = true};
+
+    play_watched(&w);
+}
+
+START_TEST(memory_that_is_taken_in_the_commit_aborts)
+{
+    char said[256];
+
+    if (ESPL_CHECKS >= 1 && !is_small()) {
+        expect_abort(take_in_the_commit, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
+    }
+}
+END_TEST
+
+// --- Executors that lose or repeat a job ---
+
+typedef enum fault { LOSES_FIRST, LOSES_LAST, LOSES_ALL, REPEATS, GOES_PAST, FAULTS } fault;
+
+// Misbehaves in one range and in no other.
+typedef struct lapse {
+    fault kind;
+    size_t at, calls;
+} lapse;
+
+static void run_with_lapse(void *context, espl_job function, void *argument, size_t count)
+{
+    lapse *const l = context;
+    const bool is_now = l->calls++ == l->at;
+    const size_t begin = is_now && l->kind == LOSES_FIRST ? 1 : 0;
+    const size_t end = is_now && l->kind == LOSES_ALL    ? 0
+                       : is_now && l->kind == LOSES_LAST ? count - 1
+                                                         : count;
+
+    for (size_t i = begin; i < end; ++i) {
+        function(argument, i);
+    }
+    if (is_now && l->kind == REPEATS) {
+        function(argument, count / 2);
+    }
+    if (is_now && l->kind == GOES_PAST) {
+        function(argument, count + 7);
+    }
+}
+
+static void record_crowd(side *sd, const espl_executor *executor, script *lines)
+{
+    side_begin(sd, executor, script_population(MANY));
+    *lines = script_write(&sd->s, 3, script_lines(MANY, MANY), 0, true);
+    script_record(&sd->s, &sd->recording, sd->commands, 2, lines, 1);
+}
+
+// One playback with a lapse in one range. @return false where there are not so many ranges.
+static bool play_with_lapse(const side *calm, espl_status wanted, lapse *l, size_t outcomes[2])
+{
+    const espl_executor executor = {l, 4, run_with_lapse};
+    const size_t at = l->at;
+    side sd = {.results = 0};
+    script lines;
+
+    l->at = SIZE_MAX;
+    record_crowd(&sd, &executor, &lines);
+    const uint64_t world = script_hash(&sd.s), results = script_results(&sd.recording);
+    const size_t count = espl_commands_count(sd.commands);
+
+    l->at = at;
+    l->calls = 0;
+    espl_status status = side_play(&sd);
+    const bool has_lapsed = l->calls > at;
+    ck_assert(has_lapsed || status == wanted);
+    ck_assert_uint_eq(sd.test.hooks.traps > 0, has_lapsed && ESPL_CHECKS >= 1);
+    outcomes[0] += status == ESPL_ERR_EXECUTOR;
+    outcomes[1] += has_lapsed && status == wanted;
+    if (status == ESPL_ERR_EXECUTOR) {
+        is_untouched(&sd, world, results, count);
+        l->at = SIZE_MAX;
+        status = side_play(&sd);
+    }
+    ck_assert_int_eq(status, wanted);
+    sides_agree(&sd, calm);
+    side_rest(&sd);
+    side_end(&sd);
+    script_free(&lines);
+    return has_lapsed;
+}
+
+START_TEST(a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed)
+{
+    side calm = {.results = 0};
+    size_t outcomes[2] = {0};
+    script lines;
+
+    record_crowd(&calm, NULL, &lines);
+    const espl_status wanted = side_play(&calm);
+    for (size_t at = 0;; ++at) {
+        lapse l = {.kind = (fault)_i, .at = at};
+
+        if (!play_with_lapse(&calm, wanted, &l, outcomes)) {
+            break;
+        }
+    }
+    ck_assert((outcomes[0] > 0 && outcomes[1] > 0) || is_small());
+    side_rest(&calm);
+    side_end(&calm);
+    script_free(&lines);
+}
+END_TEST
+
+static Suite *no_memory_suite(void)
+{
+    Suite *const suite = suite_create("no memory");
+    TCase *const memory = tcase_create("memory");
+    TCase *const commit = tcase_create("commit");
+    TCase *const jobs = tcase_create("jobs");
+
+    tcase_set_timeout(memory, 240);
+    tcase_add_loop_test(memory, each_kind_alone_fails_cleanly_when_one_allocation_fails, 0,
+                        SCRIPT_KINDS);
+    tcase_add_loop_test(memory, each_kind_alone_fails_cleanly_when_all_later_allocations_fail, 0,
+                        SCRIPT_KINDS);
+    tcase_add_test(memory, a_rich_mix_fails_cleanly_when_one_allocation_fails);
+    tcase_add_test(memory, a_rich_mix_fails_cleanly_when_all_later_allocations_fail);
+    tcase_add_test(memory, a_rich_mix_fails_cleanly_in_any_order_of_jobs);
+    if (espl_executor_has_threads()) {
+        tcase_add_test(memory, a_rich_mix_fails_cleanly_on_threads);
+    }
+    tcase_add_test(memory, recording_that_lacks_memory_records_nothing_and_is_tried_again);
+    tcase_add_test(commit, nothing_is_asked_of_the_allocator_in_the_commit);
+    tcase_add_test(commit, memory_that_is_taken_in_the_commit_aborts);
+    tcase_set_timeout(jobs, 240);
+    tcase_add_loop_test(jobs, a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed, 0,
+                        FAULTS);
+    suite_add_tcase(suite, memory);
+    suite_add_tcase(suite, commit);
+    suite_add_tcase(suite, jobs);
+    return suite;
+}
+
+RUN_SUITE(no_memory_suite)

@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: MIT
+// Payload memory: blocks that never move, aligned payloads that are read in place, nothing taken
+// where recording goes as before; and every kind of command that has a payload.
+#include "lib/commands/playback.h"
+#include "tests/commands/forms_used.h"
+#include "tests/forms.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 3000, SOLOS = 16 };
+
+// --- Blocks ---
+
+typedef struct held {
+    unsigned char *bytes;
+    uint32_t place;
+    size_t size;
+} held;
+
+typedef struct memory {
+    test_heap under;
+    espl__heap heap;
+    espl__payloads payloads;
+} memory;
+
+static void memory_begin(memory *m)
+{
+    memset(m, 0, sizeof *m);
+    test_heap_init(&m->under);
+    const espl_allocator allocator = test_heap_allocator(&m->under);
+    espl__heap_init(&m->heap, &allocator);
+}
+
+static void memory_end(memory *m)
+{
+    espl__payloads_free(&m->payloads, &m->heap);
+    ck_assert_uint_eq(m->under.bytes + m->under.blocks + m->under.faults, 0);
+}
+
+static espl_status take(memory *m, size_t size, size_t alignment, held *out)
+{
+    const espl_status status =
+        espl__payloads_find(&m->payloads, &m->heap, size, alignment, &out->place);
+
+    if (status == ESPL_OK) {
+        out->size = size;
+        out->bytes = espl__payloads_use(&m->payloads, out->place, size);
+    }
+    return status;
+}
+
+static size_t random_size(uint64_t *random)
+{
+    return test_one_in(random, 40) ? test_below(random, 20000) : test_below(random, 130);
+}
+
+static void fill_randomly(memory *m, uint64_t seed, held *all, size_t *used)
+{
+    *used = 0;
+    for (uint32_t i = 0; i < MANY; ++i) {
+        const size_t alignment = (size_t)1 << test_below(&seed, 9);
+        const size_t size = random_size(&seed);
+
+        ck_assert_int_eq(take(m, size, alignment, &all[i]), ESPL_OK);
+        ck_assert((all[i].bytes == NULL) == (size == 0));
+        ck_assert_uint_eq((uintptr_t)all[i].bytes & (alignment - 1), 0);
+        if (size != 0) {
+            memset(all[i].bytes, (int)(i & 0xff), size);
+        }
+        *used += size + alignment - 1 + 7;
+    }
+}
+
+// Each holds what was written to it, so that none overlap, and its place still tells where it is.
+static void check_all(const memory *m, const held *all)
+{
+    for (uint32_t i = 0; i < MANY; ++i) {
+        for (size_t k = 0; k < all[i].size; ++k) {
+            ck_assert_uint_eq(all[i].bytes[k], i & 0xff);
+        }
+        ck_assert(all[i].size == 0 ||
+                  espl__payload_at(m->payloads.blocks, all[i].place) == all[i].bytes);
+    }
+}
+
+START_TEST(payloads_never_move_or_overlap)
+{
+    held *const all = calloc(MANY, sizeof *all);
+    size_t used = 0;
+    memory m;
+
+    ck_assert_ptr_nonnull(all);
+    memory_begin(&m);
+    fill_randomly(&m, (uint64_t)_i + 1, all, &used);
+    check_all(&m, all);
+    ck_assert_uint_le(m.under.bytes, 4 * used + 4096);
+    memory_end(&m);
+    free(all);
+}
+END_TEST
+
+START_TEST(cleared_they_hold_the_same_without_memory)
+{
+    held *const all = calloc(MANY, sizeof *all), *const again = calloc(MANY, sizeof *again);
+    size_t used = 0;
+    memory m;
+
+    ck_assert(all != NULL && again != NULL);
+    memory_begin(&m);
+    fill_randomly(&m, 4, all, &used);
+    const size_t bytes = m.under.bytes;
+    espl__payloads_clear(&m.payloads);
+    test_heap_arm(&m.under, 1, true);
+    fill_randomly(&m, 4, again, &used);
+    ck_assert_uint_eq(m.under.calls, 0);
+    test_heap_arm(&m.under, 0, false);
+    ck_assert_uint_eq(m.under.bytes, bytes);
+    for (uint32_t i = 0; i < MANY; ++i) {
+        ck_assert(all[i].bytes == again[i].bytes && all[i].place == again[i].place);
+    }
+    memory_end(&m);
+    free(all);
+    free(again);
+}
+END_TEST
+
+START_TEST(any_recordings_between_clears_keep_memory_bounded)
+{
+    held *const all = calloc(MANY, sizeof *all);
+    size_t most = 0;
+    memory m;
+
+    ck_assert_ptr_nonnull(all);
+    memory_begin(&m);
+    for (uint64_t round = 0; round < 30; ++round) {
+        size_t used = 0;
+
+        espl__payloads_clear(&m.payloads);
+        fill_randomly(&m, round, all, &used);
+        most = used > most ? used : most;
+        ck_assert_uint_le(m.under.bytes, 4 * most + 4096);
+    }
+    memory_end(&m);
+    free(all);
+}
+END_TEST
+
+// A large one leaves out the blocks that it would not fit.
+START_TEST(a_large_payload_takes_one_block)
+{
+    enum { LARGE = 3 << 20 };
+    held small, large;
+    memory m;
+
+    memory_begin(&m);
+    ck_assert_int_eq(take(&m, 8, 8, &small), ESPL_OK);
+    ck_assert_uint_eq(m.under.blocks, 1);
+    ck_assert_int_eq(take(&m, LARGE, 256, &large), ESPL_OK);
+    ck_assert_uint_eq(m.under.blocks, 2);
+    ck_assert_uint_le(m.under.bytes, 2 * LARGE);
+    memset(large.bytes, 7, LARGE);
+    ck_assert_int_eq(take(&m, 100, 8, &small), ESPL_OK);
+    ck_assert_uint_eq(m.under.blocks, 2);
+    memory_end(&m);
+}
+END_TEST
+
+START_TEST(each_place_tells_its_block)
+{
+    uint32_t begin = 0;
+
+    for (uint32_t block = 0; block < ESPL__PAYLOAD_BLOCKS; ++block) {
+        ck_assert_uint_eq(espl__payload_begin(block), begin);
+        ck_assert_uint_eq(espl__payload_block(begin), block);
+        begin += espl__payload_places(block);
+        ck_assert_uint_eq(espl__payload_block(begin - 1), block);
+    }
+    ck_assert_uint_eq(begin, 0); // all 32 bits are used
+}
+END_TEST
+
+START_TEST(places_end_at_their_limit)
+{
+    held one = {0};
+    memory m;
+
+    memory_begin(&m);
+    ck_assert_int_eq(take(&m, SIZE_MAX / 2, 1, &one),
+                     sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(take(&m, SIZE_MAX, 256, &one),
+                     sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY);
+    m.payloads.next = m.payloads.end = UINT64_C(1) << 32;
+    ck_assert_int_eq(take(&m, 1, 1, &one), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(take(&m, 0, 256, &one), ESPL_OK);
+    ck_assert_ptr_null(one.bytes);
+    ck_assert_uint_eq(m.under.calls, 0);
+    memory_end(&m);
+}
+END_TEST
+
+START_TEST(without_memory_what_there_was_stays)
+{
+    held first, one;
+    memory m;
+
+    memory_begin(&m);
+    test_heap_arm(&m.under, 1, true);
+    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&m.under, 0, false);
+    ck_assert_int_eq(take(&m, 9, 1, &first), ESPL_OK);
+    memcpy(first.bytes, "espalier", 9);
+    test_heap_arm(&m.under, 1, true);
+    ck_assert_int_eq(take(&m, 5000, 1, &one), ESPL_ERR_NO_MEMORY);
+    // What fits the block that is there is still taken.
+    ck_assert_int_eq(take(&m, 50, 1, &one), ESPL_OK);
+    test_heap_arm(&m.under, 0, false);
+    ck_assert_str_eq((const char *)first.bytes, "espalier");
+    memory_end(&m);
+}
+END_TEST
+
+// --- Lanes ---
+
+static espl_commands *commands_of(espl_world *world, uint32_t lanes)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(world, lanes, &commands), ESPL_OK);
+    return commands;
+}
+
+static size_t payload_blocks(espl_commands *commands, uint32_t lane)
+{
+    const espl__payloads *const p = &espl_commands_recorder(commands, lane)->lane.payloads;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < ESPL__PAYLOAD_BLOCKS; ++i) {
+        count += p->blocks[i] != NULL;
+    }
+    return count;
+}
+
+START_TEST(a_lane_without_payloads_takes_none)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity a = test_solo(test.world), b = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 3);
+    const espl_transform at = test_at(1, 2, 3);
+
+    for (int i = 0; i < 100; ++i) {
+        espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+        ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, a, b), ESPL_OK);
+        ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_STAY_LOCAL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_set_local(espl_commands_recorder(commands, 1), 0, a, &at),
+                     ESPL_OK);
+    ck_assert_uint_eq(payload_blocks(commands, 0), 0);
+    ck_assert_uint_eq(payload_blocks(commands, 1), 1);
+    ck_assert_uint_eq(payload_blocks(commands, 2), 0);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    espl_commands_reset(commands);
+    ck_assert_uint_eq(payload_blocks(commands, 1), 1);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// Threads write their own lanes, and to no line that another one writes.
+START_TEST(recorders_share_no_line)
+{
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_commands *const commands = commands_of(test.world, ESPL_LANE_LIMIT);
+    for (uint32_t lane = 0; lane < ESPL_LANE_LIMIT; ++lane) {
+        ck_assert_uint_eq((uintptr_t)espl_commands_recorder(commands, lane) % 64, 0);
+    }
+    ck_assert_uint_eq(sizeof(espl_recorder) % 64, 0);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- The steady state ---
+
+typedef struct load {
+    espl_entity prefab, mount, solos[SOLOS];
+    espl_component number;
+    espl_callback callback;
+    size_t heard;
+} load;
+
+static void hear(void *user, const espl_calls *calls)
+{
+    load *const l = user;
+
+    l->heard += calls->count;
+}
+
+static void load_begin(load *l, espl_world *world)
+{
+    const espl_component_def number = {.name = "number", .size = 64, .alignment = 64};
+    const espl_callback_def callback = {.name = "heard", .user = l, .function = hear};
+
+    memset(l, 0, sizeof *l);
+    ck_assert_int_eq(espl_component_register(world, &number, &l->number), ESPL_OK);
+    ck_assert_int_eq(espl_callback_register(world, &callback, &l->callback), ESPL_OK);
+    l->prefab = test_solo(world);
+    l->mount = test_solo(world);
+    for (int i = 0; i < SOLOS; ++i) {
+        l->solos[i] = test_solo(world);
+    }
+}
+
+static void record_load(const load *l, espl_commands *commands, uint32_t count)
+{
+    const espl_component_value value = {l->number, 64, NULL};
+    const espl_instance_def def = {
+        .source = l->prefab, .parent = l->mount, .values = &value, .value_count = 1};
+    espl_recorder *const one = espl_commands_recorder(commands, 0);
+    espl_recorder *const other = espl_commands_recorder(commands, 1);
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl_transform at = test_at((float)i, 1, 2);
+        espl_entity clone;
+
+        ck_assert_int_eq(espl_record_instantiate(one, i, &def, 1, &clone), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(one, i, clone), ESPL_OK);
+        ck_assert_int_eq(espl_record_call(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local(other, i, l->solos[i % SOLOS], &at), ESPL_OK);
+    }
+}
+
+START_TEST(recording_the_same_again_takes_no_memory)
+{
+    test_world test;
+    load l;
+
+    if (test_moves_always()) {
+        return;
+    }
+    test_world_begin(&test, 0, NULL);
+    load_begin(&l, test.world);
+    espl_commands *const commands = commands_of(test.world, 2);
+    record_load(&l, commands, 1000);
+    const size_t bytes = test.heap.bytes;
+    for (int round = 0; round < 5; ++round) {
+        espl_commands_reset(commands);
+        ck_assert_uint_eq(test.heap.bytes, bytes);
+        test_heap_arm(&test.heap, 1, true);
+        record_load(&l, commands, round == 3 ? 700 : 1000);
+        ck_assert_uint_eq(test.heap.calls, 0);
+        test_heap_arm(&test.heap, 0, false);
+    }
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Values ---
+
+typedef struct typed {
+    espl_component component;
+    size_t size, alignment;
+} typed;
+
+// Components of every alignment, each twice its size.
+static void register_typed(espl_world *world, typed out[9])
+{
+    for (uint32_t i = 0; i < 9; ++i) {
+        const size_t alignment = (size_t)1 << i;
+        char name[16];
+
+        snprintf(name, sizeof name, "a%zu", alignment);
+        const espl_component_def def = {
+            .name = name, .size = 2 * alignment, .alignment = alignment};
+        ck_assert_int_eq(espl_component_register(world, &def, &out[i].component), ESPL_OK);
+        out[i].size = def.size;
+        out[i].alignment = alignment;
+    }
+}
+
+// Step through the values of a command where they were recorded.
+static void check_recorded(const espl_commands *commands, uint32_t index, const typed *types,
+                           const uint32_t *picked, size_t count)
+{
+    const espl__lane *const lane = &commands->recorders[0].lane;
+    espl__lane_view view = {.payloads = lane->payloads.blocks};
+    const espl__playback playback = {.lanes = &view};
+    const espl__entry entry = {.command = &lane->commands[index]};
+    espl__value_cursor c = espl__values_of(&playback, &entry);
+
+    for (size_t i = 0; i < count; ++i) {
+        const typed *const type = &types[picked[i]];
+
+        ck_assert(espl__values_next(&c));
+        ck_assert_uint_eq(c.header.component, type->component);
+        ck_assert_uint_eq(c.header.size, type->size);
+        ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
+        for (size_t k = 0; k < type->size; ++k) {
+            ck_assert_uint_eq(c.bytes[k], (unsigned char)(picked[i] + 1));
+        }
+    }
+    ck_assert(!espl__values_next(&c));
+}
+
+START_TEST(values_stand_aligned_where_they_were_recorded)
+{
+    uint64_t random = 11;
+    unsigned char bytes[9][512];
+    typed types[9];
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    register_typed(test.world, types);
+    for (int i = 0; i < 9; ++i) {
+        memset(bytes[i], i + 1, sizeof bytes[i]);
+    }
+    const espl_entity source = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    for (uint32_t round = 0; round < 60; ++round) {
+        espl_component_value values[9];
+        uint32_t picked[9];
+        size_t count = 0;
+        espl_entity clone;
+
+        for (uint32_t i = 0; i < 9; ++i) {
+            const uint32_t pick = (i * 4 + round) % 9;
+            if (test_one_in(&random, 2)) {
+                picked[count] = pick;
+                values[count++] =
+                    (espl_component_value){types[pick].component, types[pick].size, bytes[pick]};
+            }
+        }
+        const espl_instance_def def = {.source = source, .values = values, .value_count = count};
+        ck_assert_int_eq(
+            espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &clone),
+            ESPL_OK);
+        check_recorded(commands, round, types, picked, count);
+    }
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(values_of_one_component_are_aligned_too)
+{
+    static const unsigned char bytes[512] = {0};
+    typed types[9];
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    register_typed(test.world, types);
+    const espl_entity solo = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    const espl__lane *const lane = &commands->recorders[0].lane;
+    espl__lane_view view = {.payloads = lane->payloads.blocks};
+    const espl__playback playback = {.lanes = &view};
+
+    for (uint32_t i = 0; i < 90; ++i) {
+        const typed *const type = &types[i * 5 % 9];
+
+        ck_assert_int_eq(
+            i % 2 == 0 ? espl_record_add(recorder, 0, solo, type->component, bytes, type->size)
+                       : espl_record_set(recorder, 0, solo, type->component, bytes, type->size),
+            ESPL_OK);
+        const espl__entry entry = {.command = &lane->commands[i]};
+        espl__value_cursor c = espl__values_of(&playback, &entry);
+        ck_assert(espl__values_next(&c));
+        ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
+    }
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Kinds of write ---
+
+static espl_write any_write(espl_entity entity, espl_write_kind kind, uint64_t *random)
+{
+    espl_write write;
+
+    memset(&write, 0, sizeof write);
+    write.entity = entity;
+    write.kind = kind;
+    switch (form_type(kind)) {
+    case VALUE_SCALE:
+        write.value.scale = test_between(random, 0.5f, 2);
+        return write;
+    case VALUE_CONTEXT:
+        write.value.context = test_below(random, 100);
+        return write;
+    case VALUE_TRANSFORM:
+        write.value.transform =
+            test_at(test_between(random, -3, 3), 1, test_between(random, -3, 3));
+        write.value.transform.rotation[0] = test_between(random, -1, 1);
+        write.value.transform.scale = test_between(random, 0.5f, 2);
+        return write;
+    case VALUE_ROTATION:
+        write.value.rotation[3] = 1; // and what the others get below
+        break;
+    case VALUE_POSITION:
+    case VALUE_STRETCH:
+        break;
+    }
+    for (int i = 0; i < 3; ++i) {
+        write.value.position[i] = test_between(random, 0.5f, 2);
+    }
+    return write;
+}
+
+// Three below each other.
+static void plant_three(espl_world *world, espl_entity out[3])
+{
+    for (int i = 0; i < 3; ++i) {
+        out[i] = test_solo_at(world, (float)i, 1, (float)-i);
+    }
+    ck_assert_int_eq(espl_attach(world, out[1], out[0], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(world, out[2], out[1], NULL), ESPL_OK);
+}
+
+START_TEST(each_kind_of_write_is_recorded_as_it_is_made_at_once)
+{
+    const espl_write_kind kind = (espl_write_kind)_i;
+    uint64_t random = (uint64_t)_i + 1;
+    espl_entity node[3], twin[3];
+    test_world test, at_once;
+
+    test_world_begin(&test, 5, NULL);
+    test_world_begin(&at_once, 5, NULL);
+    plant_three(test.world, node);
+    plant_three(at_once.world, twin);
+    espl_commands *const commands = commands_of(test.world, 1);
+    for (int round = 0; round < 20; ++round) {
+        const uint32_t i = test_below(&random, 3);
+        espl_write write = any_write(node[i], kind, &random);
+
+        ck_assert_int_eq(espl_record_write(espl_commands_recorder(commands, 0), 0, &write),
+                         ESPL_OK);
+        write.entity = twin[i];
+        const espl_status status = form_write(at_once.world, &write, FORM_FUNCTION);
+        ck_assert_int_ge(status, 0);
+        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_commands_result(commands, 0, 0), status);
+        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(at_once.world));
+        espl_commands_reset(commands);
+    }
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+    test_world_end(&at_once);
+}
+END_TEST
+
+// --- Short forms ---
+
+static void hear_health(void *user, const espl_calls *calls)
+{
+    const used_health *const health = calls->payloads[0].data;
+
+    ck_assert_uint_eq(calls->payloads[0].size, sizeof *health);
+    ck_assert_uint_eq((uintptr_t)health % _Alignof(used_health), 0);
+    ck_assert(health->points >= 7 && health->points <= 7);
+    ck_assert_uint_eq(health->shields, 8);
+    *(size_t *)user += 1;
+}
+
+START_TEST(short_forms_record_what_they_say)
+{
+    size_t heard = 0;
+    const espl_callback_def def = {.name = "health", .user = &heard, .function = hear_health};
+    test_world test;
+    used_names names = {0};
+    espl_entity clone;
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_callback_register(test.world, &def, &names.callback), ESPL_OK);
+    names.prefab = test_solo_at(test.world, 9, 9, 9);
+    names.parent = test_solo_at(test.world, 1, 0, 0);
+    names.other = test_solo_at(test.world, 3, 0, 0);
+    espl_commands *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+
+    ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
+    ck_assert_int_eq(use_call(recorder, &names), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach_keep_world(recorder, 1, names.other, names.parent),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_commands_resolve(commands, clone, &clone), ESPL_OK);
+    const espl_transform local = test_local_of(test.world, clone);
+    ck_assert(espl_entity_equal(espl_get_parent(test.world, clone), names.parent));
+    ck_assert_float_eq(local.position[1], 5);
+    ck_assert_float_eq(local.rotation[2], 1);
+    ck_assert_float_eq(local.scale, 2);
+    espl_transform other = test_local_of(test.world, names.other);
+    ck_assert_float_eq(other.position[0], 2);
+
+    espl_commands_reset(commands);
+    ck_assert_int_eq(use_attaches(recorder, &names), ESPL_OK);
+    ck_assert_int_eq(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    other = test_local_of(test.world, names.other);
+    ck_assert(espl_entity_equal(espl_get_parent(test.world, names.other), names.prefab));
+    ck_assert_float_eq(other.position[0], 2);
+    ck_assert_int_eq(espl_commands_resolve(commands, clone, &clone), ESPL_OK);
+    ck_assert_float_eq(test_world_of(test.world, clone).position[0], 9);
+    ck_assert_uint_eq(heard, 1);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+START_TEST(short_forms_of_components_record_what_they_say)
+{
+    const espl_component_def def = {
+        .name = "health", .size = sizeof(used_health), .alignment = _Alignof(used_health)};
+    test_world test;
+    used_names names = {0};
+    used_health health = {0};
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_component_register(test.world, &def, &names.health), ESPL_OK);
+    names.other = test_solo(test.world);
+    espl_commands *const commands = commands_of(test.world, 1);
+    ck_assert_int_eq(use_components(espl_commands_recorder(commands, 0), &names), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_get(test.world, names.other, names.health, &health, sizeof health),
+                     ESPL_OK);
+    ck_assert(health.points >= 40 && health.points <= 40);
+    ck_assert_uint_eq(health.shields, 0);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
+static Suite *payloads_suite(void)
+{
+    Suite *const suite = suite_create("payloads");
+    TCase *const blocks = tcase_create("blocks"), *const lanes = tcase_create("lanes");
+    TCase *const kinds = tcase_create("kinds");
+
+    tcase_set_timeout(blocks, 60);
+    tcase_add_loop_test(blocks, payloads_never_move_or_overlap, 0, 10);
+    tcase_add_test(blocks, cleared_they_hold_the_same_without_memory);
+    tcase_add_test(blocks, any_recordings_between_clears_keep_memory_bounded);
+    tcase_add_test(blocks, a_large_payload_takes_one_block);
+    tcase_add_test(blocks, each_place_tells_its_block);
+    tcase_add_test(blocks, places_end_at_their_limit);
+    tcase_add_test(blocks, without_memory_what_there_was_stays);
+    suite_add_tcase(suite, blocks);
+    tcase_add_test(lanes, a_lane_without_payloads_takes_none);
+    tcase_add_test(lanes, recorders_share_no_line);
+    tcase_add_test(lanes, recording_the_same_again_takes_no_memory);
+    tcase_add_test(lanes, values_stand_aligned_where_they_were_recorded);
+    tcase_add_test(lanes, values_of_one_component_are_aligned_too);
+    suite_add_tcase(suite, lanes);
+    tcase_add_loop_test(kinds, each_kind_of_write_is_recorded_as_it_is_made_at_once, 0,
+                        ESPL_WRITE_KIND_COUNT);
+    tcase_add_test(kinds, short_forms_record_what_they_say);
+    tcase_add_test(kinds, short_forms_of_components_record_what_they_say);
+    suite_add_tcase(suite, kinds);
+    return suite;
+}
+
+RUN_SUITE(payloads_suite)

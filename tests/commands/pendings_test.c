@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: MIT
+// Pending entities: whom a handle that was given while recording names in later commands of any
+// lane, and what it is answered to be before playback, after it, and after a reset.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include "lib/commands/commands.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 4 };
+
+typedef struct stage {
+    test_world test;
+    espl_world *world;
+    espl_commands *commands;
+    espl_recorder *lane[LANES];
+    espl_report report;
+    espl_component link;
+    espl_entity source, top, child; // the child hangs below the top
+    bool creates;                   // from nothing; else clones of the source
+} stage;
+
+// Tests run twice: pendings are clones, and creations.
+enum { CLONES, CREATIONS, MAKERS };
+
+static void stage_begin(stage *s, int maker)
+{
+    static const uint32_t first[1] = {0};
+    const espl_component_def def = {
+        .name = "link", .size = 8, .alignment = 4, .references = first, .reference_count = 1};
+
+    memset(s, 0, sizeof *s);
+    test_world_begin(&s->test, 127, NULL);
+    s->world = s->test.world;
+    s->creates = maker == CREATIONS;
+    ck_assert_int_eq(espl_component_register(s->world, &def, &s->link), ESPL_OK);
+    s->source = test_solo_at(s->world, 1, 0, 0);
+    s->top = test_solo_at(s->world, 2, 0, 0);
+    s->child = test_solo_at(s->world, 3, 0, 0);
+    ck_assert_int_eq(espl_attach(s->world, s->child, s->top, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(s->world, LANES, &s->commands), ESPL_OK);
+    for (uint32_t i = 0; i < LANES; ++i) {
+        s->lane[i] = espl_commands_recorder(s->commands, i);
+    }
+}
+
+static void stage_end(stage *s)
+{
+    espl_commands_destroy(s->commands);
+    test_world_end(&s->test);
+}
+
+static const espl_entity nobody = {0, 0};
+
+typedef struct making {
+    espl_entity parent, before;
+    espl_orphan orphan;
+    uint32_t count; // 0 counts as 1
+} making;
+
+static espl_status record_maker(stage *s, uint32_t lane, uint32_t key, const making *how,
+                                espl_entity *pending)
+{
+    const espl_transform at = test_at((float)key, 0, 0);
+    const espl_component_value placement = {ESPL_PLACEMENT, sizeof at, &at};
+    const espl_instance_def clone = {.source = s->source,
+                                     .parent = how->parent,
+                                     .before = how->before,
+                                     .orphan = how->orphan,
+                                     .place = ESPL_PLACE_LOCAL,
+                                     .transform = at};
+    const espl_creation_def creation = {.values = &placement,
+                                        .value_count = 1,
+                                        .parent = how->parent,
+                                        .before = how->before,
+                                        .orphan = how->orphan};
+    const uint32_t count = how->count > 0 ? how->count : 1;
+
+    return s->creates ? espl_record_create(s->lane[lane], key, &creation, count, pending)
+                      : espl_record_instantiate(s->lane[lane], key, &clone, count, pending);
+}
+
+static espl_entity make(stage *s, uint32_t lane, uint32_t key, espl_entity parent)
+{
+    espl_entity pending = {0};
+
+    ck_assert_int_eq(record_maker(s, lane, key, &(making){.parent = parent}, &pending), ESPL_OK);
+    return pending;
+}
+
+// A maker that is refused at playback, since nobody is its parent.
+static espl_entity make_refused(stage *s, uint32_t lane, uint32_t key)
+{
+    const espl_entity dead = {s->source.index, s->source.generation + 1};
+
+    return make(s, lane, key, dead);
+}
+
+static void play(stage *s)
+{
+    ck_assert_int_eq(espl_play(s->world, s->commands, &s->report), ESPL_OK);
+    ck_assert_uint_eq(s->report.accepted, s->report.applied + s->report.refused);
+    test_world_is_valid(s->world);
+}
+
+static espl_entity resolved(const stage *s, espl_entity pending)
+{
+    espl_entity out = {0};
+
+    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert(espl_is_alive(s->world, out));
+    ck_assert_uint_eq(out.generation >> 31, 0);
+    return out;
+}
+
+// Refused, resolving writes nothing.
+static void resolves_to(const stage *s, espl_entity pending, espl_status status)
+{
+    const espl_entity before = {123, 456};
+    espl_entity out = before;
+
+    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), status);
+    ck_assert(espl_entity_equal(out, before));
+}
+
+static bool is(espl_entity a, espl_entity b)
+{
+    return espl_entity_equal(a, b);
+}
+
+static espl_status result(const stage *s, uint32_t lane, uint32_t index)
+{
+    return espl_commands_result(s->commands, lane, index);
+}
+
+// --- Every use of a pending, each command in a lane of its own ---
+
+enum { USES = 14 };
+
+// Record one use of each kind at a key. Every one is the only command of the key in its lane.
+static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, espl_entity pending)
+{
+    espl_recorder *const r = s->lane[lane];
+    const espl_transform at = test_at(9, 8, 7);
+    const espl_attach_options before = {.before = pending};
+    const espl_write write = {.entity = pending, .kind = ESPL_WRITE_WORLD_SCALE, .value.scale = 2};
+
+    switch (use) {
+    case 0:
+        return espl_record_destroy(r, key, pending);
+    case 1:
+        return espl_record_destroy_subtree(r, key, pending);
+    case 2:
+        return espl_record_destroy_only(r, key, pending);
+    case 3:
+        return espl_record_attach(r, key, pending, s->child, NULL);
+    case 4:
+        return espl_record_attach(r, key, s->child, pending, NULL);
+    case 5:
+        return espl_record_attach(r, key, s->source, s->top, &before);
+    case 6:
+        return espl_record_detach(r, key, pending, ESPL_STAY_WORLD);
+    case 7:
+        return espl_record_set_sibling(r, key, pending, nobody);
+    case 8:
+        return espl_record_set_sibling(r, key, s->child, pending);
+    case 9:
+        return espl_record_set_local(r, key, pending, &at);
+    case 10:
+        return espl_record_write(r, key, &write);
+    case 11:
+        return espl_record_set_inherit(r, key, pending, ESPL_KEEP_Y);
+    case 12:
+        return espl_record_instantiate(r, key, &(espl_instance_def){.source = pending}, 1, NULL);
+    default:
+        return record_maker(s, lane, key, &(making){.parent = pending}, NULL);
+    }
+}
+
+// What a maker makes under the top is a sibling of the child, so that each use is legal.
+START_TEST(any_command_of_any_lane_may_name_what_another_lane_makes)
+{
+    for (int use = 0; use < USES; ++use) {
+        for (uint32_t lane = 0; lane < LANES; ++lane) {
+            stage s;
+
+            stage_begin(&s, _i);
+            const espl_entity pending = make(&s, 1, 5, s.top);
+            ck_assert_int_eq(record_use(&s, use, lane, 6, pending), ESPL_OK);
+            play(&s);
+            ck_assert_msg(s.report.applied == 2, "use %d in lane %u", use, (unsigned)lane);
+            resolves_to(&s, (espl_entity){7, pending.generation}, ESPL_ERR_FOREIGN);
+            if (use < 3) {
+                resolves_to(&s, pending, ESPL_ERR_DEAD);
+            } else {
+                (void)resolved(&s, pending);
+            }
+            stage_end(&s);
+        }
+    }
+}
+END_TEST
+
+// Keys come first, then lanes.
+START_TEST(what_is_made_later_in_playback_order_is_dead)
+{
+    for (int use = 0; use < USES; ++use) {
+        for (uint32_t lane = 0; lane < LANES; ++lane) {
+            stage s;
+
+            stage_begin(&s, _i);
+            const espl_entity pending = make(&s, 1, 5, s.top);
+            ck_assert_int_eq(record_use(&s, use, lane, lane <= 1 ? 4 : 5, pending), ESPL_OK);
+            play(&s);
+            const espl_status status = result(&s, lane, lane == 1 ? 1 : 0);
+            ck_assert_msg(status == (lane <= 1 ? ESPL_ERR_DEAD : ESPL_OK), "use %d, lane %u: %s",
+                          use, (unsigned)lane, espl_status_name(status));
+            if (lane <= 1 || use > 2) {
+                (void)resolved(&s, pending);
+            }
+            stage_end(&s);
+        }
+    }
+}
+END_TEST
+
+START_TEST(with_equal_keys_a_lower_lane_comes_first)
+{
+    for (int use = 0; use < USES; ++use) {
+        stage s;
+
+        stage_begin(&s, _i);
+        const espl_entity pending = make(&s, 2, 5, s.top);
+        ck_assert_int_eq(record_use(&s, use, 0, 5, pending), ESPL_OK);
+        play(&s);
+        ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_DEAD);
+        ck_assert_int_eq(result(&s, 2, 0), ESPL_OK);
+        stage_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(what_a_refused_command_would_have_made_is_dead)
+{
+    for (int use = 0; use < USES; ++use) {
+        stage s;
+
+        stage_begin(&s, _i);
+        const espl_entity pending = make_refused(&s, 2, 1);
+        ck_assert_int_eq(record_use(&s, use, (uint32_t)use % LANES, 7, pending), ESPL_OK);
+        play(&s);
+        ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
+        ck_assert_uint_eq(s.report.created, 0);
+        resolves_to(&s, pending, ESPL_ERR_DEAD);
+        stage_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(what_was_destroyed_in_the_same_playback_is_dead)
+{
+    for (int use = 0; use < USES; ++use) {
+        stage s;
+
+        stage_begin(&s, _i);
+        const espl_entity pending = make(&s, 3, 1, s.top);
+        ck_assert_int_eq(espl_record_destroy(s.lane[0], 2, pending), ESPL_OK);
+        ck_assert_int_eq(record_use(&s, use, 1, 3, pending), ESPL_OK);
+        play(&s);
+        ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
+        ck_assert_uint_eq(s.report.created, 0);
+        ck_assert_uint_eq(s.report.destroyed, 0);
+        resolves_to(&s, pending, ESPL_ERR_DEAD);
+        stage_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(a_chain_hangs_on_its_first_maker)
+{
+    enum { LENGTH = 40 };
+    espl_entity pending[LENGTH];
+
+    for (int refused = 0; refused < 2; ++refused) {
+        stage s;
+
+        stage_begin(&s, _i);
+        pending[0] = refused != 0 ? make_refused(&s, 0, 0) : make(&s, 0, 0, s.top);
+        for (uint32_t i = 1; i < LENGTH; ++i) {
+            pending[i] = make(&s, (i * 7) % LANES, i, pending[i - 1]);
+        }
+        play(&s);
+        ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], refused != 0 ? LENGTH : 0);
+        for (uint32_t i = 0; i < LENGTH; ++i) {
+            if (refused != 0) {
+                resolves_to(&s, pending[i], ESPL_ERR_DEAD);
+            } else {
+                const espl_entity parent = i > 0 ? resolved(&s, pending[i - 1]) : s.top;
+
+                ck_assert(is(espl_get_parent(s.world, resolved(&s, pending[i])), parent));
+            }
+        }
+        stage_end(&s);
+    }
+}
+END_TEST
+
+// --- Orphans ---
+
+START_TEST(a_parent_that_is_not_made_orphans_like_one_that_is_dead)
+{
+    stage s;
+    espl_entity of_refused, of_later, of_destroyed;
+
+    stage_begin(&s, _i);
+    const espl_entity refused = make_refused(&s, 0, 1), later = make(&s, 0, 9, nobody);
+    const espl_entity destroyed = make(&s, 0, 2, nobody);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 3, destroyed), ESPL_OK);
+    making how = {.parent = refused, .orphan = ESPL_ORPHAN_ROOT};
+    ck_assert_int_eq(record_maker(&s, 1, 4, &how, &of_refused), ESPL_OK);
+    how.parent = later;
+    ck_assert_int_eq(record_maker(&s, 2, 4, &how, &of_later), ESPL_OK);
+    how.parent = destroyed;
+    ck_assert_int_eq(record_maker(&s, 3, 4, &how, &of_destroyed), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.refused, 1);
+    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_refused)), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_later)), ESPL_ROLE_SOLO);
+    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_destroyed)), ESPL_ROLE_SOLO);
+    stage_end(&s);
+}
+END_TEST
+
+// --- Places ---
+
+START_TEST(pendings_stand_before_pendings_of_other_lanes)
+{
+    stage s;
+    espl_entity a[3], b, c;
+
+    stage_begin(&s, _i);
+    making how = {.parent = s.top, .count = 3};
+    ck_assert_int_eq(record_maker(&s, 3, 1, &how, a), ESPL_OK);
+    how = (making){.parent = s.top, .before = a[1]};
+    ck_assert_int_eq(record_maker(&s, 0, 2, &how, &b), ESPL_OK);
+    how.before = b;
+    ck_assert_int_eq(record_maker(&s, 2, 3, &how, &c), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(s.lane[1], 4, a[2], c), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.refused, 0);
+    const espl_entity order[] = {s.child,         resolved(&s, a[0]), resolved(&s, a[2]),
+                                 resolved(&s, c), resolved(&s, b),    resolved(&s, a[1])};
+    for (size_t i = 0; i < sizeof order / sizeof *order; ++i) {
+        ck_assert(is(espl_get_child(s.world, s.top, i), order[i]));
+    }
+    ck_assert_uint_eq(espl_count_children(s.world, s.top), 6);
+    stage_end(&s);
+}
+END_TEST
+
+START_TEST(a_pending_that_is_no_child_is_no_place)
+{
+    stage s;
+
+    stage_begin(&s, _i);
+    const espl_entity solo = make(&s, 0, 1, nobody);
+    const making how = {.parent = s.top, .before = solo};
+    ck_assert_int_eq(record_maker(&s, 1, 2, &how, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_sibling(s.lane[2], 2, s.child, solo), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[3], 2, solo, solo, NULL), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(result(&s, 2, 0), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(result(&s, 3, 0), ESPL_ERR_CYCLE);
+    stage_end(&s);
+}
+END_TEST
+
+// What was done to a pending before is cloned with it, and nothing of what is done later.
+START_TEST(a_clone_of_a_pending_is_of_what_it_is_at_that_moment)
+{
+    stage s;
+    espl_entity first, second;
+
+    stage_begin(&s, _i);
+    const espl_entity pending = make(&s, 2, 1, nobody);
+    const espl_transform at = test_at(5, 5, 5);
+    const espl_instance_def def = {.source = pending};
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 2, &def, 1, &first), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane[0], 3, s.source, pending, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s.lane[3], 3, pending, &at), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(s.lane[0], 4, &def, 1, &second), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[2], 5, pending), ESPL_OK);
+    play(&s);
+    ck_assert_uint_eq(s.report.refused, 0);
+    const espl_entity one = resolved(&s, first), two = resolved(&s, second);
+    const espl_transform placed = test_world_of(s.world, two);
+    ck_assert_int_eq(espl_get_role(s.world, one), ESPL_ROLE_SOLO);
+    ck_assert_uint_eq(espl_count_descendants(s.world, two), 1);
+    ck_assert(test_same(&placed, &at));
+    ck_assert(!espl_is_alive(s.world, s.source));
+    resolves_to(&s, pending, ESPL_ERR_DEAD);
+    stage_end(&s);
+}
+END_TEST
+
+START_TEST(a_pending_in_a_value_stays_as_it_is)
+{
+    stage s;
+    espl_entity holder, held = {0};
+
+    stage_begin(&s, CLONES);
+    const espl_entity pending = make(&s, 0, 0, nobody);
+    const espl_component_value value = {s.link, sizeof pending, &pending};
+    const espl_instance_def def = {.source = s.source, .values = &value, .value_count = 1};
+    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder), ESPL_OK);
+    play(&s);
+    ck_assert_int_eq(espl_get(s.world, resolved(&s, holder), s.link, &held, sizeof held), ESPL_OK);
+    ck_assert(is(held, pending));
+    stage_end(&s);
+}
+END_TEST
+
+// --- Copies ---
+
+START_TEST(each_copy_has_a_handle_of_its_own)
+{
+    enum { COPIES = 20 };
+    const uint32_t count = test_fitting(COPIES, 4);
+    espl_entity pending[COPIES];
+    stage s;
+
+    stage_begin(&s, _i);
+    const making how = {.parent = s.top, .count = count};
+    ck_assert_int_eq(record_maker(&s, 2, 0, &how, pending), ESPL_OK);
+    for (uint32_t i = 0; i < count; i += 2) {
+        ck_assert_int_eq(espl_record_destroy(s.lane[i % LANES], 1, pending[i]), ESPL_OK);
+    }
+    play(&s);
+    for (uint32_t i = 0; i < count; ++i) {
+        if (i % 2 == 0) {
+            resolves_to(&s, pending[i], ESPL_ERR_DEAD);
+        } else {
+            ck_assert(is(resolved(&s, pending[i]), espl_get_child(s.world, s.top, 1 + i / 2)));
+        }
+    }
+    stage_end(&s);
+}
+END_TEST
+
+START_TEST(no_copies_are_no_command_and_no_handle)
+{
+    espl_entity pending = {3, 4};
+    const espl_component_value none = {0};
+    stage s;
+
+    stage_begin(&s, _i);
+    const espl_instance_def clone = {.source = s.source};
+    const espl_creation_def creation = {.values = &none};
+    ck_assert_int_eq(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
+                               : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending),
+                     ESPL_OK);
+    ck_assert_uint_eq(espl_commands_count(s.commands), 0);
+    ck_assert(is(pending, (espl_entity){3, 4}));
+    play(&s);
+    stage_end(&s);
+}
+END_TEST
+
+// --- Answers ---
+
+START_TEST(resolving_answers_in_every_state)
+{
+    stage s;
+    espl_entity again;
+
+    stage_begin(&s, _i);
+    const espl_entity pending = make(&s, 1, 0, nobody);
+    espl_entity no_lane = pending, no_serial = pending;
+    no_lane.generation += (uint32_t)LANES << ESPL__PENDING_TAG_BITS;
+    no_serial.index += 1;
+    resolves_to(&s, pending, ESPL_ERR_DEAD);
+    resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
+    resolves_to(&s, s.source, ESPL_ERR_ARGUMENT);
+    resolves_to(&s, no_lane, ESPL_ERR_FOREIGN);
+    resolves_to(&s, no_serial, ESPL_ERR_FOREIGN);
+
+    // A playback that is refused as a whole is none.
+    test_heap_arm(&s.test.heap, 1, true);
+    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&s.test.heap, 0, false);
+    resolves_to(&s, pending, ESPL_ERR_DEAD);
+
+    play(&s);
+    const espl_entity entity = resolved(&s, pending);
+    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_PLAYED);
+    ck_assert(is(resolved(&s, pending), entity));
+    resolves_to(&s, no_lane, ESPL_ERR_FOREIGN);
+    resolves_to(&s, no_serial, ESPL_ERR_FOREIGN);
+    resolves_to(&s, entity, ESPL_ERR_ARGUMENT);
+    resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
+
+    // What it became is told, whatever became of that.
+    ck_assert_int_eq(espl_destroy(s.world, entity), ESPL_OK);
+    ck_assert_int_eq(espl_commands_resolve(s.commands, pending, &again), ESPL_OK);
+    ck_assert(is(again, entity));
+
+    espl_commands_reset(s.commands);
+    resolves_to(&s, pending, ESPL_ERR_FOREIGN);
+    stage_end(&s);
+}
+END_TEST
+
+START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
+{
+    stage s;
+    espl_commands *others = NULL;
+    espl_entity theirs;
+
+    stage_begin(&s, _i);
+    ck_assert_int_eq(espl_commands_create(s.world, LANES, &others), ESPL_OK);
+    const espl_instance_def def = {.source = s.source};
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(others, 1), 0, &def, 1, &theirs), ESPL_OK);
+    const espl_entity old = make(&s, 1, 0, nobody);
+    resolves_to(&s, theirs, ESPL_ERR_FOREIGN);
+    espl_commands_reset(s.commands);
+    (void)make(&s, 1, 0, nobody);
+    for (int use = 0; use < USES; ++use) {
+        ck_assert_int_eq(record_use(&s, use, 2, 0, theirs), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(record_use(&s, use, 2, 0, old), ESPL_ERR_FOREIGN);
+    }
+    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    espl_commands_destroy(others);
+    stage_end(&s);
+}
+END_TEST
+
+// A lane may be named before it has made so many: the serial is looked at when all is recorded.
+START_TEST(serials_that_were_never_given_are_foreign_at_playback)
+{
+    for (int use = 0; use < USES; ++use) {
+        stage s;
+
+        stage_begin(&s, _i);
+        espl_entity pending = make(&s, 1, 0, s.top);
+        pending.index += 1;
+        const espl_status status = record_use(&s, use, 2, 1, pending);
+        play(&s);
+        ck_assert_int_eq(status == ESPL_OK ? result(&s, 2, 0) : status, ESPL_ERR_FOREIGN);
+        ck_assert_uint_eq(s.report.applied, 1);
+        stage_end(&s);
+    }
+}
+END_TEST
+
+START_TEST(calls_at_once_do_not_know_pendings)
+{
+    stage s;
+
+    stage_begin(&s, _i);
+    const espl_entity pending = make(&s, 1, 0, s.top);
+    const espl_transform at = test_at(1, 1, 1);
+    for (int played = 0; played < 2; ++played) {
+        ck_assert(!espl_is_alive(s.world, pending));
+        ck_assert_int_eq(espl_destroy(s.world, pending), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_set_local(s.world, pending, &at), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_get_role(s.world, pending), ESPL_ROLE_NONE);
+        if (played == 0) {
+            play(&s);
+        }
+    }
+    stage_end(&s);
+}
+END_TEST
+
+// --- Tags ---
+
+// A handle is foreign after any number of resets, up to as many as there are tags.
+START_TEST(a_pending_stays_foreign_while_tags_go_round)
+{
+    const size_t resets = test_scaled(((size_t)1 << ESPL__PENDING_TAG_BITS) - 1);
+    espl_entity out;
+    stage s;
+
+    stage_begin(&s, _i);
+    const espl_entity pending = make(&s, 1, 0, nobody);
+    for (size_t i = 0; i < resets; ++i) {
+        espl_commands_reset(s.commands);
+        if (espl_commands_resolve(s.commands, pending, &out) != ESPL_ERR_FOREIGN) {
+            ck_abort_msg("known again after %zu resets", i + 1);
+        }
+    }
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, pending), ESPL_ERR_FOREIGN);
+    const espl_entity fresh = make(&s, 1, 0, nobody);
+    play(&s);
+    (void)resolved(&s, fresh);
+    stage_end(&s);
+}
+END_TEST
+
+static int by_handle(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(espl_entity));
+}
+
+START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
+{
+    enum { OBJECTS = 5, RESETS = 4, EACH = 3, ALL = OBJECTS * RESETS * LANES * EACH };
+    espl_commands *objects[OBJECTS];
+    espl_entity all[ALL];
+    size_t count = 0;
+    stage s;
+
+    stage_begin(&s, _i);
+    const espl_instance_def def = {.source = s.source};
+    for (size_t i = 0; i < OBJECTS; ++i) {
+        ck_assert_int_eq(espl_commands_create(s.world, LANES, &objects[i]), ESPL_OK);
+    }
+    for (size_t reset = 0; reset < RESETS; ++reset) {
+        for (size_t i = 0; i < OBJECTS * LANES; ++i) {
+            espl_recorder *const lane =
+                espl_commands_recorder(objects[i / LANES], (uint32_t)(i % LANES));
+
+            ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, EACH, all + count), ESPL_OK);
+            count += EACH;
+        }
+        for (size_t i = 0; i < OBJECTS; ++i) {
+            espl_commands_reset(objects[i]);
+        }
+    }
+    qsort(all, count, sizeof *all, by_handle);
+    for (size_t i = 1; i < count; ++i) {
+        ck_assert(!is(all[i - 1], all[i]));
+        ck_assert(all[i].generation >> 31 == 1);
+    }
+    for (size_t i = 0; i < OBJECTS; ++i) {
+        espl_commands_destroy(objects[i]);
+    }
+    stage_end(&s);
+}
+END_TEST
+
+// --- A million ---
+
+// Made by few commands, destroyed by many; what is left answers for itself.
+START_TEST(a_million_pendings_are_made_named_and_resolved)
+{
+    enum { MILLION = 1000000 };
+    const uint32_t count = test_fitting(test_scaled(MILLION), 4) / LANES * LANES;
+    espl_entity *const pending = calloc(count, sizeof *pending);
+    uint8_t *const seen = calloc(count + 8, 1);
+    stage s;
+
+    ck_assert(pending != NULL && seen != NULL);
+    stage_begin(&s, _i);
+    for (uint32_t lane = 0; lane < LANES; ++lane) {
+        const making how = {.count = count / LANES};
+
+        ck_assert_int_eq(record_maker(&s, lane, 0, &how, pending + lane * (count / LANES)),
+                         ESPL_OK);
+    }
+    for (uint32_t i = 0; i < count; i += 8) {
+        ck_assert_int_eq(espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i]), ESPL_OK);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.refused, 0);
+    ck_assert_uint_eq(s.report.created, count - (count + 7) / 8);
+    for (uint32_t i = 0; i < count; ++i) {
+        espl_entity entity = {0};
+        const espl_status status = espl_commands_resolve(s.commands, pending[i], &entity);
+
+        if (status != (i % 8 == 0 ? ESPL_ERR_DEAD : ESPL_OK) ||
+            (status == ESPL_OK && (!espl_is_alive(s.world, entity) || entity.index >= count + 8 ||
+                                   seen[entity.index]++ != 0))) {
+            ck_abort_msg("pending %u: %s", (unsigned)i, espl_status_name(status));
+        }
+    }
+    free(pending);
+    free(seen);
+    stage_end(&s);
+}
+END_TEST
+
+// Each made by a command of its own under one of the pendings before it, lanes in turn.
+START_TEST(pendings_hang_below_pendings_by_the_ten_thousand)
+{
+    enum { MANY = 60000 };
+    const uint32_t count = test_fitting(test_scaled(MANY), 4);
+    espl_entity *const pending = calloc(count, sizeof *pending);
+    stage s;
+
+    ck_assert_ptr_nonnull(pending);
+    stage_begin(&s, _i);
+    for (uint32_t i = 0; i < count; ++i) {
+        pending[i] = make(&s, i % LANES, i, i == 0 ? s.top : pending[(i - 1) / 2]);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.refused, 0);
+    for (uint32_t i = 0; i < count; ++i) {
+        const espl_entity parent = i == 0 ? s.top : resolved(&s, pending[(i - 1) / 2]);
+
+        if (!is(espl_get_parent(s.world, resolved(&s, pending[i])), parent)) {
+            ck_abort_msg("pending %u hangs elsewhere", (unsigned)i);
+        }
+    }
+    free(pending);
+    stage_end(&s);
+}
+END_TEST
+
+static Suite *pendings_suite(void)
+{
+    Suite *const suite = suite_create("pendings");
+    TCase *const names = tcase_create("names");
+    TCase *const answers = tcase_create("answers");
+    TCase *const many = tcase_create("many");
+
+    tcase_add_loop_test(names, any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS);
+    tcase_add_loop_test(names, what_is_made_later_in_playback_order_is_dead, 0, MAKERS);
+    tcase_add_loop_test(names, with_equal_keys_a_lower_lane_comes_first, 0, MAKERS);
+    tcase_add_loop_test(names, what_a_refused_command_would_have_made_is_dead, 0, MAKERS);
+    tcase_add_loop_test(names, what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS);
+    tcase_add_loop_test(names, a_chain_hangs_on_its_first_maker, 0, MAKERS);
+    tcase_add_loop_test(names, a_parent_that_is_not_made_orphans_like_one_that_is_dead, 0, MAKERS);
+    tcase_add_loop_test(names, pendings_stand_before_pendings_of_other_lanes, 0, MAKERS);
+    tcase_add_loop_test(names, a_pending_that_is_no_child_is_no_place, 0, MAKERS);
+    tcase_add_loop_test(names, a_clone_of_a_pending_is_of_what_it_is_at_that_moment, 0, MAKERS);
+    tcase_add_test(names, a_pending_in_a_value_stays_as_it_is);
+    tcase_add_loop_test(answers, each_copy_has_a_handle_of_its_own, 0, MAKERS);
+    tcase_add_loop_test(answers, no_copies_are_no_command_and_no_handle, 0, MAKERS);
+    tcase_add_loop_test(answers, resolving_answers_in_every_state, 0, MAKERS);
+    tcase_add_loop_test(answers, pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS);
+    tcase_add_loop_test(answers, serials_that_were_never_given_are_foreign_at_playback, 0, MAKERS);
+    tcase_add_loop_test(answers, calls_at_once_do_not_know_pendings, 0, MAKERS);
+    tcase_set_timeout(answers, 60);
+    tcase_add_test(answers, a_pending_stays_foreign_while_tags_go_round);
+    tcase_add_test(answers, handles_of_all_objects_lanes_and_resets_are_distinct);
+    tcase_set_timeout(many, 240);
+    tcase_add_loop_test(many, a_million_pendings_are_made_named_and_resolved, 0, MAKERS);
+    tcase_add_loop_test(many, pendings_hang_below_pendings_by_the_ten_thousand, 0, MAKERS);
+    suite_add_tcase(suite, names);
+    suite_add_tcase(suite, answers);
+    suite_add_tcase(suite, many);
+    return suite;
+}
+
+RUN_SUITE(pendings_suite)

@@ -1,0 +1,682 @@
+// SPDX-License-Identifier: MIT
+// The short way through plan and patch: which groups go it, each condition by itself, and that it
+// comes to what the long way comes to.
+#include "tests/commands/dock.h"
+#include "tests/runner.h"
+
+// --- What is recorded ---
+
+static espl_instance_def clone_def(const dock *d, uint32_t source, uint32_t parent)
+{
+    return (espl_instance_def){.source = entity_of(d, source),
+                               .parent = entity_of(d, parent),
+                               .place = ESPL_PLACE_LOCAL,
+                               .transform = test_at(1, 2, 3)};
+}
+
+static void record_def(dock *d, const espl_instance_def *def, size_t count)
+{
+    const bool is_root = espl_entity_is_null(def->parent);
+    espl_entity *const made = is_root ? &d->y.entities[d->y.count++] : NULL;
+
+    ck_assert_int_eq(espl_record_instantiate(d->lane, 0, def, count, made), ESPL_OK);
+}
+
+static void clone(dock *d, uint32_t source, uint32_t parent)
+{
+    const espl_instance_def def = clone_def(d, source, parent);
+
+    record_def(d, &def, 1);
+}
+
+// A leaf of a ship, counted from the last member that has no child.
+static uint32_t leaf_of(const dock *d, uint32_t ship, uint32_t number)
+{
+    for (uint32_t i = MEMBERS; i-- > 1;) {
+        if (espl_count_children(d->y.world, entity_of(d, ship + i)) == 0 && number-- == 0) {
+            return ship + i;
+        }
+    }
+    ck_abort_msg("so many leaves");
+    return 0;
+}
+
+static void copy_of_a_prefab(dock *d)
+{
+    clone(d, d->prefab, d->ship + 3);
+}
+
+static void copy_of_a_solo(dock *d)
+{
+    clone(d, d->solo, d->ship);
+}
+
+static void copy_of_a_member(dock *d)
+{
+    clone(d, d->prefab + 1, d->ship + 7);
+}
+
+static void copy_of_a_member_of_another_ship(dock *d)
+{
+    clone(d, leaf_of(d, d->other, 0), d->ship + 7);
+}
+
+static void leaf_goes(dock *d)
+{
+    destroy(d, leaf_of(d, d->ship, 1));
+}
+
+static void subtree_goes(dock *d)
+{
+    ck_assert_int_eq(espl_record_destroy_subtree(d->lane, 0, entity_of(d, d->ship + 14)), ESPL_OK);
+}
+
+static void leaves_go_and_copies_come(dock *d)
+{
+    destroy(d, leaf_of(d, d->ship, 0));
+    clone(d, d->solo, d->ship);
+    destroy(d, leaf_of(d, d->ship, 1));
+    clone(d, d->prefab, d->ship + 1);
+}
+
+static void all_the_room_is_taken(dock *d)
+{
+    for (uint32_t i = 0; i < ROOM; ++i) {
+        clone(d, d->solo, d->ship + i % 2);
+    }
+}
+
+static void room_is_not_enough(dock *d)
+{
+    all_the_room_is_taken(d);
+    clone(d, d->solo, d->ship);
+}
+
+// Slots of those that go serve for nothing yet.
+static void room_is_not_enough_but_for_who_goes(dock *d)
+{
+    destroy(d, leaf_of(d, d->ship, 0));
+    room_is_not_enough(d);
+}
+
+static void copy_by_a_free_link(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.link = ESPL_LINK_FREE;
+    record_def(d, &def, 1);
+}
+
+static void orphans_that_are_none(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.orphan = ESPL_ORPHAN_ROOT;
+    record_def(d, &def, 1);
+}
+
+static void copy_of_what_has_a_free_link_below(dock *d)
+{
+    attach_free(d, d->solo, d->prefab);
+    clone(d, d->prefab, d->ship);
+}
+
+static void subtree_with_a_free_link_goes_as_a_whole(dock *d)
+{
+    attach_free(d, leaf_of(d, d->ship, 0), d->ship + 14);
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    subtree_goes(d);
+}
+
+static void who_hangs_by_a_free_link_goes(dock *d)
+{
+    const uint32_t leaf = leaf_of(d, d->ship, 0);
+
+    attach_free(d, leaf, d->ship + 2);
+    destroy(d, leaf);
+}
+
+static void survivors_hang_below(dock *d)
+{
+    attach_free(d, leaf_of(d, d->ship, 0), d->ship + 2);
+    destroy(d, d->ship + 2);
+}
+
+static void two_copies_by_one_command(dock *d)
+{
+    const espl_instance_def def = clone_def(d, d->solo, d->ship);
+
+    record_def(d, &def, 2);
+}
+
+static void copy_with_values(dock *d)
+{
+    const uint32_t number = 99;
+    const espl_component_value value = {
+        .component = d->word, .data = &number, .size = sizeof number};
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.values = &value;
+    def.value_count = 1;
+    record_def(d, &def, 1);
+}
+
+static void copy_where_the_source_stands(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.place = ESPL_PLACE_SOURCE;
+    record_def(d, &def, 1);
+}
+
+static void copy_in_the_world(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.place = ESPL_PLACE_WORLD;
+    record_def(d, &def, 1);
+}
+
+static void copy_before_a_sibling(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.before = entity_of(d, d->ship + 1);
+    record_def(d, &def, 1);
+}
+
+static void copy_that_inherits_in_part(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.inherit = ESPL_KEEP_SCALE;
+    record_def(d, &def, 1);
+}
+
+static void copy_that_is_stretched(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.transform.stretch[1] = 3;
+    record_def(d, &def, 1);
+}
+
+static void copy_in_a_context(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.transform.context = 7;
+    record_def(d, &def, 1);
+}
+
+static void copy_below_nobody(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    def.parent = espl_entity_null();
+    record_def(d, &def, 1);
+}
+
+static void copy_below_a_solo(dock *d)
+{
+    clone(d, d->prefab, d->solo);
+}
+
+static void copy_below_the_dead(dock *d)
+{
+    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, d->solo)), ESPL_OK);
+    clone(d, d->prefab, d->solo);
+}
+
+static void copy_of_the_dead(dock *d)
+{
+    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, d->solo)), ESPL_OK);
+    clone(d, d->solo, d->ship);
+}
+
+static void copies_below_a_copy(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship);
+
+    ck_assert_int_eq(espl_record_instantiate(d->lane, 0, &def, 1, &def.parent), ESPL_OK);
+    record_def(d, &def, 1);
+}
+
+static void copy_of_a_copy(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->solo, d->ship);
+
+    ck_assert_int_eq(espl_record_instantiate(d->lane, 0, &def, 1, &def.source), ESPL_OK);
+    record_def(d, &def, 1);
+}
+
+static void copy_comes_and_goes(dock *d)
+{
+    const espl_instance_def def = clone_def(d, d->solo, d->ship);
+    espl_entity made = espl_entity_null();
+
+    ck_assert_int_eq(espl_record_instantiate(d->lane, 0, &def, 1, &made), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(d->lane, 0, made), ESPL_OK);
+}
+
+static void somebody_writes_to_the_ship(dock *d)
+{
+    const espl_transform value = test_local_of(d->y.world, entity_of(d, d->ship));
+
+    copy_of_a_prefab(d);
+    ck_assert_int_eq(espl_record_set_local(d->lane, 0, entity_of(d, d->ship), &value), ESPL_OK);
+}
+
+static void somebody_goes_alone(dock *d)
+{
+    ck_assert_int_eq(espl_record_destroy_only(d->lane, 0, entity_of(d, d->ship + 2)), ESPL_OK);
+}
+
+static void copy_of_who_is_written_to(dock *d)
+{
+    const espl_transform value = test_at(4, 4, 4);
+
+    copy_of_a_prefab(d);
+    ck_assert_int_eq(espl_record_set_local(d->lane, 1, entity_of(d, d->prefab + 2), &value),
+                     ESPL_OK);
+}
+
+static void copy_of_who_goes_elsewhere(dock *d)
+{
+    clone(d, d->other + 3, d->ship);
+    destroy(d, leaf_of(d, d->other, 0));
+}
+
+static void copy_of_ones_own_ship(dock *d)
+{
+    clone(d, leaf_of(d, d->ship, 0), d->ship + 1);
+}
+
+static void root_goes(dock *d)
+{
+    destroy(d, d->ship);
+}
+
+static void all_but_the_root_go(dock *d)
+{
+    const espl_world *const world = d->y.world;
+
+    for (espl_entity child = espl_get_first_child(world, entity_of(d, d->prefab));
+         !espl_entity_is_null(child); child = espl_get_next_sibling(world, child)) {
+        ck_assert_int_eq(espl_record_destroy(d->lane, 0, child), ESPL_OK);
+    }
+}
+
+static void one_goes_twice(dock *d)
+{
+    leaf_goes(d);
+    leaf_goes(d);
+}
+
+static void one_goes_after_its_parent(dock *d)
+{
+    const uint32_t leaf = leaf_of(d, d->ship, 0);
+    const espl_entity parent = espl_get_parent(d->y.world, entity_of(d, leaf));
+
+    ck_assert_int_eq(espl_record_destroy(d->lane, 0, parent), ESPL_OK);
+    destroy(d, leaf);
+}
+
+static void one_goes_before_its_parent(dock *d)
+{
+    const uint32_t leaf = leaf_of(d, d->ship, 0);
+    const espl_entity parent = espl_get_parent(d->y.world, entity_of(d, leaf));
+
+    destroy(d, leaf);
+    ck_assert_int_eq(espl_record_destroy(d->lane, 0, parent), ESPL_OK);
+}
+
+static void copy_below_who_went(dock *d)
+{
+    const uint32_t leaf = leaf_of(d, d->ship, 0);
+
+    destroy(d, leaf);
+    clone(d, d->solo, leaf);
+}
+
+static void copy_goes_with_its_parent(dock *d)
+{
+    const uint32_t leaf = leaf_of(d, d->ship, 0);
+
+    clone(d, d->solo, leaf);
+    destroy(d, leaf);
+}
+
+static void many_go(dock *d, uint32_t count)
+{
+    const uint32_t leaves = d->y.count;
+
+    for (uint32_t i = 0; i < 60; ++i) {
+        (void)add_entity(d, entity_of(d, d->ship), false);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        destroy(d, leaves + i);
+    }
+}
+
+static void as_many_as_may_be(dock *d)
+{
+    many_go(d, ESPL__SPLICE_EDITS);
+}
+
+static void one_more_than_may_be(dock *d)
+{
+    many_go(d, ESPL__SPLICE_EDITS + 1);
+}
+
+static void ship_is_left_mostly_empty(dock *d)
+{
+    const uint32_t leaves = d->y.count;
+
+    for (uint32_t i = 0; i < 20; ++i) {
+        (void)add_entity(d, entity_of(d, d->prefab), false);
+    }
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_uint_gt(run_of(d, d->prefab)->capacity, 16);
+    for (uint32_t i = 0; i < 20; ++i) {
+        destroy(d, leaves + i);
+    }
+    destroy(d, d->prefab + PREFAB - 1);
+}
+
+static void ship_has_a_ghost(dock *d)
+{
+    // Of few nodes one ghost is much.
+    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, leaf_of(d, d->ship, 0))), ESPL_OK);
+    ck_assert_uint_eq(run_of(d, d->ship)->ghosts, 1);
+    copy_of_a_prefab(d);
+}
+
+static void source_has_a_ghost(dock *d)
+{
+    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, leaf_of(d, d->other, 0))), ESPL_OK);
+    ck_assert_uint_eq(run_of(d, d->other)->ghosts, 1);
+    clone(d, d->other + MEMBERS - 4, d->ship);
+}
+
+static void stretch(dock *d, uint32_t number)
+{
+    espl_transform value = test_local_of(d->y.world, entity_of(d, number));
+
+    value.stretch[0] = 2;
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, number), &value), ESPL_OK);
+    ck_assert_ptr_nonnull(run_of(d, number)->side);
+}
+
+static void ship_is_stretched(dock *d)
+{
+    stretch(d, d->ship + 5);
+    copy_of_a_prefab(d);
+}
+
+static void source_is_stretched(dock *d)
+{
+    stretch(d, d->prefab + 1);
+    copy_of_a_prefab(d);
+}
+
+static void source_has_a_member_without_placement(dock *d)
+{
+    (void)add_entity(d, entity_of(d, d->prefab), true);
+    copy_of_a_prefab(d);
+}
+
+static void ship_has_a_member_without_placement(dock *d)
+{
+    const uint32_t number = add_entity(d, entity_of(d, d->ship), true);
+
+    clone(d, d->solo, number);
+    clone(d, d->solo, d->ship + 2);
+}
+
+static void source_refers(dock *d)
+{
+    const link_value value = {3, entity_of(d, d->prefab)};
+
+    ck_assert_int_eq(
+        espl_add(d->y.world, entity_of(d, d->prefab + 2), d->link, &value, sizeof value), ESPL_OK);
+    copy_of_a_prefab(d);
+}
+
+static void somebody_else_refers(dock *d)
+{
+    const link_value value = {3, entity_of(d, d->prefab)};
+
+    ck_assert_int_eq(espl_add(d->y.world, entity_of(d, d->ship + 2), d->link, &value, sizeof value),
+                     ESPL_OK);
+    copy_of_a_prefab(d);
+    destroy(d, leaf_of(d, d->ship, 0));
+}
+
+// A source of a size, and room for its copy. Who dies needs no number, nor does who hangs below.
+static void source_is_large(dock *d, uint32_t size)
+{
+    const uint32_t leaves = d->y.count;
+
+    for (uint32_t i = 0; i < size + 60; ++i) {
+        (void)add_entity(d, entity_of(d, d->ship), false);
+    }
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    while (d->y.count > leaves + 60) {
+        destroy(d, --d->y.count);
+    }
+    play(d);
+    espl_commands_reset(d->y.bed.commands);
+    ck_assert_uint_ge(run_of(d, d->ship)->capacity - run_of(d, d->ship)->size, size);
+
+    const uint32_t root = add_tree(d, size, YARD_ENTITIES);
+
+    d->y.count = root + 1;
+    clone(d, root, d->ship);
+}
+
+static void source_is_as_large_as_may_be(dock *d)
+{
+    source_is_large(d, ESPL__SPLICE_MADE);
+}
+
+static void source_is_a_little_too_large(dock *d)
+{
+    source_is_large(d, ESPL__SPLICE_MADE + 1);
+}
+
+static void world_overflows(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+    const espl_transform far = test_at(3e38f, 0, 0), here = espl_transform_identity();
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship), &here), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship + 1), &far), ESPL_OK);
+    def.transform = far;
+    copy_of_a_solo(d);
+    record_def(d, &def, 1);
+}
+
+static void position_is_far_but_finite(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+
+    def.transform = test_at(3e20f, 0, -2e30f);
+    record_def(d, &def, 1);
+}
+
+static void parent_is_far_but_finite(dock *d)
+{
+    const espl_transform value = test_at(5e25f, 1e13f, 0);
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship + 1), &value), ESPL_OK);
+    clone(d, d->prefab, d->ship + 1);
+}
+
+static void scales_of_a_source_are_large(dock *d)
+{
+    espl_transform value = test_at(1, 1, 1);
+
+    value.scale = 1e15f;
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->prefab + 1), &value), ESPL_OK);
+    clone(d, d->prefab, d->ship + 1);
+}
+
+static void scales_of_a_source_overflow(dock *d)
+{
+    espl_transform value = test_at(1e30f, 1, 1);
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+
+    value.scale = 1;
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->prefab + 1), &value), ESPL_OK);
+    def.transform.scale = 1e30f;
+    record_def(d, &def, 1);
+}
+
+// Top and parent are as small as any.
+static void position_in_a_source_overflows(dock *d)
+{
+    const espl_transform far = test_at(3e38f, 0, 0), here = espl_transform_identity();
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->prefab), &here), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->prefab + 1), &far), ESPL_OK);
+    def.transform.scale = 1000;
+    record_def(d, &def, 1);
+}
+
+// A source whose top makes up for the scales below it, none of which is large; the top of the copy
+// does not.
+static void scales_in_a_source_overflow(dock *d)
+{
+    const uint32_t size = 8, source = add_tree(d, size, 1);
+
+    for (uint32_t i = 0; i < size; ++i) {
+        espl_transform value = test_at(1, 0, 0);
+
+        value.scale = i == 0 ? 1e-30f : 9e5f;
+        ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, source + i), &value), ESPL_OK);
+    }
+    clone(d, source, d->ship + 1);
+}
+
+static void disabled_and_prefab_sources(dock *d)
+{
+    ck_assert_int_eq(espl_add(d->y.world, entity_of(d, d->prefab), ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_disable(d->y.world, entity_of(d, d->solo), ESPL_EXTENT_ENTITY), ESPL_OK);
+    copy_of_a_prefab(d);
+    copy_of_a_solo(d);
+}
+
+// What is recorded, how many groups there are, and how many of them go the short way.
+typedef struct scene {
+    void (*record)(dock *);
+    uint32_t groups, shorts;
+} scene;
+
+static const scene scenes[] = {
+    {copy_of_a_prefab, 1, 1},
+    {copy_of_a_solo, 1, 1},
+    {copy_of_a_member, 1, 1},
+    {copy_of_a_member_of_another_ship, 1, 1},
+    {leaf_goes, 1, 1},
+    {subtree_goes, 1, 1},
+    {leaves_go_and_copies_come, 1, 1},
+    {all_the_room_is_taken, 1, 1},
+    {room_is_not_enough, 1, 0},
+    {room_is_not_enough_but_for_who_goes, 1, 0},
+    {copy_by_a_free_link, 1, 1},
+    {orphans_that_are_none, 1, 1},
+    {copy_of_what_has_a_free_link_below, 1, 1},
+    {subtree_with_a_free_link_goes_as_a_whole, 1, 1},
+    {who_hangs_by_a_free_link_goes, 1, 1},
+    {survivors_hang_below, 1, 0},
+    {two_copies_by_one_command, 1, 0},
+    {copy_with_values, 1, 0},
+    {copy_where_the_source_stands, 1, 0},
+    {copy_in_the_world, 1, 0},
+    {copy_before_a_sibling, 1, 0},
+    {copy_that_inherits_in_part, 1, 0},
+    {copy_that_is_stretched, 1, 0},
+    {copy_in_a_context, 1, 0},
+    {copy_below_nobody, 1, 0},
+    {copy_below_a_solo, 1, 0},
+    {copy_below_the_dead, 1, 0},
+    {copy_of_the_dead, 1, 0},
+    {copies_below_a_copy, 1, 0},
+    {copy_of_a_copy, 1, 0},
+    {copy_comes_and_goes, 1, 0},
+    {somebody_writes_to_the_ship, 1, 0},
+    {somebody_goes_alone, 1, 0},
+    {copy_of_who_is_written_to, 1, 0},
+    {copy_of_who_goes_elsewhere, 1, 0},
+    {copy_of_ones_own_ship, 1, 0},
+    {root_goes, 1, 0},
+    {all_but_the_root_go, 1, 0},
+    {one_goes_twice, 1, 0},
+    {one_goes_after_its_parent, 1, 0},
+    {one_goes_before_its_parent, 1, 0},
+    {copy_below_who_went, 1, 0},
+    {copy_goes_with_its_parent, 1, 0},
+    {as_many_as_may_be, 1, 1},
+    {one_more_than_may_be, 1, 0},
+    {ship_is_left_mostly_empty, 1, 0},
+    {ship_has_a_ghost, 1, 0},
+    {source_has_a_ghost, 1, 0},
+    {ship_is_stretched, 1, 0},
+    {source_is_stretched, 1, 0},
+    {source_has_a_member_without_placement, 1, 0},
+    {ship_has_a_member_without_placement, 1, 1},
+    {source_refers, 1, 0},
+    {somebody_else_refers, 1, 1},
+    {source_is_as_large_as_may_be, 1, 1},
+    {source_is_a_little_too_large, 1, 0},
+    {world_overflows, 1, 0},
+    {position_is_far_but_finite, 1, 1},
+    {parent_is_far_but_finite, 1, 1},
+    {scales_of_a_source_are_large, 1, 1},
+    {scales_of_a_source_overflow, 1, 0},
+    {position_in_a_source_overflows, 1, 0},
+    {scales_in_a_source_overflow, 1, 0},
+    {disabled_and_prefab_sources, 1, 1},
+};
+
+START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
+{
+    static dock a, b;
+    const scene *const s = &scenes[_i];
+    uint32_t groups = 0;
+
+    dock_begin(&a, (uint64_t)_i + 1, false);
+    dock_begin(&b, (uint64_t)_i + 1, true);
+    s->record(&a);
+    s->record(&b);
+    const uint64_t hash = test_physical_hash(a.y.world);
+
+    ck_assert_uint_eq(count_short(&b, &groups), 0);
+    ck_assert_uint_eq(count_short(&a, &groups), s->shorts);
+    ck_assert_uint_eq(groups, s->groups);
+    ck_assert_uint_eq(test_physical_hash(a.y.world), hash);
+    play(&a);
+    play(&b);
+    answers_agree(&a, &b);
+    docks_agree(&a, &b);
+    // What goes the short way is done.
+    ck_assert(s->shorts == 0 || a.report.refused == 0);
+    dock_end(&a);
+    dock_end(&b);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("short");
+    TCase *const conditions = tcase_create("conditions");
+
+    tcase_add_loop_test(conditions, each_condition_decides_which_way_and_both_ways_come_to_the_same,
+                        0, sizeof scenes / sizeof *scenes);
+    suite_add_tcase(suite, conditions);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

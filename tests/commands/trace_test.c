@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Who watches a playback: begin and end of each stage and callback, and how long the stages took.
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { EVENT_LIMIT = 64 };
+
+// What a profiler heard.
+typedef struct profile {
+    char events[EVENT_LIMIT][24]; // "+name" or "-name"
+    size_t count;
+    uint64_t now;
+    int64_t step; // of the clock, each time it is read
+    size_t clock_reads;
+} profile;
+
+static void trace(void *user, const char *name, bool begins)
+{
+    profile *const p = user;
+
+    ck_assert_uint_lt(p->count, EVENT_LIMIT);
+    snprintf(p->events[p->count++], sizeof p->events[0], "%c%s", begins ? '+' : '-', name);
+}
+
+static uint64_t read_clock(void *user)
+{
+    profile *const p = user;
+
+    p->clock_reads += 1;
+    p->now += (uint64_t)p->step;
+    return p->now;
+}
+
+typedef struct watched {
+    test_heap heap;
+    profile profile;
+    espl_world *world;
+    espl_commands *commands;
+    espl_recorder *recorder;
+    espl_callback callbacks[2];
+    espl_entity one, other;
+} watched;
+
+static void idle(void *user, const espl_calls *calls)
+{
+    (void)user;
+    (void)calls;
+}
+
+static void watched_begin(watched *w, bool traces, bool has_clock)
+{
+    espl_world_def def = {.hooks.user = &w->profile,
+                          .hooks.trace = traces ? trace : NULL,
+                          .hooks.clock = has_clock ? read_clock : NULL};
+    espl_callback_def callback = {.name = "sparks", .function = idle};
+
+    memset(w, 0, sizeof *w);
+    test_heap_init(&w->heap);
+    def.allocator = test_heap_allocator(&w->heap);
+    w->profile.step = 1000;
+    ck_assert_int_eq(espl_world_create(&w->world, &def), ESPL_OK);
+    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callbacks[0]), ESPL_OK);
+    callback.name = "sound";
+    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callbacks[1]), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(w->world, 1, &w->commands), ESPL_OK);
+    w->recorder = espl_commands_recorder(w->commands, 0);
+    w->one = test_solo(w->world);
+    w->other = test_solo(w->world);
+}
+
+static void watched_end(watched *w)
+{
+    espl_commands_destroy(w->commands);
+    test_world_is_valid(w->world);
+    espl_world_destroy(w->world);
+    ck_assert_uint_eq(w->heap.bytes + w->heap.faults, 0);
+}
+
+static void record_some(watched *w)
+{
+    espl_commands_reset(w->commands);
+    ck_assert_int_eq(espl_record_call(w->recorder, 0, w->callbacks[1], NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_call(w->recorder, 0, w->callbacks[0], NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach_keep_world(w->recorder, 0, w->one, w->other), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(w->recorder, 0, w->one, ESPL_STAY_WORLD), ESPL_OK);
+}
+
+// --- Traces ---
+
+START_TEST(stages_have_names)
+{
+    static const char *const names[ESPL_STAGE_COUNT] = {"order",  "classify", "group", "plan",
+                                                        "change", "patch",    "report"};
+
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        ck_assert_str_eq(espl_stage_name((espl_stage)stage), names[stage]);
+    }
+    ck_assert_str_eq(espl_stage_name(ESPL_STAGE_COUNT), "unknown stage");
+    ck_assert_str_eq(espl_stage_name((espl_stage)-1), "unknown stage");
+}
+END_TEST
+
+START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
+{
+    static const char *const expected[] = {
+        "+playback", "+order",  "-order",  "+classify", "-classify", "+group",   "-group",
+        "+plan",     "-plan",   "+change", "-change",   "+patch",    "-patch",   "+report",
+        "+sparks",   "-sparks", "+sound",  "-sound",    "-report",   "-playback"};
+    const size_t count = sizeof expected / sizeof *expected;
+    watched w;
+
+    watched_begin(&w, true, true);
+    for (int way = 0; way < 3; ++way) {
+        espl_report report;
+
+        record_some(&w);
+        w.profile.count = 0;
+        if (way == 2) {
+            ck_assert_int_eq(espl_commands_submit(w.commands), ESPL_OK);
+            ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+        } else {
+            ck_assert_int_eq(espl_play(w.world, w.commands, way == 0 ? &report : NULL), ESPL_OK);
+        }
+        ck_assert_uint_eq(w.profile.count, count);
+        for (size_t i = 0; i < count; ++i) {
+            ck_assert_str_eq(w.profile.events[i], expected[i]);
+        }
+    }
+    watched_end(&w);
+}
+END_TEST
+
+// Each end is that of what began last.
+static void demand_pairs(const profile *p)
+{
+    const char *open[EVENT_LIMIT];
+    size_t depth = 0;
+
+    for (size_t i = 0; i < p->count; ++i) {
+        if (p->events[i][0] == '+') {
+            open[depth++] = p->events[i] + 1;
+            continue;
+        }
+        ck_assert_uint_gt(depth, 0);
+        ck_assert_str_eq(p->events[i] + 1, open[--depth]);
+    }
+    ck_assert_uint_eq(depth, 0);
+}
+
+START_TEST(begin_and_end_pair_up_where_memory_is_missing)
+{
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+    watched w;
+
+    watched_begin(&w, true, true);
+    record_some(&w);
+    for (size_t n = 1; status != ESPL_OK; ++n) {
+        espl_report report;
+        const uint64_t none[ESPL_STAGE_COUNT] = {0};
+
+        memset(&report, 0xA5, sizeof report);
+        w.profile.count = 0;
+        test_heap_arm(&w.heap, n, true);
+        status = espl_play(w.world, w.commands, &report);
+        test_heap_arm(&w.heap, 0, false);
+        demand_pairs(&w.profile);
+        ck_assert_uint_ge(w.profile.count, 4);
+        ck_assert_str_eq(w.profile.events[0], "+playback");
+        if (status != ESPL_OK) {
+            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            ck_assert(memcmp(report.stage_ns, none, sizeof none) == 0);
+            points += 1;
+        }
+    }
+    ck_assert_uint_ge(points, 3);
+    watched_end(&w);
+}
+END_TEST
+
+START_TEST(what_plays_nothing_is_not_traced)
+{
+    espl_commands *commands = NULL;
+    watched w;
+
+    watched_begin(&w, true, true);
+    // At once: no playback to whoever watches.
+    ck_assert_int_eq(espl_attach(w.world, w.one, w.other, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_remove(w.world, w.one, ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_int_eq(espl_instantiate(w.world, w.other, 2, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_trim(w.world), ESPL_OK);
+    ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+    ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
+    ck_assert_int_eq(espl_commands_create(w.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
+    const size_t count = w.profile.count;
+    ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
+    ck_assert_uint_eq(w.profile.count, count);
+    espl_commands_destroy(commands);
+    watched_end(&w);
+}
+END_TEST
+
+// --- Timings ---
+
+START_TEST(the_clock_is_read_where_a_report_is_asked_for)
+{
+    espl_report report;
+    watched w;
+
+    for (int traces = 0; traces < 2; ++traces) {
+        watched_begin(&w, traces != 0, true);
+        record_some(&w);
+        ck_assert_int_eq(espl_play(w.world, w.commands, NULL), ESPL_OK);
+        ck_assert_uint_eq(w.profile.clock_reads, 0);
+        record_some(&w);
+        ck_assert_int_eq(espl_commands_submit(w.commands), ESPL_OK);
+        ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
+        ck_assert_uint_eq(w.profile.clock_reads, 0);
+        record_some(&w);
+        ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+        ck_assert_uint_eq(w.profile.clock_reads, ESPL_STAGE_COUNT + 1);
+        watched_end(&w);
+    }
+}
+END_TEST
+
+START_TEST(the_time_of_each_stage_is_told)
+{
+    espl_report report;
+    watched w;
+
+    watched_begin(&w, false, true);
+    record_some(&w);
+    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        ck_assert_uint_eq(report.stage_ns[stage], 1000);
+    }
+    watched_end(&w);
+}
+END_TEST
+
+START_TEST(a_clock_that_goes_backwards_counts_for_nothing)
+{
+    espl_report report;
+    watched w;
+
+    watched_begin(&w, false, true);
+    w.profile.now = 1u << 30;
+    w.profile.step = -5;
+    record_some(&w);
+    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        ck_assert_uint_eq(report.stage_ns[stage], 0);
+    }
+    watched_end(&w);
+}
+END_TEST
+
+static uint64_t elapsed_since(const struct timespec *begin)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)(now.tv_sec - begin->tv_sec) * UINT64_C(1000000000) +
+           (uint64_t)(now.tv_nsec - begin->tv_nsec);
+}
+
+static void sleep_a_little(void *user, const espl_calls *calls)
+{
+    struct timespec begin;
+
+    (void)user;
+    (void)calls;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    while (elapsed_since(&begin) < 3000000) {
+    }
+}
+
+// The callbacks belong to the last stage.
+START_TEST(without_a_clock_the_system_s_is_read)
+{
+    const espl_callback_def def = {.name = "slow", .function = sleep_a_little};
+    struct timespec begin;
+    espl_callback slow;
+    espl_report report;
+    uint64_t sum = 0;
+    watched w;
+
+    watched_begin(&w, false, false);
+    ck_assert_int_eq(espl_callback_register(w.world, &def, &slow), ESPL_OK);
+    record_some(&w);
+    ck_assert_int_eq(espl_record_call(w.recorder, 0, slow, NULL, 0, 0), ESPL_OK);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
+    const uint64_t elapsed = elapsed_since(&begin);
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        sum += report.stage_ns[stage];
+    }
+    ck_assert_uint_le(sum, elapsed);
+    ck_assert_uint_ge(report.stage_ns[ESPL_STAGE_REPORT], 3000000);
+    watched_end(&w);
+}
+END_TEST
+
+static Suite *trace_suite(void)
+{
+    Suite *const suite = suite_create("trace");
+    TCase *const traces = tcase_create("traces"), *const times = tcase_create("timings");
+
+    tcase_add_test(traces, stages_have_names);
+    tcase_add_test(traces, begin_and_end_of_each_stage_and_callback_are_told);
+    tcase_add_test(traces, begin_and_end_pair_up_where_memory_is_missing);
+    tcase_add_test(traces, what_plays_nothing_is_not_traced);
+    suite_add_tcase(suite, traces);
+    tcase_add_test(times, the_clock_is_read_where_a_report_is_asked_for);
+    tcase_add_test(times, the_time_of_each_stage_is_told);
+    tcase_add_test(times, a_clock_that_goes_backwards_counts_for_nothing);
+    tcase_add_test(times, without_a_clock_the_system_s_is_read);
+    suite_add_tcase(suite, times);
+    return suite;
+}
+
+RUN_SUITE(trace_suite)
