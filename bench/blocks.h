@@ -4,9 +4,11 @@
 #ifndef ESPALIER_BENCH_BLOCKS_H
 #define ESPALIER_BENCH_BLOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /// End the program with a message on stderr and the exit status of an incomplete course, 3.
 _Noreturn static inline void course_fail(const char *what, const char *why)
@@ -33,6 +35,25 @@ static inline void *block_new(size_t count, size_t size)
         course_fail("memory", "none left");
     }
     return block;
+}
+
+/// Return a block with room for one element more than count: the same one, or a longer one with the
+/// elements of the old, which is released. Capacities double from 64 on, so a block is full exactly
+/// at those counts.
+static inline void *block_grown(void *block, size_t count, size_t size)
+{
+    const bool is_full = count == 0 || (count >= 64 && (count & (count - 1)) == 0);
+
+    if (!is_full) {
+        return block;
+    }
+
+    void *const longer = block_new(count < 64 ? 64 : 2 * count, size);
+    if (count > 0) {
+        memcpy(longer, block, count * size);
+    }
+    free(block);
+    return longer;
 }
 
 #endif

@@ -4,40 +4,14 @@
 
 #include "bench/blocks.h"
 #include "bench/checksum.h"
+#include "bench/clock.h"
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
-
-double contest_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-// Return a longer array with the elements of the old one, which is released. Capacities double
-// from 64 on, so an array is full exactly at those counts.
-static void *array_grown(void *array, size_t count, size_t size)
-{
-    const bool is_full = count == 0 || (count >= 64 && (count & (count - 1)) == 0);
-
-    if (!is_full) {
-        return array;
-    }
-
-    void *const longer = block_new(count < 64 ? 64 : 2 * count, size);
-    if (count > 0) {
-        memcpy(longer, array, count * size);
-    }
-    free(array);
-    return longer;
-}
 
 void contest_open(struct contest *contest)
 {
-    printf("%-9s %7s  %-9s %-20s %12s %-18s %s\n", "scheme", "workers", "load", "shape", "figure",
+    printf("%-9s %7s  %-9s %-20s %12s %-20s %s\n", "scheme", "workers", "load", "shape", "figure",
            "unit", "checksum");
     fflush(stdout);
     if (contest->csv != NULL) {
@@ -53,10 +27,19 @@ void contest_begin(struct contest *contest, const char *load, const char *shape)
         struct contestant *const who = &contest->contestants[i];
 
         who->plays = false;
-        who->sample_count = 0;
+        who->part_count = 0;
         who->frame = 0;
         who->readings = checksum_begin();
     }
+}
+
+static void samples_drop(struct contestant *who)
+{
+    samples_clear(&who->samples);
+    for (size_t i = 0; i < who->part_count; ++i) {
+        samples_clear(&who->parts[i].samples);
+    }
+    who->part_count = 0;
 }
 
 static void world_drop(struct contestant *who)
@@ -70,11 +53,8 @@ static void world_drop(struct contestant *who)
 void contest_end(struct contest *contest)
 {
     for (size_t i = 0; i < contest->count; ++i) {
-        struct contestant *const who = &contest->contestants[i];
-
-        world_drop(who);
-        free(who->samples);
-        who->samples = NULL;
+        world_drop(&contest->contestants[i]);
+        samples_drop(&contest->contestants[i]);
     }
 }
 
@@ -98,15 +78,30 @@ static double play_frame(const struct contest_steps *steps, void *load, struct c
 {
     steps->prepare(load, who);
 
-    const double before = contest_now();
+    const double before = clock_now();
     steps->play(load, who);
-    const double after = contest_now();
+    const double after = clock_now();
 
     if (steps->settle != NULL) {
         steps->settle(load, who);
     }
     ++who->frame;
     return after - before;
+}
+
+// A scheme tells the same parts of every frame of a case, in the same order.
+static void sample_parts(struct contestant *who)
+{
+    struct scheme_part parts[SCHEME_PART_LIMIT];
+
+    if (who->scheme->split == NULL) {
+        return;
+    }
+    who->part_count = who->scheme->split(who->world, parts);
+    for (size_t i = 0; i < who->part_count; ++i) {
+        who->parts[i].name = parts[i].name;
+        samples_add(&who->parts[i].samples, parts[i].nanoseconds);
+    }
 }
 
 static void play_turn(const struct contest_plan *plan, const struct contest_steps *steps,
@@ -116,7 +111,8 @@ static void play_turn(const struct contest_plan *plan, const struct contest_step
         const double nanoseconds = play_frame(steps, load, who);
 
         if (i >= plan->warm) {
-            contest_sample(who, nanoseconds);
+            samples_add(&who->samples, nanoseconds);
+            sample_parts(who);
         }
     }
 }
@@ -141,45 +137,6 @@ void contest_alternate(struct contest *contest, const struct contest_plan *plan,
     }
 }
 
-void contest_sample(struct contestant *who, double nanoseconds)
-{
-    who->samples = array_grown(who->samples, who->sample_count, sizeof *who->samples);
-    who->samples[who->sample_count++] = nanoseconds;
-}
-
-static int compare_samples(const void *left, const void *right)
-{
-    const double a = *(const double *)left;
-    const double b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-static void sort_samples(const struct contestant *who)
-{
-    qsort(who->samples, who->sample_count, sizeof *who->samples, compare_samples);
-}
-
-double contest_median(const struct contestant *who)
-{
-    const size_t count = who->sample_count;
-
-    if (count == 0) {
-        return 0;
-    }
-    sort_samples(who);
-    return (who->samples[(count - 1) / 2] + who->samples[count / 2]) / 2;
-}
-
-double contest_p99(const struct contestant *who)
-{
-    if (who->sample_count == 0) {
-        return 0;
-    }
-    sort_samples(who);
-    return who->samples[(who->sample_count * 99 + 99) / 100 - 1];
-}
-
 uint64_t contest_checksum(const struct contestant *who, size_t nodes)
 {
     struct pose *const worlds = block_new(nodes, sizeof *worlds);
@@ -196,16 +153,31 @@ void contest_report(struct contest *contest, const struct contestant *who, doubl
     const char *const name = who->scheme->name;
 
     contest->results =
-        array_grown(contest->results, contest->result_count, sizeof *contest->results);
-    contest->results[contest->result_count++] =
-        (struct contest_result){who, contest->load, contest->shape, unit, figure, checksum};
+        block_grown(contest->results, contest->result_count, sizeof *contest->results);
+    struct contest_result *const result = &contest->results[contest->result_count++];
+    *result = (struct contest_result){who, contest->load, contest->shape, "", figure, checksum};
+    snprintf(result->unit, sizeof result->unit, "%s", unit);
 
-    printf("%-9s %7u  %-9s %-20s %12.2f %-18s %016" PRIx64 "\n", name, who->workers, contest->load,
+    printf("%-9s %7u  %-9s %-20s %12.2f %-20s %016" PRIx64 "\n", name, who->workers, contest->load,
            contest->shape, figure, unit, checksum);
     fflush(stdout);
     if (contest->csv != NULL) {
         fprintf(contest->csv, "%s,%u,%s,%s,%.6g,%s,%016" PRIx64 "\n", name, who->workers,
                 contest->load, contest->shape, figure, unit, checksum);
+    }
+}
+
+void contest_report_parts(struct contest *contest, const struct contestant *who, size_t things,
+                          const char *unit, uint64_t checksum)
+{
+    for (size_t i = 0; i < who->part_count; ++i) {
+        const double median = samples_median(&who->parts[i].samples);
+        char name[CONTEST_UNIT_SIZE];
+
+        snprintf(name, sizeof name, "%s %s", unit, who->parts[i].name);
+        if (median > 0) {
+            contest_report(contest, who, median / (double)things, name, checksum);
+        }
     }
 }
 
@@ -215,9 +187,11 @@ void contest_report_medians(struct contest *contest, size_t things, const char *
         const struct contestant *const who = &contest->contestants[i];
 
         if (who->plays) {
-            const double figure = contest_median(who) / (double)things;
+            const double figure = samples_median(&who->samples) / (double)things;
+            const uint64_t checksum = contest_checksum(who, nodes);
 
-            contest_report(contest, who, figure, unit, contest_checksum(who, nodes));
+            contest_report(contest, who, figure, unit, checksum);
+            contest_report_parts(contest, who, things, unit, checksum);
         }
     }
 }
@@ -233,6 +207,14 @@ static bool is_same_figure(const struct contest_result *a, const struct contest_
     return is_same_case(a, b) && strcmp(a->unit, b->unit) == 0;
 }
 
+// Of two numbers of workers the first one is set against the second, not the other way about too.
+static bool is_to_compare(const struct contest_result *ours, const struct contest_result *other)
+{
+    const bool is_earlier = other->who->scheme == ours->who->scheme && other <= ours;
+
+    return !is_earlier && is_same_figure(ours, other) && other->figure > 0;
+}
+
 // One line for each figure of espalier's, with its ratio to every other contestant's.
 static void print_ratios(const struct contest *contest, const struct contest_result *ours)
 {
@@ -241,11 +223,11 @@ static void print_ratios(const struct contest *contest, const struct contest_res
     for (size_t i = 0; i < contest->result_count; ++i) {
         const struct contest_result *const other = &contest->results[i];
 
-        if (other == ours || !is_same_figure(ours, other) || other->figure <= 0) {
+        if (!is_to_compare(ours, other)) {
             continue;
         }
         if (!is_begun) {
-            printf("ratio  %-9s %-20s %-18s", ours->load, ours->shape, ours->unit);
+            printf("ratio  %-9s %-20s %-20s", ours->load, ours->shape, ours->unit);
         }
         printf("  %s:%u/%s:%u %.3f", ours->who->scheme->name, ours->who->workers,
                other->who->scheme->name, other->who->workers, ours->figure / other->figure);

@@ -4,30 +4,42 @@
 #ifndef ESPALIER_BENCH_CONTEST_H
 #define ESPALIER_BENCH_CONTEST_H
 
+#include "bench/samples.h"
 #include "bench/schemes/scheme.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+/// Part of a frame that a scheme tells apart, over all timed frames of the case at hand.
+struct contest_part {
+    const char *name;
+    struct samples samples;
+};
+
 /// A scheme with a number of workers, and what it did in the case at hand.
 struct contestant {
     const struct scheme *scheme;
     unsigned workers;
-    bool plays;                 ///< In the case at hand.
-    struct scheme_world *world; ///< NULL between cases.
-    double *samples;            ///< [sample_count] nanoseconds of each timed frame.
-    size_t sample_count;
+    bool is_second;                               ///< Plays only loads that make work for threads.
+    bool plays;                                   ///< In the case at hand.
+    struct scheme_world *world;                   ///< NULL between cases.
+    struct samples samples;                       ///< Of each timed frame.
+    struct contest_part parts[SCHEME_PART_LIMIT]; ///< [part_count]
+    size_t part_count;
     unsigned frame;    ///< Frames played in the case at hand.
     uint64_t readings; ///< Checksum of what was read in passing, begun anew in each case.
 };
+
+/// Bytes of a unit's name, with the zero at its end.
+#define CONTEST_UNIT_SIZE 32
 
 /// A figure of one contestant.
 struct contest_result {
     const struct contestant *who;
     const char *load;
     const char *shape;
-    const char *unit;
+    char unit[CONTEST_UNIT_SIZE];
     double figure;
     uint64_t checksum;
 };
@@ -77,22 +89,17 @@ unsigned contest_frames(const struct contest_plan *plan);
 void contest_alternate(struct contest *contest, const struct contest_plan *plan,
                        const struct contest_steps *steps, void *load);
 
-/// Keep one timed sample.
-void contest_sample(struct contestant *who, double nanoseconds);
-/// Return the middle sample, the mean of the middle two; 0 where there are none.
-double contest_median(const struct contestant *who);
-/// Return the sample that is at least as long as 99 in 100.
-double contest_p99(const struct contestant *who);
-
 /// Return the checksum of the readings, if any, and of the worlds of the forest's nodes.
 uint64_t contest_checksum(const struct contestant *who, size_t nodes);
 /// Print a result line and keep it for the ratios and the comparison.
 void contest_report(struct contest *contest, const struct contestant *who, double figure,
                     const char *unit, uint64_t checksum);
-/// Report everyone's median divided by a number of things done in each frame.
+/// Report the median of each part that a contestant tells apart, divided by a number of things
+/// done in each frame. A part is called by the unit and its name; one that took no time was not
+/// measured, and is left out.
+void contest_report_parts(struct contest *contest, const struct contestant *who, size_t things,
+                          const char *unit, uint64_t checksum);
+/// Report everyone's median, and those of parts, divided by a number of things done in each frame.
 void contest_report_medians(struct contest *contest, size_t things, const char *unit, size_t nodes);
-
-/// Return nanoseconds on a clock that only goes forward.
-double contest_now(void);
 
 #endif

@@ -9,14 +9,15 @@
 #include <string.h>
 
 static const struct load *const loads[] = {
-    &load_full,     &load_every, &load_sparse,  &load_midframe, &load_spawn,
-    &load_reparent, &load_giant, &load_readers, &load_build,    &load_memory,
+    &load_full,   &load_every, &load_sparse,  &load_midframe, &load_spawn,  &load_reparent,
+    &load_battle, &load_giant, &load_readers, &load_build,    &load_memory,
 };
 
 static const struct scheme *const schemes[] = {
     &scheme_flat,
     &scheme_linked,
     &scheme_espalier,
+    &scheme_onebyone,
 };
 
 enum { load_count = CASE_COUNT(loads), scheme_count = CASE_COUNT(schemes) };
@@ -72,7 +73,15 @@ static bool names_are_known(const char *list, const char *kind,
     return true;
 }
 
-// A scheme enters once for each number of workers it can use; one thread at least.
+static void enter_one(struct contest *contest, const struct scheme *scheme, unsigned workers,
+                      bool is_second)
+{
+    contest->contestants[contest->count++] =
+        (struct contestant){.scheme = scheme, .workers = workers, .is_second = is_second};
+}
+
+// A scheme enters once for each number of workers it can use; one thread at least. Where nobody has
+// named any, it enters with one, and with two for the loads that make work for threads.
 static void enter(struct contest *contest, const struct scheme *scheme,
                   const struct options *options)
 {
@@ -81,14 +90,15 @@ static void enter(struct contest *contest, const struct scheme *scheme,
 
     for (size_t i = 0; i < options->worker_count; ++i) {
         if (options->workers[i] <= limit) {
-            contest->contestants[contest->count++] =
-                (struct contestant){.scheme = scheme, .workers = options->workers[i]};
+            enter_one(contest, scheme, options->workers[i], false);
             has_entered = true;
         }
     }
     if (!has_entered) {
-        contest->contestants[contest->count++] =
-            (struct contestant){.scheme = scheme, .workers = 1};
+        enter_one(contest, scheme, 1, false);
+    }
+    if (options->worker_count == 0 && limit > 1) {
+        enter_one(contest, scheme, 2, true);
     }
 }
 
@@ -98,8 +108,10 @@ static void run_case(struct contest *contest, const struct load *load, const str
 
     contest_begin(contest, load->name, at->name);
     for (size_t i = 0; i < contest->count; ++i) {
-        contest->contestants[i].plays = load->is_for(contest->contestants[i].scheme, at);
-        has_players = has_players || contest->contestants[i].plays;
+        struct contestant *const who = &contest->contestants[i];
+
+        who->plays = load->is_for(who->scheme, at) && (load->is_threaded || !who->is_second);
+        has_players = has_players || who->plays;
     }
     if (has_players) {
         load->run(contest, at);

@@ -18,7 +18,8 @@ void options_help(void)
         "  --load L,...     loads to run, by name (all)\n"
         "  --scheme S,...   schemes to run, by name (all)\n"
         "  --shape TEXT     only shapes whose name contains TEXT\n"
-        "  --workers N,...  threads of the schemes that can use them (1)\n"
+        "  --workers N,...  threads of the schemes that can use them (1; in spawn, reparent and\n"
+        "                   battle 1 and 2)\n"
         "  --short          only the short course\n"
         "  --csv FILE       write the results to FILE too\n"
         "  --list           print the loads with their shapes, and the schemes\n"
@@ -114,7 +115,7 @@ bool options_read(struct options *out, int argc, char **argv)
     };
     int letter;
 
-    *out = (struct options){.workers = {1}, .worker_count = 1};
+    *out = (struct options){0};
     while ((letter = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (!read_option(out, letter)) {
             return false;

@@ -14,8 +14,9 @@ struct options {
     const char *schemes;                 ///< Names with commas between; NULL: all.
     const char *shape;                   ///< Part of the names of the shapes to run; NULL: all.
     const char *csv;                     ///< File to write; NULL: none.
-    unsigned workers[WORKER_LIST_LIMIT]; ///< [worker_count] at least one.
-    size_t worker_count;
+    unsigned workers[WORKER_LIST_LIMIT]; ///< [worker_count]
+
+    size_t worker_count; ///< 0: nobody has named any.
     bool is_short;
     bool wants_list;
     bool wants_help;

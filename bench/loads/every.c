@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Load `every`: every node gets a new local, as one batch in order of its number; then all worlds are
-// current.
+// Load `every`: every node gets a new local, as one batch in order of its number; then all worlds
+// are current.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -71,4 +71,5 @@ static const struct load_case cases[] = {
 
 const struct load load_every = {
     "every", "every node gets a new local, as one batch", cases, CASE_COUNT(cases), is_for, run,
+    false,
 };

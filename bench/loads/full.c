@@ -68,5 +68,5 @@ static const struct load_case cases[] = {
 };
 
 const struct load load_full = {
-    "full", "every root gets a new local", cases, CASE_COUNT(cases), is_for, run,
+    "full", "every root gets a new local", cases, CASE_COUNT(cases), is_for, run, false,
 };

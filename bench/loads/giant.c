@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Load `giant`: one hierarchy of a million nodes, edited one node at a time, at once: a random leaf
-// is detached, and attached under another node. Beside it what a propagation of that hierarchy
-// costs, since an edit is to be small against that.
+// is detached, and attached under another node. Beside it the same through commands, each played
+// alone, and what a propagation of that hierarchy costs, since an edit is to be small against that.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -44,6 +44,19 @@ static void play_edits(void *load, struct contestant *who)
     who->scheme->regraft(who->world, state->moves, state->count);
 }
 
+// Whoever has no commands edits at once here too, for comparison.
+static void play_commands(void *load, struct contestant *who)
+{
+    const struct giant_state *const state = load;
+    const struct scheme *const scheme = who->scheme;
+
+    if (scheme->regraft_played != NULL) {
+        scheme->regraft_played(who->world, state->moves, state->count);
+    } else {
+        scheme->regraft(who->world, state->moves, state->count);
+    }
+}
+
 static void prepare_pass(void *load, struct contestant *who)
 {
     struct giant_state *const state = load;
@@ -60,40 +73,62 @@ static void play_pass(void *load, struct contestant *who)
     who->scheme->write(who->world, &state->root, 1);
 }
 
-static bool is_for(const struct scheme *scheme, const struct load_case *at)
+/// What a frame does to the hierarchy.
+struct kind {
+    struct contest_steps steps;
+    size_t things; ///< Done for each move of a frame, or in a frame without moves, times 1000:
+                   ///< figures are microseconds.
+    const char *unit;
+    bool is_for_variants;
+};
+
+static const struct kind edits = {{prepare_edits, play_edits, NULL}, 2000, "us/edit", false};
+static const struct kind commands = {{prepare_edits, play_commands, NULL}, 2000, "us/edit", true};
+static const struct kind propagation = {
+    {prepare_pass, play_pass, NULL}, 1000, "us/propagation", false};
+
+static const struct load_case cases[] = {
+    {"star-edits", {1, NODES, NODES}, 8, true},
+    {"star-commands", {1, NODES, NODES}, 1, true},
+    {"star-propagation", {1, NODES, NODES}, 0, true},
+    {"fan10-edits", {1, NODES, 10}, 8, true},
+    {"fan10-commands", {1, NODES, 10}, 1, true},
+    {"fan10-propagation", {1, NODES, 10}, 0, true},
+};
+
+static const struct kind *kind_of(const struct load_case *at)
 {
-    (void)at;
-    return scheme->regraft != NULL;
+    static const struct kind *const kinds[] = {&edits, &commands, &propagation,
+                                               &edits, &commands, &propagation};
+
+    _Static_assert(CASE_COUNT(kinds) == CASE_COUNT(cases), "each case has its kind");
+    return kinds[at - cases];
 }
 
-// A case with moves is timed by the edit, two of them a move; one without by the propagation.
+static bool is_for(const struct scheme *scheme, const struct load_case *at)
+{
+    return scheme->regraft != NULL && (!scheme->is_variant || kind_of(at)->is_for_variants);
+}
+
 static void run(struct contest *contest, const struct load_case *at)
 {
     struct forest forest = forest_create(at->shape);
-    const bool edits = at->amount != 0;
+    const struct kind *const kind = kind_of(at);
     const struct contest_plan plan = {.lead_in = 1, .turns = 7, .warm = 1, .timed = 5};
-    const struct contest_steps steps = {edits ? prepare_edits : prepare_pass,
-                                        edits ? play_edits : play_pass, NULL};
     struct giant_state state = {.forest = &forest,
                                 .count = at->amount,
                                 .inner = count_inner(&forest),
                                 .moves = block_new(at->amount + 1, sizeof(struct scheme_move))};
 
     contest_build(contest, &forest);
-    contest_alternate(contest, &plan, &steps, &state);
-    contest_report_medians(contest, edits ? 2000 * (size_t)at->amount : 1000,
-                           edits ? "us/edit" : "us/propagation", forest.count);
+    contest_alternate(contest, &plan, &kind->steps, &state);
+    contest_report_medians(contest, kind->things * (at->amount > 0 ? at->amount : 1), kind->unit,
+                           forest.count);
     free(state.moves);
     forest_destroy(&forest);
 }
 
-static const struct load_case cases[] = {
-    {"star-edits", {1, NODES, NODES}, 8, true},
-    {"star-propagation", {1, NODES, NODES}, 0, true},
-    {"fan10-edits", {1, NODES, 10}, 8, true},
-    {"fan10-propagation", {1, NODES, 10}, 0, true},
-};
-
 const struct load load_giant = {
     "giant", "a leaf of a million leaves and comes back", cases, CASE_COUNT(cases), is_for, run,
+    false,
 };

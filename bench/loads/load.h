@@ -22,8 +22,10 @@ struct load {
     bool (*is_for)(const struct scheme *scheme, const struct load_case *at);
     /// Measure everyone who plays, between contest_begin() and contest_end(), and report.
     void (*run)(struct contest *contest, const struct load_case *at);
+    bool is_threaded; ///< Makes work for threads: where nobody names workers, for one and two.
 };
 
+extern const struct load load_battle;
 extern const struct load load_build;
 extern const struct load load_every;
 extern const struct load load_full;

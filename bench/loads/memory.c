@@ -32,5 +32,5 @@ static const struct load_case cases[] = {
 };
 
 const struct load load_memory = {
-    "memory", "bytes a node, all-in", cases, CASE_COUNT(cases), is_for, run,
+    "memory", "bytes a node, all-in", cases, CASE_COUNT(cases), is_for, run, false,
 };

@@ -82,4 +82,5 @@ static const struct load_case cases[] = {
 
 const struct load load_midframe = {
     "midframe", "write a node, read another of its tree", cases, CASE_COUNT(cases), is_for, run,
+    false,
 };

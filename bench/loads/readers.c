@@ -115,4 +115,5 @@ static const struct load_case cases[] = {
 
 const struct load load_readers = {
     "readers", "read world positions by query, by handle", cases, CASE_COUNT(cases), is_for, run,
+    false,
 };

@@ -128,5 +128,5 @@ static const struct load_case cases[] = {
 };
 
 const struct load load_reparent = {
-    "reparent", "k leaves move under other nodes", cases, CASE_COUNT(cases), is_for, run,
+    "reparent", "k leaves move under other nodes", cases, CASE_COUNT(cases), is_for, run, true,
 };

@@ -73,5 +73,5 @@ static const struct load_case cases[] = {
 };
 
 const struct load load_sparse = {
-    "sparse", "w random nodes get a new local", cases, CASE_COUNT(cases), is_for, run,
+    "sparse", "w random nodes get a new local", cases, CASE_COUNT(cases), is_for, run, false,
 };

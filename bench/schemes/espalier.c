@@ -1,113 +1,42 @@
 // SPDX-License-Identifier: MIT
 // Scheme `espalier`: the library through its public headers, as a user would write it. One worker
-// writes transforms at once; several record them and play. Structure always goes through commands.
-#include "bench/schemes/scheme.h"
-
-#include "bench/blocks.h"
-
-#include <espalier/espalier.h>
-
-#include <string.h>
-
-/// What the nodes of a spawned prefab carry besides their transform.
-struct payload {
-    uint32_t words[4];
-};
-
-struct scheme_world {
-    espl_world *world;
-    espl_executor executor;
-    uint32_t workers;
-    espl_entity *nodes; ///< [copies * tree_size] entities by number, once the copies are walked.
-    espl_entity *roots; ///< [copies] of copies that nobody has walked yet, or NULL.
-    size_t copies, tree_size;
-    espl_commands *commands; ///< Of the frames: a lane for each worker. NULL before the first.
-    espl_entity prefab;
-    espl_entity *pending; ///< [pending_capacity] prefabs recorded in the frame at hand.
-    size_t pending_capacity;
-    espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
-    espl_transform *batch_values; ///< [batch_capacity]
-    size_t batch_capacity;
-};
-
-/// Records items [begin, end) of a frame in one lane.
-typedef void (*record_lane)(espl_recorder *recorder, const struct scheme_world *world,
-                            const void *frame, size_t begin, size_t end);
+// writes transforms at once; several record them and play. Structure goes through commands: see
+// espalier_frames.c, and for its variant `onebyone`, which does without.
+#include "bench/schemes/espalier.h"
 
 /// A recording over all lanes.
 struct lanes {
     const struct scheme_world *world;
     espl_commands *commands;
-    record_lane record;
+    lane_work work;
     const void *frame;
     size_t count;
 };
 
-static void must(espl_status status, const char *call)
-{
-    if (status != ESPL_OK) {
-        course_fail(call, espl_status_text(status));
-    }
-}
-
-static scheme_handle handle_from(espl_entity entity)
-{
-    return (uint64_t)entity.generation << 32 | entity.index;
-}
-
-static espl_entity entity_from(scheme_handle handle)
-{
-    return (espl_entity){(uint32_t)handle, (uint32_t)(handle >> 32)};
-}
-
-static espl_transform transform_from(const struct pose *pose)
-{
-    const float *const r = pose->rotation;
-    const float *const p = pose->position;
-
-    return (espl_transform){
-        {r[0], r[1], r[2], r[3]}, {p[0], p[1], p[2]}, pose->scale, {1, 1, 1}, 0};
-}
-
-static struct pose pose_from(const espl_transform *transform)
-{
-    const float *const r = transform->rotation;
-    const float *const p = transform->position;
-
-    return (struct pose){{r[0], r[1], r[2], r[3]}, {p[0], p[1], p[2]}, transform->scale};
-}
-
-static struct pose world_of(const struct scheme_world *world, espl_entity entity)
-{
-    espl_transform transform;
-
-    must(espl_get_world(world->world, entity, &transform), "espl_get_world");
-    return pose_from(&transform);
-}
-
-// Equal shares, in the order of the lanes, so that playback has the order of the items.
 static void record_share(void *argument, size_t lane)
 {
     const struct lanes *const all = argument;
     const size_t workers = all->world->workers;
     espl_recorder *const recorder = espl_commands_recorder(all->commands, (uint32_t)lane);
 
-    all->record(recorder, all->world, all->frame, all->count * lane / workers,
-                all->count * (lane + 1) / workers);
+    all->work(recorder, all->world, all->frame, all->count * lane / workers,
+              all->count * (lane + 1) / workers);
 }
 
-static void record_lanes(struct lanes *all)
+void espalier_record(const struct scheme_world *world, espl_commands *commands, lane_work work,
+                     const void *frame, size_t count)
 {
-    const espl_executor *const executor = &all->world->executor;
+    const espl_executor *const executor = &world->executor;
+    struct lanes all = {world, commands, work, frame, count};
 
     if (executor->parallel_for == NULL) {
-        record_share(all, 0);
+        record_share(&all, 0);
         return;
     }
-    executor->parallel_for(executor->context, record_share, all, all->world->workers);
+    executor->parallel_for(executor->context, record_share, &all, world->workers);
 }
 
-static void play(const struct scheme_world *world, espl_commands *commands)
+espl_report espalier_play(const struct scheme_world *world, espl_commands *commands)
 {
     espl_report report;
 
@@ -115,6 +44,7 @@ static void play(const struct scheme_world *world, espl_commands *commands)
     if (report.refused > 0) {
         course_fail("espl_play", "a command was refused");
     }
+    return report;
 }
 
 static espl_commands *commands_new(const struct scheme_world *world)
@@ -125,8 +55,7 @@ static espl_commands *commands_new(const struct scheme_world *world)
     return commands;
 }
 
-// Return the commands object of the frames, empty.
-static espl_commands *frame_commands(struct scheme_world *world)
+espl_commands *espalier_frame_commands(struct scheme_world *world)
 {
     if (world->commands == NULL) {
         world->commands = commands_new(world);
@@ -174,12 +103,6 @@ static void destroy(struct scheme_world *world)
     free(world);
 }
 
-static espl_attach_options keep_local_options(void)
-{
-    return (espl_attach_options){
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
-}
-
 /// Entities and where they belong.
 struct planting {
     const struct forest *forest;
@@ -207,16 +130,15 @@ static void record_planting(espl_recorder *recorder, const struct scheme_world *
     }
 }
 
-// Give entities their locals and parents. The commands are not kept: no frame is as large.
-static void plant(const struct scheme_world *world, const struct forest *forest,
-                  const espl_entity *entities)
+// The commands are not kept: no frame is as large.
+void espalier_plant(const struct scheme_world *world, const struct forest *forest,
+                    const espl_entity *entities)
 {
     const struct planting planting = {forest, entities};
     espl_commands *const commands = commands_new(world);
-    struct lanes all = {world, commands, record_planting, &planting, forest->count};
 
-    record_lanes(&all);
-    play(world, commands);
+    espalier_record(world, commands, record_planting, &planting, forest->count);
+    (void)espalier_play(world, commands);
     espl_commands_destroy(commands);
 }
 
@@ -226,7 +148,7 @@ static struct scheme_world *create(const struct forest *forest, unsigned workers
     const espl_component placement = ESPL_PLACEMENT;
 
     must(espl_create(world->world, &placement, 1, forest->count, world->nodes), "espl_create");
-    plant(world, forest, world->nodes);
+    espalier_plant(world, forest, world->nodes);
     return world;
 }
 
@@ -251,8 +173,7 @@ static void record_copies(espl_recorder *recorder, const struct scheme_world *wo
     }
 }
 
-// Replace pending handles by the entities they became.
-static void resolve(const espl_commands *commands, espl_entity *entities, size_t count)
+void espalier_resolve(const espl_commands *commands, espl_entity *entities, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         must(espl_commands_resolve(commands, entities[i], &entities[i]), "espl_commands_resolve");
@@ -267,15 +188,14 @@ static struct scheme_world *create_copies(const struct forest *tree, const struc
     const espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB};
 
     must(espl_create(world->world, components, 2, tree->count, prefab), "espl_create");
-    plant(world, tree, prefab);
+    espalier_plant(world, tree, prefab);
 
     world->roots = block_new(copies, sizeof *world->roots);
     espl_commands *const commands = commands_new(world);
     const struct copying copying = {prefab[0], root_locals, world->roots};
-    struct lanes all = {world, commands, record_copies, &copying, copies};
-    record_lanes(&all);
-    play(world, commands);
-    resolve(commands, world->roots, copies);
+    espalier_record(world, commands, record_copies, &copying, copies);
+    (void)espalier_play(world, commands);
+    espalier_resolve(commands, world->roots, copies);
     espl_commands_destroy(commands);
     free(prefab);
     return world;
@@ -320,8 +240,13 @@ static void copy_worlds(struct scheme_world *world, struct pose *out, size_t cou
 {
     walk_copies(world);
     for (size_t i = 0; i < count; ++i) {
-        out[i] = world_of(world, world->nodes[i]);
+        out[i] = entity_world(world, world->nodes[i]);
     }
+}
+
+static struct pose world_of(struct scheme_world *world, scheme_handle node)
+{
+    return entity_world(world, entity_from(node));
 }
 
 static size_t count_bytes(const struct scheme_world *world)
@@ -357,10 +282,10 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
                          size_t count)
 {
     if (world->workers > 1) {
-        struct lanes all = {world, frame_commands(world), record_writes, writes, count};
+        espl_commands *const commands = espalier_frame_commands(world);
 
-        record_lanes(&all);
-        play(world, all.commands);
+        espalier_record(world, commands, record_writes, writes, count);
+        (void)espalier_play(world, commands);
         return;
     }
 
@@ -369,8 +294,9 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
     }
 }
 
-// A user has entities and transforms in arrays of their own; filling them is part of the frame here.
-static void write_batch(struct scheme_world *world, const struct scheme_write *writes, size_t count)
+// A user has entities and transforms in arrays of their own; filling them is part of a frame here.
+void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
+                          size_t count)
 {
     if (world->batch_capacity < count) {
         free(world->batch_entities);
@@ -393,124 +319,7 @@ static void probe(struct scheme_world *world, const struct scheme_probe *probes,
 {
     for (size_t i = 0; i < count; ++i) {
         write_one(world, probes[i].written, &probes[i].local);
-        out[i] = world_of(world, entity_from(probes[i].read));
-    }
-}
-
-// The nodes of the prefab carry a component besides, as those of a game would.
-static void make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE])
-{
-    const espl_component_def def = {
-        .name = "payload", .size = sizeof(struct payload), .alignment = _Alignof(struct payload)};
-    espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB, 0};
-    espl_entity entities[PREFAB_SIZE];
-    uint32_t parents[PREFAB_SIZE] = {NO_NODE, 0, 0};
-    struct pose own_locals[PREFAB_SIZE];
-    const struct forest forest = {.count = PREFAB_SIZE, .parents = parents, .locals = own_locals};
-
-    must(espl_component_register(world->world, &def, &components[2]), "espl_component_register");
-    must(espl_create(world->world, components, 3, PREFAB_SIZE, entities), "espl_create");
-    memcpy(own_locals, locals, sizeof own_locals);
-    plant(world, &forest, entities);
-    world->prefab = entities[0];
-}
-
-static void record_deaths(espl_recorder *recorder, const struct scheme_world *world,
-                          const void *frame, size_t begin, size_t end)
-{
-    const struct scheme_spawn_frame *const spawning = frame;
-
-    (void)world;
-    for (size_t i = begin; i < end; ++i) {
-        must(espl_record_destroy(recorder, 0, entity_from(spawning->doomed[i])),
-             "espl_record_destroy");
-    }
-}
-
-static void record_births(espl_recorder *recorder, const struct scheme_world *world,
-                          const void *frame, size_t begin, size_t end)
-{
-    const struct scheme_spawn_frame *const spawning = frame;
-    espl_instance_def def = {.source = world->prefab, .place = ESPL_PLACE_LOCAL};
-
-    for (size_t i = begin; i < end; ++i) {
-        def.parent = entity_from(spawning->spawns[i].parent);
-        def.transform = transform_from(&spawning->spawns[i].local);
-        must(espl_record_instantiate(recorder, 0, &def, 1, &world->pending[i]),
-             "espl_record_instantiate");
-    }
-}
-
-static void pending_reserve(struct scheme_world *world, size_t count)
-{
-    if (world->pending_capacity < count) {
-        free(world->pending);
-        world->pending = block_new(count, sizeof *world->pending);
-        world->pending_capacity = count;
-    }
-}
-
-static void spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame)
-{
-    espl_commands *const commands = frame_commands(world);
-    struct lanes deaths = {world, commands, record_deaths, frame, frame->doomed_count};
-    struct lanes births = {world, commands, record_births, frame, frame->spawn_count};
-
-    pending_reserve(world, frame->spawn_count);
-    record_lanes(&deaths);
-    record_lanes(&births);
-    play(world, commands);
-
-    resolve(commands, world->pending, frame->spawn_count);
-    for (size_t i = 0; i < frame->spawn_count; ++i) {
-        frame->made[i] = handle_from(world->pending[i]);
-    }
-}
-
-static void spawn_worlds(struct scheme_world *world, scheme_handle made,
-                         struct pose out[PREFAB_SIZE])
-{
-    espl_entity child = espl_get_first_child(world->world, entity_from(made));
-
-    out[0] = world_of(world, entity_from(made));
-    for (int i = 1; i < PREFAB_SIZE; ++i) {
-        out[i] = world_of(world, child);
-        child = espl_get_next_sibling(world->world, child);
-    }
-}
-
-static void record_moves(espl_recorder *recorder, const struct scheme_world *world,
-                         const void *frame, size_t begin, size_t end)
-{
-    const struct scheme_move *const moves = frame;
-    const espl_attach_options keep_local = keep_local_options();
-
-    (void)world;
-    for (size_t i = begin; i < end; ++i) {
-        must(espl_record_attach(recorder, 0, entity_from(moves[i].leaf),
-                                entity_from(moves[i].parent), &keep_local),
-             "espl_record_attach");
-    }
-}
-
-static void reparent(struct scheme_world *world, const struct scheme_move *moves, size_t count)
-{
-    struct lanes all = {world, frame_commands(world), record_moves, moves, count};
-
-    record_lanes(&all);
-    play(world, all.commands);
-}
-
-static void regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count)
-{
-    const espl_attach_options keep_local = keep_local_options();
-
-    for (size_t i = 0; i < count; ++i) {
-        const espl_entity leaf = entity_from(moves[i].leaf);
-
-        must(espl_detach(world->world, leaf, ESPL_STAY_LOCAL), "espl_detach");
-        must(espl_attach(world->world, leaf, entity_from(moves[i].parent), &keep_local),
-             "espl_attach");
+        out[i] = entity_world(world, entity_from(probes[i].read));
     }
 }
 
@@ -564,15 +373,36 @@ const struct scheme scheme_espalier = {
     .destroy = destroy,
     .handle_of = handle_of,
     .copy_worlds = copy_worlds,
+    .world_of = world_of,
     .bytes = count_bytes,
     .write = write_locals,
-    .write_batch = write_batch,
+    .write_batch = espalier_write_batch,
     .probe = probe,
-    .make_prefab = make_prefab,
-    .spawn = spawn,
-    .spawn_worlds = spawn_worlds,
-    .reparent = reparent,
-    .regraft = regraft,
+    .make_prefab = espalier_make_prefab,
+    .spawn = espalier_spawn,
+    .spawn_worlds = espalier_spawn_worlds,
+    .battle = espalier_battle,
+    .reparent = espalier_reparent,
+    .regraft = espalier_regraft,
+    .regraft_played = espalier_regraft_played,
+    .split = espalier_split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
+};
+
+// One thread: an immediate call of structure is done by the thread that calls.
+const struct scheme scheme_onebyone = {
+    .name = "onebyone",
+    .summary = "the library, structure through one immediate call after the other",
+    .is_variant = true,
+    .create = create,
+    .destroy = destroy,
+    .handle_of = handle_of,
+    .copy_worlds = copy_worlds,
+    .world_of = world_of,
+    .make_prefab = espalier_make_prefab,
+    .spawn_worlds = espalier_spawn_worlds,
+    .battle = espalier_battle_one_by_one,
+    .regraft = espalier_regraft,
+    .split = espalier_split,
 };

@@ -6,6 +6,7 @@
 #include "bench/schemes/scheme.h"
 
 #include "bench/blocks.h"
+#include "bench/clock.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct scheme_world {
     uint32_t *previous_siblings;
 
     struct pose prefab[PREFAB_SIZE];
+    double structure; ///< Nanoseconds that structure took in the last frame of `battle`.
 };
 
 enum { node_bytes = 2 * sizeof(struct pose) + 4 * sizeof(uint32_t) };
@@ -259,6 +261,11 @@ static void copy_worlds(struct scheme_world *world, struct pose *out, size_t cou
     memcpy(out, world->worlds, count * sizeof(struct pose));
 }
 
+static struct pose world_of(struct scheme_world *world, scheme_handle node)
+{
+    return world->worlds[node];
+}
+
 static size_t count_bytes(const struct scheme_world *world)
 {
     return sizeof *world + (size_t)world->capacity * node_bytes;
@@ -292,14 +299,18 @@ static void make_prefab(struct scheme_world *world, const struct pose locals[PRE
     memcpy(world->prefab, locals, sizeof world->prefab);
 }
 
-static uint32_t spawn_one(struct scheme_world *world, const struct scheme_spawn *spawn)
+// Make the prefab's first nodes, so many of them, under a parent or NO_NODE.
+static uint32_t spawn_one(struct scheme_world *world, const struct pose *local, uint32_t parent,
+                          int size)
 {
-    const uint32_t first = node_new(world, &spawn->local);
+    const uint32_t first = node_new(world, local);
 
-    for (int i = PREFAB_SIZE; --i > 0;) {
+    for (int i = size; --i > 0;) {
         link_first(world, node_new(world, &world->prefab[i]), first);
     }
-    link_first(world, first, (uint32_t)spawn->parent);
+    if (parent != NO_NODE) {
+        link_first(world, first, parent);
+    }
     propagate(world, first);
     return first;
 }
@@ -311,8 +322,51 @@ static void spawn(struct scheme_world *world, const struct scheme_spawn_frame *f
         destroy_subtree(world, (uint32_t)frame->doomed[i]);
     }
     for (size_t i = 0; i < frame->spawn_count; ++i) {
-        frame->made[i] = spawn_one(world, &frame->spawns[i]);
+        const struct scheme_spawn *const one = &frame->spawns[i];
+
+        frame->made[i] = spawn_one(world, &one->local, (uint32_t)one->parent, PREFAB_SIZE);
     }
+}
+
+static void aim(const struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    for (size_t i = 0; i < frame->shot_count; ++i) {
+        struct scheme_shot *const shot = &frame->shots[i];
+
+        memcpy(shot->bullet.position, world->worlds[shot->gun].position,
+               sizeof shot->bullet.position);
+    }
+}
+
+static void shoot(struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    for (size_t i = 0; i < frame->shot_count; ++i) {
+        const struct scheme_shot *const shot = &frame->shots[i];
+        const int size = shot->is_large ? PREFAB_SIZE : 1;
+
+        frame->effects_made[i] = spawn_one(world, &shot->effect, (uint32_t)shot->gun, size);
+        frame->bullets_made[i] = spawn_one(world, &shot->bullet, NO_NODE, 1);
+    }
+}
+
+static void battle(struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    aim(world, frame);
+    write_locals(world, frame->ships, frame->ship_count);
+    write_locals(world, frame->bullets, frame->bullet_count);
+
+    const double before = clock_now();
+    for (size_t i = 0; i < frame->doomed_count; ++i) {
+        destroy_subtree(world, (uint32_t)frame->doomed[i]);
+    }
+    shoot(world, frame);
+    world->structure = clock_now() - before;
+}
+
+static size_t split(const struct scheme_world *world, struct scheme_part *out)
+{
+    out[0] = (struct scheme_part){"structure", world->structure};
+    return 1;
 }
 
 static void spawn_worlds(struct scheme_world *world, scheme_handle made,
@@ -396,14 +450,17 @@ const struct scheme scheme_linked = {
     .destroy = destroy,
     .handle_of = handle_of,
     .copy_worlds = copy_worlds,
+    .world_of = world_of,
     .bytes = count_bytes,
     .write = write_locals,
     .probe = probe,
     .make_prefab = make_prefab,
     .spawn = spawn,
     .spawn_worlds = spawn_worlds,
+    .battle = battle,
     .reparent = reparent,
     .regraft = regraft,
+    .split = split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
 };

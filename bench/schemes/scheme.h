@@ -14,7 +14,7 @@
 /// clock starts: a user of a scheme holds handles, not numbers.
 typedef uint64_t scheme_handle;
 
-/// Nodes of the prefab that the load `spawn` makes: a node with two children.
+/// Nodes of the prefab that the loads `spawn` and `battle` make: a node with two children.
 #define PREFAB_SIZE 3
 
 /// All nodes and what a scheme keeps about them. Each scheme's own struct.
@@ -55,6 +55,39 @@ struct scheme_move {
     scheme_handle parent;
 };
 
+/// A gun fires: an effect appears under it, and a bullet without a parent where the gun is.
+struct scheme_shot {
+    scheme_handle gun;
+    struct pose effect; ///< Local of the effect's first node.
+    struct pose bullet; ///< World of the bullet. Out: its position, which is that of the gun before
+                        ///< anything moves; the rest is given.
+    bool is_large;      ///< The effect is a prefab, otherwise its first node alone.
+};
+
+/// One frame of the load `battle`: guns are read, then ships and bullets move, then the doomed go
+/// and the shots appear.
+struct scheme_battle_frame {
+    const struct scheme_write *ships; ///< [ship_count] roots.
+    size_t ship_count;
+    const struct scheme_write *bullets; ///< [bullet_count]
+    size_t bullet_count;
+    const scheme_handle *doomed; ///< [doomed_count] effects, by their first nodes, and bullets.
+    size_t doomed_count;
+    struct scheme_shot *shots; ///< [shot_count]
+    size_t shot_count;
+    scheme_handle *effects_made; ///< [shot_count] out: first nodes.
+    scheme_handle *bullets_made; ///< [shot_count] out
+};
+
+/// Most parts of a frame that a scheme tells apart.
+#define SCHEME_PART_LIMIT 16
+
+/// Part of a frame, and the time it took.
+struct scheme_part {
+    const char *name;   ///< One word, never released.
+    double nanoseconds; ///< 0: not measured.
+};
+
 /// One way to keep transform hierarchies. After every call that writes, all worlds are current as
 /// far as `copy_worlds` and the readers can tell. A call may be NULL where the scheme has no
 /// affordable way to do it: it then sits that load out. No call can fail: a scheme that cannot go
@@ -63,6 +96,7 @@ struct scheme {
     const char *name;
     const char *summary; ///< One line for --list.
     bool is_deferred;    ///< A read in the middle of a frame costs a propagation of everything.
+    bool is_variant;     ///< Of another scheme: only for loads that set one against the other.
 
     /// Return the most workers it can use; NULL: 1.
     unsigned (*worker_limit)(void);
@@ -78,6 +112,8 @@ struct scheme {
     scheme_handle (*handle_of)(struct scheme_world *world, uint32_t node);
     /// Copy out the worlds of the forest's nodes, the first count by number. [count] out.
     void (*copy_worlds)(struct scheme_world *world, struct pose *out, size_t count);
+    /// Return the world of any node.
+    struct pose (*world_of)(struct scheme_world *world, scheme_handle node);
     /// Return the bytes allocated for nodes, all-in.
     size_t (*bytes)(const struct scheme_world *world);
 
@@ -94,6 +130,8 @@ struct scheme {
     void (*make_prefab)(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);
     /// Carry one frame out; then all worlds are current.
     void (*spawn)(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+    /// Carry one frame of `battle` out; then all worlds are current.
+    void (*battle)(struct scheme_world *world, const struct scheme_battle_frame *frame);
     /// Copy out the worlds of one prefab made.
     void (*spawn_worlds)(struct scheme_world *world, scheme_handle made,
                          struct pose out[PREFAB_SIZE]);
@@ -103,6 +141,14 @@ struct scheme {
 
     /// Detach leaves and attach them, in order, each at once: a leaf stands by itself in between.
     void (*regraft)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+    /// The same, with each step recorded as a command and played alone.
+    void (*regraft_played)(struct scheme_world *world, const struct scheme_move *moves,
+                           size_t count);
+
+    /// Tell the parts of the last frame of structure, the same in every frame of a case; a part
+    /// called "structure" holds all that concerns structure in a frame that does other things too.
+    /// [SCHEME_PART_LIMIT] out. @return how many; NULL: it tells none.
+    size_t (*split)(const struct scheme_world *world, struct scheme_part *out);
 
     /// Add up the world positions of all nodes, in whatever order is cheapest.
     void (*sum_positions)(struct scheme_world *world, double sum[3]);
@@ -114,5 +160,6 @@ struct scheme {
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;
+extern const struct scheme scheme_onebyone;
 
 #endif

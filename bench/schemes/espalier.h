@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Inside of the scheme `espalier` and its variant: the world they share, and what their files call
+// of each other.
+#ifndef ESPALIER_BENCH_SCHEMES_ESPALIER_H
+#define ESPALIER_BENCH_SCHEMES_ESPALIER_H
+
+#include "bench/schemes/scheme.h"
+
+#include "bench/blocks.h"
+
+#include <espalier/espalier.h>
+
+/// Where the time of a frame of structure went, nanoseconds.
+struct frame_times {
+    double structure; ///< All that concerns structure, in a frame that does other things too.
+    double record;
+    double stages[ESPL_STAGE_COUNT];
+    double rest; ///< Of playback, beside its stages.
+    double resolve;
+};
+
+struct scheme_world {
+    espl_world *world;
+    espl_executor executor;
+    uint32_t workers;
+    espl_entity *nodes; ///< [copies * tree_size] entities by number, once the copies are walked.
+    espl_entity *roots; ///< [copies] of copies that nobody has walked yet, or NULL.
+    size_t copies, tree_size;
+    espl_commands *commands; ///< Of the frames: a lane for each worker. NULL before the first.
+    espl_entity prefab;
+    espl_entity single;   ///< Prefab of one node: small effects and bullets.
+    espl_entity *pending; ///< [pending_capacity] prefabs recorded in the frame at hand.
+    size_t pending_capacity;
+    espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
+    espl_transform *batch_values; ///< [batch_capacity]
+    size_t batch_capacity;
+    struct frame_times times; ///< Of the last frame of structure.
+};
+
+/// Does items [begin, end) of a frame, recording in one lane.
+typedef void (*lane_work)(espl_recorder *recorder, const struct scheme_world *world,
+                          const void *frame, size_t begin, size_t end);
+
+static inline void must(espl_status status, const char *call)
+{
+    if (status != ESPL_OK) {
+        course_fail(call, espl_status_text(status));
+    }
+}
+
+static inline scheme_handle handle_from(espl_entity entity)
+{
+    return (uint64_t)entity.generation << 32 | entity.index;
+}
+
+static inline espl_entity entity_from(scheme_handle handle)
+{
+    return (espl_entity){(uint32_t)handle, (uint32_t)(handle >> 32)};
+}
+
+static inline espl_transform transform_from(const struct pose *pose)
+{
+    const float *const r = pose->rotation;
+    const float *const p = pose->position;
+
+    return (espl_transform){
+        {r[0], r[1], r[2], r[3]}, {p[0], p[1], p[2]}, pose->scale, {1, 1, 1}, 0};
+}
+
+static inline struct pose pose_from(const espl_transform *transform)
+{
+    const float *const r = transform->rotation;
+    const float *const p = transform->position;
+
+    return (struct pose){{r[0], r[1], r[2], r[3]}, {p[0], p[1], p[2]}, transform->scale};
+}
+
+static inline struct pose entity_world(const struct scheme_world *world, espl_entity entity)
+{
+    espl_transform transform;
+
+    must(espl_get_world(world->world, entity, &transform), "espl_get_world");
+    return pose_from(&transform);
+}
+
+static inline espl_attach_options keep_local_options(void)
+{
+    return (espl_attach_options){
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+}
+
+/// Record items of a frame in the lanes of a commands object, equal shares in the order of the
+/// lanes, so that playback has the order of the items.
+void espalier_record(const struct scheme_world *world, espl_commands *commands, lane_work work,
+                     const void *frame, size_t count);
+/// Play; a refused command ends the program.
+espl_report espalier_play(const struct scheme_world *world, espl_commands *commands);
+/// Return the commands object of the frames, empty.
+espl_commands *espalier_frame_commands(struct scheme_world *world);
+/// Give entities their locals and parents.
+void espalier_plant(const struct scheme_world *world, const struct forest *forest,
+                    const espl_entity *entities);
+/// Replace pending handles by the entities they became.
+void espalier_resolve(const espl_commands *commands, espl_entity *entities, size_t count);
+
+// Calls of struct scheme.
+void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
+                          size_t count);
+void espalier_make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);
+void espalier_spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+void espalier_spawn_worlds(struct scheme_world *world, scheme_handle made,
+                           struct pose out[PREFAB_SIZE]);
+void espalier_battle(struct scheme_world *world, const struct scheme_battle_frame *frame);
+void espalier_battle_one_by_one(struct scheme_world *world,
+                                const struct scheme_battle_frame *frame);
+void espalier_reparent(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+void espalier_regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count);
+void espalier_regraft_played(struct scheme_world *world, const struct scheme_move *moves,
+                             size_t count);
+size_t espalier_split(const struct scheme_world *world, struct scheme_part *out);
+
+#endif

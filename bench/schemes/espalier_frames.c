@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: MIT
+// Frames of structure: through commands in the scheme `espalier`, through immediate calls in its
+// variant `onebyone`; and where their time goes.
+#include "bench/schemes/espalier.h"
+
+#include "bench/clock.h"
+
+#include <string.h>
+
+/// What the nodes of a spawned prefab carry besides their transform.
+struct payload {
+    uint32_t words[4];
+};
+
+size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
+{
+    const struct frame_times *const times = &world->times;
+    size_t count = 0;
+
+    _Static_assert(ESPL_STAGE_COUNT + 4 <= SCHEME_PART_LIMIT, "all parts are told");
+    out[count++] = (struct scheme_part){"structure", times->structure};
+    out[count++] = (struct scheme_part){"record", times->record};
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        out[count++] =
+            (struct scheme_part){espl_stage_name((espl_stage)stage), times->stages[stage]};
+    }
+    out[count++] = (struct scheme_part){"rest", times->rest};
+    out[count++] = (struct scheme_part){"resolve", times->resolve};
+    return count;
+}
+
+static void record(struct scheme_world *world, espl_commands *commands, lane_work work,
+                   const void *frame, size_t count)
+{
+    const double before = clock_now();
+
+    espalier_record(world, commands, work, frame, count);
+    world->times.record += clock_now() - before;
+}
+
+// A library that does not tell the time of its stages has no rest either.
+static void play(struct scheme_world *world, espl_commands *commands)
+{
+    const double before = clock_now();
+    const espl_report report = espalier_play(world, commands);
+    const double whole = clock_now() - before;
+    double told = 0;
+
+    for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
+        world->times.stages[stage] += (double)report.stage_ns[stage];
+        told += (double)report.stage_ns[stage];
+    }
+    world->times.rest += told > 0 ? whole - told : 0;
+}
+
+// Return the handles of what was recorded as pending.
+static void resolve(struct scheme_world *world, const espl_entity *pending, size_t count,
+                    scheme_handle *out)
+{
+    const double before = clock_now();
+
+    for (size_t i = 0; i < count; ++i) {
+        espl_entity entity;
+
+        must(espl_commands_resolve(world->commands, pending[i], &entity), "espl_commands_resolve");
+        out[i] = handle_from(entity);
+    }
+    world->times.resolve += clock_now() - before;
+}
+
+// The nodes of prefabs carry a component besides, as those of a game would.
+void espalier_make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE])
+{
+    const espl_component_def def = {
+        .name = "payload", .size = sizeof(struct payload), .alignment = _Alignof(struct payload)};
+    espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB, 0};
+    espl_entity entities[PREFAB_SIZE];
+    uint32_t parents[PREFAB_SIZE] = {NO_NODE, 0, 0};
+    struct pose own_locals[PREFAB_SIZE];
+    const struct forest forest = {.count = PREFAB_SIZE, .parents = parents, .locals = own_locals};
+
+    must(espl_component_register(world->world, &def, &components[2]), "espl_component_register");
+    must(espl_create(world->world, components, 3, PREFAB_SIZE, entities), "espl_create");
+    memcpy(own_locals, locals, sizeof own_locals);
+    espalier_plant(world, &forest, entities);
+    world->prefab = entities[0];
+    must(espl_create(world->world, components, 3, 1, &world->single), "espl_create");
+}
+
+static void record_deaths(espl_recorder *recorder, const struct scheme_world *world,
+                          const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_spawn_frame *const spawning = frame;
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        must(espl_record_destroy(recorder, 0, entity_from(spawning->doomed[i])),
+             "espl_record_destroy");
+    }
+}
+
+static void record_births(espl_recorder *recorder, const struct scheme_world *world,
+                          const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_spawn_frame *const spawning = frame;
+    espl_instance_def def = {.source = world->prefab, .place = ESPL_PLACE_LOCAL};
+
+    for (size_t i = begin; i < end; ++i) {
+        def.parent = entity_from(spawning->spawns[i].parent);
+        def.transform = transform_from(&spawning->spawns[i].local);
+        must(espl_record_instantiate(recorder, 0, &def, 1, &world->pending[i]),
+             "espl_record_instantiate");
+    }
+}
+
+static void pending_reserve(struct scheme_world *world, size_t count)
+{
+    if (world->pending_capacity < count) {
+        free(world->pending);
+        world->pending = block_new(count, sizeof *world->pending);
+        world->pending_capacity = count;
+    }
+}
+
+void espalier_spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame)
+{
+    espl_commands *const commands = espalier_frame_commands(world);
+
+    world->times = (struct frame_times){0};
+    pending_reserve(world, frame->spawn_count);
+    record(world, commands, record_deaths, frame, frame->doomed_count);
+    record(world, commands, record_births, frame, frame->spawn_count);
+    play(world, commands);
+    resolve(world, world->pending, frame->spawn_count, frame->made);
+}
+
+void espalier_spawn_worlds(struct scheme_world *world, scheme_handle made,
+                           struct pose out[PREFAB_SIZE])
+{
+    espl_entity child = espl_get_first_child(world->world, entity_from(made));
+
+    out[0] = entity_world(world, entity_from(made));
+    for (int i = 1; i < PREFAB_SIZE; ++i) {
+        out[i] = entity_world(world, child);
+        child = espl_get_next_sibling(world->world, child);
+    }
+}
+
+// Read where the guns are, from as many threads as there are lanes.
+static void aim(espl_recorder *recorder, const struct scheme_world *world, const void *frame,
+                size_t begin, size_t end)
+{
+    const struct scheme_battle_frame *const battle = frame;
+
+    (void)recorder;
+    for (size_t i = begin; i < end; ++i) {
+        struct scheme_shot *const shot = &battle->shots[i];
+
+        must(espl_get_world_position(world->world, entity_from(shot->gun), shot->bullet.position),
+             "espl_get_world_position");
+    }
+}
+
+static void record_doom(espl_recorder *recorder, const struct scheme_world *world,
+                        const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_battle_frame *const battle = frame;
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        must(espl_record_destroy(recorder, 0, entity_from(battle->doomed[i])),
+             "espl_record_destroy");
+    }
+}
+
+// Pending effects stand before pending bullets.
+static void record_shots(espl_recorder *recorder, const struct scheme_world *world,
+                         const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_battle_frame *const battle = frame;
+    espl_instance_def effect = {.place = ESPL_PLACE_LOCAL};
+    espl_instance_def bullet = {.source = world->single, .place = ESPL_PLACE_WORLD};
+
+    for (size_t i = begin; i < end; ++i) {
+        const struct scheme_shot *const shot = &battle->shots[i];
+
+        effect.source = shot->is_large ? world->prefab : world->single;
+        effect.parent = entity_from(shot->gun);
+        effect.transform = transform_from(&shot->effect);
+        must(espl_record_instantiate(recorder, 0, &effect, 1, &world->pending[i]),
+             "espl_record_instantiate");
+        bullet.transform = transform_from(&shot->bullet);
+        must(espl_record_instantiate(recorder, 0, &bullet, 1,
+                                     &world->pending[battle->shot_count + i]),
+             "espl_record_instantiate");
+    }
+}
+
+static void move_all(struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    espalier_write_batch(world, frame->ships, frame->ship_count);
+    espalier_write_batch(world, frame->bullets, frame->bullet_count);
+}
+
+// Commands are recorded while the systems of the frame read and write transforms.
+void espalier_battle(struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    espl_commands *const commands = espalier_frame_commands(world);
+
+    world->times = (struct frame_times){0};
+    pending_reserve(world, 2 * frame->shot_count);
+    espalier_record(world, commands, aim, frame, frame->shot_count);
+    record(world, commands, record_doom, frame, frame->doomed_count);
+    record(world, commands, record_shots, frame, frame->shot_count);
+    move_all(world, frame);
+
+    const double before = clock_now();
+    play(world, commands);
+    resolve(world, world->pending, frame->shot_count, frame->effects_made);
+    resolve(world, world->pending + frame->shot_count, frame->shot_count, frame->bullets_made);
+    world->times.structure = world->times.record + (clock_now() - before);
+}
+
+// Return a clone at a place in the world, or relative to a parent.
+static scheme_handle make_one(const struct scheme_world *world, espl_entity source,
+                              const struct pose *local, const espl_entity *parent)
+{
+    const espl_attach_options keep_local = keep_local_options();
+    const espl_transform transform = transform_from(local);
+    espl_entity made;
+
+    must(espl_instantiate(world->world, source, 1, &made), "espl_instantiate");
+    must(espl_set_local(world->world, made, &transform), "espl_set_local");
+    if (parent != NULL) {
+        must(espl_attach(world->world, made, *parent, &keep_local), "espl_attach");
+    }
+    return handle_from(made);
+}
+
+static void make_all(const struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    for (size_t i = 0; i < frame->shot_count; ++i) {
+        const struct scheme_shot *const shot = &frame->shots[i];
+        const espl_entity gun = entity_from(shot->gun);
+        const espl_entity effect = shot->is_large ? world->prefab : world->single;
+
+        frame->effects_made[i] = make_one(world, effect, &shot->effect, &gun);
+        frame->bullets_made[i] = make_one(world, world->single, &shot->bullet, NULL);
+    }
+}
+
+void espalier_battle_one_by_one(struct scheme_world *world, const struct scheme_battle_frame *frame)
+{
+    world->times = (struct frame_times){0};
+    aim(NULL, world, frame, 0, frame->shot_count);
+    move_all(world, frame);
+
+    const double before = clock_now();
+    for (size_t i = 0; i < frame->doomed_count; ++i) {
+        must(espl_destroy(world->world, entity_from(frame->doomed[i])), "espl_destroy");
+    }
+    make_all(world, frame);
+    world->times.structure = clock_now() - before;
+}
+
+static void record_moves(espl_recorder *recorder, const struct scheme_world *world,
+                         const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_move *const moves = frame;
+    const espl_attach_options keep_local = keep_local_options();
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        must(espl_record_attach(recorder, 0, entity_from(moves[i].leaf),
+                                entity_from(moves[i].parent), &keep_local),
+             "espl_record_attach");
+    }
+}
+
+void espalier_reparent(struct scheme_world *world, const struct scheme_move *moves, size_t count)
+{
+    espl_commands *const commands = espalier_frame_commands(world);
+
+    world->times = (struct frame_times){0};
+    record(world, commands, record_moves, moves, count);
+    play(world, commands);
+}
+
+void espalier_regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count)
+{
+    const espl_attach_options keep_local = keep_local_options();
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl_entity leaf = entity_from(moves[i].leaf);
+
+        must(espl_detach(world->world, leaf, ESPL_STAY_LOCAL), "espl_detach");
+        must(espl_attach(world->world, leaf, entity_from(moves[i].parent), &keep_local),
+             "espl_attach");
+    }
+}
+
+static void record_detaches(espl_recorder *recorder, const struct scheme_world *world,
+                            const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_move *const moves = frame;
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        must(espl_record_detach(recorder, 0, entity_from(moves[i].leaf), ESPL_STAY_LOCAL),
+             "espl_record_detach");
+    }
+}
+
+void espalier_regraft_played(struct scheme_world *world, const struct scheme_move *moves,
+                             size_t count)
+{
+    world->times = (struct frame_times){0};
+    for (size_t i = 0; i < count; ++i) {
+        espl_commands *const detach = espalier_frame_commands(world);
+        record(world, detach, record_detaches, &moves[i], 1);
+        play(world, detach);
+
+        espl_commands *const attach = espalier_frame_commands(world);
+        record(world, attach, record_moves, &moves[i], 1);
+        play(world, attach);
+    }
+}
