@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The manual pages are clean mdoc, and those of section 3 describe every exported function, each on
-# one page.
+# The manual pages are clean mdoc, and those of section 3 describe every function that the library
+# exports, every inline one, and every macro with arguments: each on one page.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 top=${srcdir:-.}
@@ -12,7 +12,14 @@ describes() # page, name
     grep -q "^\\.Fo $2\$" "$1" && grep -q "^\\.It Fn $2\\( \\|\$\\)" "$1"
 }
 
-# Every exported name is described on one page, and on no other.
+# What the headers themselves define.
+defined_in_headers()
+{
+    sed -n -e 's/^static inline .*[ *]\(espl_[a-z0-9_]*\)(.*/\1/p' \
+        -e 's/^#define \(ESPL_[A-Z0-9_]*\)(.*/\1/p' "$top"/include/espalier/*.h | sort -u
+}
+
+# Every name is described on one page, and on no other.
 describe_all() # pages
 {
     wrong=0
@@ -24,12 +31,14 @@ describe_all() # pages
         test $found -eq 1 && continue
         echo "$name is described on $found pages" >&2
         wrong=1
-    done <"$top/lib/espalier.sym"
+    done
     return $wrong
 }
 
-describe_all "$top"/man/*.3
+describe_all "$top"/man/*.3 <"$top/lib/espalier.sym"
 ok "the pages of section 3 describe every exported function, each on one page"
+test -n "$(defined_in_headers)" && defined_in_headers | describe_all "$top"/man/*.3
+ok "and every inline function and every macro with arguments"
 for page in "$top"/man/*.[1-9]; do
     if command -v mandoc >/dev/null; then
         mandoc -T lint -W warning "$page"
