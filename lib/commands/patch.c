@@ -522,6 +522,7 @@ static void patch_one(void *context, size_t number)
         return;
     }
     if (group->is_short) {
+        espl__short_look_ahead(playback, number);
         espl__short_patch(playback, group);
     } else {
         patch_group(playback, group);

@@ -282,6 +282,7 @@ static void plan_short(void *context, size_t begin, size_t end)
     for (size_t i = begin; i < end; ++i) {
         espl__group *const group = &playback->groups[i];
 
+        espl__short_look_ahead(playback, i);
         group->is_short = !playback->sketches_all && espl__short_suits(playback, group) &&
                           espl__short_plan(playback, group);
     }

@@ -193,6 +193,40 @@ bool espl__short_suits(const espl__playback *playback, const espl__group *group)
     return suits;
 }
 
+// --- Memory ---
+
+static const espl__run *run_ahead(const espl__playback *playback, size_t number)
+{
+    if (number >= playback->group_count ||
+        playback->groups[number].run_begin == playback->groups[number].run_end) {
+        return NULL;
+    }
+    const uint32_t load = playback->grouped_runs[playback->groups[number].run_begin];
+
+    return &playback->forest->runs[playback->touched[load].run];
+}
+
+// Lines of each array of links that are asked for: what a run of some dozens has.
+enum { LINE = 16, LINES = 5 };
+
+void espl__short_look_ahead(const espl__playback *playback, size_t number)
+{
+    enum { FAR = 4, NEAR = 2 };
+    const espl__forest *const forest = playback->forest;
+    const espl__run *const far = run_ahead(playback, number + FAR);
+    const espl__run *const near = run_ahead(playback, number + NEAR);
+
+    if (far != NULL) {
+        __builtin_prefetch(far);
+    }
+    for (uint32_t at = 0; near != NULL && at < near->used && at < LINE * LINES; at += LINE) {
+        __builtin_prefetch(forest->order + near->base + at, 1);
+        __builtin_prefetch(forest->parent + near->base + at, 1);
+        __builtin_prefetch(forest->first + near->base + at, 1);
+        __builtin_prefetch(forest->rank + near->base + at, 1);
+    }
+}
+
 // --- The plan ---
 
 static espl__entry *entry_at(const espl__playback *playback, const espl__group *group, uint32_t i)

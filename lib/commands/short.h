@@ -19,6 +19,8 @@ bool espl__short_plan(const espl__playback *playback, espl__group *group);
 /// List the entities that go. @return how many.
 size_t espl__short_removals(const espl__playback *playback, const espl__group *group,
                             uint32_t *out);
+/// Ask for the memory of groups behind one at hand, which stand far apart in the forest.
+void espl__short_look_ahead(const espl__playback *playback, size_t group);
 /// Patch a group that was planned so. Cannot fail.
 void espl__short_patch(espl__playback *playback, const espl__group *group);
 
