@@ -42,8 +42,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_commands_create(espl_world *world, uint
 ESPL_API void espl_commands_destroy(espl_commands *commands);
 
 /// Empty it for the next recording and keep its memory, so that recording the same again takes none.
-/// Its pending handles become foreign, for 2^23 resets of any objects to come. A submitted object is withdrawn. Not from a callback that was
-/// handed its payloads: a fault, heard by the trap, that does nothing.
+/// Its pending handles become foreign, until 2^23 commands objects more were made or reset in the
+/// process: do not keep them that long. A submitted object is withdrawn. Not from a callback that
+/// was handed its payloads: a fault, heard by the trap, that does nothing.
 ESPL_API void espl_commands_reset(espl_commands *commands);
 
 /// Return the recorder of a lane, NULL past the last. It lives as long as the commands object.

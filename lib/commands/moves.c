@@ -104,7 +104,7 @@ static bool survey_group(const espl__playback *playback, const espl__group *grou
     bool may_move = false;
 
     if (group->is_short) {
-        (void)espl__short_removals(playback, group, removals);
+        espl__short_removals(playback, group, removals);
         return false;
     }
     for (uint32_t i = 0; i < sketch->noted.count; ++i) {

@@ -3,6 +3,7 @@
 // patched in parallel, and what is no longer used goes back at the end: so every slot that a patch
 // reads still holds what it held before, and every slot that it moves a node to is free.
 #include "lib/commands/short.h"
+#include "lib/tree/ranks.h"
 
 #include <string.h>
 
@@ -59,14 +60,10 @@ static void draft_ranks(const patch *p, const espl__piece *piece, uint32_t at)
     const uint32_t *const order = p->forest->order + base;
     const uint32_t *const parent = p->forest->parent + base;
     const uint32_t *const first = p->forest->first + base;
-    uint32_t *const parents = p->plot->parents + at;
-    uint32_t *const firsts = p->plot->firsts + at;
 
     memcpy(p->plot->sources + at, order, piece->count * sizeof *order);
-    for (uint32_t i = 0; i < piece->count; ++i) {
-        parents[i] = parent[i] + piece->parents;
-        firsts[i] = first[i] + piece->firsts;
-    }
+    espl__ranks_copy(p->plot->parents + at, parent, piece->count, piece->parents);
+    espl__ranks_copy(p->plot->firsts + at, first, piece->count, piece->firsts);
 }
 
 static void draft_node(const patch *p, const espl__piece *piece, uint32_t at)
@@ -308,11 +305,11 @@ static void shift_in_place(const patch *p, const espl__piece *piece)
         *first = piece->firsts;
         return;
     }
-    for (uint32_t i = 0; piece->parents != 0 && i < piece->count; ++i) {
-        parent[i] += piece->parents;
+    if (piece->parents != 0) {
+        espl__ranks_copy(parent, parent, piece->count, piece->parents);
     }
-    for (uint32_t i = 0; piece->firsts != 0 && i < piece->count; ++i) {
-        first[i] += piece->firsts;
+    if (piece->firsts != 0) {
+        espl__ranks_copy(first, first, piece->count, piece->firsts);
     }
 }
 

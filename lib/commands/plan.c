@@ -51,8 +51,8 @@ static espl__sketch_room room_for(const espl__playback *playback, const espl__gr
 {
     espl__sketch_room room = {0};
 
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        add_command(&room, &playback->entries[playback->grouped_entries[i]]);
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        add_command(&room, espl__group_entry(playback, group, i));
     }
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
@@ -109,8 +109,8 @@ static void start_over(espl__playback *playback, espl__group *group)
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         espl__sketch_load(&group->sketch, playback->grouped_runs[i]);
     }
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        espl__entry *const entry = espl__group_entry(playback, group, i);
         const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
 
         entry->clone_count = 0;
@@ -121,18 +121,13 @@ static void start_over(espl__playback *playback, espl__group *group)
     check_sketch(group);
 }
 
-static espl__entry *entry_of(const espl__playback *playback, const espl__group *group, uint32_t i)
-{
-    return &playback->entries[playback->grouped_entries[group->entry_begin + i]];
-}
-
 // Carry out all commands; worlds are looked at once, at the end.
 static void carry_out_all(espl__playback *playback, espl__group *group)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
 
     for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
-        espl__entry *const entry = entry_of(playback, group, i);
+        espl__entry *const entry = espl__group_entry(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
         check_sketch(group);
@@ -152,10 +147,10 @@ static bool lay_out(const espl__playback *playback, espl__group *group)
 // the first that makes one overflow, or the count.
 static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint32_t known)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
 
     for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
-        espl__entry *const entry = entry_of(playback, group, i);
+        espl__entry *const entry = espl__group_entry(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
         check_sketch(group);
@@ -171,20 +166,20 @@ static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint
 // the group starts again.
 static void plan_carefully(espl__playback *playback, espl__group *group)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
     uint32_t known = 0;
 
     while (known < count && group->status == ESPL_OK) {
         start_over(playback, group);
         known = find_overflow(playback, group, known);
         if (known < count && group->status == ESPL_OK) {
-            entry_of(playback, group, known)->is_out_of_range = true;
+            espl__group_entry(playback, group, known)->is_out_of_range = true;
             known += 1;
         }
     }
     // Left out last of all: what was carried out is to be undone too.
     if (group->status == ESPL_OK && count > 0 &&
-        entry_of(playback, group, count - 1)->is_out_of_range) {
+        espl__group_entry(playback, group, count - 1)->is_out_of_range) {
         start_over(playback, group);
         carry_out_all(playback, group);
     }
@@ -192,7 +187,7 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
 
 static void plan_group(espl__playback *playback, espl__group *group)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
 
     start_over(playback, group);
     carry_out_all(playback, group);
@@ -233,8 +228,8 @@ static bool may_have_side(const espl__playback *playback, const espl__group *gro
             return true;
         }
     }
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        if (is_source_sided(playback, &playback->entries[playback->grouped_entries[i]])) {
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        if (is_source_sided(playback, espl__group_entry(playback, group, i))) {
             return true;
         }
     }
@@ -256,8 +251,8 @@ static void count_work(const espl__playback *playback, espl__group *group)
     group->visited = sketch->changed_count;
     // Roots may have become solos, or solos roots, without being noted.
     group->role_changes = sketch->laid.count;
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        group->clones += playback->entries[playback->grouped_entries[i]].clone_count;
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        group->clones += espl__group_entry(playback, group, i)->clone_count;
     }
     for (uint32_t i = 0; i < sketch->noted.count; ++i) {
         const uint32_t flags = espl__sketch_at(sketch, espl__sketch_noted(sketch, i))->flags;
@@ -313,8 +308,7 @@ static bool weigh_groups(espl__playback *playback)
         return false;
     }
     for (size_t i = 0; i < count; ++i) {
-        playback->group_weights[i] =
-            playback->groups[i].entry_end - playback->groups[i].entry_begin;
+        playback->group_weights[i] = espl__group_size(&playback->groups[i]);
     }
     return true;
 }

@@ -332,6 +332,18 @@ static inline bool espl__group_drafts_on_stack(const espl__playback *playback,
 /// Let a plot draft in so many words.
 void espl__plot_use(espl__plot *plot, uint32_t *words);
 
+/// The i-th command of a group.
+static inline espl__entry *espl__group_entry(const espl__playback *playback,
+                                             const espl__group *group, uint32_t i)
+{
+    return &playback->entries[playback->grouped_entries[group->entry_begin + i]];
+}
+
+static inline uint32_t espl__group_size(const espl__group *group)
+{
+    return group->entry_end - group->entry_begin;
+}
+
 static inline bool espl__operand_is_living(const espl__operand *operand)
 {
     return operand->status == ESPL_OK && !operand->is_pending;

@@ -179,13 +179,12 @@ static bool is_plain_destroy(const espl__entry *entry)
 
 bool espl__short_suits(const espl__playback *playback, const espl__group *group)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
     bool suits =
         count <= ESPL__SPLICE_EDITS && count != 0 && group->run_end - group->run_begin == 1;
 
     for (uint32_t i = 0; i < count && suits; ++i) {
-        const espl__entry *const entry =
-            &playback->entries[playback->grouped_entries[group->entry_begin + i]];
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
 
         suits = espl__entry_instantiates(entry) ? is_plain_instance(playback, entry)
                                                 : is_plain_destroy(entry);
@@ -229,11 +228,6 @@ void espl__short_look_ahead(const espl__playback *playback, size_t number)
 
 // --- The plan ---
 
-static espl__entry *entry_at(const espl__playback *playback, const espl__group *group, uint32_t i)
-{
-    return &playback->entries[playback->grouped_entries[group->entry_begin + i]];
-}
-
 static bool add_edit(const espl__playback *playback, const espl__entry *entry, espl__splice *splice)
 {
     const uint32_t *const rank = playback->forest->rank;
@@ -247,13 +241,13 @@ static bool add_edit(const espl__playback *playback, const espl__entry *entry, e
 // The splice of a group: the same in the plan and in the patch. false: there is none.
 static bool build(const espl__playback *playback, const espl__group *group, espl__splice *splice)
 {
-    const uint32_t count = group->entry_end - group->entry_begin;
+    const uint32_t count = espl__group_size(group);
     const uint32_t load = playback->grouped_runs[group->run_begin];
     bool is_done = true;
 
     espl__splice_begin(splice, playback->forest, playback->touched[load].run);
     for (uint32_t i = 0; i < count && is_done; ++i) {
-        is_done = add_edit(playback, entry_at(playback, group, i), splice);
+        is_done = add_edit(playback, espl__group_entry(playback, group, i), splice);
     }
     return is_done && espl__splice_sort(splice);
 }
@@ -280,7 +274,8 @@ static bool are_closures(const espl__playback *playback, const espl__group *grou
         const espl__splice_event *const event = &splice->events[i];
 
         if (splice->edits[event->edit].recipe == NULL &&
-            entry_at(playback, group, event->edit)->command->kind == ESPL__COMMAND_DESTROY) {
+            espl__group_entry(playback, group, event->edit)->command->kind ==
+                ESPL__COMMAND_DESTROY) {
             are_whole = is_owned(playback->forest, splice, event);
         }
     }
@@ -330,8 +325,8 @@ static bool are_worlds_finite(const espl__playback *playback, const espl__group 
 {
     bool are_finite = true;
 
-    for (uint32_t i = group->entry_begin; i < group->entry_end && are_finite; ++i) {
-        const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
+    for (uint32_t i = 0; i < espl__group_size(group) && are_finite; ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
 
         are_finite = !espl__entry_instantiates(entry) || is_copy_finite(playback, entry);
     }
@@ -343,8 +338,8 @@ static bool fits(const espl__run *run, const espl__splice *splice)
 {
     const uint32_t size = run->size + splice->made - splice->gone;
 
-    return run->ghosts == 0 && run->side == NULL && run->size > 1 && size > 1 &&
-           splice->made <= run->capacity - run->size && !espl__run_is_loose(run, size);
+    return run->size > 1 && size > 1 && splice->made <= run->capacity - run->size &&
+           !espl__run_is_loose(run, size);
 }
 
 bool espl__short_plan(const espl__playback *playback, espl__group *group)
@@ -359,7 +354,7 @@ bool espl__short_plan(const espl__playback *playback, espl__group *group)
         return false;
     }
     for (uint32_t i = 0; i < splice.edit_count; ++i) {
-        espl__entry *const entry = entry_at(playback, group, i);
+        espl__entry *const entry = espl__group_entry(playback, group, i);
 
         entry->status = ESPL_OK;
         entry->clone_count = splice.edits[i].recipe != NULL ? splice.edits[i].recipe->size : 0;
@@ -374,44 +369,20 @@ bool espl__short_plan(const espl__playback *playback, espl__group *group)
 
 // --- Those that go ---
 
-// The rank behind one in a walk below a top, children before siblings; the top again at the end.
-static uint32_t next_below(const espl__forest *forest, const espl__run *run, uint32_t rank,
-                           uint32_t top)
-{
-    const uint32_t *const parent = forest->parent + run->base;
-    const uint32_t first = espl__first_child(forest, run, rank);
-
-    if (first < espl__first_child(forest, run, rank + 1)) {
-        return first;
-    }
-    while (rank != top && (rank + 1 >= run->size || parent[rank + 1] != parent[rank])) {
-        rank = parent[rank];
-    }
-    return rank == top ? top : rank + 1;
-}
-
 // In the order of the long way, so that indices come back alike.
-size_t espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out)
+void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out)
 {
     const espl__forest *const forest = playback->forest;
-    size_t count = 0;
 
-    for (uint32_t i = group->entry_begin; i < group->entry_end; ++i) {
-        const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+        const uint32_t top = entry->target.number;
+        uint32_t slot = espl__entry_instantiates(entry) ? ESPL__NO_SLOT : top;
 
-        if (espl__entry_instantiates(entry)) {
-            continue;
+        for (; slot != ESPL__NO_SLOT; slot = espl__living_next(forest, slot, top, true)) {
+            *out++ = forest->entity[slot];
         }
-        const espl__run *const run = espl__run_of(forest, entry->target.number);
-        const uint32_t top = forest->rank[entry->target.number];
-        uint32_t rank = top;
-
-        do {
-            out[count++] = forest->entity[forest->order[run->base + rank]];
-            rank = next_below(forest, run, rank, top);
-        } while (rank != top);
     }
-    return count;
 }
 
 // --- The patch ---
@@ -444,13 +415,14 @@ void espl__short_patch(espl__playback *playback, const espl__group *group)
     uint32_t slots[ESPL__SPLICE_MADE], made = 0;
 
     // Parents are looked up before any slot is given to another node.
-    if (!build(playback, group, &splice)) {
-        ESPL_CHECK(false);
-    }
+    const bool is_built = build(playback, group, &splice);
+
+    ESPL_CHECK(is_built);
+    (void)is_built;
     espl__splice_commit(&splice, playback->forest, slots);
     for (uint32_t i = 0; i < splice.edit_count; ++i) {
         if (splice.edits[i].recipe != NULL) {
-            place_copy(playback, entry_at(playback, group, i), slots + made);
+            place_copy(playback, espl__group_entry(playback, group, i), slots + made);
             made += splice.edits[i].recipe->size;
         }
     }

@@ -16,9 +16,8 @@ void espl__recipes_forget(espl__playback *playback);
 bool espl__short_suits(const espl__playback *playback, const espl__group *group);
 /// Plan a group. @return false where it has to go the long way after all; nothing is changed then.
 bool espl__short_plan(const espl__playback *playback, espl__group *group);
-/// List the entities that go. @return how many.
-size_t espl__short_removals(const espl__playback *playback, const espl__group *group,
-                            uint32_t *out);
+/// List the entities that go. @param out  [group->dead]
+void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out);
 /// Ask for the memory of groups behind one at hand, which stand far apart in the forest.
 void espl__short_look_ahead(const espl__playback *playback, size_t group);
 /// Patch a group that was planned so. Cannot fail.

@@ -406,7 +406,12 @@ static bool open_hierarchy(espl__sketch *sketch, const espl__laid *laid, bool *i
     return !sketch->is_failed;
 }
 
-// Hierarchies that go on in their runs.
+static bool is_root(const espl__node *n)
+{
+    return n->parent == ESPL__NO_NODE && (n->flags & ESPL__NODE_DEAD) == 0;
+}
+
+// Hierarchies that go on in their runs. A root that nobody asked for is one still.
 static void lay_loads(espl__sketch *sketch, const uint32_t *loads, size_t count, bool *is_finite)
 {
     const espl__forest *const forest = sketch->forest;
@@ -414,11 +419,9 @@ static void lay_loads(espl__sketch *sketch, const uint32_t *loads, size_t count,
     for (size_t i = 0; i < count && !sketch->is_failed; ++i) {
         espl__load *const load = &sketch->loads[loads[i]];
         const uint32_t root = forest->order[forest->runs[load->run].base];
-        const espl__node *const n =
-            espl__sketch_is_known(sketch, root) ? espl__sketch_at(sketch, root) : NULL;
 
         load->goes_on =
-            n == NULL || (n->parent == ESPL__NO_NODE && (n->flags & ESPL__NODE_DEAD) == 0);
+            !espl__sketch_is_known(sketch, root) || is_root(espl__sketch_at(sketch, root));
         if (load->goes_on && (load->is_restructured || load->is_dirty)) {
             const espl__laid laid = {
                 .root = root, .load = loads[i], .is_restructured = load->is_restructured};
@@ -426,11 +429,6 @@ static void lay_loads(espl__sketch *sketch, const uint32_t *loads, size_t count,
             (void)open_hierarchy(sketch, &laid, is_finite);
         }
     }
-}
-
-static bool is_root(const espl__node *n)
-{
-    return n->parent == ESPL__NO_NODE && (n->flags & ESPL__NODE_DEAD) == 0;
 }
 
 static void lay_new(espl__sketch *sketch, uint32_t root, bool *is_finite)

@@ -124,17 +124,10 @@ void espl__sketch_splice(espl__sketch *sketch, uint32_t node)
     }
 }
 
-// The parent, without asking for a node that nobody asked for yet.
-static uint32_t parent_of(const espl__sketch *sketch, uint32_t node)
-{
-    return espl__sketch_is_known(sketch, node) ? at(sketch, node)->parent
-                                               : espl__parent_slot(sketch->forest, node);
-}
-
 bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above)
 {
     while (node != ESPL__NO_NODE && node != above) {
-        node = parent_of(sketch, node);
+        node = espl__sketch_parent(sketch, node);
     }
     return node == above;
 }

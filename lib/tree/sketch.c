@@ -225,7 +225,7 @@ void espl__sketch_note(espl__sketch *sketch, uint32_t node, uint32_t flag)
 // --- Transforms ---
 
 // What the forest has of a node that nobody asked for is what there is.
-static uint32_t parent_of(const espl__sketch *sketch, uint32_t node)
+uint32_t espl__sketch_parent(const espl__sketch *sketch, uint32_t node)
 {
     return espl__sketch_is_known(sketch, node) ? espl__sketch_at(sketch, node)->parent
                                                : espl__parent_slot(sketch->forest, node);
@@ -280,7 +280,7 @@ espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node
 espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
 {
     while (node != ESPL__NO_NODE && espl__sketch_copies(sketch, node)) {
-        node = parent_of(sketch, node);
+        node = espl__sketch_parent(sketch, node);
     }
     return node == ESPL__NO_NODE ? espl__extra_default() : stored_placement(sketch, node).extra;
 }
@@ -511,7 +511,7 @@ static bool climb(const espl__sketch *sketch, uint32_t node, uint32_t *settled)
             is_dirty ||
             (espl__sketch_is_known(sketch, node) &&
              (espl__sketch_at(sketch, node)->flags & (ESPL__NODE_DIRTY | ESPL__NODE_CLONE)) != 0);
-        node = parent_of(sketch, node);
+        node = espl__sketch_parent(sketch, node);
     }
     *settled = node;
     return is_dirty || node != ESPL__NO_NODE;

@@ -192,6 +192,9 @@ static inline bool espl__sketch_is_known(const espl__sketch *sketch, uint32_t no
     return espl__sketch_is_made(node) || sketch->marks[node] != 0;
 }
 
+/// The parent of a node, without asking for a node that nobody asked for yet.
+uint32_t espl__sketch_parent(const espl__sketch *sketch, uint32_t node);
+
 /// Make room for nodes to be made. @return false where there is no memory.
 bool espl__sketch_reserve_made(espl__sketch *sketch, size_t more);
 /// Make room for placements to be written. @return false where there is no memory.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "lib/tree/ranks.h"
 #include "lib/tree/splice.h"
 
 #include <string.h>
@@ -204,26 +205,6 @@ static uint32_t moved_parent(draft *d, uint32_t rank)
     return rank + d->shift;
 }
 
-typedef uint32_t four __attribute__((vector_size(16)));
-
-// Copy and add; four at a time, by themselves and not by the compiler's leave.
-static void copy_shifted(uint32_t *to, const uint32_t *from, uint32_t count, uint32_t by)
-{
-    const four all = {by, by, by, by};
-    uint32_t i = 0;
-
-    for (; i + 4 <= count; i += 4) {
-        four values;
-
-        memcpy(&values, from + i, sizeof values);
-        values += all;
-        memcpy(to + i, &values, sizeof values);
-    }
-    for (; i < count; ++i) {
-        to[i] = from[i] + by;
-    }
-}
-
 // Parents up to the next event move alike, and their children stand side by side.
 static void draft_ranks(draft *d, uint32_t begin, uint32_t end)
 {
@@ -236,7 +217,7 @@ static void draft_ranks(draft *d, uint32_t begin, uint32_t end)
         const uint32_t behind = espl__first_child(d->forest, d->run, event);
         const uint32_t stop = behind < end ? behind : end;
 
-        copy_shifted(d->parent + d->count, parent + begin, stop - begin, d->shift);
+        espl__ranks_copy(d->parent + d->count, parent + begin, stop - begin, d->shift);
         d->count += stop - begin;
         begin = stop;
     }

@@ -668,6 +668,36 @@ START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
 }
 END_TEST
 
+// Which way a group goes depends on the room in its run; the indices of what comes next do not.
+START_TEST(indices_come_back_in_one_order_both_ways)
+{
+    static dock docks[2];
+    espl_entity made[2][6];
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        dock *const d = &docks[i];
+        uint32_t groups = 0;
+
+        dock_begin(d, 77, i == 0);
+        // A top with two children, the first of which has two: breadth-first is another order.
+        const uint32_t top = add_entity(d, entity_of(d, d->ship), false);
+        const uint32_t first = add_entity(d, entity_of(d, top), false);
+
+        (void)add_entity(d, entity_of(d, top), false);
+        (void)add_entity(d, entity_of(d, first), false);
+        (void)add_entity(d, entity_of(d, first), false);
+        destroy(d, top);
+        ck_assert_uint_eq(count_short(d, &groups), i);
+        play(d);
+        ck_assert_uint_eq(d->report.destroyed, 5);
+        ck_assert_int_eq(espl_create(d->y.world, NULL, 0, 5, made[i]), ESPL_OK);
+    }
+    ck_assert_int_eq(memcmp(made[0], made[1], 5 * sizeof made[0][0]), 0);
+    dock_end(&docks[0]);
+    dock_end(&docks[1]);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("short");
@@ -675,6 +705,7 @@ static Suite *make_suite(void)
 
     tcase_add_loop_test(conditions, each_condition_decides_which_way_and_both_ways_come_to_the_same,
                         0, sizeof scenes / sizeof *scenes);
+    tcase_add_test(conditions, indices_come_back_in_one_order_both_ways);
     suite_add_tcase(suite, conditions);
     return suite;
 }
