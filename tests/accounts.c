@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The account of every playback that a test makes: all that was recorded is in it once, as done or
 // as refused, and what each command came to says the same.
+#include "tests/asserts.h"
 #include "tests/support.h"
 
-#include <check.h>
 #include <string.h>
 
 // What the single commands of one object came to.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Callbacks of a side: they write down what they are handed.
+#include "tests/asserts.h"
 #include "tests/changes.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

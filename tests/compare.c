@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // All that a world under test shows of its entities, compared with its model.
+#include "tests/asserts.h"
 #include "tests/changes.h"
 #include "tests/oracle.h"
 #include "tests/picks.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static void compare_placement(const test_tape *tape, uint32_t node, const char *name,

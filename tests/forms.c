@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/forms.h"
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <stdlib.h>
 #include <string.h>
 

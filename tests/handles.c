@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How a side learns the handles of the nodes that its model made.
+#include "tests/asserts.h"
 #include "tests/changes.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 espl_entity *side_grown(espl_entity *handles, uint32_t *capacity, uint32_t wanted)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/misuse.h"
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <stdio.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/orchard.h"
 
+#include "tests/asserts.h"
 #include "tests/placing.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

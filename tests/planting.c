@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tests/planting.h"
 
+#include "tests/asserts.h"
 #include "tests/forms.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static void *taken(size_t count, size_t size)

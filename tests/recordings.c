@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The operations of a tape that are recorded: which kinds there are, and operands that are pending.
+#include "tests/asserts.h"
 #include "tests/picks.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 // --- Style ---

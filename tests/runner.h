@@ -3,7 +3,8 @@
 #ifndef ESPALIER_TESTS_RUNNER_H
 #define ESPALIER_TESTS_RUNNER_H
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <stdlib.h>
 
 // Check's comparisons of floats promote them.

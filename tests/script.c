@@ -2,9 +2,9 @@
 // Worlds for scripts, and the writing of scripts.
 #include "tests/script.h"
 
+#include "tests/asserts.h"
 #include "tests/planting.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

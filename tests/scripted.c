@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scripts as they are recorded, and what is left of a playback, in hashes.
+#include "tests/asserts.h"
 #include "tests/script.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A world under test, driven by the operations of a tape and compared with its model.
+#include "tests/asserts.h"
 #include "tests/changes.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/small.h"
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <string.h>
 
 enum { OPERATION_LIMIT = 64, CASE_LIMIT = 32 }; // of entities at once

@@ -4,9 +4,9 @@
 #ifndef ESPALIER_TESTS_STACKED_H
 #define ESPALIER_TESTS_STACKED_H
 
+#include "tests/asserts.h"
 #include "tests/support.h"
 
-#include <check.h>
 #include <pthread.h>
 
 enum { STACKED_SIZE = 64 * 1024 };
@@ -37,7 +37,7 @@ static inline void *stacked_main(void *argument)
 static inline void run_on_a_small_stack(const char *(*run)(void *argument), void *argument)
 {
     stacked_call call = {run, argument, NULL};
-    const size_t size = test_scaled(10) < 10 ? (size_t)16 * STACKED_SIZE : STACKED_SIZE;
+    const size_t size = test_pace_of_build() != TEST_SWIFT ? (size_t)16 * STACKED_SIZE : STACKED_SIZE;
     pthread_attr_t attributes;
     pthread_t thread;
 

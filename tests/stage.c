@@ -2,7 +2,8 @@
 // Random batches carried out at once in one world and played back in others.
 #include "tests/stage.h"
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,11 +2,12 @@
 // What the tests share. It sees the public headers only.
 #include "tests/support.h"
 
+#include "tests/asserts.h"
+
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,15 +425,19 @@ uint64_t test_environment(const char *name, uint64_t otherwise)
     return text != NULL && text[0] != '\0' ? strtoull(text, NULL, 0) : otherwise;
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STEPS_ARE_SLOW 1
+#if defined(__SANITIZE_ADDRESS__)
+#define PACE TEST_SLOW
+#elif defined(__SANITIZE_THREAD__)
+#define PACE TEST_SLOWEST
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define STEPS_ARE_SLOW 1
+#if __has_feature(address_sanitizer)
+#define PACE TEST_SLOW
+#elif __has_feature(thread_sanitizer)
+#define PACE TEST_SLOWEST
 #endif
 #endif
-#ifndef STEPS_ARE_SLOW
-#define STEPS_ARE_SLOW 0
+#ifndef PACE
+#define PACE TEST_SWIFT
 #endif
 
 // Appending one by one is quadratic there, so large counts are cut further.
@@ -447,9 +452,31 @@ bool test_moves_always(void)
     return ARRAYS_ALWAYS_MOVE != 0;
 }
 
+static size_t divisor_of_build(void)
+{
+    return (size_t)test_environment("ESPL_DIVISOR", PACE == TEST_SWIFT ? 1 : 10);
+}
+
+test_pace test_pace_of_build(void)
+{
+    return PACE == TEST_SWIFT && divisor_of_build() > 1 ? TEST_SLOW : PACE;
+}
+
 size_t test_scaled(size_t count)
 {
-    const size_t divisor = (size_t)test_environment("ESPL_DIVISOR", STEPS_ARE_SLOW ? 10 : 1) *
-                           (ARRAYS_ALWAYS_MOVE && count >= 50000 ? 50 : 1);
+    const size_t divisor = divisor_of_build() * (ARRAYS_ALWAYS_MOVE && count >= 50000 ? 50 : 1);
     return divisor > 1 ? count / divisor + 1 : count;
+}
+
+size_t test_scaled_alone(size_t count)
+{
+    return PACE == TEST_SLOWEST ? test_scaled(count) / 5 + 1 : test_scaled(count);
+}
+
+uint32_t test_stride(uint32_t stride)
+{
+    const uint32_t strides[] = {
+        [TEST_SWIFT] = 1, [TEST_SLOW] = stride, [TEST_SLOWEST] = stride * stride};
+
+    return strides[test_pace_of_build()];
 }

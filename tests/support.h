@@ -135,7 +135,22 @@ bool test_lacks_room(size_t entities, const char *subject);
 uint64_t test_environment(const char *name, uint64_t otherwise);
 /// Tell whether arrays of the build move at each reserve, which then takes memory.
 bool test_moves_always(void);
-/// Divide a count where every step is slow: under sanitizers and valgrind.
+/// How long a step takes in this build: what is left out where steps are slow, is left out by this,
+/// by test_scaled() or by test_stride().
+typedef enum test_pace {
+    TEST_SWIFT,  // a plain build: everything is run
+    TEST_SLOW,   // AddressSanitizer, and valgrind by ESPL_DIVISOR: about ten times as long
+    TEST_SLOWEST // ThreadSanitizer: about twenty times as long
+} test_pace;
+
+test_pace test_pace_of_build(void);
+/// Divide a count where every step is slow.
 size_t test_scaled(size_t count);
+/// The same for what runs on one thread, and so shows ThreadSanitizer little.
+size_t test_scaled_alone(size_t count);
+/// From each case of a long list, run on one thread, to the next one that is run: 1 where steps are
+/// swift, else `stride`, its square under ThreadSanitizer. It is prime to the counts that make up
+/// the list, so that each part of a case still meets many of the others.
+uint32_t test_stride(uint32_t stride);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Makes operations from a seed and carries them out on the model.
+#include "tests/asserts.h"
 #include "tests/picks.h"
 #include "tests/placing.h"
 
-#include <check.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,8 @@
 #ifndef ESPALIER_TESTS_BASE_ABORT_H
 #define ESPALIER_TESTS_BASE_ABORT_H
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -168,7 +168,7 @@ static void run_elsewhere(void *context, espl_job function, void *argument, size
 // Few where steps are slow, but frames as large as ever: small ones are not cut into jobs.
 static uint32_t frame_count(void)
 {
-    return test_scaled(1000) < 1000 ? 2 : FRAMES;
+    return test_pace_of_build() == TEST_SWIFT ? FRAMES : 2;
 }
 
 typedef struct way {

@@ -3,9 +3,9 @@
 #ifndef ESPALIER_TESTS_COMMANDS_LINKED_H
 #define ESPALIER_TESTS_COMMANDS_LINKED_H
 
+#include "tests/asserts.h"
 #include "tests/support.h"
 
-#include <check.h>
 #include <string.h>
 
 // Three references at odd addresses, and a byte of ordinary data on either side of each.

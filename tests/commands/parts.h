@@ -3,9 +3,9 @@
 #ifndef ESPALIER_TESTS_COMMANDS_PARTS_H
 #define ESPALIER_TESTS_COMMANDS_PARTS_H
 
+#include "tests/asserts.h"
 #include "tests/support.h"
 
-#include <check.h>
 #include <string.h>
 
 // Lanes of the commands, and tags for sets that are full.

@@ -57,9 +57,9 @@ static void play_in_order(small *s, const operation *ops, uint32_t count)
 }
 
 // Every so many-th is played where that is slow.
-static int step(void)
+static uint32_t step(void)
 {
-    return test_scaled(100) < 100 ? 13 : 1;
+    return test_stride(13);
 }
 
 START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
@@ -69,7 +69,7 @@ START_TEST(each_pair_of_commands_plays_as_one_after_the_other)
 
     list_commands(all);
     small_begin(&s);
-    for (int n = 0; n < INSTANCES * INSTANCES; n += step()) {
+    for (uint32_t n = 0; n < INSTANCES * INSTANCES; n += step()) {
         const operation pair[2] = {all[n % INSTANCES], all[n / INSTANCES]};
         play_in_order(&s, pair, 2);
     }
@@ -112,7 +112,7 @@ START_TEST(each_kind_of_write_plays_before_and_after_each_command)
 
     list_commands(all);
     small_begin(&s);
-    for (int n = 0; n < ESPL_WRITE_KIND_COUNT * INSTANCES * 2; n += step()) {
+    for (uint32_t n = 0; n < ESPL_WRITE_KIND_COUNT * INSTANCES * 2; n += step()) {
         const operation written =
             write_any(targets[n % 2], (espl_write_kind)(n / 2 % ESPL_WRITE_KIND_COUNT));
         const operation other = all[n / 2 / ESPL_WRITE_KIND_COUNT];
@@ -126,12 +126,12 @@ START_TEST(each_kind_of_write_plays_before_and_after_each_command)
 END_TEST
 
 // All triples of a list.
-static void play_triples(const operation *list, int count)
+static void play_triples(const operation *list, uint32_t count)
 {
     small s;
 
     small_begin(&s);
-    for (int n = 0; n < count * count * count; n += step()) {
+    for (uint32_t n = 0; n < count * count * count; n += step()) {
         const operation triple[3] = {list[n % count], list[n / count % count],
                                      list[n / count / count]};
         play_in_order(&s, triple, 3);
@@ -199,7 +199,7 @@ START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
     small s;
 
     small_begin(&s);
-    for (uint32_t n = 0; n < SETS * 24 * 81; ++n) {
+    for (uint32_t n = 0; n < SETS * 24 * 81; n += step()) {
         uint32_t lanes = n / (SETS * 24);
         operation ops[4];
         permute(sets[n % SETS], n / SETS % 24, ops);
@@ -233,7 +233,7 @@ START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
     small s;
 
     small_begin(&s);
-    for (uint32_t n = 0; n < 5 * 24 * 81; ++n) {
+    for (uint32_t n = 0; n < 5 * 24 * 81; n += step()) {
         const operation keyed[4] = {{.key = 0}, {.key = 1}, {.key = 2}, {.key = 3}};
         uint32_t lanes = n / (5 * 24);
         operation ops[4], keys[4];

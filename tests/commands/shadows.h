@@ -4,9 +4,9 @@
 #define ESPALIER_TESTS_COMMANDS_SHADOWS_H
 
 #include "lib/world/inside.h"
+#include "tests/asserts.h"
 #include "tests/support.h"
 
-#include <check.h>
 #include <string.h>
 
 static inline espl_entity bare(espl_world *world)

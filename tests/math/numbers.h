@@ -4,11 +4,11 @@
 #ifndef ESPALIER_TESTS_MATH_NUMBERS_H
 #define ESPALIER_TESTS_MATH_NUMBERS_H
 
+#include "tests/asserts.h"
 #include "tests/support.h"
 
 #include <espalier/transform.h>
 
-#include <check.h>
 #include <math.h>
 #include <string.h>
 

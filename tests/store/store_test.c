@@ -2,6 +2,7 @@
 // The store as a whole: random changes against a naive model, failure of each allocation, the same
 // order whatever the addresses. ESPL_SEED and ESPL_OPERATIONS run one seed alone, and so far.
 #include "tests/store/fixture.h"
+#include "tests/support.h"
 
 static fixture fix;
 
@@ -359,9 +360,7 @@ static void renew(model *m)
 
 static size_t operations_to_run(void)
 {
-    const char *const text = getenv("ESPL_OPERATIONS");
-
-    return text != NULL ? strtoul(text, NULL, 10) : OPERATIONS;
+    return (size_t)test_environment("ESPL_OPERATIONS", test_scaled(OPERATIONS));
 }
 
 static uint64_t seed_to_run(int loop)

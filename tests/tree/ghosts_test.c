@@ -388,7 +388,7 @@ static void run_shape(const uint32_t *parent, uint32_t size, uint32_t *number)
 
 START_TEST(every_small_tree_loses_what_the_rules_say_and_no_more)
 {
-    const uint32_t limit = test_scaled(10) < 10 ? SMALL - 1 : SMALL;
+    const uint32_t limit = test_pace_of_build() == TEST_SWIFT ? SMALL : SMALL - 1;
     uint32_t number = 0;
 
     for (uint32_t size = 1; size <= limit; ++size) {

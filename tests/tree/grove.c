@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tests/tree/grove.h"
 
-#include <check.h>
+#include "tests/asserts.h"
+
 #include <string.h>
 
 void grove_begin(grove *g)

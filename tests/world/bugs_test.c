@@ -73,7 +73,7 @@ START_TEST(h2_a_clean_node_between_two_written_ones_strands_nobody)
         for (uint32_t i = 0; i < KIN; ++i) {
             x[i] = 1;
         }
-        for (unsigned subset = 1; subset < 1u << KIN; subset += test_scaled(100) < 100 ? 11 : 1) {
+        for (unsigned subset = 1; subset < 1u << KIN; subset += test_stride(11)) {
             write_subset(test.world, node, parent, subset, x);
         }
         free(node);

@@ -6,21 +6,19 @@
 #include "tests/orchard.h"
 #include "tests/runner.h"
 
-// ThreadSanitizer makes a step twenty times as long, and all of this runs on one thread: there the
-// largest trees are left out.
-#if defined(__SANITIZE_THREAD__)
-enum { IS_WHOLE = 0 };
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-enum { IS_WHOLE = 0 };
-#else
-enum { IS_WHOLE = 1 };
-#endif
-#else
-enum { IS_WHOLE = 1 };
-#endif
+// Trees have fewer nodes at most where steps are slow, for each more takes five times as long; all
+// of this runs on one thread, which is little to show ThreadSanitizer.
+static const struct {
+    uint32_t nodes;
+    uint32_t sorted;
+    size_t trees;
+} most[] = {
+    [TEST_SWIFT] = {SHAPE_NODES, 4, 626}, [TEST_SLOW] = {6, 3, 65}, [TEST_SLOWEST] = {5, 3, 23}};
 
-enum { TREE_NODES = IS_WHOLE ? SHAPE_NODES : 5 };
+static bool is_whole(void)
+{
+    return test_pace_of_build() == TEST_SWIFT;
+}
 
 enum { ALL_LINKS_TO = 5, BOTH_WAYS = ORCHARD_AT_ONCE | ORCHARD_RECORDED };
 
@@ -72,7 +70,7 @@ static size_t try_trees(orchard *o, bool all_links, tree_attempt attempt)
 {
     size_t trees = 0;
 
-    for (uint32_t count = 1; count <= TREE_NODES; ++count) {
+    for (uint32_t count = 1; count <= most[test_pace_of_build()].nodes; ++count) {
         uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
         size_t met = 0;
 
@@ -95,7 +93,7 @@ static size_t sum_of(bool all_links, uint32_t ways, cases_of cases)
 {
     size_t sum = 0;
 
-    for (uint32_t count = 1; count <= TREE_NODES; ++count) {
+    for (uint32_t count = 1; count <= most[test_pace_of_build()].nodes; ++count) {
         sum += catalan[count - 1] * (all_links ? links_of(count) : 1) * cases(count);
     }
     return ways == BOTH_WAYS ? 2 * sum : sum;
@@ -109,10 +107,10 @@ static void try_all(bool all_links, uint32_t ways, tree_attempt attempt, cases_o
     orchard_begin(&o, ways);
     const size_t trees = try_trees(&o, all_links, attempt);
     orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
-    ck_assert_uint_eq(trees, IS_WHOLE ? 626 : 23);
+    ck_assert_uint_eq(trees, most[test_pace_of_build()].trees);
     ck_assert_uint_eq(o.tried, sum_of(all_links, ways, cases));
     ck_assert_uint_eq(o.done + o.refused, o.tried);
-    ck_assert(!IS_WHOLE || o.refused == refused);
+    ck_assert(!is_whole() || o.refused == refused);
     orchard_end(&o);
 }
 
@@ -371,7 +369,6 @@ END_TEST
 
 // What a node below the root may be.
 enum { SORT_PLAIN, SORT_COPIES, SORT_KEEPS_SOME, SORT_KEEPS_ALL, SORT_BARE, SORT_COUNT };
-enum { SORTED_NODES = 4 };
 
 static const uint32_t sort_flags[SORT_COUNT] = {
     [SORT_COPIES] = ESPL_COPY_PARENT,
@@ -483,7 +480,7 @@ static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, s
     orchard o;
 
     orchard_begin(&o, ways);
-    for (uint32_t count = 1; count <= (IS_WHOLE ? SORTED_NODES : 3); ++count) {
+    for (uint32_t count = 1; count <= most[test_pace_of_build()].sorted; ++count) {
         uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
         do {
             for (uint32_t links = 0; links <= 10; links += 10) {
@@ -494,7 +491,7 @@ static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, s
         } while (shape_next(depth, count));
     }
     orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
-    ck_assert(!IS_WHOLE || (o.tried == cases && o.refused == refused));
+    ck_assert(!is_whole() || (o.tried == cases && o.refused == refused));
     orchard_end(&o);
 }
 

@@ -244,7 +244,7 @@ static uint32_t next_flags(uint32_t flags, uint32_t step, uint32_t last)
 static void follow_the_model(int subject, role on)
 {
     const uint32_t last = is_member(on) ? ESPL_COPY_PARENT : 0;
-    const uint32_t step = test_scaled(100) < 100 ? 7 : 1;
+    const uint32_t step = test_stride(7);
     trio t;
 
     trio_begin(&t, subject < LOOK_AT ? FORM_COUNT : 1);

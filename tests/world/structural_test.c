@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Random structural operations, good and bad, at once: the library against the model, bit for bit.
+#include "tests/runner.h"
+#include "tests/world/seeded.h"
+
+// Counts what is structural alone, and looks at all that shows of what was touched.
+static size_t step_structure(test_tape *tape, test_side *side)
+{
+    const operation op = tape_next(tape);
+    tape->code = op.code;
+
+    const espl_status status = side_run(side, tape, &op);
+    const model_answer answer = tape_apply(tape, &op);
+    side_check(side, tape, &op, status, answer);
+    side_map(side, tape, &op);
+    if (op.code != OP_CREATE) {
+        compare_touched(side, tape, op.entity);
+    }
+    return tape_is_structural(op.code);
+}
+
+static const manner structural = {step_structure, true};
+
+START_TEST(a_handful_of_entities_under_structural_operations_follows_the_model)
+{
+    run_seeds((seed_range){5, 400}, 4, 8000, structural, 2500000);
+}
+END_TEST
+
+START_TEST(a_dozen_entities_under_structural_operations_follow_the_model)
+{
+    run_seeds((seed_range){6, 500}, 12, 10000, structural, 4000000);
+}
+END_TEST
+
+START_TEST(a_few_dozen_entities_under_structural_operations_follow_the_model)
+{
+    run_seeds((seed_range){7, 400}, 40, 10000, structural, 3500000);
+}
+END_TEST
+
+static Suite *structural_suite(void)
+{
+    Suite *const suite = suite_create("structural");
+    TCase *const tcase = tcase_create("model");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, a_handful_of_entities_under_structural_operations_follows_the_model);
+    tcase_add_test(tcase, a_dozen_entities_under_structural_operations_follow_the_model);
+    tcase_add_test(tcase, a_few_dozen_entities_under_structural_operations_follow_the_model);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(structural_suite)
