@@ -21,5 +21,9 @@ compare() # page, program
 }
 
 compare espalier_lifetimes.7 lifetimes
-compare espalier_commands.3 stages
+if has_shrunken_limits; then
+    skip "the pictures of espalier_commands.3" "chunks of this build hold fewer rows"
+else
+    compare espalier_commands.3 stages
+fi
 done_testing

@@ -3,7 +3,7 @@
 
 espl_status espl__carrier_no_memory(espl__carrier *c)
 {
-    c->group->status = ESPL_ERR_NO_MEMORY;
+    c->group->work->status = ESPL_ERR_NO_MEMORY;
     return ESPL_ERR_NO_MEMORY;
 }
 

@@ -168,24 +168,33 @@ static espl_status set_sibling(espl__carrier *c)
 
 // --- Destroy ---
 
-// Mark the closure dead and list it, top first. Tells whether somebody below it survives.
+static void mark_dead(espl__sketch *sketch, uint32_t node)
+{
+    espl__sketch_note(sketch, node, ESPL__NODE_DEAD);
+    espl__sketch_list(sketch, node);
+}
+
+// Mark the closure dead and list it breadth-first, the list being its own queue. Tells whether
+// somebody below it survives.
 static bool mark_closure(espl__carrier *c, uint32_t top)
 {
     espl__sketch *const sketch = c->sketch;
     const unsigned kind = c->command->kind;
     bool has_survivors = false;
 
-    for (uint32_t node = top; node != ESPL__NO_NODE;) {
-        const bool is_owned = !espl__carrier_has(c, node, ESPL__NODE_FREE_LINK);
-        const bool dies = node == top || kind == ESPL__COMMAND_DESTROY_SUBTREE ||
-                          (kind == ESPL__COMMAND_DESTROY && is_owned);
+    mark_dead(sketch, top);
+    for (uint32_t i = 0; i < sketch->list.count; ++i) {
+        for (uint32_t child = espl__sketch_at(sketch, espl__sketch_listed(sketch, i))->first;
+             child != ESPL__NO_NODE; child = espl__sketch_at(sketch, child)->next) {
+            const bool is_owned = !espl__carrier_has(c, child, ESPL__NODE_FREE_LINK);
+            const bool dies = kind == ESPL__COMMAND_DESTROY_SUBTREE ||
+                              (kind == ESPL__COMMAND_DESTROY && is_owned);
 
-        if (dies) {
-            espl__sketch_note(sketch, node, ESPL__NODE_DEAD);
-            espl__sketch_list(sketch, node);
+            has_survivors = has_survivors || !dies;
+            if (dies) {
+                mark_dead(sketch, child);
+            }
         }
-        has_survivors = has_survivors || !dies;
-        node = espl__sketch_next(sketch, node, top, dies);
     }
     return has_survivors;
 }
@@ -274,7 +283,7 @@ static const command_function table[ESPL__COMMAND_KINDS] = {
 
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry)
 {
-    espl__carrier c = {playback, group, &group->sketch, entry, entry->command};
+    espl__carrier c = {playback, group, &group->work->sketch, entry, entry->command};
 
     if (entry->is_out_of_range) {
         return ESPL_ERR_RANGE;

@@ -8,14 +8,14 @@ enum { ENTRY_GRAIN = 4096, ROW_GRAIN = 4096 };
 
 static espl__node *node_of(const espl__playback *playback, const espl__make *make)
 {
-    return espl__sketch_at(&playback->groups[make->group].sketch, make->node);
+    return espl__sketch_at(&playback->groups[make->group].work->sketch, make->node);
 }
 
 // Tell what each pending handle of a command became.
 static void resolve_entry(const espl__playback *playback, const espl__entry *entry)
 {
     const espl__lane_view *const lane = &playback->lanes[entry->lane];
-    const espl__sketch *const sketch = &playback->groups[entry->group].sketch;
+    const espl__sketch *const sketch = &playback->groups[entry->group].work->sketch;
 
     for (uint32_t k = 0; k < entry->command->count; ++k) {
         const uint32_t pending = entry->command->pending + k;
@@ -45,12 +45,12 @@ static void name_entries(void *context, size_t begin, size_t end)
 
     for (size_t i = begin; i < end; ++i) {
         const espl__entry *const entry = &playback->entries[i];
-        const espl__sketch *const sketch = &playback->groups[entry->group].sketch;
 
-        if (playback->groups[entry->group].is_short) {
+        if (entry->is_short) {
             resolve_short(playback, entry);
             continue;
         }
+        const espl__sketch *const sketch = &playback->groups[entry->group].work->sketch;
         const espl_entity *entity = playback->make_entities + entry->make_begin;
 
         for (uint32_t k = 0; k < entry->clone_count; ++k) {
@@ -170,7 +170,7 @@ static void write_made(espl__playback *playback)
             const espl__record *const record = &playback->store->records[node->entity];
 
             count = count_alike(playback, at);
-            espl__values_fill(playback, &playback->groups[playback->makes[number].group].sets,
+            espl__values_fill(playback, &playback->groups[playback->makes[number].group].work->sets,
                               node->values, record, count);
         }
     }
@@ -183,7 +183,7 @@ static void write_values(espl__playback *playback)
     for (size_t i = 0; i < playback->gift_count; ++i) {
         const espl__gift *const gift = &playback->gifts[i];
 
-        espl__values_fill(playback, &playback->groups[gift->group].sets, gift->set,
+        espl__values_fill(playback, &playback->groups[gift->group].work->sets, gift->set,
                           &playback->store->records[gift->entity], 1);
     }
 }

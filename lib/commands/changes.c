@@ -152,7 +152,7 @@ static bool is_alike(const alike *last, uint32_t base, bool is_clone)
 // Give one node the tag or take it away.
 static espl_status tag(espl__carrier *c, uint32_t node, bool comes, alike *last)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
     const espl__node *const n = espl__sketch_at(c->sketch, node);
     const bool is_clone = espl__node_is_clone(n), is_plain = n->values == ESPL__NONE;
     const uint32_t base = is_plain ? espl__components_base(c->playback->store, n) : ESPL__NONE;

@@ -251,7 +251,7 @@ static espl_status make_clones(espl__carrier *c, const source *from, uint32_t se
 static bool fits_limits(const espl__carrier *c, const source *from, uint32_t set)
 {
     return c->command->value_count == 0 ||
-           espl__components_fit(c->group->sets.sets[set].count, !is_pass_source(c, from));
+           espl__components_fit(c->group->work->sets.sets[set].count, !is_pass_source(c, from));
 }
 
 espl_status espl__carry_instantiate(espl__carrier *c)

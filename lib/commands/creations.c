@@ -44,7 +44,7 @@ static void make_nodes(espl__carrier *c, uint32_t set, const espl__placement *pl
 
 static bool fits(const espl__carrier *c, uint32_t set)
 {
-    const size_t count = set == ESPL__NONE ? 0 : c->group->sets.sets[set].count;
+    const size_t count = set == ESPL__NONE ? 0 : c->group->work->sets.sets[set].count;
 
     return espl__components_fit(count, c->command->kind == ESPL__COMMAND_CREATE);
 }

@@ -205,7 +205,8 @@ static void lay_groups(grouping *g)
         playback->groups[i] = (espl__group){.entry_begin = entry_begin,
                                             .entry_end = entries,
                                             .run_begin = run_begin,
-                                            .run_end = runs};
+                                            .run_end = runs,
+                                            .work = &playback->no_work};
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct memo {
 
 static const espl__node *node_of(const espl__playback *playback, const espl__make *make)
 {
-    return espl__sketch_at(&playback->groups[make->group].sketch, make->node);
+    return espl__sketch_at(&playback->groups[make->group].work->sketch, make->node);
 }
 
 static espl_status plain_archetype(espl__playback *playback, uint8_t kind, uint32_t from,
@@ -106,28 +106,35 @@ static uint8_t kind_of(const espl__node *node)
                      (espl__node_is_placed(node) ? 1 : 0));
 }
 
-// List the clones of a command that goes the short way: all live, below a parent. Returns the number
-// of the next one.
+// List the clones of a command that goes the short way: all live and have placements. Returns the
+// number of the next one.
 static size_t list_short(const espl__playback *playback, const espl__entry *entry)
 {
-    const uint8_t kind = (ESPL_MEMBER - ESPL_SOLO) * 2 + 1;
+    const espl_component top = espl__entry_has_parent(entry) ? ESPL_MEMBER
+                               : entry->clone_count > 1      ? ESPL_ROOT
+                                                             : ESPL_SOLO;
     const uint32_t *const sources = espl__short_recipe(playback, entry)->entities;
     espl__make *const makes = playback->makes + entry->make_begin;
 
     for (uint32_t k = 0; k < entry->clone_count; ++k) {
         makes[k] = (espl__make){entry->group, ESPL__NO_NODE, sources[k], ESPL__NONE};
     }
-    memset(playback->make_kinds + entry->make_begin, kind, entry->clone_count);
+    memset(playback->make_kinds + entry->make_begin, (ESPL_MEMBER - ESPL_SOLO) * 2 + 1,
+           entry->clone_count);
+    playback->make_kinds[entry->make_begin] = (uint8_t)((top - ESPL_SOLO) * 2 + 1);
     return entry->make_begin + (size_t)entry->clone_count;
 }
 
 // List the living clones of a command. Returns the number of the next one.
 static size_t list_entry(const espl__playback *playback, const espl__entry *entry)
 {
-    if (playback->groups[entry->group].is_short && entry->clone_count != 0) {
+    if (entry->clone_count == 0) {
+        return entry->make_begin;
+    }
+    if (entry->is_short) {
         return list_short(playback, entry);
     }
-    const espl__sketch *const sketch = &playback->groups[entry->group].sketch;
+    const espl__sketch *const sketch = &playback->groups[entry->group].work->sketch;
     size_t at = entry->make_begin;
 
     for (uint32_t k = 0; k < entry->clone_count; ++k) {
@@ -148,16 +155,15 @@ static void look_ahead(const espl__playback *playback, size_t i)
 {
     enum { FAR = 8, NEAR = 4 };
 
-    if (i + FAR < playback->entry_count) {
+    if (i + FAR < playback->entry_count && !playback->entries[i + FAR].is_short) {
         __builtin_prefetch(&playback->groups[playback->entries[i + FAR].group]);
     }
-    if (i + NEAR < playback->entry_count && playback->entries[i + NEAR].clone_count != 0) {
+    if (i + NEAR < playback->entry_count && !playback->entries[i + NEAR].is_short &&
+        playback->entries[i + NEAR].clone_count != 0) {
         const espl__entry *const entry = &playback->entries[i + NEAR];
         const espl__group *const group = &playback->groups[entry->group];
 
-        if (!group->is_short) {
-            __builtin_prefetch(espl__sketch_at(&group->sketch, entry->clone_begin));
-        }
+        __builtin_prefetch(espl__sketch_at(&group->work->sketch, entry->clone_begin));
     }
 }
 

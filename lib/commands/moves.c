@@ -44,7 +44,7 @@ static espl_status find_given(espl__playback *playback, const espl__group *group
 
 static void list_gift(espl__playback *playback, uint32_t number, const espl__node *node)
 {
-    if (espl__values_are_given(&playback->groups[number].sets, node->values)) {
+    if (espl__values_are_given(&playback->groups[number].work->sets, node->values)) {
         playback->gifts[playback->gift_count++] = (espl__gift){node->entity, number, node->values};
     }
 }
@@ -99,7 +99,7 @@ static const espl__node *other_root(const espl__playback *playback, const espl__
 // List those of a group that died; tell whether some other row of it may change.
 static bool survey_group(const espl__playback *playback, const espl__group *group)
 {
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
     uint32_t *removals = playback->removals + group->removal_begin;
     bool may_move = false;
 
@@ -126,7 +126,7 @@ static bool survey_group(const espl__playback *playback, const espl__group *grou
 // rows go elsewhere.
 static espl_status list_group_rows(espl__playback *playback, uint32_t number, uint32_t *guesses)
 {
-    const espl__sketch *const sketch = &playback->groups[number].sketch;
+    const espl__sketch *const sketch = &playback->groups[number].work->sketch;
     espl_status status = ESPL_OK;
 
     for (uint32_t i = 0; i < sketch->noted.count && status == ESPL_OK; ++i) {
@@ -156,10 +156,10 @@ static void look_ahead(const espl__playback *playback, size_t i)
         __builtin_prefetch(&groups[i + FAR].is_short);
     }
     if (i + MIDDLE < playback->group_count) {
-        __builtin_prefetch(groups[i + MIDDLE].sketch.noted.items);
+        __builtin_prefetch(groups[i + MIDDLE].work->sketch.noted.items);
     }
-    if (i + NEAR < playback->group_count && groups[i + NEAR].sketch.noted.count != 0) {
-        const espl__sketch *const sketch = &groups[i + NEAR].sketch;
+    if (i + NEAR < playback->group_count && groups[i + NEAR].work->sketch.noted.count != 0) {
+        const espl__sketch *const sketch = &groups[i + NEAR].work->sketch;
 
         __builtin_prefetch(espl__sketch_at(sketch, espl__sketch_noted(sketch, 0)));
     }
@@ -170,6 +170,7 @@ static void survey_groups(void *context, size_t begin, size_t end)
     const espl__playback *const playback = context;
 
     for (size_t i = begin; i < end; ++i) {
+        espl__short_ask_for_removals(playback, i, end);
         look_ahead(playback, i);
         playback->group_moves[i] = survey_group(playback, &playback->groups[i]);
     }
@@ -250,10 +251,10 @@ static bool make_lists(espl__playback *playback)
     for (size_t i = 0; i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
-        group->removal_begin = removals;
-        moves += group->role_changes;
+        group->removal_begin = (uint32_t)removals;
+        moves += group->work->role_changes;
         removals += group->dead;
-        gifts += group->sets.set_count != 0 ? group->sketch.noted.count : 0;
+        gifts += group->work->sets.set_count != 0 ? group->work->sketch.noted.count : 0;
     }
     playback->moves = espl__arena_take(&playback->arena, moves, sizeof *playback->moves);
     playback->removals = espl__arena_take(&playback->arena, removals, sizeof *playback->removals);

@@ -20,8 +20,8 @@ typedef struct patch {
 
 static patch patch_of(espl__playback *playback, const espl__group *group, espl__plot *plot)
 {
-    return (patch){playback, playback->forest, &group->sketch, plot,
-                   espl__sketch_laid(&group->sketch, plot->laid)};
+    return (patch){playback, playback->forest, &group->work->sketch, plot,
+                   espl__sketch_laid(&group->work->sketch, plot->laid)};
 }
 
 // Tell whether the nodes of a piece keep their slots.
@@ -38,16 +38,29 @@ static bool is_drafted(const patch *p, const espl__piece *piece)
 
 // --- Before the parallel part ---
 
+static void hand_out_range(espl__forest *forest, espl__plot *plot)
+{
+    if (plot->old_run == ESPL__NO_RUN) {
+        plot->run = espl__run_take(forest);
+    }
+    if (plot->is_moved) {
+        plot->base = espl__range_take(forest, plot->capacity);
+    }
+}
+
+// In order of groups, whichever way each of them goes.
 static void hand_out_ranges(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->plot_count; ++i) {
-        espl__plot *const plot = &playback->plots[i];
+    const size_t ranges = playback->birth_count + playback->plot_count;
 
-        if (plot->old_run == ESPL__NO_RUN) {
-            plot->run = espl__run_take(playback->forest);
+    for (size_t i = 0; ranges != 0 && i < playback->group_count; ++i) {
+        espl__group *const group = &playback->groups[i];
+
+        if (group->is_short && group->does == ESPL__SHORT_BIRTH) {
+            espl__short_hand_out(playback, group);
         }
-        if (plot->is_moved) {
-            plot->base = espl__range_take(playback->forest, plot->capacity);
+        for (uint32_t k = group->work->plot_begin; k < group->work->plot_end; ++k) {
+            hand_out_range(playback->forest, &playback->plots[k]);
         }
     }
 }
@@ -144,7 +157,7 @@ static void draft(const patch *p)
 // The dead leave the slots that they were in; before the draft.
 static void bury_dead(espl__playback *playback, const espl__group *group)
 {
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
     const espl__node *const known = sketch->known.items;
 
     for (uint32_t i = 1; i < sketch->known.count; ++i) {
@@ -329,28 +342,20 @@ static void write_piece(const patch *p, const espl__piece *piece, uint32_t at)
     }
 }
 
-// Slots that nobody is in stand behind the nodes in `order`: first the holes that are left, then
-// those that nodes left.
-static void file_holes(const patch *p, uint32_t used)
+// Slots that nobody is in stand behind the nodes in `order`: those that nodes left come first, and
+// the holes that are left stay where they are.
+static void file_holes(const patch *p)
 {
     espl__forest *const forest = p->forest;
     const espl__plot *const plot = p->plot;
-    const uint32_t taken = forest->runs[plot->old_run].size + p->laid->entrants;
-    uint32_t *const order = forest->order + plot->base;
-    uint32_t at = p->laid->size;
+    const uint32_t at = p->laid->size;
 
-    for (uint32_t hole = taken; hole < forest->runs[plot->old_run].used; ++hole) {
-        order[at] = order[hole];
-        forest->rank[order[at]] = at;
-        at += 1;
-    }
+    ESPL_CHECK(at + plot->left_count == forest->runs[plot->old_run].size + p->laid->entrants);
     for (uint32_t i = 0; i < plot->left_count; ++i) {
-        order[at] = plot->left[i];
-        forest->rank[order[at]] = at;
-        forest->entity[order[at]] = ESPL__NO_ENTITY;
-        at += 1;
+        forest->order[plot->base + at + i] = plot->left[i];
+        forest->rank[plot->left[i]] = at + i;
+        forest->entity[plot->left[i]] = ESPL__NO_ENTITY;
     }
-    ESPL_CHECK(at == used);
 }
 
 // A new range belongs to its run from end to end, unused slots too.
@@ -453,7 +458,7 @@ static void write_links(const patch *p)
     }
     claim_range(p);
     if (old != NULL) {
-        file_holes(p, used);
+        file_holes(p);
     }
     for (uint32_t i = p->laid->begin; i < p->laid->end; ++i) {
         const espl__piece *const piece = espl__sketch_piece(p->sketch, i);
@@ -472,7 +477,7 @@ static void write_links(const patch *p)
 static void patch_plots(espl__playback *playback, const espl__group *group,
                         void (*step)(const patch *p))
 {
-    for (uint32_t i = group->plot_begin; i < group->plot_end; ++i) {
+    for (uint32_t i = group->work->plot_begin; i < group->work->plot_end; ++i) {
         const patch p = patch_of(playback, group, &playback->plots[i]);
 
         step(&p);
@@ -482,7 +487,7 @@ static void patch_plots(espl__playback *playback, const espl__group *group,
 // Links as they were: values change where they stand.
 static void write_in_place(espl__playback *playback, const espl__group *group)
 {
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
     const patch p = {playback, playback->forest, sketch, NULL, NULL};
 
     for (uint32_t i = 0; i < sketch->laid.count; ++i) {
@@ -499,13 +504,13 @@ static void patch_group(espl__playback *playback, espl__group *group)
     uint32_t words[ESPL__DRAFT_WORDS];
 
     if (espl__group_drafts_on_stack(playback, group)) {
-        espl__plot_use(&playback->plots[group->plot_begin], words);
+        espl__plot_use(&playback->plots[group->work->plot_begin], words);
     }
     bury_dead(playback, group);
     patch_plots(playback, group, draft);
     patch_plots(playback, group, move_in);
     patch_plots(playback, group, write_links);
-    if (!group->has_side) {
+    if (!group->work->has_side) {
         write_in_place(playback, group);
     }
 }
@@ -513,18 +518,12 @@ static void patch_group(espl__playback *playback, espl__group *group)
 static void patch_one(void *context, size_t number)
 {
     espl__playback *const playback = context;
-    espl__group *const group = &playback->groups[number];
+    espl__group *const group = &playback->groups[playback->long_groups[number]];
 
-    if (group->is_patched) {
-        return;
-    }
-    if (group->is_short) {
-        espl__short_look_ahead(playback, number);
-        espl__short_patch(playback, group);
-    } else {
+    if (!group->is_patched) {
         patch_group(playback, group);
+        group->is_patched = true;
     }
-    group->is_patched = true;
 }
 
 // A run that is laid out anew, or goes, loses its ghosts.
@@ -579,35 +578,38 @@ static void release_unused(espl__playback *playback)
     }
 }
 
+// Where the executor loses a job, the change is under way and is completed here.
+static void patch_short(espl__playback *playback)
+{
+    const size_t count = playback->group_count;
+
+    if (playback->long_count != count &&
+        espl__run_ranges(playback->executor, playback->hooks, espl__short_patch, playback, count,
+                         ESPL__SHORT_GRAIN) != ESPL_OK) {
+        espl__short_patch(playback, 0, count);
+    }
+}
+
+static void patch_long(espl__playback *playback)
+{
+    const espl_status status = espl__run_weighted(
+        playback->executor, playback->hooks, patch_one, playback, playback->group_weights,
+        playback->weight_order, playback->long_count, GRAIN);
+
+    for (size_t i = 0; status != ESPL_OK && i < playback->long_count; ++i) {
+        patch_one(playback, i);
+    }
+}
+
 void espl__stage_patch(espl__playback *playback)
 {
     espl__forest *const forest = playback->forest;
 
     hand_out_ranges(playback);
     retire_runs(playback);
-    const espl_status status = espl__run_weighted(
-        playback->executor, playback->hooks, patch_one, playback, playback->group_weights,
-        playback->weight_order, playback->group_count, GRAIN);
-
-    // Where the executor lost a job, the change is under way and is completed here.
-    for (size_t i = 0; status != ESPL_OK && i < playback->group_count; ++i) {
-        patch_one(playback, i);
-    }
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
-
-        forest->nodes_visited += group->visited;
-        forest->nodes_rebuilt += group->is_short ? group->size : 0;
-        playback->moved_nodes += group->is_short ? group->clones : 0;
-    }
-    for (size_t i = 0; i < playback->plot_count; ++i) {
-        const espl__plot *const plot = &playback->plots[i];
-
-        const espl__laid *const laid =
-            espl__sketch_laid(&playback->groups[plot->group].sketch, plot->laid);
-
-        playback->moved_nodes += plot->is_moved ? laid->size : laid->entrants;
-        forest->nodes_rebuilt += laid->size;
-    }
+    patch_short(playback);
+    patch_long(playback);
+    forest->nodes_visited += playback->visited_nodes;
+    forest->nodes_rebuilt += playback->rebuilt_nodes;
     release_unused(playback);
 }

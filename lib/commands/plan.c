@@ -68,7 +68,7 @@ static espl__sketch_room room_for(const espl__playback *playback, const espl__gr
 
 static bool give_slices(espl__playback *playback, espl__group *group)
 {
-    espl__sketch *const sketch = &group->sketch;
+    espl__sketch *const sketch = &group->work->sketch;
     const espl__sketch_room room = room_for(playback, group);
     void *const block = espl__arena_take(&playback->arena, 1, espl__sketch_size(&room));
 
@@ -84,6 +84,62 @@ static bool give_slices(espl__playback *playback, espl__group *group)
     return true;
 }
 
+static size_t count_long(const espl__playback *playback)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        count += playback->groups[i].is_short ? 0 : 1;
+    }
+    return count;
+}
+
+// What is kept of each group that is not short.
+static bool make_lists(espl__playback *playback, size_t count)
+{
+    espl__arena *const arena = &playback->arena;
+
+    playback->works = espl__arena_take_zeroed(arena, count, sizeof *playback->works);
+    playback->long_groups = espl__arena_take(arena, count, sizeof *playback->long_groups);
+    playback->group_weights = espl__arena_take(arena, count, sizeof *playback->group_weights);
+    playback->weight_order = espl__arena_take(arena, count, sizeof *playback->weight_order);
+    return playback->works != NULL && playback->long_groups != NULL &&
+           playback->group_weights != NULL && playback->weight_order != NULL;
+}
+
+// What a group costs against the others is its commands; the patch has use of it too.
+static bool give_works(espl__playback *playback)
+{
+    if (!make_lists(playback, count_long(playback))) {
+        return false;
+    }
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        espl__group *const group = &playback->groups[i];
+
+        if (group->is_short) {
+            continue;
+        }
+        const size_t number = playback->long_count++;
+
+        playback->long_groups[number] = (uint32_t)i;
+        playback->group_weights[number] = espl__group_size(group);
+        group->work = &playback->works[number];
+        if (!give_slices(playback, group)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void espl__works_drop(espl__playback *playback)
+{
+    for (size_t i = 0; i < playback->long_count; ++i) {
+        espl__sketch_drop(&playback->works[i].sketch);
+        espl__sets_drop(playback->heap, &playback->works[i].sets);
+    }
+    playback->long_count = 0;
+}
+
 static const uint32_t *loads_of(const espl__playback *playback, const espl__group *group)
 {
     return playback->grouped_runs + group->run_begin;
@@ -97,17 +153,17 @@ static size_t count_loads(const espl__group *group)
 // Note what a sketch came to.
 static void check_sketch(espl__group *group)
 {
-    if (espl__sketch_has_failed(&group->sketch)) {
-        group->status = ESPL_ERR_NO_MEMORY;
+    if (espl__sketch_has_failed(&group->work->sketch)) {
+        group->work->status = ESPL_ERR_NO_MEMORY;
     }
 }
 
 static void start_over(espl__playback *playback, espl__group *group)
 {
-    espl__sketch_clear(&group->sketch);
-    espl__sets_clear(&group->sets);
+    espl__sketch_clear(&group->work->sketch);
+    espl__sets_clear(&group->work->sets);
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
-        espl__sketch_load(&group->sketch, playback->grouped_runs[i]);
+        espl__sketch_load(&group->work->sketch, playback->grouped_runs[i]);
     }
     for (uint32_t i = 0; i < espl__group_size(group); ++i) {
         espl__entry *const entry = espl__group_entry(playback, group, i);
@@ -126,7 +182,7 @@ static void carry_out_all(espl__playback *playback, espl__group *group)
 {
     const uint32_t count = espl__group_size(group);
 
-    for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
+    for (uint32_t i = 0; i < count && group->work->status == ESPL_OK; ++i) {
         espl__entry *const entry = espl__group_entry(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
@@ -137,7 +193,7 @@ static void carry_out_all(espl__playback *playback, espl__group *group)
 static bool lay_out(const espl__playback *playback, espl__group *group)
 {
     const bool is_fine =
-        espl__sketch_lay_out(&group->sketch, loads_of(playback, group), count_loads(group));
+        espl__sketch_lay_out(&group->work->sketch, loads_of(playback, group), count_loads(group));
 
     check_sketch(group);
     return is_fine;
@@ -149,12 +205,12 @@ static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint
 {
     const uint32_t count = espl__group_size(group);
 
-    for (uint32_t i = 0; i < count && group->status == ESPL_OK; ++i) {
+    for (uint32_t i = 0; i < count && group->work->status == ESPL_OK; ++i) {
         espl__entry *const entry = espl__group_entry(playback, group, i);
 
         entry->status = espl__carry_out(playback, group, entry);
         check_sketch(group);
-        if (group->status == ESPL_OK && i >= known && entry->status >= 0 &&
+        if (group->work->status == ESPL_OK && i >= known && entry->status >= 0 &&
             !lay_out(playback, group)) {
             return i;
         }
@@ -169,16 +225,16 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
     const uint32_t count = espl__group_size(group);
     uint32_t known = 0;
 
-    while (known < count && group->status == ESPL_OK) {
+    while (known < count && group->work->status == ESPL_OK) {
         start_over(playback, group);
         known = find_overflow(playback, group, known);
-        if (known < count && group->status == ESPL_OK) {
+        if (known < count && group->work->status == ESPL_OK) {
             espl__group_entry(playback, group, known)->is_out_of_range = true;
             known += 1;
         }
     }
     // Left out last of all: what was carried out is to be undone too.
-    if (group->status == ESPL_OK && count > 0 &&
+    if (group->work->status == ESPL_OK && count > 0 &&
         espl__group_entry(playback, group, count - 1)->is_out_of_range) {
         start_over(playback, group);
         carry_out_all(playback, group);
@@ -191,20 +247,21 @@ static void plan_group(espl__playback *playback, espl__group *group)
 
     start_over(playback, group);
     carry_out_all(playback, group);
-    if (group->status != ESPL_OK) {
+    if (group->work->status != ESPL_OK) {
         return;
     }
     const bool is_fine = lay_out(playback, group);
-    const bool may_hide = count > 1 && group->sketch.may_hide;
+    const bool may_hide = count > 1 && group->work->sketch.may_hide;
 
-    if (group->status != ESPL_OK ||
-        (is_fine && (!may_hide || espl__sketch_is_tame(&group->sketch, loads_of(playback, group),
-                                                       count_loads(group))))) {
+    if (group->work->status != ESPL_OK ||
+        (is_fine &&
+         (!may_hide || espl__sketch_is_tame(&group->work->sketch, loads_of(playback, group),
+                                            count_loads(group))))) {
         return;
     }
     ESPL_CHECK(count > 0);
     plan_carefully(playback, group);
-    if (group->status == ESPL_OK) {
+    if (group->work->status == ESPL_OK) {
         (void)lay_out(playback, group);
     }
 }
@@ -219,7 +276,7 @@ static bool is_source_sided(const espl__playback *playback, const espl__entry *e
 
 static bool may_have_side(const espl__playback *playback, const espl__group *group)
 {
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
 
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t run = playback->touched[playback->grouped_runs[i]].run;
@@ -245,12 +302,12 @@ static bool may_have_side(const espl__playback *playback, const espl__group *gro
 
 static void count_work(const espl__playback *playback, espl__group *group)
 {
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
 
     group->clones = group->dead = 0;
-    group->visited = sketch->changed_count;
+    group->visited = (uint32_t)sketch->changed_count;
     // Roots may have become solos, or solos roots, without being noted.
-    group->role_changes = sketch->laid.count;
+    group->work->role_changes = sketch->laid.count;
     for (uint32_t i = 0; i < espl__group_size(group); ++i) {
         group->clones += espl__group_entry(playback, group, i)->clone_count;
     }
@@ -263,54 +320,22 @@ static void count_work(const espl__playback *playback, espl__group *group)
         } else if (is_dead) {
             group->dead += 1;
         } else {
-            group->role_changes += 1;
+            group->work->role_changes += 1;
         }
     }
-    group->has_side =
+    group->work->has_side =
         sketch->is_restructured || sketch->is_touched ? may_have_side(playback, group) : false;
-}
-
-static void plan_short(void *context, size_t begin, size_t end)
-{
-    espl__playback *const playback = context;
-
-    for (size_t i = begin; i < end; ++i) {
-        espl__group *const group = &playback->groups[i];
-
-        espl__short_look_ahead(playback, i);
-        group->is_short = !playback->sketches_all && espl__short_suits(playback, group) &&
-                          espl__short_plan(playback, group);
-    }
 }
 
 static void plan_one(void *context, size_t number)
 {
     espl__playback *const playback = context;
-    espl__group *const group = &playback->groups[number];
+    espl__group *const group = &playback->groups[playback->long_groups[number]];
 
-    if (group->is_short) {
-        return;
-    }
     plan_group(playback, group);
-    if (group->status == ESPL_OK) {
+    if (group->work->status == ESPL_OK) {
         count_work(playback, group);
     }
-}
-
-// What a group costs against the others: its commands. The patch has use of it too.
-static bool weigh_groups(espl__playback *playback)
-{
-    const size_t count = playback->group_count;
-
-    playback->group_weights = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
-    playback->weight_order = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
-    if (playback->group_weights == NULL || playback->weight_order == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < count; ++i) {
-        playback->group_weights[i] = espl__group_size(&playback->groups[i]);
-    }
-    return true;
 }
 
 // The runs as the sketches see them.
@@ -331,26 +356,23 @@ static bool list_loads(espl__playback *playback)
 
 espl_status espl__stage_plan(espl__playback *playback)
 {
-    if (!list_loads(playback) || !espl__recipes_list(playback) || !weigh_groups(playback)) {
+    if (!list_loads(playback) || !espl__recipes_list(playback) ||
+        !espl__short_make_room(playback)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    espl_status status = espl__run_ranges(playback->executor, playback->hooks, plan_short, playback,
-                                          playback->group_count, GRAIN);
+    espl_status status = espl__run_ranges(playback->executor, playback->hooks, espl__short_plan,
+                                          playback, playback->group_count, ESPL__SHORT_GRAIN);
 
-    for (size_t i = 0; status == ESPL_OK && i < playback->group_count; ++i) {
-        if (!playback->groups[i].is_short && !give_slices(playback, &playback->groups[i])) {
-            return ESPL_ERR_NO_MEMORY;
-        }
+    if (status == ESPL_OK && !give_works(playback)) {
+        return ESPL_ERR_NO_MEMORY;
     }
     status = status != ESPL_OK
                  ? status
                  : espl__run_weighted(playback->executor, playback->hooks, plan_one, playback,
                                       playback->group_weights, playback->weight_order,
-                                      playback->group_count, GRAIN);
-    for (size_t i = 0; status == ESPL_OK && i < playback->group_count; ++i) {
-        if (playback->groups[i].status != ESPL_OK) {
-            return playback->groups[i].status;
-        }
+                                      playback->long_count, GRAIN);
+    for (size_t i = 0; status == ESPL_OK && i < playback->long_count; ++i) {
+        status = playback->works[i].status;
     }
     return status;
 }

@@ -95,10 +95,7 @@ static void end(espl__playback *playback)
         playback->run_marks[playback->touched[i].run] = 0;
     }
     espl__recipes_forget(playback);
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        espl__sketch_drop(&playback->groups[i].sketch);
-        espl__sets_drop(playback->heap, &playback->groups[i].sets);
-    }
+    espl__works_drop(playback);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
     espl__arena_reset(&playback->arena);
     trim_marks(playback, &playback->run_marks, playback->forest->run_end);

@@ -47,6 +47,7 @@ typedef struct espl__entry {
     };
     uint32_t clone_begin, clone_count; // nodes it made in its group's sketch
     bool is_out_of_range;              // refused by the search for the command that overflows
+    bool is_short;                     // its group is
 } espl__entry;
 
 _Static_assert(sizeof(espl__operand) == 8, "operand: 4 + 1 + 1 and padding");
@@ -69,21 +70,43 @@ typedef struct espl__recipe_card {
     bool is_small;            // so are the locals below its top: see short.c
 } espl__recipe_card;
 
-/// Commands and runs that may depend on each other, and nothing else does.
+/// What a group that goes the short way does (short.h).
+enum {
+    ESPL__SHORT_NOTHING,
+    ESPL__SHORT_SPLICE, ///< copies come below nodes of one run, subtrees of it go
+    ESPL__SHORT_BIRTH,  ///< a copy comes by itself
+    ESPL__SHORT_END,    ///< a run goes as a whole
+};
+
+/// What the plan of a group that is not short is worked out on.
+typedef struct espl__work {
+    espl__sketch sketch;
+    espl__sets sets;               // node->values is one of them, or ESPL__NO_NODE
+    espl_status status;            // ESPL_ERR_NO_MEMORY: the plan failed
+    uint32_t plot_begin, plot_end; // its hierarchies to be
+    uint32_t role_changes;         // at most, as the plan has it
+    bool has_side;                 // some node may need side arrays
+} espl__work;
+
+/// Commands and runs that may depend on each other, and nothing else does: one cache line.
 typedef struct espl__group {
     uint32_t entry_begin, entry_end; // in grouped_entries
     uint32_t run_begin, run_end;     // in grouped_runs
-    espl__sketch sketch;
-    espl__sets sets;    // node->values is one of them, or ESPL__NO_NODE
-    espl_status status; // ESPL_ERR_NO_MEMORY: the plan failed
-    uint32_t plot_begin, plot_end;
-    size_t clones, dead, role_changes, visited; // of the plan
-    uint32_t size;                              // where it is short: nodes of its run to be
-    bool is_short;                              // has no sketch: see short.h
-    size_t removal_begin;                       // of its dead, among the removals
-    bool has_side;                              // some node may need side arrays
+    uint32_t clones, dead, visited;  // of the plan
+    uint32_t removal_begin;          // of its dead, among the removals
+    // Of one that is short:
+    uint32_t run, base; // of a birth they are set by the patch
+    uint32_t size;      // nodes that there will be
+    uint32_t step_begin;
+    uint8_t step_count, step_room;
+    uint8_t does;
+    bool is_short;
     bool is_patched;
+    espl__work *work; // of one that is short: an empty one that all those share
 } espl__group;
+
+_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 5 + 8, padded");
+_Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX, "a group's steps are counted by a byte");
 
 /// A run that commands touch.
 typedef struct espl__touched_run {
@@ -180,7 +203,12 @@ typedef struct espl__playback {
     uint32_t *grouped_entries, *grouped_runs;
     espl__group *groups; // [group_count]
     size_t group_count;
-    uint32_t *group_weights, *weight_order; // [group_count] for jobs over groups
+    espl__splice_step *steps; // of the groups that may be short
+    espl__work *works;        // [long_count] of the groups that are not short
+    uint32_t *long_groups;    // [long_count] those
+    size_t long_count;
+    espl__work no_work;                     // empty, for all others
+    uint32_t *group_weights, *weight_order; // [long_count] for jobs over them
     espl__plot *plots;                      // [plot_count]
     size_t plot_count;
     espl__make *makes; // [make_count] in command order
@@ -205,7 +233,9 @@ typedef struct espl__playback {
     espl__reference *references; // stb array, given back at the end
     espl__lost_clone *lost;      // [lost_count]
     size_t lost_count;
-    size_t moved_nodes, row_batches; // of the report; counted by stages 5 and 6
+    size_t birth_count; // groups whose copy comes by itself
+    // Of the report: counted by the end of stage 4, batches of rows by stage 5.
+    size_t visited_nodes, rebuilt_nodes, moved_nodes, row_batches;
     bool sketches_all;      // no group goes the short way, which tests compare with the long one
     bool is_strict;         // all commands are done or none: one refused refuses the playback
     uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX
@@ -232,6 +262,8 @@ espl_status espl__stage_order(espl__playback *playback);
 espl_status espl__stage_classify(espl__playback *playback);
 espl_status espl__stage_group(espl__playback *playback);
 espl_status espl__stage_plan(espl__playback *playback);
+/// Give back what the plans of groups that are not short took beside the arena.
+void espl__works_drop(espl__playback *playback);
 /// Second half of the plan: take all memory that stages 5 and 6 need.
 espl_status espl__stage_reserve(espl__playback *playback);
 void espl__stage_change(espl__playback *playback);
@@ -256,7 +288,7 @@ espl_status espl__list_rows(espl__playback *playback);
 espl_status espl__lay_plots(espl__playback *playback);
 
 /// Carry one command out on its group's sketch (carry.c).
-/// @return its verdict, or ESPL_ERR_NO_MEMORY with group->status set as well.
+/// @return its verdict, or ESPL_ERR_NO_MEMORY with group->work->status set as well.
 espl_status espl__carry_out(espl__playback *playback, espl__group *group, espl__entry *entry);
 
 // --- Values and component sets (values.c) ---
@@ -325,8 +357,8 @@ static inline size_t espl__plot_words(const espl__plot *plot)
 static inline bool espl__group_drafts_on_stack(const espl__playback *playback,
                                                const espl__group *group)
 {
-    return group->plot_end - group->plot_begin == 1 &&
-           espl__plot_words(&playback->plots[group->plot_begin]) <= ESPL__DRAFT_WORDS;
+    return group->work->plot_end - group->work->plot_begin == 1 &&
+           espl__plot_words(&playback->plots[group->work->plot_begin]) <= ESPL__DRAFT_WORDS;
 }
 
 /// Let a plot draft in so many words.

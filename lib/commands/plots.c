@@ -105,13 +105,13 @@ typedef struct wants {
 static bool lay_group_plots(espl__playback *playback, uint32_t number, wants *all)
 {
     espl__group *const group = &playback->groups[number];
-    const espl__sketch *const sketch = &group->sketch;
+    const espl__sketch *const sketch = &group->work->sketch;
 
-    group->plot_begin = (uint32_t)playback->plot_count;
+    group->work->plot_begin = (uint32_t)playback->plot_count;
     for (uint32_t i = 0; i < sketch->laid.count; ++i) {
         const espl__laid *const laid = espl__sketch_laid(sketch, i);
 
-        if (!laid->is_restructured && !group->has_side) {
+        if (!laid->is_restructured && !group->work->has_side) {
             continue;
         }
         espl__plot *const plot = &playback->plots[playback->plot_count++];
@@ -119,18 +119,32 @@ static bool lay_group_plots(espl__playback *playback, uint32_t number, wants *al
         *plot = (espl__plot){.group = number, .laid = i};
         lay_plot(playback, laid, plot);
         plot->drafted = count_drafted(sketch, laid, plot);
+        playback->rebuilt_nodes += laid->size;
+        playback->moved_nodes += plot->is_moved ? laid->size : laid->entrants;
         all->slots += plot->is_moved ? plot->capacity : 0;
         all->runs += plot->old_run == ESPL__NO_RUN ? 1 : 0;
         all->scratch += espl__plot_words(plot);
-        if (group->has_side && !make_side(playback, sketch, laid, plot)) {
+        if (group->work->has_side && !make_side(playback, sketch, laid, plot)) {
             return false;
         }
     }
-    group->plot_end = (uint32_t)playback->plot_count;
+    group->work->plot_end = (uint32_t)playback->plot_count;
     if (espl__group_drafts_on_stack(playback, group)) {
-        all->scratch -= espl__plot_words(&playback->plots[group->plot_begin]);
+        all->scratch -= espl__plot_words(&playback->plots[group->work->plot_begin]);
     }
     return true;
+}
+
+// What goes the short way needs room only where it comes by itself.
+static void add_short(espl__playback *playback, const espl__group *group, wants *all)
+{
+    if (group->does == ESPL__SHORT_BIRTH) {
+        all->slots += group->size;
+        all->runs += 1;
+        playback->birth_count += 1;
+    }
+    playback->rebuilt_nodes += group->size;
+    playback->moved_nodes += group->clones;
 }
 
 void espl__plot_use(espl__plot *plot, uint32_t *words)
@@ -162,16 +176,22 @@ espl_status espl__lay_plots(espl__playback *playback)
     size_t count = 0;
     wants all = {0};
 
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        count += playback->groups[i].sketch.laid.count;
+    for (size_t i = 0; i < playback->long_count; ++i) {
+        count += playback->works[i].sketch.laid.count;
     }
     playback->plots = espl__arena_take(&playback->arena, count, sizeof *playback->plots);
-    playback->plot_count = 0;
+    playback->plot_count = playback->birth_count = 0;
+    playback->visited_nodes = playback->rebuilt_nodes = playback->moved_nodes = 0;
     if (playback->plots == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < playback->group_count; ++i) {
-        if (!lay_group_plots(playback, i, &all)) {
+        const espl__group *const group = &playback->groups[i];
+
+        playback->visited_nodes += group->visited;
+        if (group->is_short) {
+            add_short(playback, group, &all);
+        } else if (!lay_group_plots(playback, i, &all)) {
             return ESPL_ERR_NO_MEMORY;
         }
     }

@@ -178,7 +178,7 @@ static bool is_own(const espl__set_item *item, const espl__reference_batch *batc
 // one node, and what changed later leads back to it.
 static uint32_t first_set(const planner *p, const espl__node *clone, uint32_t entry)
 {
-    const espl__set *const sets = p->group->sets.sets;
+    const espl__set *const sets = p->group->work->sets.sets;
     uint32_t set = clone->values;
 
     while (set != ESPL__NONE && sets[set].entry > entry) {
@@ -190,7 +190,7 @@ static uint32_t first_set(const planner *p, const espl__node *clone, uint32_t en
 // Fields of one component that a clone got from its original.
 static bool list_item(const planner *p, const espl__set_item *item, uint32_t original)
 {
-    const espl__node *const n = espl__sketch_at(&p->group->sketch, original);
+    const espl__node *const n = espl__sketch_at(&p->group->work->sketch, original);
 
     if (item->entry != ESPL__NONE &&
         (!espl__node_is_clone(n) || is_own(item, find_batch(p, original)))) {
@@ -205,7 +205,7 @@ static bool list_item(const planner *p, const espl__set_item *item, uint32_t ori
 static bool list_set(const planner *p, uint32_t number, const espl__reference_batch *batch,
                      uint32_t original)
 {
-    const espl__sets *const sets = &p->group->sets;
+    const espl__sets *const sets = &p->group->work->sets;
     const espl__set *const set = &sets->sets[number];
     bool is_done = true;
 
@@ -226,7 +226,7 @@ static bool list_set(const planner *p, uint32_t number, const espl__reference_ba
 // Mark what the members were cloned from with their numbers, or take the marks back.
 static void mark_members(const planner *p, const espl__reference_batch *batch, bool is_marked)
 {
-    const espl__sketch *const sketch = &p->group->sketch;
+    const espl__sketch *const sketch = &p->group->work->sketch;
 
     for (uint32_t member = 0; member < batch->size; ++member) {
         const espl__node *const clone = espl__sketch_at(sketch, batch->begin + member);
@@ -258,7 +258,7 @@ static bool list_member(const planner *p, const espl__reference_batch *batch,
     if (set != ESPL__NONE) {
         return list_set(p, set, batch, original);
     }
-    const espl__node *const n = espl__sketch_at(&p->group->sketch, original);
+    const espl__node *const n = espl__sketch_at(&p->group->work->sketch, original);
 
     return espl__node_is_clone(n) ? list_clone(p, original, 0) : list_row(p, n->entity);
 }
@@ -271,7 +271,8 @@ static bool plan_batch(const planner *p, espl__reference_batch *batch)
 
     mark_members(p, batch, true);
     for (uint32_t member = 0; member < batch->size && is_done; ++member) {
-        is_done = list_member(p, batch, espl__sketch_at(&p->group->sketch, batch->begin + member));
+        is_done =
+            list_member(p, batch, espl__sketch_at(&p->group->work->sketch, batch->begin + member));
         playback->member_fields[batch->members + member + 1] =
             (uint32_t)espl__array_length(playback->references);
     }
@@ -338,7 +339,7 @@ static bool reserve_plan(planner *p)
     const size_t batches = count_batches(playback, &members);
 
     for (size_t i = 0; i < playback->group_count; ++i) {
-        const size_t count = playback->groups[i].sketch.made.count;
+        const size_t count = playback->groups[i].work->sketch.made.count;
 
         nodes = count > nodes ? count : nodes;
     }
@@ -369,7 +370,7 @@ typedef void (*visitor)(espl__playback *playback, uint32_t group, uint32_t node,
 static bool has_kept(const espl__playback *playback, const espl__reference_batch *batch,
                      const espl__node *clone, espl_component component)
 {
-    const espl__sets *const sets = &playback->groups[batch->group].sets;
+    const espl__sets *const sets = &playback->groups[batch->group].work->sets;
 
     if (clone->values == ESPL__NONE) {
         return true;
@@ -383,7 +384,7 @@ static bool has_kept(const espl__playback *playback, const espl__reference_batch
 static void visit_member(espl__playback *playback, const espl__reference_batch *batch,
                          uint32_t member, visitor visit)
 {
-    const espl__sketch *const sketch = &playback->groups[batch->group].sketch;
+    const espl__sketch *const sketch = &playback->groups[batch->group].work->sketch;
     const uint32_t *const ends = playback->member_fields + batch->members + member;
 
     for (uint32_t i = ends[0]; i < ends[1]; ++i) {
@@ -417,7 +418,7 @@ static void visit_batches(espl__playback *playback, visitor visit)
 static void list_lost(espl__playback *playback, uint32_t group, uint32_t node,
                       const espl__reference *field, uint32_t target)
 {
-    espl__node *const n = espl__sketch_at(&playback->groups[group].sketch, target);
+    espl__node *const n = espl__sketch_at(&playback->groups[group].work->sketch, target);
 
     (void)node;
     (void)field;
@@ -459,7 +460,7 @@ espl_status espl__references_plan(espl__playback *playback)
 
 static espl__node *lost_node(const espl__playback *playback, size_t i)
 {
-    return espl__sketch_at(&playback->groups[playback->lost[i].group].sketch,
+    return espl__sketch_at(&playback->groups[playback->lost[i].group].work->sketch,
                            playback->lost[i].node);
 }
 
@@ -473,7 +474,7 @@ void espl__references_name(espl__playback *playback)
 static void write_field(espl__playback *playback, uint32_t group, uint32_t node,
                         const espl__reference *field, uint32_t target)
 {
-    const espl__sketch *const sketch = &playback->groups[group].sketch;
+    const espl__sketch *const sketch = &playback->groups[group].work->sketch;
     const espl_entity named =
         espl__entity_at(playback->store, espl__sketch_at(sketch, target)->entity);
     unsigned char *const value =

@@ -88,16 +88,6 @@ void espl__stage_report(espl__playback *playback, espl_report *report)
     report->destroyed = playback->removal_count;
     report->row_moves = playback->move_count;
     report->groups = playback->group_count;
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
-
-        report->visited_nodes += group->visited;
-        report->rebuilt_nodes += group->is_short ? group->size : 0;
-    }
-    for (size_t i = 0; i < playback->plot_count; ++i) {
-        const espl__plot *const plot = &playback->plots[i];
-
-        report->rebuilt_nodes +=
-            espl__sketch_laid(&playback->groups[plot->group].sketch, plot->laid)->size;
-    }
+    report->visited_nodes = playback->visited_nodes;
+    report->rebuilt_nodes = playback->rebuilt_nodes;
 }

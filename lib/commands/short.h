@@ -1,30 +1,83 @@
 // SPDX-License-Identifier: MIT
-// The short way through plan and patch, for the groups that most are: copies of trees that nobody
-// writes to come in below nodes of one hierarchy, and whole subtrees of it go. No such command
-// depends on another one, and no world of those that stay changes: nothing needs a sketch.
+// The short way through plan and patch, of the groups that most are: copies of sources come below
+// nodes of one hierarchy, and whole subtrees of it go; a copy comes by itself; a hierarchy goes as a
+// whole. No such command depends on another one, so that nobody has to carry them out one by one on a
+// sketch. A group that meets anything else goes the long way.
 #ifndef ESPALIER_LIB_COMMANDS_SHORT_H
 #define ESPALIER_LIB_COMMANDS_SHORT_H
 
 #include "lib/commands/playback.h"
 
-/// Draw up the recipes of all sources that commands name. Before the plan. @return false: no memory.
+#include <math.h>
+
+/// Tell whether a command clones a living source that it names.
+static inline bool espl__entry_names_source(const espl__entry *entry)
+{
+    return espl__entry_instantiates(entry) && espl__operand_is_living(&entry->target);
+}
+
+static inline bool espl__entry_has_parent(const espl__entry *entry)
+{
+    return entry->parent.status == ESPL_OK;
+}
+
+// --- recipes.c ---
+
+/// Draw up how to copy each source that a command names. @return false where there is no memory.
 bool espl__recipes_list(espl__playback *playback);
-/// Take the marks of the recipes back.
+/// Take the marks of the sources back.
 void espl__recipes_forget(espl__playback *playback);
 
-/// Tell by its commands whether a group may go the short way.
-bool espl__short_suits(const espl__playback *playback, const espl__group *group);
-/// Plan a group. @return false where it has to go the long way after all; nothing is changed then.
-bool espl__short_plan(const espl__playback *playback, espl__group *group);
-/// List the entities that go. @param out  [group->dead]
-void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out);
-/// Ask for the memory of groups behind one at hand, which stand far apart in the forest.
-void espl__short_look_ahead(const espl__playback *playback, size_t group);
-/// Patch a group that was planned so. Cannot fail.
-void espl__short_patch(espl__playback *playback, const espl__group *group);
+/// How a command's source is copied; it names a living one.
+static inline const espl__recipe_card *espl__short_recipe(const espl__playback *playback,
+                                                          const espl__entry *entry)
+{
+    return &playback->recipes[playback->slot_marks[entry->target.number] - 1];
+}
 
-/// The recipe by which a command of such a group makes its clone.
-const espl__recipe_card *espl__short_recipe(const espl__playback *playback,
-                                            const espl__entry *entry);
+/// The world of the first node of a copy.
+static inline espl_pose espl__short_top_world(const espl__playback *playback,
+                                              const espl__entry *entry)
+{
+    const espl_pose local = espl__pose_of(espl__entry_transform(playback, entry));
+    espl_pose world = local;
+
+    if (espl__entry_has_parent(entry)) {
+        espl__pose_compose_to(&world, &playback->forest->world[entry->parent.number], NULL, &local);
+    }
+    return world;
+}
+
+/// Positions and scales of what stands in the sky of any game: a world, a top below it and a recipe
+/// whose scales are at most one come to 1e12 + 1e6 * 1e12 + 256 * 1e12 * 1e12, which is finite.
+static inline bool espl__pose_is_small(const espl_pose *pose)
+{
+    const float far = 1e12F, large = 1e6F;
+
+    return fabsf(pose->position[0]) < far && fabsf(pose->position[1]) < far &&
+           fabsf(pose->position[2]) < far && fabsf(pose->scale) < large;
+}
+
+// --- short.c ---
+
+/// Groups that one job takes at least.
+enum { ESPL__SHORT_GRAIN = 128 };
+
+/// Give all groups that may go the short way room for their steps. @return false where there is no
+/// memory.
+bool espl__short_make_room(espl__playback *playback);
+/// Plan those of groups [begin, end) that can go the short way; sets is_short. An
+/// espl__range_function.
+void espl__short_plan(void *playback, size_t begin, size_t end);
+// --- short_patch.c ---
+
+/// Ask for the memory that the next one reads of groups behind one at hand, which end at `end`.
+void espl__short_ask_for_removals(const espl__playback *playback, size_t group, size_t end);
+/// List the entities that go, each command's breadth-first. @param out  [group->dead]
+void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out);
+/// Give a group whose copy comes by itself its run and its slots; reserved.
+void espl__short_hand_out(espl__playback *playback, espl__group *group);
+/// Patch those of groups [begin, end) that were planned so. Cannot fail. An espl__range_function.
+void espl__short_patch(void *playback, size_t begin, size_t end);
 
 #endif

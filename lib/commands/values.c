@@ -68,7 +68,7 @@ size_t espl__components_count(const espl__playback *playback, const espl__group 
                               const espl__node *node)
 {
     return node->values != ESPL__NONE
-               ? group->sets.sets[node->values].count
+               ? group->work->sets.sets[node->values].count
                : count_base(playback->store, espl__components_base(playback->store, node),
                             espl__node_is_clone(node));
 }
@@ -77,7 +77,7 @@ bool espl__components_have(const espl__playback *playback, const espl__group *gr
                            const espl__node *node, espl_component component)
 {
     if (node->values != ESPL__NONE) {
-        return espl__set_find(&group->sets, node->values, component) != NULL;
+        return espl__set_find(&group->work->sets, node->values, component) != NULL;
     }
     const uint32_t base = espl__components_base(playback->store, node);
 
@@ -95,7 +95,7 @@ espl_status espl__components_archetype(const espl__playback *playback, const esp
 {
     espl__store *const store = playback->store;
     const bool has_set = node->values != ESPL__NONE;
-    const espl__set set = has_set ? group->sets.sets[node->values] : (espl__set){0};
+    const espl__set set = has_set ? group->work->sets.sets[node->values] : (espl__set){0};
     espl_component components[ESPL_SET_LIMIT + 2];
     size_t count = 0;
 
@@ -105,7 +105,7 @@ espl_status espl__components_archetype(const espl__playback *playback, const esp
     components[count++] = espl__node_role(node);
     ESPL_CHECK(count + set.count <= ESPL_SET_LIMIT);
     for (uint32_t i = 0; i < set.count; ++i) {
-        components[count++] = group->sets.items[set.begin + i].component;
+        components[count++] = group->work->sets.items[set.begin + i].component;
     }
     if (guess != ESPL__NONE && espl__archetype_is(store, guess, components, count)) {
         *out = guess;
@@ -119,7 +119,7 @@ espl_status espl__components_archetype(const espl__playback *playback, const esp
 // A new set with what a row of an archetype has. ESPL__NONE where there is no memory.
 static uint32_t set_of_base(espl__carrier *c, uint32_t base, bool is_clone, size_t more)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
     const espl__store *const store = c->playback->store;
     const size_t count = base == ESPL__NONE ? 0 : espl__array_length(store->archetypes[base].set);
     const uint32_t set =
@@ -137,7 +137,7 @@ static uint32_t set_of_base(espl__carrier *c, uint32_t base, bool is_clone, size
 
 espl_status espl__components_open(espl__carrier *c, uint32_t node, size_t more)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
     const espl__node *const n = espl__sketch_at(c->sketch, node);
     const bool is_clone = espl__node_is_clone(n);
     uint32_t set = n->values;
@@ -178,11 +178,11 @@ void espl__components_apply(espl__carrier *c, uint32_t set)
         const espl_component component = values.header.component;
 
         if (values.is_taken) {
-            espl__set_drop(&c->group->sets, set, component);
+            espl__set_drop(&c->group->work->sets, set, component);
         } else {
             const bool has_value = values.header.size != 0;
 
-            espl__set_put(&c->group->sets, set,
+            espl__set_put(&c->group->work->sets, set,
                           &(espl__set_item){component, entry, has_value ? values.bytes : NULL});
         }
     }
@@ -193,7 +193,7 @@ void espl__components_apply(espl__carrier *c, uint32_t set)
 // The same without the tag of a prefab; made once.
 static uint32_t bare_of(espl__carrier *c, uint32_t set)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
 
     if (sets->sets[set].bare == ESPL__NONE) {
         const uint32_t bare =
@@ -211,7 +211,7 @@ static uint32_t bare_of(espl__carrier *c, uint32_t set)
 
 espl_status espl__components_share(espl__carrier *c, uint32_t node, uint32_t *out)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
     const uint32_t set = espl__sketch_at(c->sketch, node)->values;
 
     *out = set;
@@ -227,7 +227,7 @@ espl_status espl__components_share(espl__carrier *c, uint32_t node, uint32_t *ou
 
 espl_status espl__components_make(espl__carrier *c, uint32_t before, uint32_t base, uint32_t *out)
 {
-    espl__sets *const sets = &c->group->sets;
+    espl__sets *const sets = &c->group->work->sets;
     const size_t more = c->command->value_count;
 
     *out = before;
@@ -299,7 +299,7 @@ static size_t item_budget(const espl__playback *playback, const espl__entry *ent
 
 bool espl__values_give_slices(espl__playback *playback, espl__group *group)
 {
-    espl__sets *const sets = &group->sets;
+    espl__sets *const sets = &group->work->sets;
     size_t count = 0, items = 0;
 
     for (uint32_t i = group->entry_begin; i < group->entry_end && count < BUDGET; ++i) {

@@ -130,11 +130,15 @@ void espl__run_move(espl__forest *forest, uint32_t run, uint32_t capacity, espl_
 /// Give the side arrays of a run back if nothing in them differs from the default and nobody asked
 /// for them ahead of time. O(capacity) when it does.
 void espl__run_drop_side(espl__forest *forest, uint32_t run);
+/// Nodes below which a run that grows gets half as many slots to spare, not a quarter.
+enum { ESPL__SMALL_RUN = 64 };
 /// Slots that a run gets when it comes to have more nodes than slots: what it needs at first, some
 /// more once it has grown.
 static inline uint32_t espl__run_room(const espl__run *run, uint32_t size)
 {
-    return run->capacity > 1 ? size + size / 4 : size;
+    const uint32_t spare = size < ESPL__SMALL_RUN ? size / 2 : size / 4;
+
+    return run->capacity > 1 ? size + spare : size;
 }
 /// Tell whether a run of a size fills so small a part of its slots that it is to be laid out anew.
 static inline bool espl__run_is_loose(const espl__run *run, uint32_t size)

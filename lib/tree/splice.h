@@ -23,7 +23,9 @@ typedef struct espl__recipe {
     uint32_t size, levels;
     const uint32_t *slots;   // [size] that are copied
     const uint32_t *parents; // [size] position of the parent; of the first: ESPL__NO_SLOT
-    const uint32_t *starts;  // [levels + 1] position where a level begins; the last is the size
+    const uint32_t
+        *firsts; // [size] position of the first child, as if every leaf had an empty list
+    const uint32_t *starts; // [levels + 1] position where a level begins; the last is the size
 } espl__recipe;
 
 /// One edit.
@@ -34,14 +36,14 @@ typedef struct espl__splice_edit {
 } espl__splice_edit;
 
 typedef struct espl__splice_event {
-    uint32_t gap;      // rank before which nodes come in, or the first rank that goes
-    uint32_t count;    // of them
-    uint32_t edit;     // whose
-    uint32_t level;    // of it
-    uint32_t above;    // event of the level above; of the first level: rank of the parent
-    uint32_t position; // of what comes in: rank to be of the first
+    uint32_t gap;   // rank before which nodes come in, or the first rank that goes
+    uint32_t count; // of them
+    uint32_t edit;  // whose
+    uint32_t level; // of it
+    uint32_t above; // event of the level above; of the first level: rank of the parent
 } espl__splice_event;
 
+/// Edits while they are gathered.
 typedef struct espl__splice {
     const espl__forest *forest;
     uint32_t run;
@@ -55,6 +57,23 @@ typedef struct espl__splice {
 
 _Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX + 1, "an event's number is a byte");
 
+/// An event that was worked out: all that the commit wants, in few bytes, since many splices wait
+/// for their commits together.
+typedef struct espl__splice_step {
+    uint32_t gap;     // rank before which nodes come in, or the first rank that goes
+    uint32_t split;   // children of ranks from here on stand behind them
+    uint32_t parents; // of what comes in: add to a recipe's parents to get ranks to be
+    uint32_t firsts;  // likewise, to its firsts
+    uint16_t count;   // of them
+    uint16_t made;    // of what comes in: its first node among all that are made
+    uint8_t edit;
+    uint8_t start; // of what comes in: position of its first node in the recipe
+    bool comes;
+} espl__splice_step;
+
+_Static_assert(sizeof(espl__splice_step) == 24, "step: 16 + 4 + 3, padded");
+_Static_assert((int)ESPL__SPLICE_MADE <= UINT8_MAX + 1, "a position in a recipe is a byte");
+
 /// Begin with a run that has neither ghosts nor side arrays.
 void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32_t run);
 /// Add a subtree that goes. @return false where that cannot be done here: it is the root's, it goes
@@ -64,10 +83,16 @@ bool espl__splice_cut(espl__splice *splice, uint32_t rank);
 bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe *recipe);
 /// Sort the events. @return false where too many ranks change.
 bool espl__splice_sort(espl__splice *splice);
+/// Work out the steps of a splice whose events are sorted.
+/// @param steps  [event_count] out: by rank.
+void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps);
 
-/// Rewrite the run's links. It has slots for all that come in. Cannot fail.
-/// @param forest  the splice's, to be written.
-/// @param slots   [made] out: where each node that comes in stands; by edit, then position.
-void espl__splice_commit(espl__splice *splice, espl__forest *forest, uint32_t *slots);
+/// Rewrite a run's links. It is as it was when the steps were worked out and has slots for all that
+/// come in. Cannot fail.
+/// @param steps    [count], at least one.
+/// @param recipes  of each edit that has one.
+/// @param slots    out: where each node that comes in stands; by edit, then position.
+void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_step *steps,
+                         uint32_t count, const espl__recipe *const *recipes, uint32_t *slots);
 
 #endif

@@ -37,7 +37,7 @@ static size_t size_of(const espl__group *group)
 
 static bool is_planned(const espl__group *group)
 {
-    return group->sketch.laid.count > 0;
+    return group->work->sketch.laid.count > 0;
 }
 
 // Groups before a range: their sizes, and whether they were planned and patched already.

@@ -4,6 +4,8 @@
 #include "tests/commands/parts.h"
 #include "tests/runner.h"
 
+#include "lib/base/trap.h"
+
 #include <stdlib.h>
 
 static parts p;
@@ -434,7 +436,7 @@ START_TEST(recording_refuses_what_needs_no_world)
                      ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(espl_commands_count(p.commands), 0);
-    ck_assert_uint_eq(p.test.hooks.traps, 2);
+    ck_assert_uint_eq(p.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     // Nothing at all is a change too.
     ck_assert_int_eq(espl_record_change(p.lane, 0, entity, &(espl_change_def){0}), ESPL_OK);
     parts_play(&p);

@@ -3,6 +3,8 @@
 #include "tests/commands/parts.h"
 #include "tests/runner.h"
 
+#include "lib/base/trap.h"
+
 static parts p;
 
 static void set_up(void)
@@ -311,7 +313,7 @@ START_TEST(recording_a_creation_refuses_what_needs_no_world)
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL),
                      ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl_commands_count(p.commands), 0);
-    ck_assert_uint_eq(p.test.hooks.traps, 2);
+    ck_assert_uint_eq(p.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     parts_play(&p);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
 }

@@ -146,8 +146,9 @@ static void groups_are(const labels *l)
             }
         }
         ck_assert_uint_eq(group->run_end, runs);
-        ck_assert(group->status == ESPL_OK && group->sets.set_count == 0 && group->clones == 0);
-        ck_assert_ptr_null(group->sketch.known.items);
+        ck_assert(group->work->status == ESPL_OK && group->work->sets.set_count == 0 &&
+                  group->clones == 0);
+        ck_assert_ptr_null(group->work->sketch.known.items);
     }
     free(number);
 }

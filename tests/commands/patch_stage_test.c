@@ -160,7 +160,7 @@ START_TEST(a_run_that_is_full_moves_and_gives_its_range_back)
     ck_assert_int_eq(espl_record_create(yard_lane(&y, 0), 0, &def, 1, NULL), ESPL_OK);
     play_by_hand(&y, x);
     ck_assert_uint_ne(run_of(&y, 0)->base, base);
-    ck_assert_uint_eq(run_of(&y, 0)->capacity, 22 + 22 / 4);
+    ck_assert_uint_eq(run_of(&y, 0)->capacity, 22 + 22 / 2);
     ck_assert_uint_eq(run_of(&y, 0)->used, 22);
     ck_assert_uint_eq(x->moved, 1);
     ck_assert_uint_ge(y.world->forest.free_slots, 21);
@@ -182,7 +182,7 @@ START_TEST(a_run_that_shrinks_to_a_small_part_moves_too)
     play_by_hand(&y, x);
     ck_assert_uint_eq(x->moved, 1);
     ck_assert_uint_eq(run_of(&y, 0)->size, 9);
-    ck_assert_uint_eq(run_of(&y, 0)->capacity, 9 + 9 / 4);
+    ck_assert_uint_eq(run_of(&y, 0)->capacity, 9 + 9 / 2);
     ck_assert_uint_ne(run_of(&y, 0)->flags & ESPL__RUN_IN_ORDER, 0);
     yard_end(&y);
     free(x);

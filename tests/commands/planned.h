@@ -269,15 +269,11 @@ static inline void yard_close(yard *y, bool is_done)
     espl__playback *const playback = y->playback;
     uint32_t any = 0;
 
-    espl__recipes_forget(playback);
     for (size_t i = 0; i < playback->plot_count && !is_done; ++i) {
         espl__side_free(playback->heap, playback->plots[i].side);
     }
     espl__recipes_forget(playback);
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        espl__sketch_drop(&playback->groups[i].sketch);
-        espl__sets_drop(playback->heap, &playback->groups[i].sets);
-    }
+    espl__works_drop(playback);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
     bed_close(&y->bed);
     for (size_t i = 0; i < espl__array_length(playback->slot_marks); ++i) {

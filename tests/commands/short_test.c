@@ -6,41 +6,6 @@
 
 // --- What is recorded ---
 
-static espl_instance_def clone_def(const dock *d, uint32_t source, uint32_t parent)
-{
-    return (espl_instance_def){.source = entity_of(d, source),
-                               .parent = entity_of(d, parent),
-                               .place = ESPL_PLACE_LOCAL,
-                               .transform = test_at(1, 2, 3)};
-}
-
-static void record_def(dock *d, const espl_instance_def *def, size_t count)
-{
-    const bool is_root = espl_entity_is_null(def->parent);
-    espl_entity *const made = is_root ? &d->y.entities[d->y.count++] : NULL;
-
-    ck_assert_int_eq(espl_record_instantiate(d->lane, 0, def, count, made), ESPL_OK);
-}
-
-static void clone(dock *d, uint32_t source, uint32_t parent)
-{
-    const espl_instance_def def = clone_def(d, source, parent);
-
-    record_def(d, &def, 1);
-}
-
-// A leaf of a ship, counted from the last member that has no child.
-static uint32_t leaf_of(const dock *d, uint32_t ship, uint32_t number)
-{
-    for (uint32_t i = MEMBERS; i-- > 1;) {
-        if (espl_count_children(d->y.world, entity_of(d, ship + i)) == 0 && number-- == 0) {
-            return ship + i;
-        }
-    }
-    ck_abort_msg("so many leaves");
-    return 0;
-}
-
 static void copy_of_a_prefab(dock *d)
 {
     clone(d, d->prefab, d->ship + 3);
@@ -142,6 +107,106 @@ static void survivors_hang_below(dock *d)
     destroy(d, d->ship + 2);
 }
 
+// Below a member of the ship, each below the one before. @return the first one's number.
+static uint32_t add_chain(dock *d, uint32_t levels)
+{
+    const uint32_t top = add_entity(d, entity_of(d, d->ship + 1), false);
+
+    for (uint32_t i = 1; i < levels; ++i) {
+        (void)add_entity(d, entity_of(d, top + i - 1), false);
+    }
+    return top;
+}
+
+static void as_many_levels_go_as_may_be(dock *d)
+{
+    destroy(d, add_chain(d, 8));
+}
+
+static void one_level_more_goes_than_may_be(dock *d)
+{
+    destroy(d, add_chain(d, 9));
+}
+
+// What one command leaves of the room for levels serves the others.
+static void levels_go_in_the_room_of_a_leaf(dock *d)
+{
+    destroy(d, add_chain(d, 15));
+    destroy(d, add_chain(d, 1));
+}
+
+// Others stay, so that the ship is not left mostly empty.
+static void many_levels_go_in_all(dock *d, uint32_t count)
+{
+    for (uint32_t i = 0; i < 60; ++i) {
+        (void)add_chain(d, 1);
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        destroy(d, add_chain(d, 8));
+    }
+}
+
+static void as_many_levels_go_in_all_as_may_be(dock *d)
+{
+    many_levels_go_in_all(d, ESPL__SPLICE_EVENTS / 8);
+}
+
+static void more_levels_go_in_all_than_may_be(dock *d)
+{
+    many_levels_go_in_all(d, ESPL__SPLICE_EVENTS / 8 + 1);
+}
+
+// The second of two that go has somebody below it who stays.
+static void survivors_hang_below_the_second(dock *d)
+{
+    const uint32_t first = add_chain(d, 3), second = add_chain(d, 3);
+
+    attach_free(d, leaf_of(d, d->ship, 0), second + 2);
+    destroy(d, first);
+    destroy(d, second);
+}
+
+static void survivors_hang_below_the_first(dock *d)
+{
+    const uint32_t first = add_chain(d, 3), second = add_chain(d, 3);
+
+    attach_free(d, leaf_of(d, d->ship, 0), first + 1);
+    destroy(d, second);
+    destroy(d, first);
+}
+
+// They hang below the one that goes with all that is below it.
+static void only_one_goes_as_a_whole(dock *d)
+{
+    const uint32_t first = add_chain(d, 3), second = add_chain(d, 3);
+
+    attach_free(d, leaf_of(d, d->ship, 0), second + 1);
+    destroy(d, first);
+    ck_assert_int_eq(espl_record_destroy_subtree(d->lane, 0, entity_of(d, second)), ESPL_OK);
+}
+
+// The last of a level, and of all levels.
+static void last_survives(dock *d)
+{
+    const uint32_t top = add_chain(d, 1);
+
+    (void)add_entity(d, entity_of(d, top), false);
+    (void)add_entity(d, entity_of(d, top), false);
+    attach_free(d, leaf_of(d, d->ship, 0), top);
+    destroy(d, top);
+}
+
+static void tops_hang_by_free_links(dock *d)
+{
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t top = add_chain(d, 2);
+
+        ck_assert_int_eq(espl_detach(d->y.world, entity_of(d, top), ESPL_STAY_LOCAL), ESPL_OK);
+        attach_free(d, top, d->ship + i);
+        destroy(d, top);
+    }
+}
+
 static void two_copies_by_one_command(dock *d)
 {
     const espl_instance_def def = clone_def(d, d->solo, d->ship);
@@ -239,6 +304,7 @@ static void copies_below_a_copy(dock *d)
     espl_instance_def def = clone_def(d, d->prefab, d->ship);
 
     ck_assert_int_eq(espl_record_instantiate(d->lane, 0, &def, 1, &def.parent), ESPL_OK);
+    def.source = entity_of(d, d->solo); // so that there is room for both
     record_def(d, &def, 1);
 }
 
@@ -305,6 +371,17 @@ static void all_but_the_root_go(dock *d)
          !espl_entity_is_null(child); child = espl_get_next_sibling(world, child)) {
         ck_assert_int_eq(espl_record_destroy(d->lane, 0, child), ESPL_OK);
     }
+}
+
+// It is a solo now, and has room for what comes: it becomes a root.
+static void copy_below_who_was_a_root(dock *d)
+{
+    all_but_the_root_go(d);
+    play(d);
+    espl_commands_reset(d->y.bed.commands);
+    ck_assert_uint_eq(run_of(d, d->prefab)->size, 1);
+    ck_assert_uint_ge(run_of(d, d->prefab)->capacity, 2);
+    clone(d, d->solo, d->prefab);
 }
 
 static void one_goes_twice(dock *d)
@@ -386,26 +463,14 @@ static void ship_is_left_mostly_empty(dock *d)
 
 static void ship_has_a_ghost(dock *d)
 {
-    // Of few nodes one ghost is much.
-    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, leaf_of(d, d->ship, 0))), ESPL_OK);
-    ck_assert_uint_eq(run_of(d, d->ship)->ghosts, 1);
+    make_ghost(d, d->ship);
     copy_of_a_prefab(d);
 }
 
 static void source_has_a_ghost(dock *d)
 {
-    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, leaf_of(d, d->other, 0))), ESPL_OK);
-    ck_assert_uint_eq(run_of(d, d->other)->ghosts, 1);
+    make_ghost(d, d->other);
     clone(d, d->other + MEMBERS - 4, d->ship);
-}
-
-static void stretch(dock *d, uint32_t number)
-{
-    espl_transform value = test_local_of(d->y.world, entity_of(d, number));
-
-    value.stretch[0] = 2;
-    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, number), &value), ESPL_OK);
-    ck_assert_ptr_nonnull(run_of(d, number)->side);
 }
 
 static void ship_is_stretched(dock *d)
@@ -436,25 +501,19 @@ static void ship_has_a_member_without_placement(dock *d)
 
 static void source_refers(dock *d)
 {
-    const link_value value = {3, entity_of(d, d->prefab)};
-
-    ck_assert_int_eq(
-        espl_add(d->y.world, entity_of(d, d->prefab + 2), d->link, &value, sizeof value), ESPL_OK);
+    refer(d, d->prefab + 2);
     copy_of_a_prefab(d);
 }
 
 static void somebody_else_refers(dock *d)
 {
-    const link_value value = {3, entity_of(d, d->prefab)};
-
-    ck_assert_int_eq(espl_add(d->y.world, entity_of(d, d->ship + 2), d->link, &value, sizeof value),
-                     ESPL_OK);
+    refer(d, d->ship + 2);
     copy_of_a_prefab(d);
     destroy(d, leaf_of(d, d->ship, 0));
 }
 
 // A source of a size, and room for its copy. Who dies needs no number, nor does who hangs below.
-static void source_is_large(dock *d, uint32_t size)
+static void source_is_large(dock *d, uint32_t size, uint32_t reach)
 {
     const uint32_t leaves = d->y.count;
 
@@ -469,7 +528,7 @@ static void source_is_large(dock *d, uint32_t size)
     espl_commands_reset(d->y.bed.commands);
     ck_assert_uint_ge(run_of(d, d->ship)->capacity - run_of(d, d->ship)->size, size);
 
-    const uint32_t root = add_tree(d, size, YARD_ENTITIES);
+    const uint32_t root = add_tree(d, size, reach);
 
     d->y.count = root + 1;
     clone(d, root, d->ship);
@@ -477,12 +536,22 @@ static void source_is_large(dock *d, uint32_t size)
 
 static void source_is_as_large_as_may_be(dock *d)
 {
-    source_is_large(d, ESPL__SPLICE_MADE);
+    source_is_large(d, ESPL__SPLICE_MADE, ESPL__SPLICE_MADE);
 }
 
 static void source_is_a_little_too_large(dock *d)
 {
-    source_is_large(d, ESPL__SPLICE_MADE + 1);
+    source_is_large(d, ESPL__SPLICE_MADE + 1, ESPL__SPLICE_MADE);
+}
+
+static void source_is_as_deep_as_may_be(dock *d)
+{
+    source_is_large(d, ESPL__SPLICE_EVENTS, 1);
+}
+
+static void source_is_a_little_too_deep(dock *d)
+{
+    source_is_large(d, ESPL__SPLICE_EVENTS + 1, 1);
 }
 
 static void world_overflows(dock *d)
@@ -494,6 +563,30 @@ static void world_overflows(dock *d)
     ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship + 1), &far), ESPL_OK);
     def.transform = far;
     copy_of_a_solo(d);
+    record_def(d, &def, 1);
+}
+
+static void world_of_a_solo_overflows(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->solo, d->ship + 1);
+    const espl_transform far = test_at(3e38f, 0, 0), here = espl_transform_identity();
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship), &here), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship + 1), &far), ESPL_OK);
+    def.transform = far;
+    record_def(d, &def, 1);
+}
+
+// What comes is as small as any.
+static void parent_makes_its_children_overflow(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+    espl_transform large = espl_transform_identity();
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship), &large), ESPL_OK);
+    large.scale = 1e30f;
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->ship + 1), &large), ESPL_OK);
+    def.transform = test_at(9e11f, 0, 0);
     record_def(d, &def, 1);
 }
 
@@ -568,103 +661,91 @@ static void disabled_and_prefab_sources(dock *d)
     copy_of_a_solo(d);
 }
 
-// What is recorded, how many groups there are, and how many of them go the short way.
-typedef struct scene {
-    void (*record)(dock *);
-    uint32_t groups, shorts;
-} scene;
-
 static const scene scenes[] = {
-    {copy_of_a_prefab, 1, 1},
-    {copy_of_a_solo, 1, 1},
-    {copy_of_a_member, 1, 1},
-    {copy_of_a_member_of_another_ship, 1, 1},
-    {leaf_goes, 1, 1},
-    {subtree_goes, 1, 1},
-    {leaves_go_and_copies_come, 1, 1},
-    {all_the_room_is_taken, 1, 1},
-    {room_is_not_enough, 1, 0},
-    {room_is_not_enough_but_for_who_goes, 1, 0},
-    {copy_by_a_free_link, 1, 1},
-    {orphans_that_are_none, 1, 1},
-    {copy_of_what_has_a_free_link_below, 1, 1},
-    {subtree_with_a_free_link_goes_as_a_whole, 1, 1},
-    {who_hangs_by_a_free_link_goes, 1, 1},
-    {survivors_hang_below, 1, 0},
-    {two_copies_by_one_command, 1, 0},
-    {copy_with_values, 1, 0},
-    {copy_where_the_source_stands, 1, 0},
-    {copy_in_the_world, 1, 0},
-    {copy_before_a_sibling, 1, 0},
-    {copy_that_inherits_in_part, 1, 0},
-    {copy_that_is_stretched, 1, 0},
-    {copy_in_a_context, 1, 0},
-    {copy_below_nobody, 1, 0},
-    {copy_below_a_solo, 1, 0},
-    {copy_below_the_dead, 1, 0},
-    {copy_of_the_dead, 1, 0},
-    {copies_below_a_copy, 1, 0},
-    {copy_of_a_copy, 1, 0},
-    {copy_comes_and_goes, 1, 0},
-    {somebody_writes_to_the_ship, 1, 0},
-    {somebody_goes_alone, 1, 0},
-    {copy_of_who_is_written_to, 1, 0},
-    {copy_of_who_goes_elsewhere, 1, 0},
-    {copy_of_ones_own_ship, 1, 0},
-    {root_goes, 1, 0},
-    {all_but_the_root_go, 1, 0},
-    {one_goes_twice, 1, 0},
-    {one_goes_after_its_parent, 1, 0},
-    {one_goes_before_its_parent, 1, 0},
-    {copy_below_who_went, 1, 0},
-    {copy_goes_with_its_parent, 1, 0},
-    {as_many_as_may_be, 1, 1},
-    {one_more_than_may_be, 1, 0},
-    {ship_is_left_mostly_empty, 1, 0},
-    {ship_has_a_ghost, 1, 0},
-    {source_has_a_ghost, 1, 0},
-    {ship_is_stretched, 1, 0},
-    {source_is_stretched, 1, 0},
-    {source_has_a_member_without_placement, 1, 0},
-    {ship_has_a_member_without_placement, 1, 1},
-    {source_refers, 1, 0},
-    {somebody_else_refers, 1, 1},
-    {source_is_as_large_as_may_be, 1, 1},
-    {source_is_a_little_too_large, 1, 0},
-    {world_overflows, 1, 0},
-    {position_is_far_but_finite, 1, 1},
-    {parent_is_far_but_finite, 1, 1},
-    {scales_of_a_source_are_large, 1, 1},
-    {scales_of_a_source_overflow, 1, 0},
-    {position_in_a_source_overflows, 1, 0},
-    {scales_in_a_source_overflow, 1, 0},
-    {disabled_and_prefab_sources, 1, 1},
+    {copy_of_a_prefab, 1, 1, 0},
+    {copy_of_a_solo, 1, 1, 0},
+    {copy_of_a_member, 1, 1, 0},
+    {copy_of_a_member_of_another_ship, 1, 1, 0},
+    {leaf_goes, 1, 1, 0},
+    {subtree_goes, 1, 1, 0},
+    {leaves_go_and_copies_come, 1, 1, 0},
+    {all_the_room_is_taken, 1, 1, 0},
+    {room_is_not_enough, 1, 0, 0},
+    {room_is_not_enough_but_for_who_goes, 1, 0, 0},
+    {copy_by_a_free_link, 1, 1, 0},
+    {orphans_that_are_none, 1, 1, 0},
+    {copy_of_what_has_a_free_link_below, 1, 1, 0},
+    {subtree_with_a_free_link_goes_as_a_whole, 1, 1, 0},
+    {who_hangs_by_a_free_link_goes, 1, 1, 0},
+    {survivors_hang_below, 1, 0, 0},
+    {as_many_levels_go_as_may_be, 1, 1, 0},
+    {one_level_more_goes_than_may_be, 1, 0, 0},
+    {levels_go_in_the_room_of_a_leaf, 1, 1, 80},
+    {as_many_levels_go_in_all_as_may_be, 1, 1, 300},
+    {more_levels_go_in_all_than_may_be, 1, 0, 300},
+    {survivors_hang_below_the_second, 1, 0, 0},
+    {survivors_hang_below_the_first, 1, 0, 0},
+    {only_one_goes_as_a_whole, 1, 1, 0},
+    {last_survives, 1, 0, 0},
+    {tops_hang_by_free_links, 1, 1, 0},
+    {two_copies_by_one_command, 1, 0, 0},
+    {copy_with_values, 1, 0, 0},
+    {copy_where_the_source_stands, 1, 0, 0},
+    {copy_in_the_world, 1, 0, 0},
+    {copy_before_a_sibling, 1, 0, 0},
+    {copy_that_inherits_in_part, 1, 0, 0},
+    {copy_that_is_stretched, 1, 0, 0},
+    {copy_in_a_context, 1, 0, 0},
+    {copy_below_nobody, 1, 1, 0},
+    {copy_below_a_solo, 1, 0, 0},
+    {copy_below_the_dead, 1, 0, 0},
+    {copy_of_the_dead, 1, 0, 0},
+    {copies_below_a_copy, 1, 0, 0},
+    {copy_of_a_copy, 1, 0, 0},
+    {copy_comes_and_goes, 1, 0, 0},
+    {somebody_writes_to_the_ship, 1, 0, 0},
+    {somebody_goes_alone, 1, 0, 0},
+    {copy_of_who_is_written_to, 1, 0, 0},
+    {copy_of_who_goes_elsewhere, 1, 0, 80},
+    {copy_of_ones_own_ship, 1, 0, 0},
+    {root_goes, 1, 1, 0},
+    {all_but_the_root_go, 1, 0, 0},
+    {copy_below_who_was_a_root, 1, 0, 0},
+    {one_goes_twice, 1, 0, 0},
+    {one_goes_after_its_parent, 1, 0, 0},
+    {one_goes_before_its_parent, 1, 0, 0},
+    {copy_below_who_went, 1, 0, 0},
+    {copy_goes_with_its_parent, 1, 0, 0},
+    {as_many_as_may_be, 1, 1, 140},
+    {one_more_than_may_be, 1, 0, 140},
+    {ship_is_left_mostly_empty, 1, 0, 80},
+    {ship_has_a_ghost, 1, 0, 0},
+    {source_has_a_ghost, 1, 0, 0},
+    {ship_is_stretched, 1, 0, 0},
+    {source_is_stretched, 1, 0, 0},
+    {source_has_a_member_without_placement, 1, 0, 0},
+    {ship_has_a_member_without_placement, 1, 1, 0},
+    {source_refers, 1, 0, 0},
+    {somebody_else_refers, 1, 1, 0},
+    {source_is_as_large_as_may_be, 1, 1, 700},
+    {source_is_a_little_too_large, 1, 0, 700},
+    {source_is_as_deep_as_may_be, 1, 1, 500},
+    {source_is_a_little_too_deep, 1, 0, 500},
+    {world_overflows, 1, 0, 0},
+    {world_of_a_solo_overflows, 1, 0, 0},
+    {parent_makes_its_children_overflow, 1, 0, 0},
+    {position_is_far_but_finite, 1, 1, 0},
+    {parent_is_far_but_finite, 1, 1, 0},
+    {scales_of_a_source_are_large, 1, 1, 0},
+    {scales_of_a_source_overflow, 1, 0, 0},
+    {position_in_a_source_overflows, 1, 0, 0},
+    {scales_in_a_source_overflow, 1, 0, 0},
+    {disabled_and_prefab_sources, 1, 1, 0},
 };
 
 START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
 {
-    static dock a, b;
-    const scene *const s = &scenes[_i];
-    uint32_t groups = 0;
-
-    dock_begin(&a, (uint64_t)_i + 1, false);
-    dock_begin(&b, (uint64_t)_i + 1, true);
-    s->record(&a);
-    s->record(&b);
-    const uint64_t hash = test_physical_hash(a.y.world);
-
-    ck_assert_uint_eq(count_short(&b, &groups), 0);
-    ck_assert_uint_eq(count_short(&a, &groups), s->shorts);
-    ck_assert_uint_eq(groups, s->groups);
-    ck_assert_uint_eq(test_physical_hash(a.y.world), hash);
-    play(&a);
-    play(&b);
-    answers_agree(&a, &b);
-    docks_agree(&a, &b);
-    // What goes the short way is done.
-    ck_assert(s->shorts == 0 || a.report.refused == 0);
-    dock_end(&a);
-    dock_end(&b);
+    play_scene(&scenes[_i], (uint64_t)_i + 1);
 }
 END_TEST
 

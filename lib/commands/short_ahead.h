@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// Groups of the short way stand far apart in the forest, so that most of what one costs is waiting
+// for memory: these ask for it while groups before it are at work.
+#ifndef ESPALIER_LIB_COMMANDS_SHORT_AHEAD_H
+#define ESPALIER_LIB_COMMANDS_SHORT_AHEAD_H
+
+#include "lib/commands/short.h"
+
+/// Commands of a group that are asked for: most have as few.
+static inline uint32_t espl__ahead_entries(const espl__group *group)
+{
+    return espl__group_size(group) < 4 ? espl__group_size(group) : 4;
+}
+
+/// Ask for what of an array of links stands at [begin, end), up to a bound.
+static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint32_t end)
+{
+    enum { LINE = 16, LINES = 8 };
+
+    for (uint32_t at = begin, lines = 0; at < end && lines < LINES; at += LINE, ++lines) {
+        __builtin_prefetch(links + at, 1);
+    }
+}
+
+/// Ask for the order of ranks that go.
+static inline void espl__ahead_order(const espl__playback *playback, const espl__group *group)
+{
+    const espl__splice_step *const steps = playback->steps + group->step_begin;
+
+    if (group->does == ESPL__SHORT_END) {
+        __builtin_prefetch(&playback->forest->order[group->base]);
+    }
+    for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
+        if (!steps[i].comes) {
+            __builtin_prefetch(&playback->forest->order[group->base + steps[i].gap]);
+        }
+    }
+}
+
+/// Ask for what is read of the first nodes that go by each step of a group; their order is at hand.
+static inline void espl__ahead_goners(const espl__playback *playback, const espl__group *group)
+{
+    const espl__splice_step *const steps = playback->steps + group->step_begin;
+    const espl__forest *const forest = playback->forest;
+
+    if (group->does == ESPL__SHORT_END) {
+        __builtin_prefetch(&forest->entity[group->base]);
+    }
+    for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
+        if (!steps[i].comes) {
+            const uint32_t slot = forest->order[group->base + steps[i].gap];
+
+            __builtin_prefetch(&forest->flags[slot]);
+            __builtin_prefetch(&forest->entity[slot]);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT
+// The second half of the short way: who goes, and what the forest is like afterwards.
+#include "lib/commands/short_ahead.h"
+
+// --- Those that go ---
+
+static uint32_t *list_ranks(const espl__forest *forest, uint32_t base, uint32_t begin, uint32_t end,
+                            uint32_t *out)
+{
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        *out++ = forest->entity[forest->order[base + rank]];
+    }
+    return out;
+}
+
+void espl__short_ask_for_removals(const espl__playback *playback, size_t group, size_t end)
+{
+    enum { ORDER = 16, GONERS = 8 };
+
+    if (group + ORDER < end && playback->groups[group + ORDER].is_short) {
+        espl__ahead_order(playback, &playback->groups[group + ORDER]);
+    }
+    if (group + GONERS < end && playback->groups[group + GONERS].is_short) {
+        espl__ahead_goners(playback, &playback->groups[group + GONERS]);
+    }
+}
+
+void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out)
+{
+    const espl__splice_step *const steps = playback->steps + group->step_begin;
+    const espl__forest *const forest = playback->forest;
+
+    if (group->does == ESPL__SHORT_END) {
+        (void)list_ranks(forest, group->base, 0, (uint32_t)group->dead, out);
+        return;
+    }
+    for (uint32_t edit = 0; group->dead != 0 && edit < espl__group_size(group); ++edit) {
+        for (uint32_t i = 0; i < group->step_count; ++i) {
+            if (steps[i].edit == edit && !steps[i].comes) {
+                out = list_ranks(forest, group->base, steps[i].gap, steps[i].gap + steps[i].count,
+                                 out);
+            }
+        }
+    }
+}
+
+// --- The patch ---
+
+void espl__short_hand_out(espl__playback *playback, espl__group *group)
+{
+    group->run = espl__run_take(playback->forest);
+    group->base = espl__range_take(playback->forest, group->size);
+}
+
+static void splice(const espl__playback *playback, const espl__group *group, uint32_t *slots)
+{
+    const espl__recipe *recipes[ESPL__SPLICE_EDITS];
+
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        recipes[i] =
+            espl__entry_instantiates(entry) ? &espl__short_recipe(playback, entry)->tree : NULL;
+    }
+    espl__splice_commit(playback->forest, group->run, playback->steps + group->step_begin,
+                        group->step_count, recipes, slots);
+}
+
+// The links of a copy that comes by itself are those of its recipe.
+static void found(const espl__playback *playback, const espl__group *group, uint32_t *slots)
+{
+    espl__forest *const forest = playback->forest;
+    const espl__recipe *const recipe =
+        &espl__short_recipe(playback, espl__group_entry(playback, group, 0))->tree;
+
+    for (uint32_t i = 0; i < group->size; ++i) {
+        const uint32_t slot = group->base + i;
+
+        slots[i] = forest->order[slot] = slot;
+        forest->parent[slot] = recipe->parents[i];
+        forest->first[slot] = recipe->firsts[i];
+        forest->rank[slot] = i;
+        forest->run[slot] = group->run;
+    }
+    forest->runs[group->run] = (espl__run){.base = group->base,
+                                           .capacity = group->size,
+                                           .used = group->size,
+                                           .size = group->size,
+                                           .flags = ESPL__RUN_IN_ORDER,
+                                           .next = ESPL__NO_RUN,
+                                           .previous = ESPL__NO_RUN};
+}
+
+static void write_links(const espl__playback *playback, const espl__group *group, uint32_t *slots)
+{
+    const espl__forest *const forest = playback->forest;
+
+    if (group->does == ESPL__SHORT_BIRTH) {
+        found(playback, group, slots);
+    } else if (group->does == ESPL__SHORT_SPLICE) {
+        splice(playback, group, slots);
+    }
+    for (size_t i = 0; i < group->clones; ++i) {
+        __builtin_prefetch(&forest->local[slots[i]], 1);
+        __builtin_prefetch(&forest->world[slots[i]], 1);
+        __builtin_prefetch(&forest->entity[slots[i]], 1);
+        __builtin_prefetch(&forest->flags[slots[i]], 1);
+    }
+    for (uint32_t i = 0; group->clones != 0 && i < espl__ahead_entries(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        for (uint32_t k = 0; k < entry->clone_count; ++k) {
+            const uint32_t entity = playback->make_entities[entry->make_begin + k].index;
+
+            __builtin_prefetch(&playback->store->records[entity], 1);
+        }
+    }
+}
+
+// What the slots of a copy hold.
+static void place_copy(espl__playback *playback, const espl__entry *entry, const uint32_t *slots)
+{
+    espl__forest *const forest = playback->forest;
+    const espl__recipe *const recipe = &espl__short_recipe(playback, entry)->tree;
+    const espl_entity *const entities = playback->make_entities + entry->make_begin;
+    const bool is_free = espl__entry_has_parent(entry) && entry->command->link == ESPL_LINK_FREE;
+
+    forest->local[slots[0]] = espl__pose_of(espl__entry_transform(playback, entry));
+    forest->world[slots[0]] = espl__short_top_world(playback, entry);
+    for (uint32_t i = 1; i < recipe->size; ++i) {
+        espl_pose *const local = &forest->local[slots[i]];
+
+        *local = forest->local[recipe->slots[i]];
+        espl__pose_compose_to(&forest->world[slots[i]], &forest->world[slots[recipe->parents[i]]],
+                              NULL, local);
+    }
+    for (uint32_t i = 0; i < recipe->size; ++i) {
+        forest->flags[slots[i]] = i == 0 && is_free ? ESPL__SLOT_FREE_LINK : 0;
+        forest->entity[slots[i]] = entities[i].index;
+        espl__entity_set_slot(playback->store, entities[i].index, slots[i]);
+    }
+}
+
+static void place_copies(espl__playback *playback, const espl__group *group, const uint32_t *slots)
+{
+    for (uint32_t i = 0; group->clones != 0 && i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        if (espl__entry_instantiates(entry)) {
+            place_copy(playback, entry, slots);
+            slots += entry->clone_count;
+        }
+    }
+}
+
+// Where the last node that passed through has gone, the run is a plain one again.
+static void tell_general(const espl__playback *playback, const espl__group *group)
+{
+    const espl__forest *const forest = playback->forest;
+    espl__run *const run = &forest->runs[group->run];
+    unsigned flags = 0;
+
+    if (group->dead == 0 || (run->flags & ESPL__RUN_GENERAL) == 0) {
+        return;
+    }
+    for (uint32_t rank = 0; rank < run->size; ++rank) {
+        flags |= forest->flags[forest->order[run->base + rank]];
+    }
+    if ((flags & ESPL__SLOT_PASS) == 0) {
+        run->flags &= ~(unsigned)ESPL__RUN_GENERAL;
+    }
+}
+
+static bool waits(const espl__group *group)
+{
+    return group->is_short && !group->is_patched && group->does != ESPL__SHORT_END;
+}
+
+static void ask_for_links(const espl__playback *playback, const espl__group *group)
+{
+    if (!waits(group) || group->does != ESPL__SHORT_SPLICE) {
+        return;
+    }
+    const uint32_t begin = group->base + playback->steps[group->step_begin].split;
+    const uint32_t end = group->base + group->size + group->dead;
+    const espl__forest *const forest = playback->forest;
+
+    espl__ahead_links(forest->first, begin, end);
+    espl__ahead_links(forest->order, begin, end);
+    espl__ahead_links(forest->parent, begin, end);
+    espl__ahead_links(forest->rank, begin, end);
+    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        if (espl__entry_instantiates(entry)) {
+            __builtin_prefetch(&playback->forest->world[entry->parent.number]);
+        }
+    }
+}
+
+// Each step of a patch comes some groups after the one before it, which asked for its memory.
+void espl__short_patch(void *context, size_t begin, size_t end)
+{
+    enum { LINKS = 6, COPIES = 4 };
+    espl__playback *const playback = context;
+    espl__group *const groups = playback->groups;
+    const size_t count = end - begin;
+    uint32_t slots[COPIES + 1][ESPL__SPLICE_MADE]; // where the nodes that come in stand, in turns
+
+    for (size_t at = 0; at < count + LINKS + COPIES; ++at) {
+        // Where a number is less than 0 it is past the count as well.
+        const size_t linked = at - LINKS, placed = at - LINKS - COPIES;
+
+        if (at < count) {
+            ask_for_links(playback, &groups[begin + at]);
+        }
+        if (linked < count && waits(&groups[begin + linked])) {
+            write_links(playback, &groups[begin + linked], slots[linked % (COPIES + 1)]);
+        }
+        if (placed < count && waits(&groups[begin + placed])) {
+            place_copies(playback, &groups[begin + placed], slots[placed % (COPIES + 1)]);
+            tell_general(playback, &groups[begin + placed]);
+            groups[begin + placed].is_patched = true;
+        }
+    }
+}
