@@ -11,7 +11,13 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
                          const espl_hooks *hooks)
 {
     *playback = (espl__playback){
-        .heap = heap, .store = store, .forest = forest, .executor = executor, .hooks = hooks};
+        .heap = heap,
+        .store = store,
+        .forest = forest,
+        .executor = executor,
+        .hooks = hooks,
+        .wide = ESPL__WIDE,
+    };
     espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);
 }
 

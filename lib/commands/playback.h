@@ -121,10 +121,12 @@ typedef struct espl__plot {
     uint32_t base, capacity;
     uint32_t old_base, old_capacity; // given back after the patch where is_moved
     bool is_moved;                   // needs a new range
+    bool is_wide;                    // its patch is cut between workers
     espl__side *side, *old_side;
     // Scratch of the patch: ranks whose slots change or come to stand elsewhere, in rank order.
     uint32_t *slots, *sources, *parents, *firsts; // [drafted]
     uint32_t drafted;
+    uint64_t cost;  // of its patch, at most
     uint32_t *left; // [left_capacity] slots of the run that nodes left, unless it is_moved
     uint32_t left_count, left_capacity;
 } espl__plot;
@@ -236,8 +238,9 @@ typedef struct espl__playback {
     size_t birth_count; // groups whose copy comes by itself
     // Of the report: counted by the end of stage 4, batches of rows by stage 5.
     size_t visited_nodes, rebuilt_nodes, moved_nodes, row_batches;
-    bool sketches_all;      // no group goes the short way, which tests compare with the long one
-    bool is_strict;         // all commands are done or none: one refused refuses the playback
+    bool sketches_all; // no group goes the short way, which tests compare with the long one
+    uint32_t wide;     // ranks written that a plot is cut from, ESPL__WIDE; tests make it small
+    bool is_strict;    // all commands are done or none: one refused refuses the playback
     uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX
 } espl__playback;
 
@@ -360,6 +363,28 @@ static inline bool espl__group_drafts_on_stack(const espl__playback *playback,
     return group->work->plot_end - group->work->plot_begin == 1 &&
            espl__plot_words(&playback->plots[group->work->plot_begin]) <= ESPL__DRAFT_WORDS;
 }
+
+/// What it costs to patch a rank: to shift its links where they are, and to write anything more.
+enum { ESPL__SHIFT_COST = 1, ESPL__RANK_COST = 8 };
+
+/// What each rank of a piece costs; 0: it stays as it is.
+static inline uint32_t espl__plot_cost(const espl__plot *plot, const espl__laid *laid,
+                                       const espl__piece *piece)
+{
+    const bool is_written = plot->is_moved || plot->side != NULL || plot->old_side != NULL ||
+                            !espl__piece_stays(piece, laid) || piece->node != ESPL__NO_NODE ||
+                            piece->worlds != ESPL__NO_NODE;
+    const bool is_shifted = piece->parents != 0 || piece->firsts != 0;
+
+    return is_written ? ESPL__RANK_COST : is_shifted ? ESPL__SHIFT_COST : 0;
+}
+
+/// Ranks written from which a plot is cut between workers, where its cost is a fair part of all.
+#ifdef ESPL_SHRUNKEN
+enum { ESPL__WIDE = 8 };
+#else
+enum { ESPL__WIDE = 65536 };
+#endif
 
 /// Let a plot draft in so many words.
 void espl__plot_use(espl__plot *plot, uint32_t *words);

@@ -57,6 +57,23 @@ static uint32_t count_drafted(const espl__sketch *sketch, const espl__laid *laid
     return plot->is_moved ? laid->size : drafted;
 }
 
+// In a small hierarchy nobody asks.
+static uint64_t count_cost(const espl__playback *playback, const espl__sketch *sketch,
+                           const espl__laid *laid, const espl__plot *plot)
+{
+    uint64_t cost = 0;
+
+    if (laid->size < playback->wide) {
+        return (uint64_t)laid->size * ESPL__RANK_COST;
+    }
+    for (uint32_t i = laid->begin; i < laid->end; ++i) {
+        const espl__piece *const piece = espl__sketch_piece(sketch, i);
+
+        cost += (uint64_t)espl__plot_cost(plot, laid, piece) * piece->count;
+    }
+    return cost;
+}
+
 static void lay_plot(espl__playback *playback, const espl__laid *laid, espl__plot *plot)
 {
     const espl__forest *const forest = playback->forest;
@@ -127,12 +144,30 @@ static bool lay_group_plots(espl__playback *playback, uint32_t number, wants *al
         if (group->work->has_side && !make_side(playback, sketch, laid, plot)) {
             return false;
         }
+        plot->cost = count_cost(playback, sketch, laid, plot);
     }
     group->work->plot_end = (uint32_t)playback->plot_count;
     if (espl__group_drafts_on_stack(playback, group)) {
         all->scratch -= espl__plot_words(&playback->plots[group->work->plot_begin]);
     }
     return true;
+}
+
+// Plots of which there are many are divided between workers as they are.
+static void choose_wide(espl__playback *playback)
+{
+    enum { PARTS = 64 };
+    const uint64_t least = (uint64_t)playback->wide * ESPL__RANK_COST;
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        all += playback->plots[i].cost;
+    }
+    for (size_t i = 0; i < playback->plot_count; ++i) {
+        espl__plot *const plot = &playback->plots[i];
+
+        plot->is_wide = plot->cost >= least && plot->cost * PARTS >= all;
+    }
 }
 
 // What goes the short way needs room only where it comes by itself.
@@ -195,6 +230,7 @@ espl_status espl__lay_plots(espl__playback *playback)
             return ESPL_ERR_NO_MEMORY;
         }
     }
+    choose_wide(playback);
     return give_scratch(playback, all.scratch)
                ? espl__forest_reserve(playback->forest, all.slots, all.runs)
                : ESPL_ERR_NO_MEMORY;

@@ -2,6 +2,7 @@
 // The same frames of commands, played in many ways: whatever the number of workers, the order and
 // the threads in which jobs run, the lanes in which commands were recorded, and where memory lies
 // and what is in it, the world, the answers and the account are the same bits.
+#include "lib/world/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
 
@@ -178,6 +179,7 @@ typedef struct way {
     uint64_t shuffle; // of lanes and of the order of recording; 0: none
     bool has_equal_keys;
     bool is_trimmed; // before each frame
+    uint32_t wide;   // hierarchies are cut between workers from so many ranks on; 0: as ever
 } way;
 
 // What one way came to.
@@ -264,6 +266,7 @@ static trail run(const way *w)
     const espl_world_def def = {
         .allocator = {&memory, take, give}, .executor = w->executor, .tag = 5};
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    world->playback.wide = w->wide != 0 ? w->wide : world->playback.wide;
     script_world_begin(&s, world, script_population(ENTITIES), 9);
     ck_assert_int_eq(espl_commands_create(world, w->lanes > 0 ? w->lanes : 1, &commands), ESPL_OK);
     for (uint32_t frame = 0; frame < frame_count(); ++frame) {
@@ -333,6 +336,31 @@ START_TEST(any_number_of_workers_gives_the_same_bits)
             espl_executor_destroy_threads(&w.executor);
             same_trails(&serial, &t, name);
         }
+    }
+}
+END_TEST
+
+START_TEST(any_cut_of_hierarchies_gives_the_same_bits)
+{
+    static const uint32_t workers[] = {2, 3, 7};
+    const trail serial = run(&plain);
+    size_t uncut = 0;
+
+    for (uint32_t i = 0; i < 6; ++i) {
+        test_executor hostile = {.manner = i % 3 == 1   ? TEST_REVERSED
+                                           : i % 3 == 2 ? TEST_SHUFFLED
+                                                        : TEST_IN_ORDER,
+                                 .workers = workers[i % 3],
+                                 .random = i};
+        const way w = {.executor = test_executor_of(&hostile), .wide = i < 1 ? 0 : 1 + i % 2 * 7};
+        const trail t = run(&w);
+        char name[32];
+
+        snprintf(name, sizeof name, "cut from %u on", (unsigned)w.wide);
+        same_trails(&serial, &t, name);
+        uncut = i == 0 ? hostile.calls : uncut;
+        // Where worlds are small there may be nothing to cut.
+        ck_assert(i == 0 || hostile.calls > uncut || is_small());
     }
 }
 END_TEST
@@ -443,6 +471,7 @@ static Suite *determinism_suite(void)
     if (espl_executor_has_threads()) {
         tcase_add_test(tcase, any_number_of_workers_gives_the_same_bits);
     }
+    tcase_add_test(tcase, any_cut_of_hierarchies_gives_the_same_bits);
     tcase_add_test(tcase, any_order_of_jobs_gives_the_same_bits);
     tcase_add_test(tcase, any_threads_give_the_same_bits);
     tcase_add_test(tcase, any_split_over_lanes_gives_the_same_bits);

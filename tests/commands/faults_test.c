@@ -4,6 +4,7 @@
 #include "tests/support.h"
 
 #include "lib/base/trap.h"
+#include "lib/world/inside.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -288,6 +289,62 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
 }
 END_TEST
 
+// Members of a star go and new ones come, while it is cut between workers of whom a job is lost
+// behind so many parallel ranges. @return the hash of what is left; 0: refused, nothing changed.
+static uint64_t play_giant(size_t good, bool *was_tired)
+{
+    enum { LEAVES = 300 };
+    const uint32_t leaves = test_fitting(LEAVES, 4);
+    tiring t = {.good = SIZE_MAX};
+    const espl_executor executor = {&t, 4, run_tiring};
+    espl_entity leaf[LEAVES];
+    test_world test;
+    test_world_begin(&test, 5, &executor);
+    espl_commands *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    const espl_entity root = test_solo(test.world);
+    const espl_creation_def def = {.parent = root};
+
+    test.world->playback.sketches_all = true;
+    test.world->playback.wide = 4;
+    for (uint32_t i = 0; i < leaves; ++i) {
+        leaf[i] = test_solo(test.world);
+        ck_assert_int_eq(espl_attach(test.world, leaf[i], root, NULL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, leaf[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_create(recorder, 0, &def, 3, NULL), ESPL_OK);
+    const uint64_t before = test_physical_hash(test.world);
+    t = (tiring){.good = good};
+    const espl_status status = espl_play(test.world, commands, NULL);
+    *was_tired = t.calls > t.good;
+    const uint64_t hash = test_physical_hash(test.world);
+
+    test_world_is_valid(test.world);
+    ck_assert(status == ESPL_OK || (status == ESPL_ERR_EXECUTOR && *was_tired && hash == before));
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+    return status == ESPL_OK ? hash : 0;
+}
+
+START_TEST(an_executor_that_tires_over_a_giant_loses_nothing_of_it)
+{
+    bool was_tired = false;
+    const uint64_t whole = play_giant(SIZE_MAX, &was_tired);
+    size_t completed = 0, good = 0;
+
+    ck_assert(whole != 0 && !was_tired);
+    for (was_tired = true; was_tired; ++good) {
+        const uint64_t hash = play_giant(good, &was_tired);
+
+        ck_assert(hash == 0 || hash == whole);
+        completed += hash != 0 && was_tired;
+    }
+    // Either of the two steps is the first one that it is tired at.
+    ck_assert_uint_ge(completed, 2);
+}
+END_TEST
+
 static Suite *faults_suite(void)
 {
     Suite *const suite = suite_create("faults of our own");
@@ -302,6 +359,7 @@ static Suite *faults_suite(void)
     tcase_add_test(tcase, members_of_a_large_star_are_destroyed_one_by_one);
     tcase_add_test(tcase, recording_goes_on_while_other_commands_are_played);
     tcase_add_test(tcase, an_executor_that_tires_changes_nothing_or_the_change_is_completed);
+    tcase_add_test(tcase, an_executor_that_tires_over_a_giant_loses_nothing_of_it);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -111,6 +111,7 @@ typedef struct expectation {
     bool is_touched[RUN_LIMIT]; // by run
     uint64_t visited;
     size_t on_stack, in_scratch, moved, in_place, holes_taken, sides;
+    size_t wide, wide_moved, wide_left, wide_holes, wide_sides; // of plots that are cut
     before was;
 } expectation;
 
@@ -300,6 +301,7 @@ static inline void plotted_agrees(expectation *x, const yard *y, const hierarchy
     const uint32_t run = h->plotted->run;
     const espl__run *const header = &forest->runs[run];
     uint32_t hole = h->run == ESPL__NO_RUN ? 0 : x->was.runs[h->run].size;
+    const size_t holes_before = x->holes_taken;
 
     ck_assert(h->run == ESPL__NO_RUN ? run >= x->was.run_end || x->was.runs[run].size == 0
                                      : run == h->run);
@@ -316,6 +318,13 @@ static inline void plotted_agrees(expectation *x, const yard *y, const hierarchy
     x->moved += h->plot.is_moved && h->run != ESPL__NO_RUN;
     x->in_place += !h->plot.is_moved;
     x->sides += h->needs_side;
+    if (h->plot.is_wide) {
+        x->wide += 1;
+        x->wide_moved += h->plot.is_moved;
+        x->wide_left += h->plotted->left_count > 1;
+        x->wide_holes += x->holes_taken > holes_before + 1;
+        x->wide_sides += h->needs_side;
+    }
 }
 
 // Values change where they stand; nothing else of the run does.
