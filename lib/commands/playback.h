@@ -61,13 +61,13 @@ typedef struct espl__ties {
     bool *are_linking; // [entry_count] names other runs than its home, or a pending entity
 } espl__ties;
 
-/// How copies of one source are made where nothing depends on it (short.c).
+/// How copies of one source are made where nothing depends on it (recipes.c).
 typedef struct espl__recipe_card {
     espl__recipe tree;
     const uint32_t *entities; // [tree.size] of the source and what goes with it
     uint32_t slot;            // of the source
     bool is_useful;           // copies can be made so
-    bool is_small;            // so are the locals below its top: see short.c
+    bool is_small;            // so are the locals below its top: see short.h
 } espl__recipe_card;
 
 /// What a group that goes the short way does (short.h).

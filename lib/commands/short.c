@@ -239,10 +239,16 @@ static void accept(const espl__playback *playback, const espl__group *group)
     }
 }
 
-// The run of a group that has one, where it is such a one as goes the short way.
+// Number of the run of a group that has one.
+static uint32_t run_of(const espl__playback *playback, const espl__group *group)
+{
+    return playback->touched[playback->grouped_runs[group->run_begin]].run;
+}
+
+// That run, where it is such a one as goes the short way.
 static const espl__run *find_run(const espl__playback *playback, espl__group *group)
 {
-    group->run = playback->touched[playback->grouped_runs[group->run_begin]].run;
+    group->run = run_of(playback, group);
     const espl__run *const run = &playback->forest->runs[group->run];
 
     group->base = run->base;
@@ -324,13 +330,6 @@ static void choose(espl__playback *playback, espl__group *group)
 
 // --- All groups ---
 
-static const espl__run *touched_run(const espl__playback *playback, const espl__group *group)
-{
-    const uint32_t load = playback->grouped_runs[group->run_begin];
-
-    return &playback->forest->runs[playback->touched[load].run];
-}
-
 static void ask_for_operand(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -344,7 +343,7 @@ static void ask_for_entries(const espl__playback *playback, const espl__group *g
         __builtin_prefetch(espl__group_entry(playback, group, i), 1);
     }
     if (count_runs(group) == 1) {
-        __builtin_prefetch(touched_run(playback, group));
+        __builtin_prefetch(&playback->forest->runs[run_of(playback, group)]);
     }
 }
 
@@ -363,18 +362,19 @@ static void ask_for_nodes(const espl__playback *playback, const espl__group *gro
         __builtin_prefetch(entry->command);
     }
     if (count_runs(group) == 1) {
-        const espl__run *const run = touched_run(playback, group);
+        const espl__run *const run = &forest->runs[run_of(playback, group)];
 
         espl__ahead_links(forest->first, run->base, run->base + run->size);
     }
 }
 
+// Where a copy stands as its source does, nothing was recorded that could be asked for.
 static void ask_for_transforms(const espl__playback *playback, const espl__group *group)
 {
     for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
         const espl__entry *const entry = espl__group_entry(playback, group, i);
 
-        if (espl__entry_instantiates(entry)) {
+        if (espl__entry_instantiates(entry) && entry->command->place != ESPL_PLACE_SOURCE) {
             __builtin_prefetch(espl__entry_transform(playback, entry));
         }
     }
