@@ -5,6 +5,7 @@
 #include "bench/blocks.h"
 #include "bench/checksum.h"
 #include "bench/clock.h"
+#include "bench/draw.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -65,6 +66,23 @@ void contest_build(struct contest *contest, const struct forest *forest)
 
         if (who->plays) {
             who->world = who->scheme->create(forest, who->workers);
+        }
+    }
+}
+
+void contest_make_prefab(const struct contest *contest, uint64_t seed)
+{
+    struct draw draw = draw_begin(seed, 0);
+    struct pose locals[PREFAB_SIZE];
+
+    for (int i = 0; i < PREFAB_SIZE; ++i) {
+        locals[i] = draw_pose(&draw, MEMBER_SIDE);
+    }
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+
+        if (who->plays) {
+            who->scheme->make_prefab(who->world, locals);
         }
     }
 }

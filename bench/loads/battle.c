@@ -189,23 +189,6 @@ static uint64_t checksum_of(const struct battle_state *state, struct contestant 
     return contest_checksum(who, state->forest->count);
 }
 
-static void make_arms(const struct contest *contest)
-{
-    struct draw draw = draw_begin(arms_seed, 0);
-    struct pose locals[PREFAB_SIZE];
-
-    for (int i = 0; i < PREFAB_SIZE; ++i) {
-        locals[i] = draw_pose(&draw, MEMBER_SIDE);
-    }
-    for (size_t i = 0; i < contest->count; ++i) {
-        const struct contestant *const who = &contest->contestants[i];
-
-        if (who->plays) {
-            who->scheme->make_prefab(who->world, locals);
-        }
-    }
-}
-
 static void report_one(struct contest *contest, const struct battle_state *state,
                        struct contestant *who)
 {
@@ -293,7 +276,7 @@ static void run(struct contest *contest, const struct load_case *at)
     const struct contest_steps steps = {prepare, play, settle};
 
     contest_build(contest, &forest);
-    make_arms(contest);
+    contest_make_prefab(contest, arms_seed);
     contest_alternate(contest, &plan, &steps, &state);
     for (size_t i = 0; i < contest->count; ++i) {
         if (contest->contestants[i].plays) {

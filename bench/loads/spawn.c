@@ -81,23 +81,6 @@ static uint64_t checksum_of(const struct spawn_state *state, struct contestant *
     return contest_checksum(who, state->forest->count);
 }
 
-static void make_prefabs(const struct contest *contest)
-{
-    struct draw draw = draw_begin(prefab_seed, 0);
-    struct pose locals[PREFAB_SIZE];
-
-    for (int i = 0; i < PREFAB_SIZE; ++i) {
-        locals[i] = draw_pose(&draw, MEMBER_SIDE);
-    }
-    for (size_t i = 0; i < contest->count; ++i) {
-        const struct contestant *const who = &contest->contestants[i];
-
-        if (who->plays) {
-            who->scheme->make_prefab(who->world, locals);
-        }
-    }
-}
-
 static void report(struct contest *contest, const struct spawn_state *state)
 {
     for (size_t i = 0; i < contest->count; ++i) {
@@ -137,7 +120,7 @@ static void run(struct contest *contest, const struct load_case *at)
     const struct contest_steps steps = {prepare, play, settle};
 
     contest_build(contest, &forest);
-    make_prefabs(contest);
+    contest_make_prefab(contest, prefab_seed);
     contest_alternate(contest, &plan, &steps, &state);
     report(contest, &state);
     free(state.spawns);

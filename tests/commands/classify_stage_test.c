@@ -174,17 +174,7 @@ END_TEST
 
 START_TEST(failures_are_answered)
 {
-    static stage_bed bed;
-    uint64_t random = 8;
-
-    bed_begin(&bed, 3);
-    bed_plant(&bed, &random);
-    for (uint32_t i = 0; i < COMMANDS; ++i) {
-        bed_record_one(&bed, &random, 1);
-    }
-    bed_fails_at_every_allocation(&bed, espl__stage_classify);
-    bed_is_refused_by_a_lazy_executor(&bed, espl__stage_classify);
-    bed_end(&bed);
+    bed_answers_failures(COMMANDS, espl__stage_classify);
 }
 END_TEST
 

@@ -241,4 +241,20 @@ static inline void bed_record_one(stage_bed *bed, uint64_t *random, uint32_t key
     ck_assert_int_eq(status, ESPL_OK);
 }
 
+/// Fail unless a stage that allocates and runs jobs answers for both, over random commands.
+static inline void bed_answers_failures(uint32_t commands, espl_status (*last)(espl__playback *))
+{
+    static stage_bed bed;
+    uint64_t random = 8;
+
+    bed_begin(&bed, 3);
+    bed_plant(&bed, &random);
+    for (uint32_t i = 0; i < commands; ++i) {
+        bed_record_one(&bed, &random, 1);
+    }
+    bed_fails_at_every_allocation(&bed, last);
+    bed_is_refused_by_a_lazy_executor(&bed, last);
+    bed_end(&bed);
+}
+
 #endif
