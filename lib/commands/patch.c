@@ -233,7 +233,7 @@ void espl__stage_patch(espl__playback *playback)
     patch_wide(playback);
     patch_short(playback);
     patch_long(playback);
-    forest->nodes_visited += playback->visited_nodes;
+    forest->crew.tally.nodes_visited += playback->visited_nodes;
     forest->nodes_rebuilt += playback->rebuilt_nodes;
     release_unused(playback);
 }

@@ -53,6 +53,26 @@ _Static_assert(sizeof(espl__run) == 40 || sizeof(void *) != 8, "run: 8 words and
 
 enum { ESPL__SIZE_CLASSES = 256 };
 
+/// What writes count.
+typedef struct espl__tally {
+    uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
+} espl__tally;
+
+static inline void espl__tally_add(espl__tally *to, const espl__tally *more)
+{
+    to->nodes_visited += more->nodes_visited;
+    to->nodes_skipped += more->nodes_skipped;
+    to->writes += more->writes;
+    to->writes_skipped += more->writes_skipped;
+}
+
+/// Who carries writes out, and where they are counted. A job that writes has one of its own.
+typedef struct espl__crew {
+    espl__tally tally;
+    bool is_job;            // one of several at work: takes no memory and gives none back
+    bool has_sides_to_drop; // a job's: side arrays that it wrote may have come to be needless
+} espl__crew;
+
 typedef struct espl__forest {
     espl__heap *heap;
 
@@ -80,9 +100,8 @@ typedef struct espl__forest {
 
     uint32_t unsettled; // first run that wants a purge
     uint32_t ghosts;    // in all runs
-    // Counters since the world was made.
-    uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
-    uint64_t purges, nodes_rebuilt, nodes_shifted;
+    espl__crew crew;    // of calls at once; its counts are those since the world was made
+    uint64_t purges, nodes_rebuilt, nodes_shifted; // since the world was made
 } espl__forest;
 
 // --- pool.c: slots and headers ---
@@ -172,11 +191,11 @@ bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uin
 
 /// Recompute the worlds of everything below a rank. false: some world is not finite (all of them
 /// were recomputed all the same).
-bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank);
+bool espl__propagate_below(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
 /// The same for a rank whose world changed, but for what hangs below a world that then stays.
-bool espl__propagate_changed(espl__forest *forest, uint32_t run, uint32_t rank);
+bool espl__propagate_changed(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
 /// Recompute the world at a rank alone.
-bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank);
+bool espl__propagate_at(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
 /// World that follows for a slot from its parent's world and its own local.
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot);
 

@@ -216,9 +216,9 @@ void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closur
     }
 
     // A dead root stays where it was; those below stand on their own.
-    (void)espl__propagate_at(forest, run, rank);
+    (void)espl__propagate_at(forest, &forest->crew, run, rank);
     if (has_living) {
-        (void)espl__propagate_below(forest, run, rank);
+        (void)espl__propagate_below(forest, &forest->crew, run, rank);
     } else {
         mark_barren(forest, header, rank);
     }

@@ -422,7 +422,7 @@ static void move_all_values(espl__graft *graft, uint32_t number)
     *top = (uint8_t)((*top & ~(unsigned)ESPL__SLOT_FREE_LINK) |
                      (graft->is_free ? (unsigned)ESPL__SLOT_FREE_LINK : 0u));
     run->flags |= (flags & ESPL__SLOT_PASS) != 0 ? (unsigned)ESPL__RUN_GENERAL : 0u;
-    graft->forest->nodes_visited += graft->size;
+    graft->forest->crew.tally.nodes_visited += graft->size;
 }
 
 // --- Carrying out ---

@@ -132,10 +132,10 @@ void espl__walk_begin(espl__walk *walk, espl__forest *forest, uint32_t run, espl
                          .is_finite = true};
 }
 
-void espl__walk_count(const espl__walk *walk, espl__forest *forest)
+void espl__walk_count(const espl__walk *walk, espl__crew *crew)
 {
-    forest->nodes_visited += walk->visited;
-    forest->nodes_skipped += walk->skipped;
+    crew->tally.nodes_visited += walk->visited;
+    crew->tally.nodes_skipped += walk->skipped;
 }
 
 static espl__span *last_span(const espl__walk *walk)
@@ -287,7 +287,8 @@ bool espl__walk_take(espl__walk *walk, uint32_t rank)
     return true;
 }
 
-static bool propagate(espl__forest *forest, uint32_t run, uint32_t rank, bool visits_all)
+static bool propagate(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank,
+                      bool visits_all)
 {
     const espl__run *const header = &forest->runs[run];
     espl__span spans[SPANS_ON_STACK];
@@ -295,7 +296,7 @@ static bool propagate(espl__forest *forest, uint32_t run, uint32_t rank, bool vi
 
     // Everything below a root, where nothing stands still: one pass over the run.
     if (rank == 0 && (header->flags & ESPL__RUN_GENERAL) == 0) {
-        forest->nodes_visited += header->size - 1;
+        crew->tally.nodes_visited += header->size - 1;
         return header->size == 1 || compose_ranks(forest, header, 1, header->size);
     }
     // Most nodes are leaves.
@@ -306,18 +307,18 @@ static bool propagate(espl__forest *forest, uint32_t run, uint32_t rank, bool vi
     walk.visits_all = visits_all;
     espl__walk_push_children(&walk, rank);
     espl__walk_advance(&walk, UINT32_MAX);
-    espl__walk_count(&walk, forest);
+    espl__walk_count(&walk, crew);
     return walk.is_finite;
 }
 
-bool espl__propagate_below(espl__forest *forest, uint32_t run, uint32_t rank)
+bool espl__propagate_below(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
 {
-    return propagate(forest, run, rank, true);
+    return propagate(forest, crew, run, rank, true);
 }
 
-bool espl__propagate_changed(espl__forest *forest, uint32_t run, uint32_t rank)
+bool espl__propagate_changed(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
 {
-    return propagate(forest, run, rank, false);
+    return propagate(forest, crew, run, rank, false);
 }
 
 // --- One node ---
@@ -348,11 +349,11 @@ bool espl__propagate_one(espl__walk *walk, uint32_t rank)
     return is_changed;
 }
 
-bool espl__propagate_at(espl__forest *forest, uint32_t run, uint32_t rank)
+bool espl__propagate_at(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
 {
     const espl__run *const header = &forest->runs[run];
 
-    forest->nodes_visited += 1;
+    crew->tally.nodes_visited += 1;
     if (rank == 0) {
         const uint32_t slot = forest->order[header->base];
 

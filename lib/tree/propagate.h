@@ -38,7 +38,7 @@ bool espl__walk_take(espl__walk *walk, uint32_t rank);
 /// Recompute the world at one rank, whose parent's is final. Tells whether what hangs below sees a
 /// change.
 bool espl__propagate_one(espl__walk *walk, uint32_t rank);
-/// Add the walk's counts to the forest's.
-void espl__walk_count(const espl__walk *walk, espl__forest *forest);
+/// Add the walk's counts to a crew's.
+void espl__walk_count(const espl__walk *walk, espl__crew *crew);
 
 #endif

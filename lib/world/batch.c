@@ -342,12 +342,9 @@ static void write_groups(void *context, size_t begin, size_t end)
 
 static void count_groups(const batch *b)
 {
-    espl__forest *const forest = &b->world->forest;
+    const espl__tally tally = {b->visited, b->skipped, b->writes, b->writes_skipped};
 
-    forest->nodes_visited += b->visited;
-    forest->nodes_skipped += b->skipped;
-    forest->writes += b->writes;
-    forest->writes_skipped += b->writes_skipped;
+    espl__tally_add(&b->world->forest.crew.tally, &tally);
 }
 
 // --- The whole ---

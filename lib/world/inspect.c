@@ -116,15 +116,16 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
     }
     const espl__store *const store = &world->store;
     const espl__forest *const forest = &world->forest;
+    const espl__tally *const tally = &forest->crew.tally;
     const espl__playback *const playback = &world->playback;
 
     *out = (espl_world_stats){.entities = store->alive_count,
                               .ghosts = forest->ghosts,
                               .archetypes = espl__array_length(store->archetypes),
-                              .nodes_visited = forest->nodes_visited,
-                              .writes = forest->writes,
-                              .writes_skipped = forest->writes_skipped,
-                              .nodes_skipped = forest->nodes_skipped,
+                              .nodes_visited = tally->nodes_visited,
+                              .writes = tally->writes,
+                              .writes_skipped = tally->writes_skipped,
+                              .nodes_skipped = tally->nodes_skipped,
                               .disabled = count_with(store, ESPL_DISABLED),
                               .prefabs = count_with(store, ESPL_PREFAB),
                               .retired = store->retired_count,

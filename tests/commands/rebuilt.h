@@ -30,7 +30,7 @@ static inline void remember(before *b, const espl__forest *forest)
     b->run_end = forest->run_end;
     b->ghosts = forest->ghosts;
     b->rebuilt = forest->nodes_rebuilt;
-    b->visited = forest->nodes_visited;
+    b->visited = forest->crew.tally.nodes_visited;
     b->purges = forest->purges;
     memcpy(b->runs, forest->runs, forest->run_end * sizeof *b->runs);
     memcpy(b->order, forest->order, end * sizeof *b->order);
@@ -402,7 +402,7 @@ static inline void sums_agree(const expectation *x, const yard *y)
         nodes += header->size != 0 ? header->size - header->ghosts : 0;
     }
     ck_assert_uint_eq(forest->nodes_rebuilt - x->was.rebuilt, rebuilt);
-    ck_assert_uint_eq(forest->nodes_visited - x->was.visited, x->visited);
+    ck_assert_uint_eq(forest->crew.tally.nodes_visited - x->was.visited, x->visited);
     ck_assert_uint_eq(forest->purges - x->was.purges, purges);
     ck_assert_uint_eq(y->playback->moved_nodes, moved);
     ck_assert_uint_eq(forest->ghosts, ghosts);

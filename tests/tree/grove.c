@@ -279,8 +279,8 @@ uint32_t grove_plant(grove *g, const grove_plan *plan)
     if (plan->is_general || side != NULL || (seen & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED))) {
         header->flags |= ESPL__RUN_GENERAL;
     }
-    ck_assert(espl__propagate_at(forest, run, 0));
-    ck_assert(espl__propagate_below(forest, run, 0));
+    ck_assert(espl__propagate_at(forest, &forest->crew, run, 0));
+    ck_assert(espl__propagate_below(forest, &forest->crew, run, 0));
     return run;
 }
 
@@ -323,14 +323,14 @@ bool grove_propagate(espl__forest *forest, uint32_t run, uint32_t rank)
     const uint32_t slot = forest->order[forest->runs[run].base + rank];
     const espl_pose before = forest->world[slot];
 
-    if (!espl__propagate_at(forest, run, rank)) {
+    if (!espl__propagate_at(forest, &forest->crew, run, rank)) {
         return false;
     }
     if (memcmp(&before, &forest->world[slot], sizeof before) == 0) {
-        forest->nodes_skipped += 1;
+        forest->crew.tally.nodes_skipped += 1;
         return true;
     }
-    return espl__propagate_changed(forest, run, rank);
+    return espl__propagate_changed(forest, &forest->crew, run, rank);
 }
 
 // --- Hash ---

@@ -166,9 +166,9 @@ START_TEST(pool_is_packed_and_everything_is_where_the_pack_says)
 {
     churn(0);
     learn();
-    forest->writes = 123;
-    forest->writes_skipped = 45;
-    forest->nodes_skipped = 67;
+    forest->crew.tally.writes = 123;
+    forest->crew.tally.writes_skipped = 45;
+    forest->crew.tally.nodes_skipped = 67;
     const espl__forest before = *forest;
     const uint32_t unsettled = count_unsettled();
     const size_t bytes = g.under.bytes;
@@ -187,10 +187,10 @@ START_TEST(pool_is_packed_and_everything_is_where_the_pack_says)
     ck_assert_uint_lt(g.under.bytes, bytes);
     ck_assert_uint_eq(forest->free_run, ESPL__NO_RUN);
     ck_assert_uint_eq(forest->ghosts, before.ghosts);
-    ck_assert_uint_eq(forest->nodes_visited, before.nodes_visited);
-    ck_assert_uint_eq(forest->nodes_skipped, before.nodes_skipped);
-    ck_assert_uint_eq(forest->writes, before.writes);
-    ck_assert_uint_eq(forest->writes_skipped, before.writes_skipped);
+    ck_assert_uint_eq(forest->crew.tally.nodes_visited, before.crew.tally.nodes_visited);
+    ck_assert_uint_eq(forest->crew.tally.nodes_skipped, before.crew.tally.nodes_skipped);
+    ck_assert_uint_eq(forest->crew.tally.writes, before.crew.tally.writes);
+    ck_assert_uint_eq(forest->crew.tally.writes_skipped, before.crew.tally.writes_skipped);
     ck_assert_uint_eq(count_unsettled(), unsettled);
 }
 END_TEST

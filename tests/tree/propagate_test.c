@@ -59,9 +59,9 @@ static uint32_t count_below(uint32_t run, uint32_t top)
 static uint64_t visits(void)
 {
     static uint64_t before;
-    const uint64_t count = forest->nodes_visited - before;
+    const uint64_t count = forest->crew.tally.nodes_visited - before;
 
-    before = forest->nodes_visited;
+    before = forest->crew.tally.nodes_visited;
     return count;
 }
 
@@ -147,7 +147,7 @@ START_TEST(every_subtree_is_recomputed_alike_and_nothing_beside_it)
                 *world_at(here, rank) = rank == top ? right[rank] : junk;
             }
             (void)visits();
-            ck_assert(espl__propagate_below(forest, here, top));
+            ck_assert(espl__propagate_below(forest, &forest->crew, here, top));
             ck_assert_uint_eq(visits(), count_below(here, top));
             for (uint32_t rank = 0; rank < SIZE; ++rank) {
                 const bool is_done = is_below(here, rank, top);
@@ -175,7 +175,7 @@ START_TEST(one_rank_is_recomputed_alone)
 
         *world_at(here, rank) = junk;
         (void)visits();
-        ck_assert(espl__propagate_at(forest, here, rank));
+        ck_assert(espl__propagate_at(forest, &forest->crew, here, rank));
         ck_assert_uint_eq(visits(), 1);
         ck_assert(grove_same(world_at(here, rank), &right));
         are_alike(run);
@@ -268,7 +268,7 @@ START_TEST(node_alone_has_nothing_below_it)
     plant_alike(&parent, 1, 1, run);
     for (uint32_t i = 0; i < 4; ++i) {
         (void)visits();
-        ck_assert(espl__propagate_below(forest, run[i], 0));
+        ck_assert(espl__propagate_below(forest, &forest->crew, run[i], 0));
         ck_assert_uint_eq(visits(), 0);
         local_at(run[i], 0)->scale = 3;
         ck_assert(grove_propagate(forest, run[i], 0));
@@ -457,12 +457,12 @@ START_TEST(world_that_is_not_finite_is_told)
             const uint32_t up = rank == 5 ? 2 : 1;
 
             *field(local_at(here, rank), b) = b->value;
-            ck_assert(!espl__propagate_at(forest, here, rank));
+            ck_assert(!espl__propagate_at(forest, &forest->crew, here, rank));
             ck_assert(!grove_propagate(forest, here, rank));
-            ck_assert(!espl__propagate_below(forest, here, up));
-            ck_assert(!espl__propagate_below(forest, here, 0));
+            ck_assert(!espl__propagate_below(forest, &forest->crew, here, up));
+            ck_assert(!espl__propagate_below(forest, &forest->crew, here, 0));
             *local_at(here, rank) = right;
-            ck_assert(espl__propagate_below(forest, here, 0));
+            ck_assert(espl__propagate_below(forest, &forest->crew, here, 0));
             is_as_expected(here);
         }
     }
@@ -485,11 +485,11 @@ START_TEST(infinity_on_one_axis_alone_is_told)
             local_at(here, rank)->position[axis] = rank == 2 ? 1 : FLT_MAX;
         }
         ck_assert(!grove_propagate(forest, here, 0));
-        ck_assert(!espl__propagate_at(forest, here, 1));
+        ck_assert(!espl__propagate_at(forest, &forest->crew, here, 1));
         for (uint32_t k = 0; k < 3; ++k) {
             ck_assert_int_eq(isfinite(world_at(here, 1)->position[k]) != 0, k != axis);
         }
-        ck_assert(espl__propagate_at(forest, here, 2));
+        ck_assert(espl__propagate_at(forest, &forest->crew, here, 2));
     }
     uproot(run, 4);
 }
@@ -554,8 +554,8 @@ START_TEST(huge_finite_values_are_no_false_alarm)
             memcpy(local_at(run[i], 1)->position, huge[k], 3 * sizeof(float));
             local_at(run[i], 1)->scale = huge[k][3];
             ck_assert(grove_propagate(forest, run[i], 0));
-            ck_assert(espl__propagate_at(forest, run[i], 1));
-            ck_assert(espl__propagate_below(forest, run[i], 0));
+            ck_assert(espl__propagate_at(forest, &forest->crew, run[i], 1));
+            ck_assert(espl__propagate_below(forest, &forest->crew, run[i], 0));
             ck_assert_float_eq(world_at(run[i], 1)->position[0], huge[k][0]);
             is_as_expected(run[i]);
         }
@@ -573,8 +573,8 @@ START_TEST(infinities_of_both_signs_do_not_cancel)
         local_at(run[i], 3)->position[0] = FLT_MAX;
         local_at(run[i], 3)->position[1] = -FLT_MAX;
         local_at(run[i], 4)->position[0] = -FLT_MAX;
-        ck_assert(!espl__propagate_below(forest, run[i], 0));
-        ck_assert(!espl__propagate_at(forest, run[i], 3));
+        ck_assert(!espl__propagate_below(forest, &forest->crew, run[i], 0));
+        ck_assert(!espl__propagate_at(forest, &forest->crew, run[i], 3));
         ck_assert(!espl__pose_is_finite(world_at(run[i], 3)));
     }
     uproot(run, 4);

@@ -522,8 +522,8 @@ END_TEST
 // Let all worlds follow from what was put in place by hand.
 static void settle(uint32_t run)
 {
-    ck_assert(espl__propagate_at(forest, run, 0));
-    ck_assert(espl__propagate_below(forest, run, 0));
+    ck_assert(espl__propagate_at(forest, &forest->crew, run, 0));
+    ck_assert(espl__propagate_below(forest, &forest->crew, run, 0));
     grove_is_sound(&g);
 }
 

@@ -358,8 +358,8 @@ START_TEST(run_is_sound_again_once_worlds_follow)
             }
             espl__slot_place(forest, grove_slot(&g, run, rank), &placement);
         }
-        ck_assert(espl__propagate_at(forest, run, 0));
-        ck_assert(espl__propagate_below(forest, run, 0));
+        ck_assert(espl__propagate_at(forest, &forest->crew, run, 0));
+        ck_assert(espl__propagate_below(forest, &forest->crew, run, 0));
         grove_is_sound(&g);
 
         // And without any of it the arrays go.
@@ -371,8 +371,8 @@ START_TEST(run_is_sound_again_once_worlds_follow)
         }
         espl__run_drop_side(forest, run);
         ck_assert_ptr_null(header(run)->side);
-        ck_assert(espl__propagate_at(forest, run, 0));
-        ck_assert(espl__propagate_below(forest, run, 0));
+        ck_assert(espl__propagate_at(forest, &forest->crew, run, 0));
+        ck_assert(espl__propagate_below(forest, &forest->crew, run, 0));
         grove_is_sound(&g);
         espl__run_release(forest, run);
     }

@@ -411,7 +411,8 @@ START_TEST(leaves_count_once_and_parents_each)
     for (uint32_t rank = 0; rank <= LEAVES; ++rank) {
         g.forest.local[grove_slot(&g, run, rank)].scale = 1.5f;
     }
-    ck_assert(espl__propagate_at(&g.forest, run, 0) && espl__propagate_below(&g.forest, run, 0));
+    ck_assert(espl__propagate_at(&g.forest, &g.forest.crew, run, 0) &&
+              espl__propagate_below(&g.forest, &g.forest.crew, run, 0));
     begin_sketch(4);
     (void)load(run);
     ck_assert(espl__sketch_is_tame(&sketch, load_numbers, load_count));

@@ -414,8 +414,8 @@ static inline void settle(const expected *x)
             forest->local[x->slot[rank]] = grove_random_pose(&random);
         }
     }
-    ck_assert(espl__propagate_at(forest, b.run, 0));
-    ck_assert(espl__propagate_below(forest, b.run, 0));
+    ck_assert(espl__propagate_at(forest, &forest->crew, b.run, 0));
+    ck_assert(espl__propagate_below(forest, &forest->crew, b.run, 0));
     grove_is_sound(&b.g);
 }
 

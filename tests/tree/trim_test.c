@@ -72,10 +72,14 @@ static uint64_t hash_node(uint64_t hash, uint32_t slot)
 // Runs in their order, for free headers are left out.
 static uint64_t hash_content(void)
 {
-    const uint64_t counters[] = {forest->ghosts,         forest->nodes_visited,
-                                 forest->nodes_skipped,  forest->writes,
-                                 forest->writes_skipped, forest->purges,
-                                 forest->nodes_rebuilt,  forest->nodes_shifted};
+    const uint64_t counters[] = {forest->ghosts,
+                                 forest->crew.tally.nodes_visited,
+                                 forest->crew.tally.nodes_skipped,
+                                 forest->crew.tally.writes,
+                                 forest->crew.tally.writes_skipped,
+                                 forest->purges,
+                                 forest->nodes_rebuilt,
+                                 forest->nodes_shifted};
     uint64_t hash = test_hash_bytes(TEST_HASH_START, counters, sizeof counters);
 
     for (uint32_t run = 0; run < forest->run_end; ++run) {

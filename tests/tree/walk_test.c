@@ -699,21 +699,22 @@ START_TEST(counts_are_added_to_the_forests)
 {
     const espl__walk walk = {.visited = 7, .skipped = 3};
 
-    forest->nodes_visited = 100;
-    forest->nodes_skipped = 10;
-    espl__walk_count(&walk, forest);
-    ck_assert_uint_eq(forest->nodes_visited, 107);
-    ck_assert_uint_eq(forest->nodes_skipped, 13);
+    forest->crew.tally.nodes_visited = 100;
+    forest->crew.tally.nodes_skipped = 10;
+    espl__walk_count(&walk, &forest->crew);
+    ck_assert_uint_eq(forest->crew.tally.nodes_visited, 107);
+    ck_assert_uint_eq(forest->crew.tally.nodes_skipped, 13);
 }
 END_TEST
 
 // Counts of one call of grove_propagate().
 static visits propagate_counted(uint32_t run, uint32_t rank)
 {
-    const visits before = {forest->nodes_visited, forest->nodes_skipped};
+    const visits before = {forest->crew.tally.nodes_visited, forest->crew.tally.nodes_skipped};
 
     ck_assert(grove_propagate(forest, run, rank));
-    return (visits){forest->nodes_visited - before.visited, forest->nodes_skipped - before.skipped};
+    return (visits){forest->crew.tally.nodes_visited - before.visited,
+                    forest->crew.tally.nodes_skipped - before.skipped};
 }
 
 START_TEST(write_of_one_node_is_a_walk_of_one_change)

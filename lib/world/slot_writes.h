@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Writing the transform at one slot, by a call at once or by a job that owns the hierarchy. Whoever
+// calls has found the slot and made sure that nobody else writes there.
+#ifndef ESPALIER_LIB_WORLD_SLOT_WRITES_H
+#define ESPALIER_LIB_WORLD_SLOT_WRITES_H
+
+#include "lib/world/inside.h"
+
+/// ESPL_OK and the slot of an entity with a transform of its own, or why there is none. Asks for the
+/// memory that a write will touch.
+espl_status espl__find_writable(const espl_world *world, espl_entity entity, uint32_t *slot);
+
+/// Carry out a write of a kind. @param bytes  its value; a pointer of any type.
+espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
+                             espl_write_kind kind, const void *bytes);
+/// What espl_look_at(), espl_rotate_about() and espl_set_inherit() do.
+espl_status espl__slot_look_at(espl_world *world, espl__crew *crew, uint32_t slot,
+                               const float target[3], const float *up);
+espl_status espl__slot_rotate_about(espl_world *world, espl__crew *crew, uint32_t slot,
+                                    const float pivot[3], const float by[4]);
+espl_status espl__slot_inherit(espl_world *world, espl__crew *crew, uint32_t slot, uint32_t flags);
+
+#endif
