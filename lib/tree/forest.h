@@ -10,6 +10,8 @@
 #include "lib/tree/placement.h"
 #include "lib/tree/side.h"
 
+#include <espalier/jobs.h>
+
 #define ESPL__NO_SLOT UINT32_MAX
 #define ESPL__NO_RUN UINT32_MAX
 #define ESPL__NO_NODE UINT32_MAX
@@ -66,12 +68,26 @@ static inline void espl__tally_add(espl__tally *to, const espl__tally *more)
     to->writes_skipped += more->writes_skipped;
 }
 
-/// Who carries writes out, and where they are counted. A job that writes has one of its own.
+/// Workers that what hangs below one root may be cut over; {0}: all of it stays on the thread.
+typedef struct espl__team {
+    const espl_executor *executor;
+    const espl_hooks *hooks;
+    bool *is_closed; // true while they work: whoever asks for a change then is refused
+} espl__team;
+
+/// Who carries writes out, and where they are counted. A job that writes has one of its own,
+/// without a team.
 typedef struct espl__crew {
     espl__tally tally;
+    espl__team team;
     bool is_job;            // one of several at work: takes no memory and gives none back
     bool has_sides_to_drop; // a job's: side arrays that it wrote may have come to be needless
 } espl__crew;
+
+/// Nodes for which it is worth while to call another worker: 70 microseconds of propagation, with
+/// ten or so until a worker that sleeps begins. Pieces of 2048 pay too where cores are idle, and
+/// cost where they are not.
+enum { ESPL__GRAIN = 8192 };
 
 typedef struct espl__forest {
     espl__heap *heap;
@@ -100,6 +116,7 @@ typedef struct espl__forest {
 
     uint32_t unsettled; // first run that wants a purge
     uint32_t ghosts;    // in all runs
+    uint32_t grain;     // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
     espl__crew crew;    // of calls at once; its counts are those since the world was made
     uint64_t purges, nodes_rebuilt, nodes_shifted; // since the world was made
 } espl__forest;
@@ -135,6 +152,10 @@ const char *espl__pool_broken_rule(const espl__forest *forest);
 
 /// Put a placement in place, world aside. Its run has the side arrays that it needs.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
+/// The same, writing nothing but what is the slot's: several workers may do it in one run. @return
+/// what is to be added to the counts of the run's side arrays.
+espl__side_counts espl__slot_put(espl__forest *forest, uint32_t slot,
+                                 const espl__placement *placement);
 /// Give a run side arrays, or ones with room for inherit flags too.
 /// @return false where there is no memory; nothing changed then.
 bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps);

@@ -130,6 +130,7 @@ static void move_run(const packing *p, uint32_t new_run, const espl__run *old, e
 static void keep_counters(espl__forest *to, const espl__forest *from)
 {
     to->ghosts = from->ghosts;
+    to->grain = from->grain;
     to->crew = from->crew;
     to->purges = from->purges;
     to->nodes_rebuilt = from->nodes_rebuilt;

@@ -3,6 +3,9 @@
 // nothing else. A level may be cut anywhere: parents stand before it and are final.
 #include "lib/tree/propagate.h"
 
+#include "lib/jobs/ranges.h"
+#include "lib/tree/band.h"
+
 #include <string.h>
 
 enum { SPANS_ON_STACK = 32 };
@@ -129,6 +132,7 @@ void espl__walk_begin(espl__walk *walk, espl__forest *forest, uint32_t run, espl
                          .run = &forest->runs[run],
                          .spans = spans,
                          .capacity = capacity,
+                         .fence = UINT32_MAX,
                          .is_finite = true};
 }
 
@@ -140,15 +144,21 @@ void espl__walk_count(const espl__walk *walk, espl__crew *crew)
 
 static espl__span *last_span(const espl__walk *walk)
 {
-    const uint32_t at = walk->head + walk->count - 1;
-
-    return &walk->spans[at < walk->capacity ? at : at - walk->capacity];
+    return espl__walk_span(walk, walk->count - 1);
 }
 
 static void drop_first_span(espl__walk *walk)
 {
     walk->head = walk->head + 1 < walk->capacity ? walk->head + 1 : 0;
     walk->count -= 1;
+}
+
+// Tell whether the next span has no place of its own.
+static bool is_full(const espl__walk *walk)
+{
+    const uint32_t left = walk->capacity - walk->count;
+
+    return left == 0 || (left == 1 && walk->count != 0 && last_span(walk)->begin >= walk->fence);
 }
 
 // Ranks [begin, end) wait, but for those that do so already or were visited in their turn.
@@ -160,7 +170,7 @@ static void push(espl__walk *walk, uint32_t begin, uint32_t end)
     if (begin >= end) {
         return;
     }
-    if (walk->count != 0 && (last_span(walk)->end == begin || walk->count == walk->capacity)) {
+    if (walk->count != 0 && (last_span(walk)->end == begin || is_full(walk))) {
         last_span(walk)->end = end;
         return;
     }
@@ -287,6 +297,72 @@ bool espl__walk_take(espl__walk *walk, uint32_t rank)
     return true;
 }
 
+void espl__walk_fork(espl__walk *piece, const espl__walk *walk, espl__span *spans,
+                     uint32_t capacity, uint32_t begin, uint32_t end)
+{
+    *piece = (espl__walk){.forest = walk->forest,
+                          .run = walk->run,
+                          .spans = spans,
+                          .capacity = capacity,
+                          .fence = begin,
+                          .visits_all = walk->visits_all,
+                          .is_finite = true};
+    for (uint32_t i = 0; i < walk->count; ++i) {
+        const espl__span *const span = espl__walk_span(walk, i);
+
+        push(piece, span->begin > begin ? span->begin : begin, span->end < end ? span->end : end);
+    }
+}
+
+static void reverse(espl__span *spans, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; ++i) {
+        const espl__span span = spans[i];
+
+        spans[i] = spans[count - 1 - i];
+        spans[count - 1 - i] = span;
+    }
+}
+
+uint32_t espl__walk_settle(espl__walk *walk)
+{
+    if (walk->head + walk->count <= walk->capacity) {
+        memmove(walk->spans, walk->spans + walk->head, walk->count * sizeof *walk->spans);
+    } else {
+        reverse(walk->spans, walk->head);
+        reverse(walk->spans + walk->head, walk->capacity - walk->head);
+        reverse(walk->spans, walk->capacity);
+    }
+    walk->head = 0;
+    return walk->count;
+}
+
+void espl__walk_clear(espl__walk *walk, uint32_t reached)
+{
+    walk->count = 0;
+    walk->reached = reached;
+}
+
+void espl__walk_join(espl__walk *walk, const espl__walk *piece)
+{
+    for (uint32_t i = 0; i < piece->count; ++i) {
+        push(walk, espl__walk_span(piece, i)->begin, espl__walk_span(piece, i)->end);
+    }
+    walk->visited += piece->visited;
+    walk->skipped += piece->skipped;
+    walk->is_finite = walk->is_finite && piece->is_finite;
+}
+
+// --- From one node down ---
+
+// Tell whether what hangs below a node is visited in bands. Of a run in which anything may stand
+// still it is so without workers too: how many gaps are stepped over depends on the pieces.
+static bool goes_wide(const espl__forest *forest, const espl__run *run, const espl__team *team)
+{
+    return espl__run_is_wide(forest, run) &&
+           ((run->flags & ESPL__RUN_GENERAL) != 0 || !espl__executor_is_serial(team->executor));
+}
+
 static bool propagate(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank,
                       bool visits_all)
 {
@@ -295,7 +371,8 @@ static bool propagate(espl__forest *forest, espl__crew *crew, uint32_t run, uint
     espl__walk walk;
 
     // Everything below a root, where nothing stands still: one pass over the run.
-    if (rank == 0 && (header->flags & ESPL__RUN_GENERAL) == 0) {
+    if (rank == 0 && (header->flags & ESPL__RUN_GENERAL) == 0 &&
+        !goes_wide(forest, header, &crew->team)) {
         crew->tally.nodes_visited += header->size - 1;
         return header->size == 1 || compose_ranks(forest, header, 1, header->size);
     }
@@ -306,6 +383,9 @@ static bool propagate(espl__forest *forest, espl__crew *crew, uint32_t run, uint
     espl__walk_begin(&walk, forest, run, spans, SPANS_ON_STACK);
     walk.visits_all = visits_all;
     espl__walk_push_children(&walk, rank);
+    if (goes_wide(forest, header, &crew->team)) {
+        espl__walk_finish(&walk, &crew->team);
+    }
     espl__walk_advance(&walk, UINT32_MAX);
     espl__walk_count(&walk, crew);
     return walk.is_finite;

@@ -16,6 +16,20 @@ typedef struct espl__side {
     espl__extra extra[];  // [capacity] its own, or the parent's where a slot copies that
 } espl__side;
 
+/// What changes come to of what a block counts, modulo 2^32.
+typedef struct espl__side_counts {
+    uint32_t extras, kept;
+} espl__side_counts;
+
+/// Add changes to what a block counts; where it is NULL they are none.
+static inline void espl__side_count(espl__side *side, espl__side_counts changes)
+{
+    if (side != NULL) {
+        side->extra_count += changes.extras;
+        side->kept_count += changes.kept;
+    }
+}
+
 /// Make a block in which everything is the default; NULL where there is no memory.
 espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps);
 /// Bytes of a block; 0 for NULL.

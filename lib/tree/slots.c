@@ -176,22 +176,22 @@ static uint32_t own_extras(const espl__placement *placement, bool is_pass)
            !espl__extra_is_default(&placement->extra);
 }
 
-void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
+espl__side_counts espl__slot_put(espl__forest *forest, uint32_t slot,
+                                 const espl__placement *placement)
 {
     const espl__run *const run = espl__run_of(forest, slot);
     espl__side *const side = run->side;
     const uint32_t at = slot - run->base;
     const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
     const bool keeps = placement->kept.flags != 0;
+    espl__side_counts changes = {0, 0};
 
     ESPL_CHECK(espl__run_can_hold(run, placement));
     if (side != NULL) {
         const espl__placement before = espl__slot_placement(forest, slot);
 
-        side->extra_count += own_extras(placement, is_pass);
-        side->extra_count -= own_extras(&before, is_pass);
-        side->kept_count += keeps;
-        side->kept_count -= before.kept.flags != 0;
+        changes.extras = own_extras(placement, is_pass) - own_extras(&before, is_pass);
+        changes.kept = (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u);
         side->extra[at] = placement->extra;
         if (side->kept != NULL) {
             side->kept[at] = placement->kept;
@@ -200,4 +200,10 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
     forest->local[slot] = placement->local;
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));
+    return changes;
+}
+
+void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
+{
+    espl__side_count(espl__run_of(forest, slot)->side, espl__slot_put(forest, slot, placement));
 }

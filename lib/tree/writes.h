@@ -4,6 +4,7 @@
 #ifndef ESPALIER_LIB_TREE_WRITES_H
 #define ESPALIER_LIB_TREE_WRITES_H
 
+#include "lib/tree/band.h"
 #include "lib/tree/propagate.h"
 
 /// What side arrays held of a node.
@@ -26,8 +27,10 @@ typedef struct espl__write_source {
 typedef struct espl__run_writes {
     const espl__write_source *source;
     const uint32_t *numbers; // [count] by rank, and by number within a rank
+    const uint32_t *ranks;   // [count] of these
     uint32_t count;
     uint32_t run;
+    espl__team team; // {0}: the calling thread does all
     // Scratch.
     espl__span *spans; // [span_count]
     uint32_t span_count;
@@ -40,6 +43,8 @@ typedef struct espl__run_writes {
 /// Carry the writes out. An entry whose local or own world would not be finite is refused alone.
 /// Where a world further down would not be, all entries above it are refused and the others done
 /// again; where that does not help, all are refused. What a write needs of side arrays is there.
+/// Where much hangs below, it is written in pieces, by the team's workers if there are any; neither
+/// results nor counts depend on them.
 void espl__run_write(espl__forest *forest, espl__run_writes *writes);
 
 #endif

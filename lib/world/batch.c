@@ -49,6 +49,7 @@ typedef struct batch {
     place *places, *other; // [count] the two halves of the rooms; sorted
     size_t place_count;
     uint32_t *numbers; // [place_count] of places, apart
+    uint32_t *ranks;   // [place_count] of their nodes; before, where the node of each entry stands
     group *groups;
     size_t group_count;
     espl_pose *old_locals;
@@ -95,17 +96,22 @@ static espl_status resolve(const espl_world *world, const entries *e, size_t i, 
 static void resolve_entries(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
+    const espl__forest *const forest = &b->world->forest;
 
     for (size_t i = begin; i < end; ++i) {
         b->slots[i] = ESPL__NO_SLOT;
         b->results[i] = resolve(b->world, b->entries, i, &b->slots[i]);
+        if (b->results[i] == ESPL_OK) {
+            const uint32_t slot = b->slots[i];
+
+            b->ranks[i] = forest->runs[forest->run[slot]].base + forest->rank[slot];
+        }
     }
 }
 
 // List the entries that name a node. Tells whether they stand in order already.
 static bool list_places(batch *b)
 {
-    const espl__forest *const forest = &b->world->forest;
     bool is_sorted = true;
     uint32_t last = 0;
 
@@ -114,8 +120,7 @@ static bool list_places(batch *b)
         if (b->results[i] != ESPL_OK) {
             continue;
         }
-        const uint32_t slot = b->slots[i];
-        const uint32_t position = forest->runs[forest->run[slot]].base + forest->rank[slot];
+        const uint32_t position = b->ranks[i];
 
         is_sorted = is_sorted && position >= last;
         last = position;
@@ -175,6 +180,7 @@ static size_t lay_out(batch *b, unsigned char *block, size_t count)
     b->results = carve(block, &at, count, sizeof *b->results);
     b->rooms = carve(block, &at, count, sizeof *b->rooms);
     b->numbers = carve(block, &at, count, sizeof *b->numbers);
+    b->ranks = carve(block, &at, count, sizeof *b->ranks);
     b->groups = carve(block, &at, count, sizeof *b->groups);
     b->old_locals = carve(block, &at, count, sizeof *b->old_locals);
     if (block != NULL) {
@@ -229,13 +235,21 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
     return espl__refuse(world, "reserve of writes", espl_entity_null(), status);
 }
 
+// Kinds that write a stretch or a context.
+static bool may_want_side(espl_write_kind kind)
+{
+    return kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD || kind == ESPL_WRITE_CONTEXT ||
+           kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH;
+}
+
 // An entry that is refused for its value wants nothing.
 static bool wants_side(const entries *e, size_t i)
 {
     espl_write_kind kind;
     espl_write_value value;
 
-    return fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
+    return may_want_side(kind_of(e, i)) && fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK &&
+           espl__write_wants_side(kind, &value);
 }
 
 // Side arrays that turned out not to be needed go back.
@@ -250,37 +264,42 @@ static espl_status ensure_sides(batch *b)
 {
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < b->place_count && status == ESPL_OK; ++i) {
-        const uint32_t number = b->numbers[i];
-        const uint32_t run = b->world->forest.run[b->slots[number]];
+    for (size_t g = 0; g < b->group_count && status == ESPL_OK; ++g) {
+        const group *const at = &b->groups[g];
+        bool is_wanted = b->world->forest.runs[at->run].side != NULL;
 
-        if (b->world->forest.runs[run].side == NULL && wants_side(b->entries, number)) {
-            status = espl__ensure_side(b->world, run, false);
+        for (uint32_t i = 0; i < at->count && !is_wanted; ++i) {
+            is_wanted = wants_side(b->entries, b->numbers[at->begin + i]);
         }
+        status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
     }
     return status;
 }
 
 // --- Groups ---
 
-static void form_groups(batch *b)
+// Take the run of the node whose entry stands at `at`. @return the first entry behind it.
+static uint32_t form_group(batch *b, uint32_t at)
 {
     const espl__forest *const forest = &b->world->forest;
-    uint32_t begin = 0;
+    const uint32_t run = forest->run[b->slots[b->places[at].number]];
+    const uint32_t base = forest->runs[run].base, size = forest->runs[run].size;
+    const uint32_t begin = at;
 
-    b->group_count = 0;
-    for (uint32_t i = 0; i < b->place_count; ++i) {
-        b->numbers[i] = b->places[i].number;
+    while (at < b->place_count && b->places[at].position - base < size) {
+        b->numbers[at] = b->places[at].number;
+        b->ranks[at] = b->places[at].position - base;
+        at += 1;
     }
-    for (uint32_t i = 0; i < b->place_count; ++i) {
-        const uint32_t run = forest->run[b->slots[b->numbers[i]]];
-        const bool is_last =
-            i + 1 == b->place_count || forest->run[b->slots[b->numbers[i + 1]]] != run;
+    b->groups[b->group_count++] = (group){begin, at - begin, run, false};
+    return at;
+}
 
-        if (is_last) {
-            b->groups[b->group_count++] = (group){begin, i + 1 - begin, run, false};
-            begin = i + 1;
-        }
+static void form_groups(batch *b)
+{
+    b->group_count = 0;
+    for (uint32_t at = 0; at < b->place_count;) {
+        at = form_group(b, at);
     }
 }
 
@@ -302,42 +321,68 @@ static espl_status find_sides(batch *b)
     return status;
 }
 
-static espl__run_writes writes_of(batch *b, const group *g)
+static espl__run_writes writes_of(batch *b, const group *g, const espl__team *team)
 {
     const bool has_side = b->world->forest.runs[g->run].side != NULL;
 
     return (espl__run_writes){.source = &b->source,
                               .numbers = b->numbers + g->begin,
+                              .ranks = b->ranks + g->begin,
                               .count = g->count,
                               .run = g->run,
+                              .team = *team,
                               .spans = b->rooms[g->begin].spans,
                               .span_count = 2 * g->count,
                               .old_locals = b->old_locals + g->begin,
                               .old_sides = has_side ? b->old_sides + g->begin : NULL};
 }
 
+static void add_up(batch *b, const espl__tally *tally)
+{
+    b->visited += tally->nodes_visited;
+    b->skipped += tally->nodes_skipped;
+    b->writes += tally->writes;
+    b->writes_skipped += tally->writes_skipped;
+}
+
+static void write_group(batch *b, group *g, const espl__team *team, espl__tally *tally)
+{
+    espl__run_writes w = writes_of(b, g, team);
+
+    espl__run_write(&b->world->forest, &w);
+    g->is_done = true;
+    espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
+}
+
 static void write_groups(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
-    uint64_t visited = 0, skipped = 0, writes = 0, writes_skipped = 0;
+    const espl__team alone = {0};
+    espl__tally tally = {0};
 
     for (size_t i = begin; i < end; ++i) {
-        espl__run_writes w = writes_of(b, &b->groups[i]);
-
-        if (b->groups[i].is_done) {
-            continue;
+        if (!b->groups[i].is_done) {
+            write_group(b, &b->groups[i], &alone, &tally);
         }
-        espl__run_write(&b->world->forest, &w);
-        b->groups[i].is_done = true;
-        visited += w.visited;
-        skipped += w.skipped;
-        writes += w.writes;
-        writes_skipped += w.writes_skipped;
     }
-    b->visited += visited;
-    b->skipped += skipped;
-    b->writes += writes;
-    b->writes_skipped += writes_skipped;
+    add_up(b, &tally);
+}
+
+// Large hierarchies come first, one after the other, each on all workers.
+static void write_giants(batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    espl__tally tally = {0};
+
+    if (espl__executor_is_serial(&b->world->executor)) {
+        return;
+    }
+    for (size_t i = 0; i < b->group_count; ++i) {
+        if (espl__run_is_wide(forest, &forest->runs[b->groups[i].run])) {
+            write_group(b, &b->groups[i], &forest->crew.team, &tally);
+        }
+    }
+    add_up(b, &tally);
 }
 
 static void count_groups(const batch *b)
@@ -415,6 +460,7 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
     if (status != ESPL_OK) {
         return status;
     }
+    write_giants(&b);
     status = run_closed(&b, write_groups, b.group_count, WRITE_GRAIN);
     if (status != ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.

@@ -43,6 +43,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
+    world->forest.crew.team = (espl__team){&world->executor, &world->hooks, &world->is_playing};
     espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
                         &world->executor, &world->hooks);
     if (status != ESPL_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Many writes to one hierarchy against the same writes one by one: rank by rank, everything
-// recomputed, and what overflows refused by the rules.
+// recomputed, and what overflows refused by the rules. Each is written in pieces too, on workers.
 #include "lib/tree/writes.h"
 
 #include "tests/runner.h"
@@ -8,11 +8,12 @@
 
 #include <float.h>
 
-enum { SIZE = 40, ENTRIES = 60, SPANS = 34, KINDS = ESPL_WRITE_KIND_COUNT };
+enum { SIZE = 40, ENTRIES = 60, SPANS = 2 * ENTRIES, KINDS = ESPL_WRITE_KIND_COUNT };
 
 static grove g;
 static espl__forest *const forest = &g.forest;
 static uint64_t random_state;
+static size_t shared; // passes that were shared among workers
 
 static void set_up(void)
 {
@@ -197,9 +198,10 @@ static outcome write_one_by_one(stand *s, batch *b)
 
 // --- The writes of the library ---
 
-static espl__run_writes write_run(const stand *s, const batch *b, espl_status *results)
+static espl__run_writes write_run(const stand *s, const batch *b, const espl__team *team,
+                                  espl_status *results)
 {
-    static uint32_t slots[ENTRIES], numbers[ENTRIES];
+    static uint32_t slots[ENTRIES], numbers[ENTRIES], ranks[ENTRIES];
     static espl__span spans[SPANS];
     static espl_pose old_locals[ENTRIES];
     static espl__side_entry old_sides[ENTRIES];
@@ -210,6 +212,7 @@ static espl__run_writes write_run(const stand *s, const batch *b, espl_status *r
         for (uint32_t i = 0; i < b->count; ++i) {
             if (b->entries[i].rank == rank) {
                 slots[i] = grove_slot(&g, s->run, rank);
+                ranks[at] = rank;
                 numbers[at++] = i;
             }
         }
@@ -223,8 +226,10 @@ static espl__run_writes write_run(const stand *s, const batch *b, espl_status *r
     memset(old_sides, 0xff, sizeof old_sides);
     espl__run_writes w = {.source = &source,
                           .numbers = numbers,
+                          .ranks = ranks,
                           .count = b->count,
                           .run = s->run,
+                          .team = *team,
                           .spans = spans,
                           .span_count = s->size % 2 == 0 ? 0 : SPANS,
                           .old_locals = old_locals,
@@ -258,6 +263,48 @@ static void results_agree(const batch *b, const espl_status *results)
     }
 }
 
+static void put_back(const stand *s)
+{
+    for (uint32_t rank = 0; rank < s->size; ++rank) {
+        const uint32_t slot = grove_slot(&g, s->run, rank);
+
+        espl__slot_place(forest, slot, &s->placement[rank]);
+        forest->world[slot] = s->world[rank];
+    }
+}
+
+// Write a batch on workers of all manners, in pieces however small: all is as it is on one thread.
+static espl__run_writes write_in_pieces(const stand *before, const batch *b, espl_status *results)
+{
+    test_executor hostile = {.manner = (test_manner)test_below(&random_state, 3),
+                             .workers = 2 + test_below(&random_state, 63),
+                             .random = test_random(&random_state)};
+    const espl_executor executor = test_executor_of(&hostile);
+    const espl_hooks hooks = {0};
+    bool is_closed = false;
+    const espl__team alone = {0}, team = {&executor, &hooks, &is_closed};
+    espl_status others[ENTRIES];
+
+    forest->grain = 1 + test_below(&random_state, 8);
+    const espl__run_writes first = write_run(before, b, &alone, others);
+    const stand after = stand_of(before->run);
+
+    put_back(before);
+    const espl__run_writes done = write_run(before, b, &team, results);
+
+    shared += hostile.calls;
+    ck_assert(!is_closed);
+    stands_as(&after);
+    ck_assert(b->count == 0 || memcmp(results, others, b->count * sizeof *results) == 0);
+    ck_assert_uint_eq(done.visited, first.visited);
+    ck_assert_uint_eq(done.skipped, first.skipped);
+    ck_assert_uint_eq(done.writes, first.writes);
+    ck_assert_uint_eq(done.writes_skipped, first.writes_skipped);
+    put_back(before);
+    forest->grain = ESPL__GRAIN;
+    return done;
+}
+
 // Write a batch both ways. @return what the naive way says of it.
 static outcome write_both(uint32_t run, batch *b, espl__run_writes *done)
 {
@@ -269,9 +316,13 @@ static outcome write_both(uint32_t run, batch *b, espl__run_writes *done)
         b->results[i] = ESPL_OK;
     }
     const outcome out = write_one_by_one(&expected, b);
-    *done = write_run(&before, b, results);
+    const espl__run_writes pieces = write_in_pieces(&before, b, results);
+
+    results_agree(b, results);
+    *done = write_run(&before, b, &(espl__team){0}, results);
     results_agree(b, results);
     stands_as(&expected);
+    ck_assert(before.is_general || pieces.visited == done->visited);
     ck_assert_uint_eq(done->writes, out.writes);
     ck_assert_uint_eq(done->writes_skipped, out.skipped);
     return out;
@@ -433,6 +484,7 @@ START_TEST(batch_is_its_writes_one_by_one)
         espl__run_release(forest, run);
     }
     ck_assert_uint_gt(entries, 20 * rounds);
+    ck_assert_uint_gt(shared, rounds / 2);
 }
 END_TEST
 

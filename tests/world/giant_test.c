@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: MIT
+// One hierarchy on all workers, as its users see it: no executor changes a bit or a count, who
+// calls back meanwhile finds the world busy, and what is refused leaves no trace.
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "lib/world/inside.h"
+
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+// Where a world holds few, pieces are as much smaller.
+#ifdef ESPL_SHRUNKEN
+enum { SIZE = 60 };
+#else
+enum { SIZE = 600 };
+#endif
+enum { SHRUNK = 600 / SIZE, WORLDS = 4, ENTRIES = 300 };
+
+// A world in which pieces have so many nodes, with one hierarchy.
+typedef struct giant {
+    test_world test;
+    espl_entity *nodes; // [SIZE]
+} giant;
+
+static void begin(giant *at, const espl_executor *executor, const uint32_t *parent, uint32_t grain)
+{
+    test_world_begin(&at->test, 1, executor);
+    at->nodes = plant_forest(at->test.world, parent, SIZE);
+    at->test.world->forest.grain = grain > SHRUNK ? grain / SHRUNK : 1;
+}
+
+static void end(giant *at)
+{
+    free(at->nodes);
+    test_world_end(&at->test);
+}
+
+static void begin_fan(giant *at, const espl_executor *executor, uint32_t fan_out, uint32_t grain)
+{
+    uint32_t parent[SIZE];
+
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        parent[i] = i == 0 ? PLANT_ROOT : (i - 1) / fan_out;
+    }
+    begin(at, executor, parent, grain);
+}
+
+// --- Twins ---
+
+typedef struct twins {
+    giant at[WORLDS];
+    test_executor hostile[2];
+    espl_executor executors[WORLDS];
+    size_t count;
+    uint64_t random;
+} twins;
+
+static void begin_twins(twins *t, uint64_t seed)
+{
+    uint32_t parent[SIZE] = {PLANT_ROOT};
+    const uint32_t reach = 1 + (uint32_t)(seed % 40), grain = 1 + (uint32_t)(seed % 30);
+
+    *t = (twins){.random = seed, .count = 3};
+    for (uint32_t i = 1; i < SIZE; ++i) {
+        const uint32_t last = i == 1 ? 0 : parent[i - 1];
+
+        parent[i] = last + test_below(&t->random, i - last < reach ? i - last : reach);
+    }
+    t->hostile[0] = (test_executor){.manner = TEST_REVERSED, .workers = 3};
+    t->hostile[1] = (test_executor){.manner = TEST_SHUFFLED, .workers = 16, .random = seed};
+    t->executors[0] = espl_executor_serial();
+    t->executors[1] = test_executor_of(&t->hostile[0]);
+    t->executors[2] = test_executor_of(&t->hostile[1]);
+    if (espl_executor_has_threads()) {
+        ck_assert_int_eq(espl_executor_create_threads(&t->executors[3], 4), ESPL_OK);
+        t->count = 4;
+    }
+    for (size_t i = 0; i < t->count; ++i) {
+        begin(&t->at[i], &t->executors[i], parent, grain);
+    }
+}
+
+static void end_twins(twins *t)
+{
+    for (size_t i = 0; i < t->count; ++i) {
+        end(&t->at[i]);
+    }
+    if (t->count == WORLDS) {
+        espl_executor_destroy_threads(&t->executors[3]);
+    }
+}
+
+static void twins_agree(twins *t)
+{
+    const uint64_t hash = test_physical_hash(t->at[0].test.world);
+    const espl_world_stats stats = test_stats(t->at[0].test.world);
+
+    test_world_is_valid(t->at[0].test.world);
+    for (size_t i = 1; i < t->count; ++i) {
+        const espl_world_stats is = test_stats(t->at[i].test.world);
+
+        ck_assert_uint_eq(test_physical_hash(t->at[i].test.world), hash);
+        ck_assert_uint_eq(is.nodes_visited, stats.nodes_visited);
+        ck_assert_uint_eq(is.nodes_skipped, stats.nodes_skipped);
+        ck_assert_uint_eq(is.writes, stats.writes);
+        ck_assert_uint_eq(is.writes_skipped, stats.writes_skipped);
+    }
+}
+
+// The i-th node from those that were planted; may be dead by now.
+static espl_write any_write(twins *t, uint32_t *node)
+{
+    const espl_write_kind kind =
+        (espl_write_kind)test_below(&t->random, (uint32_t)ESPL_WRITE_KIND_COUNT);
+
+    *node = test_one_in(&t->random, 5) ? 0 : test_below(&t->random, SIZE);
+    return write_ordinary(espl_entity_null(), kind, &t->random);
+}
+
+// Many writes, nearly all of them to places that need no side arrays.
+static void write_batch(twins *t)
+{
+    static espl_write writes[ENTRIES];
+    static uint32_t nodes[ENTRIES];
+    const uint32_t count = 1 + test_below(&t->random, ENTRIES);
+    const bool is_plain = !test_one_in(&t->random, 4);
+    espl_status first = ESPL_OK;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        writes[i] = any_write(t, &nodes[i]);
+        if (is_plain) {
+            writes[i] = write_vector(espl_entity_null(), ESPL_WRITE_LOCAL_POSITION,
+                                     test_between(&t->random, -2, 2), 1, (float)i);
+        }
+    }
+    for (size_t w = 0; w < t->count; ++w) {
+        for (uint32_t i = 0; i < count; ++i) {
+            writes[i].entity = t->at[w].nodes[nodes[i]];
+        }
+        const espl_status status = espl_write_batch(t->at[w].test.world, writes, count, NULL);
+
+        first = w == 0 ? status : first;
+        ck_assert_int_eq(status, first);
+    }
+}
+
+static void write_one(twins *t)
+{
+    uint32_t node;
+    espl_write write = any_write(t, &node);
+    espl_status first = ESPL_OK;
+
+    for (size_t w = 0; w < t->count; ++w) {
+        espl_world *const world = t->at[w].test.world;
+        const espl_entity entity = t->at[w].nodes[node];
+        const espl_status status =
+            node % 3 != 1 ? espl_set_local_position(world, entity, write.value.position)
+                          : espl_set_inherit(world, entity, node % 128);
+
+        first = w == 0 ? status : first;
+        ck_assert_int_eq(status, first);
+    }
+}
+
+static void change_structure(twins *t)
+{
+    const uint32_t node = 1 + test_below(&t->random, SIZE - 1);
+    const uint32_t parent = test_below(&t->random, SIZE);
+    const bool is_destroy = test_one_in(&t->random, 3);
+    espl_status first = ESPL_OK;
+
+    for (size_t w = 0; w < t->count; ++w) {
+        espl_world *const world = t->at[w].test.world;
+        const espl_entity entity = t->at[w].nodes[node];
+        const espl_status status = is_destroy
+                                       ? espl_destroy_only(world, entity)
+                                       : espl_attach(world, entity, t->at[w].nodes[parent], NULL);
+
+        first = w == 0 ? status : first;
+        ck_assert_int_eq(status, first);
+    }
+}
+
+START_TEST(no_executor_changes_a_bit_or_a_count)
+{
+    size_t calls = 0;
+
+    for (uint64_t seed = 1; seed <= test_scaled(20); ++seed) {
+        twins t;
+
+        begin_twins(&t, seed * 7919);
+        for (uint32_t step = 0; step < 120; ++step) {
+            switch (test_below(&t.random, 4)) {
+            case 0:
+                change_structure(&t);
+                break;
+            case 1:
+                write_batch(&t);
+                break;
+            default:
+                write_one(&t);
+            }
+            if (step % 20 == 19) {
+                twins_agree(&t);
+            }
+        }
+        calls += t.hostile[0].calls;
+        end_twins(&t);
+    }
+    ck_assert_uint_gt(calls, 10 * test_scaled(20));
+}
+END_TEST
+
+// --- Who calls back ---
+
+// An executor that runs other code of its game between jobs.
+typedef struct game {
+    espl_world *world;
+    espl_entity root, leaf;
+    size_t calls;
+} game;
+
+static void play_while_waiting(void *context, espl_job function, void *argument, size_t count)
+{
+    game *const own = context;
+    const float at[3] = {1, 2, 3};
+    const espl_write write = write_vector(own->leaf, ESPL_WRITE_LOCAL_POSITION, 4, 5, 6);
+    const espl_component placed = ESPL_PLACEMENT;
+    espl_entity out;
+
+    for (size_t job = 0; job < count; ++job) {
+        function(argument, job);
+        if (own->world == NULL) {
+            continue; // the hierarchy is being planted
+        }
+        ck_assert_int_eq(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
+        ck_assert_int_eq(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
+        ck_assert_int_eq(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
+        ck_assert_int_eq(espl_destroy(own->world, own->leaf), ESPL_ERR_BUSY);
+    }
+    own->calls += 1;
+}
+
+START_TEST(who_calls_back_meanwhile_finds_the_world_busy)
+{
+    game own = {0};
+    const espl_executor executor = {&own, 2, play_while_waiting};
+    giant at;
+    const float there[3] = {7, 0, 0};
+    espl_write writes[SIZE];
+
+    begin_fan(&at, &executor, 10, 32);
+    own.world = at.test.world;
+    own.leaf = at.nodes[SIZE - 1];
+    own.calls = 0;
+    ck_assert_int_eq(espl_set_local_position(own.world, at.nodes[0], there), ESPL_OK);
+    ck_assert_uint_eq(own.calls, 1);
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        writes[i] = write_vector(at.nodes[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, (float)i);
+    }
+    ck_assert_int_eq(espl_write_batch(own.world, writes, SIZE, NULL), ESPL_OK);
+    ck_assert_uint_gt(own.calls, 1);
+    // And afterwards it is open.
+    ck_assert_int_eq(espl_set_local_position(own.world, own.leaf, there), ESPL_OK);
+    test_world_is_valid(own.world);
+    end(&at);
+}
+END_TEST
+
+// --- Refused ---
+
+START_TEST(overflow_far_below_leaves_no_trace)
+{
+    test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 5, .random = 8};
+    const espl_executor executor = test_executor_of(&hostile);
+    giant at;
+
+    begin_fan(&at, &executor, 7, 16);
+    espl_world *const world = at.test.world;
+    const float far[3] = {FLT_MAX, 0, 0};
+    const espl_write writes[2] = {write_scale(at.nodes[0], ESPL_WRITE_LOCAL_SCALE, 4),
+                                  write_vector(at.nodes[2], ESPL_WRITE_LOCAL_POSITION, 1, 1, 1)};
+    espl_write_report report;
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        ck_assert_int_eq(espl_set_local_position(world, at.nodes[SIZE - 3], far), ESPL_OK);
+        const uint64_t hash = test_physical_hash(world);
+
+        hostile.calls = 0;
+        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 4), ESPL_ERR_RANGE);
+        ck_assert_uint_gt(hostile.calls, 1); // there and back again
+        ck_assert_uint_eq(test_physical_hash(world), hash);
+        ck_assert_int_eq(espl_write_batch(world, writes, 1, &report), ESPL_PARTLY);
+        ck_assert_uint_eq(test_physical_hash(world), hash);
+        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_PARTLY);
+        ck_assert_uint_eq(report.applied, 1);
+        ck_assert_int_eq(report.first_status, ESPL_ERR_RANGE);
+        test_world_is_valid(world);
+        // Once more, with side arrays.
+        ck_assert_int_eq(espl_set_context(world, at.nodes[2], 9), ESPL_OK);
+    }
+    end(&at);
+}
+END_TEST
+
+START_TEST(job_that_is_lost_is_made_up_for_and_told)
+{
+    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
+    const espl_executor executor = test_executor_of(&illegal);
+    giant at;
+
+    begin_fan(&at, &executor, 10, 32);
+    espl_world *const world = at.test.world;
+    espl_write writes[SIZE];
+
+    illegal.calls = at.test.hooks.traps = 0;
+    ck_assert_int_eq(espl_set_local_position(world, at.nodes[0], (float[3]){7, 0, 0}), ESPL_OK);
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        writes[i] = write_vector(at.nodes[i], ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0);
+    }
+    ck_assert_int_eq(espl_write_batch(world, writes, SIZE, NULL), ESPL_OK);
+    ck_assert_uint_gt(illegal.calls, 1);
+    ck_assert_uint_eq(at.test.hooks.traps, ESPL_CHECKS >= 1 ? illegal.calls : 0);
+    // The first step along X from the parent, and another; the root was moved by seven and one.
+    const espl_transform leaf = test_world_of(world, at.nodes[SIZE - 1]);
+    ck_assert_float_eq(leaf.position[0], 8 + 2 * (float)espl_get_depth(world, at.nodes[SIZE - 1]));
+    test_world_is_valid(world);
+    end(&at);
+}
+END_TEST
+
+START_TEST(writes_take_no_memory)
+{
+    test_executor hostile = {.manner = TEST_REVERSED, .workers = 5};
+    const espl_executor executor = test_executor_of(&hostile);
+    giant at;
+    espl_write writes[SIZE];
+
+    begin_fan(&at, &executor, 10, 32);
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        writes[i] = write_vector(at.nodes[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, (float)i);
+    }
+    ck_assert_int_eq(espl_reserve_writes(at.test.world, SIZE), ESPL_OK);
+    test_heap_arm(&at.test.heap, 1, true);
+    ck_assert_int_eq(espl_set_local_scale(at.test.world, at.nodes[0], 2), ESPL_OK);
+    ck_assert_int_eq(espl_write_batch(at.test.world, writes, SIZE, NULL), ESPL_OK);
+    ck_assert_uint_gt(hostile.calls, 1);
+    ck_assert_uint_eq(at.test.heap.calls, 0);
+    test_heap_arm(&at.test.heap, 0, false);
+    end(&at);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("giant");
+    TCase *const bits = tcase_create("bits");
+    TCase *const hand = tcase_create("by hand");
+
+    tcase_set_timeout(bits, 300);
+    tcase_add_test(bits, no_executor_changes_a_bit_or_a_count);
+    suite_add_tcase(suite, bits);
+
+    tcase_add_test(hand, who_calls_back_meanwhile_finds_the_world_busy);
+    tcase_add_test(hand, overflow_far_below_leaves_no_trace);
+    tcase_add_loop_test(hand, job_that_is_lost_is_made_up_for_and_told, 0, 3);
+    tcase_add_test(hand, writes_take_no_memory);
+    suite_add_tcase(suite, hand);
+    return suite;
+}
+
+RUN_SUITE(make_suite)
