@@ -138,6 +138,7 @@ static void hear_trap(void *user, const char *file, int line, const char *condit
     test_hooks *const hooks = user;
     hooks->traps += 1;
     snprintf(hooks->last_line, sizeof hooks->last_line, "%s:%d: %s", file, line, condition);
+    snprintf(hooks->last_trap, sizeof hooks->last_trap, "%s", condition);
 }
 
 espl_hooks test_hooks_of(test_hooks *hooks)

@@ -31,6 +31,7 @@ typedef struct test_hooks {
     size_t traps;
     size_t lines;
     char last_line[512];
+    char last_trap[128]; // its condition
 } test_hooks;
 
 espl_hooks test_hooks_of(test_hooks *hooks);

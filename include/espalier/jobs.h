@@ -14,13 +14,27 @@ extern "C" {
 typedef void (*espl_job)(void *argument, size_t index);
 
 /// A way to run jobs. All zero means serial: on the calling thread, in order.
+///
+/// The library looks after it. A second call of a job and an index out of range do nothing. A call
+/// that has only read so far is refused with ESPL_ERR_EXECUTOR where a job was not called, called
+/// twice or out of range; once a change is under way the calling thread does what is missing.
+/// Checked builds tell each of these by the trap. So they do where parallel_for returns too early:
+/// jobs that are under way then are waited for, a few seconds at most, and calls that come later do
+/// nothing.
+///
+/// Threads that wait inside parallel_for may help with other work of the program. Of a world that
+/// is at work everything that would change it is refused with ESPL_ERR_BUSY, and what is read may
+/// be in the middle of a change. Of another world on the same executor they may call anything, if
+/// the executor can run several things at once; from inside a job not even then: its run is done
+/// on the calling thread, and the trap hears of it.
 typedef struct espl_executor {
     /// Passed to parallel_for.
     void *context;
     /// How many jobs may run at once; 0 counts as 1.
     uint32_t worker_count;
     /// Call function(argument, i) exactly once for each i in [0, count), on any threads in any
-    /// order, and return when all have returned. NULL means serial.
+    /// order, and return when all have returned. Jobs do not wait for each other. Never called from
+    /// inside one of its own jobs. NULL means serial.
     void (*parallel_for)(void *context, espl_job function, void *argument, size_t count);
 } espl_executor;
 

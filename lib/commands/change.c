@@ -213,7 +213,8 @@ void espl__stage_change(espl__playback *playback)
 {
     espl__entities_take(playback->store, playback->make_entities, playback->make_count);
     espl__references_name(playback);
-    run(playback, name_entries, playback->entry_count, ENTRY_GRAIN);
+    run(playback, name_entries, playback->pending_count != 0 ? playback->entry_count : 0,
+        ENTRY_GRAIN);
     make_rows(playback);
     change_rows(playback, playback->moves, playback->move_count);
     write_values(playback);

@@ -148,6 +148,8 @@ static void tie(const espl__playback *playback, uint32_t number)
     is_linking |= ties_to(playback, &entry->before, &home);
     ties->homes[number] = home;
     ties->are_linking[number] = is_linking;
+    ties->are_writes[number] =
+        entry->command->kind == ESPL__COMMAND_WRITE && espl__operand_is_living(&entry->target);
 }
 
 static void classify_batch(const espl__playback *playback, size_t begin, size_t end, closure *last)
@@ -191,8 +193,10 @@ espl_status espl__stage_classify(espl__playback *playback)
     ties->homes = espl__arena_take(arena, entries, sizeof *ties->homes);
     ties->sources = espl__arena_take(arena, entries, sizeof *ties->sources);
     ties->are_linking = espl__arena_take(arena, entries, sizeof *ties->are_linking);
+    ties->are_writes = espl__arena_take(arena, entries, sizeof *ties->are_writes);
     if (playback->pending_entries == NULL || playback->pending_nodes == NULL ||
-        ties->homes == NULL || ties->sources == NULL || ties->are_linking == NULL) {
+        ties->homes == NULL || ties->sources == NULL || ties->are_linking == NULL ||
+        ties->are_writes == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     return espl__run_ranges(playback->executor, playback->hooks, classify, playback, entries,

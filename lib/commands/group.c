@@ -17,6 +17,7 @@ typedef struct grouping {
     uint32_t group_count;        // once numbered
     bool has_links;              // some elements may be united
     uint32_t *run_at, *entry_at; // [group_count] counts, then where the next one goes
+    bool *only_write;            // [group_count]
 } grouping;
 
 // --- Touching ---
@@ -178,9 +179,11 @@ static void count_members(grouping *g)
 
     memset(g->entry_at, 0, g->group_count * sizeof *g->entry_at);
     memset(g->run_at, 0, g->group_count * sizeof *g->run_at);
+    memset(g->only_write, true, g->group_count * sizeof *g->only_write);
     for (size_t i = 0; i < playback->entry_count; ++i) {
         g->home[i] = g->above[g->home[i]];
         g->entry_at[g->home[i]] += 1;
+        g->only_write[g->home[i]] &= playback->ties.are_writes[i];
     }
     for (size_t i = 0; i < playback->touched_count; ++i) {
         espl__touched_run *const touched = &playback->touched[i];
@@ -202,11 +205,13 @@ static void lay_groups(grouping *g)
         runs += g->run_at[i];
         g->entry_at[i] = entry_begin;
         g->run_at[i] = run_begin;
-        playback->groups[i] = (espl__group){.entry_begin = entry_begin,
-                                            .entry_end = entries,
-                                            .run_begin = run_begin,
-                                            .run_end = runs,
-                                            .work = &playback->no_work};
+        playback->groups[i] = (espl__group){
+            .entry_begin = entry_begin,
+            .entry_end = entries,
+            .run_begin = run_begin,
+            .run_end = runs,
+            .only_writes = g->only_write[i] && entries != entry_begin && runs == run_begin + 1,
+            .work = &playback->no_work};
     }
 }
 
@@ -243,8 +248,10 @@ static espl_status form_groups(grouping *g)
     playback->groups = espl__arena_take(arena, g->group_count, sizeof *playback->groups);
     g->entry_at = espl__arena_take(arena, g->group_count, sizeof *g->entry_at);
     g->run_at = espl__arena_take(arena, g->group_count, sizeof *g->run_at);
+    g->only_write = espl__arena_take(arena, g->group_count, sizeof *g->only_write);
     if (playback->grouped_entries == NULL || playback->grouped_runs == NULL ||
-        playback->groups == NULL || g->entry_at == NULL || g->run_at == NULL) {
+        playback->groups == NULL || g->entry_at == NULL || g->run_at == NULL ||
+        g->only_write == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
 

@@ -225,7 +225,8 @@ espl_status espl__list_makes(espl__playback *playback)
         return ESPL_ERR_NO_MEMORY;
     }
 
-    espl_status status = list_living(playback);
+    espl_status status = playback->pending_count != 0 ? list_living(playback) : ESPL_OK;
+
     status = status != ESPL_OK ? status : find_clone_archetypes(playback);
     return status != ESPL_OK ? status : espl__sort_makes(playback);
 }

@@ -4,7 +4,7 @@
 // reads still holds what it held before, and every slot that it moves a node to is free. A plot that
 // is much of the whole is cut between workers itself: groups that have one come first, one by one.
 #include "lib/commands/patch.h"
-#include "lib/commands/short.h"
+#include "lib/commands/written.h"
 
 enum { GRAIN = 16 };
 
@@ -185,7 +185,7 @@ static void patch_short(espl__playback *playback)
 {
     const size_t count = playback->group_count;
 
-    if (playback->long_count != count &&
+    if (playback->long_count + playback->writing.short_count != count &&
         espl__run_ranges(playback->executor, playback->hooks, espl__short_patch, playback, count,
                          ESPL__SHORT_GRAIN) != ESPL_OK) {
         espl__short_patch(playback, 0, count);
@@ -233,6 +233,7 @@ void espl__stage_patch(espl__playback *playback)
     patch_wide(playback);
     patch_short(playback);
     patch_long(playback);
+    espl__written_patch(playback);
     forest->crew.tally.nodes_visited += playback->visited_nodes;
     forest->nodes_rebuilt += playback->rebuilt_nodes;
     release_unused(playback);

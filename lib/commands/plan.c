@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stage 4, parallel over groups: each group's commands are carried out on its sketch, in order, and
 // the hierarchies that come of it are laid out. Nothing but scratch is written.
-#include "lib/commands/short.h"
+#include "lib/commands/written.h"
 
 enum { GRAIN = 16 };
 
@@ -357,12 +357,16 @@ static bool list_loads(espl__playback *playback)
 espl_status espl__stage_plan(espl__playback *playback)
 {
     if (!list_loads(playback) || !espl__recipes_list(playback) ||
-        !espl__short_make_room(playback)) {
+        !espl__short_make_room(playback) || !espl__written_list(playback)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    espl_status status = espl__run_ranges(playback->executor, playback->hooks, espl__short_plan,
-                                          playback, playback->group_count, ESPL__SHORT_GRAIN);
+    espl_status status = ESPL_OK;
 
+    if (playback->writing.group_count != playback->group_count) {
+        status = espl__run_ranges(playback->executor, playback->hooks, espl__short_plan, playback,
+                                  playback->group_count, ESPL__SHORT_GRAIN);
+    }
+    status = status != ESPL_OK ? status : espl__written_plan(playback);
     if (status == ESPL_OK && !give_works(playback)) {
         return ESPL_ERR_NO_MEMORY;
     }

@@ -11,6 +11,7 @@
 #include "lib/jobs/weights.h"
 #include "lib/tree/sketch.h"
 #include "lib/tree/splice.h"
+#include "lib/tree/writes.h"
 
 /// A lane as playback sees it.
 typedef struct espl__lane_view {
@@ -59,6 +60,7 @@ typedef struct espl__ties {
     uint32_t *homes;   // [entry_count] first run that a command writes to, or ESPL__NO_RUN
     uint32_t *sources; // [entry_count] run of the living source of an instantiate, or ESPL__NO_RUN
     bool *are_linking; // [entry_count] names other runs than its home, or a pending entity
+    bool *are_writes;  // [entry_count] writes to a living entity
 } espl__ties;
 
 /// How copies of one source are made where nothing depends on it (recipes.c).
@@ -76,6 +78,7 @@ enum {
     ESPL__SHORT_SPLICE, ///< copies come below nodes of one run, subtrees of it go
     ESPL__SHORT_BIRTH,  ///< a copy comes by itself
     ESPL__SHORT_END,    ///< a run goes as a whole
+    ESPL__SHORT_WRITE,  ///< nodes of one run are written to (written.h)
 };
 
 /// What the plan of a group that is not short is worked out on.
@@ -97,15 +100,20 @@ typedef struct espl__group {
     // Of one that is short:
     uint32_t run, base; // of a birth they are set by the patch
     uint32_t size;      // nodes that there will be
-    uint32_t step_begin;
+    union {
+        uint32_t step_begin;
+        uint32_t write_begin; // of one that only writes: of its writes, among all such
+    };
     uint8_t step_count, step_room;
     uint8_t does;
     bool is_short;
     bool is_patched;
-    espl__work *work; // of one that is short: an empty one that all those share
+    bool only_writes;   // living entities of one run
+    bool may_drop_side; // of these: stretch or context may come to be the default
+    espl__work *work;   // of one that is short: an empty one that all those share
 } espl__group;
 
-_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 5 + 8, padded");
+_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 7 + 8, padded");
 _Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX, "a group's steps are counted by a byte");
 
 /// A run that commands touch.
@@ -130,6 +138,32 @@ typedef struct espl__plot {
     uint32_t *left; // [left_capacity] slots of the run that nodes left, unless it is_moved
     uint32_t left_count, left_capacity;
 } espl__plot;
+
+/// A write of a group that only writes.
+typedef struct espl__written {
+    const espl_write_value *value;
+    uint32_t entry;
+    uint32_t kind; // espl_write_kind
+} espl__written;
+
+/// Where the writes of a run are sorted, and then what its walk keeps its spans in.
+typedef union espl__written_room {
+    uint64_t keys[2];
+    espl__span spans[2];
+} espl__written_room;
+
+/// Groups that only write, and their writes: arrays by use, group behind group.
+typedef struct espl__writing {
+    uint32_t *groups; // [group_count]
+    size_t group_count, count;
+    espl__written *written;      // [count]
+    uint32_t *slots, *numbers;   // [count] in playback order; by rank, before that the ranks
+    espl_status *results;        // [count]
+    espl__written_room *rooms;   // [count]
+    espl_pose *old_locals;       // [count]
+    espl__side_entry *old_sides; // [count]; NULL: no run has side arrays
+    size_t short_count;          // groups that are carried out so
+} espl__writing;
 
 /// Kind of a clone that has a set of its own; of others, role and placement tell it.
 enum { ESPL__MAKE_GIVEN = 6 };
@@ -206,8 +240,9 @@ typedef struct espl__playback {
     espl__group *groups; // [group_count]
     size_t group_count;
     espl__splice_step *steps; // of the groups that may be short
-    espl__work *works;        // [long_count] of the groups that are not short
-    uint32_t *long_groups;    // [long_count] those
+    espl__writing writing;
+    espl__work *works;     // [long_count] of the groups that are not short
+    uint32_t *long_groups; // [long_count] those
     size_t long_count;
     espl__work no_work;                     // empty, for all others
     uint32_t *group_weights, *weight_order; // [long_count] for jobs over them

@@ -97,14 +97,16 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
 
 bool espl__recipes_list(espl__playback *playback)
 {
+    // Where nothing is made nobody names a source.
+    const size_t entries = playback->pending_count != 0 ? playback->entry_count : 0;
     size_t count = 0;
 
-    for (size_t i = 0; i < playback->entry_count; ++i) {
+    for (size_t i = 0; i < entries; ++i) {
         count += espl__entry_names_source(&playback->entries[i]) ? 1 : 0;
     }
     playback->recipes = espl__arena_take(&playback->arena, count, sizeof *playback->recipes);
     playback->recipe_count = 0;
-    for (size_t i = 0; i < playback->entry_count && playback->recipes != NULL; ++i) {
+    for (size_t i = 0; i < entries && playback->recipes != NULL; ++i) {
         const espl__entry *const entry = &playback->entries[i];
         uint32_t *const mark =
             espl__entry_names_source(entry) ? &playback->slot_marks[entry->target.number] : NULL;

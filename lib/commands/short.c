@@ -110,7 +110,7 @@ bool espl__short_make_room(espl__playback *playback)
         espl__group *const group = &playback->groups[i];
 
         group->step_begin = (uint32_t)count;
-        group->step_room = (uint8_t)room_of(playback, group);
+        group->step_room = group->only_writes ? 0 : (uint8_t)room_of(playback, group);
         count += group->step_room;
     }
     playback->steps = espl__arena_take(&playback->arena, count, sizeof *playback->steps);
@@ -311,11 +311,11 @@ static bool plan_end(const espl__playback *playback, espl__group *group)
 
 static unsigned suits(const espl__playback *playback, const espl__group *group)
 {
-    return espl__group_size(group) == 0 ? ESPL__SHORT_NOTHING
-           : is_birth(playback, group)  ? ESPL__SHORT_BIRTH
-           : is_end(playback, group)    ? ESPL__SHORT_END
-           : is_splice(playback, group) ? ESPL__SHORT_SPLICE
-                                        : ESPL__SHORT_NOTHING;
+    return espl__group_size(group) == 0 || group->only_writes ? ESPL__SHORT_NOTHING
+           : is_birth(playback, group)                        ? ESPL__SHORT_BIRTH
+           : is_end(playback, group)                          ? ESPL__SHORT_END
+           : is_splice(playback, group)                       ? ESPL__SHORT_SPLICE
+                                                              : ESPL__SHORT_NOTHING;
 }
 
 // The first half of a plan: all that the second half wants memory asked for.

@@ -26,6 +26,10 @@ static inline bool espl__executor_is_serial(const espl_executor *executor)
 /// What the function wrote is visible to the caller on return, and what the caller wrote before is
 /// visible to the function, even where the executor itself orders nothing.
 ///
+/// A run from inside a job of the same executor is done on the calling thread, and the trap hears
+/// of it. A job that is under way when the executor returns is waited for, and one that comes later
+/// does nothing.
+///
 /// @return ESPL_OK, or ESPL_ERR_EXECUTOR: a job ran twice (its second run was suppressed), never
 ///         (it is not made up for), out of range (suppressed), or had not returned when the
 ///         executor did. The hooks' trap hears of it in checked builds, on the calling thread.

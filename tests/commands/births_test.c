@@ -699,7 +699,7 @@ START_TEST(a_lost_job_is_done_all_the_same)
     ck_assert_uint_eq(lossy.y.bed.test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
     test_world_is_valid(lossy.y.world);
     docks_agree(&lossy, &calm);
-    worlds_agree(lossy.y.world, calm.y.world);
+    worlds_agree(&lossy, &calm);
     ck_assert_uint_eq(test_physical_hash(lossy.y.world), test_physical_hash(calm.y.world));
     dock_end(&calm);
     dock_end(&lossy);

@@ -6,7 +6,9 @@
 #include "tests/support.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST = 20000 };
 
@@ -324,6 +326,181 @@ START_TEST(job_that_has_not_returned_is_reported)
 }
 END_TEST
 
+// --- Executors that return too early ---
+
+// A job that waits until it is let go, and what was called when.
+typedef struct early {
+    atomic_bool has_begun, may_end;
+    whole_run late; // what the executor was handed
+    pthread_t thread;
+} early;
+
+static early now_early;
+
+static void wait_in_first_job(void *context, size_t begin, size_t end)
+{
+    if (begin == 0) {
+        atomic_store(&now_early.has_begun, true);
+        while (!atomic_load(&now_early.may_end)) {
+            sched_yield();
+        }
+    }
+    mark(context, begin, end);
+}
+
+static void *run_first(void *argument)
+{
+    const whole_run *const run = argument;
+
+    run->function(run->argument, 0);
+    return NULL;
+}
+
+static void *let_go_later(void *argument)
+{
+    const struct timespec a_while = {0, 30000000};
+
+    (void)argument;
+    (void)nanosleep(&a_while, NULL);
+    atomic_store(&now_early.may_end, true);
+    return NULL;
+}
+
+// The first job is under way on another thread when this returns.
+static void return_in_mid_job(void *context, espl_job function, void *argument, size_t count)
+{
+    (void)context;
+    now_early.late = (whole_run){function, argument, count};
+    ck_assert_int_eq(pthread_create(&now_early.thread, NULL, run_first, &now_early.late), 0);
+    for (size_t i = 1; i < count; ++i) {
+        function(argument, i);
+    }
+    while (!atomic_load(&now_early.has_begun)) {
+        sched_yield();
+    }
+}
+
+START_TEST(job_that_is_under_way_is_waited_for_and_reported)
+{
+    const espl_executor executor = {NULL, 2, return_in_mid_job};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+    pthread_t releaser;
+
+    memset(&now, 0, sizeof now);
+    ck_assert_int_eq(pthread_create(&releaser, NULL, let_go_later, NULL), 0);
+    ck_assert_int_eq(espl__run_ranges(&executor, &hooks, wait_in_first_job, &now, 100, 10),
+                     ESPL_ERR_EXECUTOR);
+    // Nothing runs any more, and all that was called was done.
+    ck_assert_uint_eq(count_other_than_once(100), 0);
+    ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
+    ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, "every_job_returned") != NULL);
+    ck_assert_int_eq(pthread_join(releaser, NULL), 0);
+    ck_assert_int_eq(pthread_join(now_early.thread, NULL), 0);
+}
+END_TEST
+
+// Leaves the first job to somebody who does not come in time.
+static void leave_first(void *context, espl_job function, void *argument, size_t count)
+{
+    (void)context;
+    now_early.late = (whole_run){function, argument, count};
+    for (size_t i = 1; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+START_TEST(job_that_comes_when_all_is_over_does_nothing)
+{
+    const espl_executor executor = {NULL, 2, leave_first};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    for (size_t i = 0; i < 200; ++i) {
+        ck_assert_int_eq(run_marked(&executor, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+        ck_assert_uint_eq(count_other_than_once(1000), 10);
+        ck_assert_ptr_null(run_first(&now_early.late));
+        ck_assert_uint_eq(count_other_than_once(1000), 10);
+    }
+    ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 200 : 0);
+}
+END_TEST
+
+// Somebody of a run that is over comes while others are under way.
+static void call_late_in_between(void *context, espl_job function, void *argument, size_t count)
+{
+    size_t *const met = context;
+
+    for (size_t i = 0; i < count; ++i) {
+        if (i == count / 2) {
+            *met += now_early.late.argument == argument;
+            now_early.late.function(now_early.late.argument, count - 1);
+        }
+        function(argument, i);
+    }
+}
+
+START_TEST(job_that_comes_in_another_run_does_no_work_twice)
+{
+    size_t met = 0, told = 0;
+    const espl_executor hasty = {NULL, 2, leave_first}, executor = {&met, 2, call_late_in_between};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    ck_assert_int_eq(run_marked(&hasty, &hooks, 1000, 10), ESPL_ERR_EXECUTOR);
+    for (size_t i = 0; i < 200; ++i) {
+        told += run_marked(&executor, &hooks, 1000, 10) == ESPL_ERR_EXECUTOR;
+        ck_assert_uint_eq(count_other_than_once(1000), 0);
+    }
+    // It met another run now and then, and each of these was told.
+    ck_assert_uint_gt(met, 0);
+    ck_assert_uint_lt(met, 20);
+    ck_assert_uint_eq(told, met);
+}
+END_TEST
+
+// --- Runs inside jobs ---
+
+static const espl_executor *nesting;
+static const espl_hooks *nesting_hooks;
+
+static void run_another(void *context, size_t begin, size_t end)
+{
+    if (begin == 0) {
+        ck_assert_int_eq(espl__run_ranges(nesting, nesting_hooks, mark, &now, 1000, 10), ESPL_OK);
+    }
+    (void)context;
+    (void)end;
+}
+
+START_TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
+{
+    test_executor legal = {.manner = TEST_SHUFFLED, .workers = 4},
+                  other = {.manner = TEST_SHUFFLED, .workers = 4};
+    const espl_executor outer = test_executor_of(&legal), inner = test_executor_of(&other);
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    memset(&now, 0, sizeof now);
+    nesting = &outer;
+    nesting_hooks = &hooks;
+    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_assert_uint_eq(count_other_than_once(1000), 0);
+    ck_assert_uint_eq(legal.calls, 1);
+    ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
+    ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, "no_run_inside_a_job") != NULL);
+
+    // That of another one is none of its business.
+    memset(&now, 0, sizeof now);
+    nesting = &inner;
+    heard.traps = 0;
+    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_assert_uint_eq(count_other_than_once(1000), 0);
+    ck_assert_uint_eq(other.calls, 1);
+    ck_assert_uint_eq(heard.traps, 0);
+}
+END_TEST
+
 static void skip_without_hooks(void)
 {
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
@@ -366,6 +543,11 @@ static TCase *illegal_case(void)
     tcase_add_test(illegal, every_index_past_the_count_is_out_of_range);
     tcase_add_test(illegal, two_threads_racing_for_a_job_run_it_once);
     tcase_add_test(illegal, job_that_has_not_returned_is_reported);
+    tcase_set_timeout(illegal, 30);
+    tcase_add_test(illegal, job_that_is_under_way_is_waited_for_and_reported);
+    tcase_add_test(illegal, job_that_comes_when_all_is_over_does_nothing);
+    tcase_add_test(illegal, job_that_comes_in_another_run_does_no_work_twice);
+    tcase_add_test(illegal, run_inside_a_job_of_its_executor_is_told_and_done_here);
     tcase_add_test(illegal, fault_without_a_hook_aborts_checked_builds);
     return illegal;
 }
