@@ -157,7 +157,8 @@ typedef struct espl__writing {
     uint32_t *groups; // [group_count]
     size_t group_count, count;
     espl__written *written;      // [count]
-    uint32_t *slots, *numbers;   // [count] in playback order; by rank, before that the ranks
+    uint32_t *slots;             // [count] in playback order
+    uint32_t *numbers, *ranks;   // [count] by rank; before, the ranks in playback order
     espl_status *results;        // [count]
     espl__written_room *rooms;   // [count]
     espl_pose *old_locals;       // [count]

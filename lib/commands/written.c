@@ -76,11 +76,12 @@ static bool take_lists(espl__playback *playback, size_t groups, size_t count)
     w->written = espl__arena_take(arena, count, sizeof *w->written);
     w->slots = espl__arena_take(arena, count, sizeof *w->slots);
     w->numbers = espl__arena_take(arena, count, sizeof *w->numbers);
+    w->ranks = espl__arena_take(arena, count, sizeof *w->ranks);
     w->results = espl__arena_take(arena, count, sizeof *w->results);
     w->rooms = espl__arena_take(arena, count, sizeof *w->rooms);
     w->old_locals = espl__arena_take(arena, count, sizeof *w->old_locals);
     return w->groups != NULL && w->written != NULL && w->slots != NULL && w->numbers != NULL &&
-           w->results != NULL && w->rooms != NULL && w->old_locals != NULL;
+           w->ranks != NULL && w->results != NULL && w->rooms != NULL && w->old_locals != NULL;
 }
 
 bool espl__written_list(espl__playback *playback)
@@ -148,7 +149,7 @@ static void read_writes(const espl__playback *playback, size_t begin, size_t end
         w->written[i].value = espl__entry_value(playback, entry);
         w->written[i].kind = entry->command->place;
         w->slots[i] = entry->target.number;
-        w->numbers[i] = playback->forest->rank[w->slots[i]];
+        w->ranks[i] = playback->forest->rank[w->slots[i]];
         w->results[i] = ESPL_OK;
     }
 }
@@ -162,7 +163,7 @@ static bool make_keys(const espl__writing *w, const espl__group *group, uint64_t
     bool is_sorted = true;
 
     for (uint32_t i = 0; i < count; ++i) {
-        keys[i] = (uint64_t)w->numbers[begin + i] << RANK_BITS | (begin + i);
+        keys[i] = (uint64_t)w->ranks[begin + i] << RANK_BITS | (begin + i);
         is_sorted = is_sorted && (i == 0 || keys[i - 1] < keys[i]);
     }
     return is_sorted;
@@ -230,6 +231,7 @@ static const uint64_t *sort_group(const espl__writing *w, const espl__group *gro
     }
     for (uint32_t i = 0; i < count; ++i) {
         w->numbers[group->write_begin + i] = (uint32_t)keys[i];
+        w->ranks[group->write_begin + i] = espl__key_rank(keys[i]);
     }
     return keys;
 }

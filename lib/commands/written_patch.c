@@ -22,7 +22,7 @@ static espl_status fetch(const void *context, uint32_t number, espl_write_kind *
 }
 
 static espl__run_writes writes_of(const espl__playback *playback, const espl__group *group,
-                                  const espl__write_source *source)
+                                  const espl__write_source *source, const espl__team *team)
 {
     const espl__writing *const w = &playback->writing;
     const uint32_t begin = group->write_begin, count = espl__group_size(group);
@@ -30,19 +30,21 @@ static espl__run_writes writes_of(const espl__playback *playback, const espl__gr
 
     return (espl__run_writes){.source = source,
                               .numbers = w->numbers + begin,
+                              .ranks = w->ranks + begin,
                               .count = count,
                               .run = group->run,
+                              .team = *team,
                               .spans = w->rooms[begin].spans,
                               .span_count = 2 * count,
                               .old_locals = w->old_locals + begin,
                               .old_sides = has_side ? w->old_sides + begin : NULL};
 }
 
-static void patch_group(const espl__playback *playback, espl__group *group)
+static void patch_group(const espl__playback *playback, espl__group *group, const espl__team *team)
 {
     const espl__writing *const w = &playback->writing;
     const espl__write_source source = {fetch, w->written, w->slots, w->results};
-    espl__run_writes writes = writes_of(playback, group, &source);
+    espl__run_writes writes = writes_of(playback, group, &source, team);
 
     espl__run_write(playback->forest, &writes);
     for (uint32_t i = 0; i < espl__group_size(group); ++i) {
@@ -80,6 +82,7 @@ static void ask_for_group(const espl__playback *playback, size_t number)
 static void patch_groups(void *context, size_t begin, size_t end)
 {
     enum { AHEAD = 2 };
+    const espl__team alone = {0};
     espl__playback *const playback = context;
     const espl__writing *const w = &playback->writing;
     const size_t last = espl__written_group_from(playback, end);
@@ -89,7 +92,22 @@ static void patch_groups(void *context, size_t begin, size_t end)
 
         ask_for_group(playback, i + AHEAD);
         if (group->is_short && !group->is_patched) {
-            patch_group(playback, group);
+            patch_group(playback, group, &alone);
+        }
+    }
+}
+
+// Runs so large that all workers write one of them together; before the others.
+static void patch_wide(espl__playback *playback)
+{
+    const espl__writing *const w = &playback->writing;
+    const espl__forest *const forest = playback->forest;
+
+    for (size_t i = 0; i < w->group_count; ++i) {
+        espl__group *const group = &playback->groups[w->groups[i]];
+
+        if (group->is_short && espl__run_is_wide(forest, &forest->runs[group->run])) {
+            patch_group(playback, group, &forest->crew.team);
         }
     }
 }
@@ -116,6 +134,7 @@ void espl__written_patch(espl__playback *playback)
 {
     const size_t count = playback->writing.count;
 
+    patch_wide(playback);
     if (espl__run_ranges(playback->executor, playback->hooks, patch_groups, playback, count,
                          GRAIN) != ESPL_OK) {
         // The executor lost a job; the change is under way and is completed here.
