@@ -16,7 +16,8 @@ describes() # page, name
 defined_in_headers()
 {
     sed -n -e 's/^static inline .*[ *]\(espl_[a-z0-9_]*\)(.*/\1/p' \
-        -e 's/^#define \(ESPL_[A-Z0-9_]*\)(.*/\1/p' "$top"/include/espalier/*.h | sort -u
+        -e 's/^#define \([Ee][Ss][Pp][Ll]_[A-Za-z0-9_]*[A-Za-z0-9]\)(.*/\1/p' \
+        "$top"/include/espalier/*.h | sort -u
 }
 
 # Every name is described on one page, and on no other.

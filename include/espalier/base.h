@@ -74,6 +74,9 @@ typedef enum espl_status {
     ESPL_ERR_COPIES_PARENT = -17,
     /// The matrix has shear, or its last row is not 0, 0, 0, 1: no placement is near it.
     ESPL_ERR_SHEAR = -18,
+    /// Checked builds only: a job of a parallel write touched a hierarchy that it was not dealt. Give
+    /// the entity a row in the query, or record a write command.
+    ESPL_ERR_NOT_OWNER = -19,
 } espl_status;
 
 /// Return the name of a status, "ESPL_OK" for example; "unknown status" for any other number.
@@ -111,11 +114,12 @@ typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;
     /// Receive one line without a newline. A refused call names the entity, the operation and the
-    /// rule. Called from the thread of the call, so by several at once where several read; must not
-    /// call the library. Recording and navigation do not log.
+    /// rule. Called from the thread of the call, but never by two at once for the same world; must
+    /// not call the library. Recording and navigation do not log.
     void (*log)(void *user, espl_log_level level, const char *message);
     /// Receive a programmer's fault found by a checked build. When it returns, the call that
-    /// trapped answers with its error status.
+    /// trapped answers with its error status. Never called by two threads at once for the same
+    /// world, nor beside its log.
     void (*trap)(void *user, const char *file, int line, const char *condition);
     /// Be told where espl_play() and espl_sync() play ("playback"), where each stage begins and
     /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's

@@ -254,7 +254,7 @@ typedef enum espl_stage {
 ESPL_API const char *espl_stage_name(espl_stage stage);
 
 /// Reasons counted by a report: index with the negated status.
-#define ESPL_REASON_COUNT 19
+#define ESPL_REASON_COUNT 20
 /// Where a command was recorded.
 typedef struct espl_command_place {
     uint32_t lane;

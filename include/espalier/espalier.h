@@ -14,5 +14,6 @@
 #include <espalier/tree.h>
 #include <espalier/world.h>
 #include <espalier/write.h>
+#include <espalier/writers.h>
 
 #endif

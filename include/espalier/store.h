@@ -217,6 +217,8 @@ typedef struct espl_query {
         uint32_t archetype, chunk;
         uint32_t all_count, none_count, any_count, changed_count;
         uint32_t include;
+        uint32_t first; // row of the chunk that is shown as row 0
+        bool is_dealt;  // rows of a parallel write: `all` names the columns that may be written
         uint64_t since;
         espl_component all[ESPL_SET_LIMIT], none[ESPL_SET_LIMIT];
         espl_component any[ESPL_SET_LIMIT], changed[ESPL_SET_LIMIT];

@@ -41,6 +41,8 @@ static const status_entry table[] = {
      "The member copies its parent's world; clear that inherit flag to place it."},
     {ESPL_ERR_SHEAR, "ESPL_ERR_SHEAR",
      "The matrix has shear, or a last row other than 0, 0, 0, 1; no placement is near it."},
+    {ESPL_ERR_NOT_OWNER, "ESPL_ERR_NOT_OWNER",
+     "A job of a parallel write touched a hierarchy that it was not dealt."},
 };
 
 static const status_entry *find(espl_status status)

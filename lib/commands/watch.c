@@ -27,12 +27,14 @@ static uint64_t system_time(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+uint64_t espl__time_now(const espl_hooks *hooks)
+{
+    return hooks->clock != NULL ? hooks->clock(hooks->user) : system_time();
+}
+
 static uint64_t read_clock(const espl__watch *watch)
 {
-    if (!watch->is_timed) {
-        return 0;
-    }
-    return watch->hooks->clock != NULL ? watch->hooks->clock(watch->hooks->user) : system_time();
+    return watch->is_timed ? espl__time_now(watch->hooks) : 0;
 }
 
 // A clock that goes backwards counts for nothing.

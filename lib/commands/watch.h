@@ -15,6 +15,9 @@ typedef struct espl__watch {
     uint64_t spent[ESPL_STAGE_COUNT]; // nanoseconds
 } espl__watch;
 
+/// Nanoseconds by the hooks' clock, or the system's.
+uint64_t espl__time_now(const espl_hooks *hooks);
+
 /// A playback begins, and its first stage with it.
 void espl__watch_begin(espl__watch *watch, const espl_hooks *hooks, bool is_timed);
 /// The stage under way ends, and with it the playback.

@@ -5,12 +5,13 @@
 #include "lib/world/inside.h"
 
 #include "lib/tree/writes.h"
+#include "lib/world/places.h"
 
 #include <string.h>
 
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
-enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16, DIGITS = 4, BUCKETS = 256 };
+enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16 };
 
 // The entries as the caller holds them: in one array, or in one of entities and one of values.
 typedef struct entries {
@@ -22,11 +23,6 @@ typedef struct entries {
     size_t count;
 } entries;
 
-// An entry by where its node stands in the pool: base of its run plus rank.
-typedef struct place {
-    uint32_t position, number;
-} place;
-
 // The entries of one run: numbers[begin .. begin + count).
 typedef struct group {
     uint32_t begin, count, run;
@@ -35,7 +31,7 @@ typedef struct group {
 
 // Two spans of a walk fit where an entry's places were sorted.
 typedef union room {
-    place places[2];
+    espl__place places[2];
     espl__span spans[2];
 } room;
 
@@ -45,8 +41,8 @@ typedef struct batch {
     espl__write_source source;
     uint32_t *slots;
     espl_status *results;
-    room *rooms;           // [count]
-    place *places, *other; // [count] the two halves of the rooms; sorted
+    room *rooms;                 // [count]
+    espl__place *places, *other; // [count] the two halves of the rooms; sorted
     size_t place_count;
     uint32_t *numbers; // [place_count] of places, apart
     uint32_t *ranks;   // [place_count] of their nodes; before, where the node of each entry stands
@@ -124,40 +120,9 @@ static bool list_places(batch *b)
 
         is_sorted = is_sorted && position >= last;
         last = position;
-        b->places[b->place_count++] = (place){position, (uint32_t)i};
+        b->places[b->place_count++] = (espl__place){position, (uint32_t)i};
     }
     return is_sorted;
-}
-
-// Stable radix sort by position, byte by byte, but for bytes in which all agree.
-static void sort_places(batch *b)
-{
-    size_t histograms[DIGITS][BUCKETS];
-
-    memset(histograms, 0, sizeof histograms);
-    for (size_t i = 0; i < b->place_count; ++i) {
-        for (unsigned digit = 0; digit < DIGITS; ++digit) {
-            histograms[digit][(b->places[i].position >> (8 * digit)) & 0xffu] += 1;
-        }
-    }
-    for (unsigned digit = 0; digit < DIGITS; ++digit) {
-        size_t begin[BUCKETS], sum = 0;
-
-        if (histograms[digit][(b->places[0].position >> (8 * digit)) & 0xffu] == b->place_count) {
-            continue;
-        }
-        for (size_t bucket = 0; bucket < BUCKETS; ++bucket) {
-            begin[bucket] = sum;
-            sum += histograms[digit][bucket];
-        }
-        for (size_t i = 0; i < b->place_count; ++i) {
-            b->other[begin[(b->places[i].position >> (8 * digit)) & 0xffu]++] = b->places[i];
-        }
-        place *const sorted = b->other;
-
-        b->other = b->places;
-        b->places = sorted;
-    }
 }
 
 // --- Memory ---
@@ -184,7 +149,7 @@ static size_t lay_out(batch *b, unsigned char *block, size_t count)
     b->groups = carve(block, &at, count, sizeof *b->groups);
     b->old_locals = carve(block, &at, count, sizeof *b->old_locals);
     if (block != NULL) {
-        b->places = (place *)(void *)b->rooms;
+        b->places = (espl__place *)(void *)b->rooms;
         b->other = b->places + count;
     }
     return at;
@@ -437,7 +402,7 @@ static espl_status prepare(batch *b)
         return status;
     }
     if (!list_places(b)) {
-        sort_places(b);
+        espl__places_sort(&b->places, &b->other, b->place_count);
     }
     form_groups(b);
     status = ensure_sides(b);

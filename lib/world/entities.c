@@ -205,8 +205,10 @@ espl_status espl_get(const espl_world *world, espl_entity entity, espl_component
 espl_status espl_set(espl_world *world, espl_entity entity, espl_component component,
                      const void *data, size_t size)
 {
-    const espl_status status = check_value(world, entity, component, data, size);
+    espl_status status = check_value(world, entity, component, data, size);
 
+    // A write of a column counts versions up, which is for one thread at a time.
+    status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
     if (status == ESPL_OK && size != 0) {
         memmove(espl__row_write(&world->store, entity.index, component), data, size);
     }

@@ -7,6 +7,8 @@
 
 #include <espalier/espalier.h>
 
+#include <stdatomic.h>
+
 /// A block that grows and is kept.
 typedef struct espl__scratch {
     void *block;
@@ -14,8 +16,10 @@ typedef struct espl__scratch {
 } espl__scratch;
 
 struct espl_world {
-    espl__heap heap; // owns this struct too
-    espl_hooks hooks;
+    espl__heap heap;  // owns this struct too
+    espl_hooks hooks; // pass what they are told on to the given ones, one thread at a time
+    espl_hooks given_hooks;
+    _Atomic(const void *) hook_holder; // the thread that is inside a hook, by an address of its own
     espl_executor executor;
     espl__store store;
     espl__forest forest;
@@ -24,8 +28,17 @@ struct espl_world {
     _Atomic uint32_t commands_alive;
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
-    espl__scratch write_scratch, side_scratch; // of batched writes
+    espl__scratch write_scratch, side_scratch;       // of batched writes
+    espl__scratch deal_scratch, mark_scratch;        // of parallel writes
+    uint32_t marks_used;                             // numbers that marks may bear
+    _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL
 };
+
+/// Tell whether a parallel write is under way. Any thread.
+static inline bool espl__is_parallel(const espl_world *world)
+{
+    return atomic_load_explicit(&world->parallel, memory_order_relaxed) != NULL;
+}
 
 /// Who hears of a programmer's fault; nobody where there is no world.
 static inline const espl_hooks *espl__hooks_of(const espl_world *world)
@@ -40,6 +53,22 @@ espl_status espl__refuse(const espl_world *world, const char *operation, espl_en
 /// The same of a call that takes several entities: the null ones behind the first are left out.
 espl_status espl__refuse_among(const espl_world *world, const char *operation,
                                const espl_entity *entities, size_t count, espl_status status);
+
+/// Let a world's hooks be called by one thread at a time (hooks.c).
+void espl__hooks_guard(espl_world *world, const espl_hooks *given);
+
+/// Tell the log hook and the trap that a job touched a hierarchy that is not its own (tokens.c).
+/// Checked builds only. @return ESPL_ERR_NOT_OWNER.
+espl_status espl__refuse_trespass(const espl_world *world, const char *operation,
+                                  const espl_entity *entities, size_t count);
+
+/// Tell whether the calling thread may read a slot while a parallel write is under way (tokens.c):
+/// its hierarchy was dealt to the job that the thread is in, or to nobody, or the thread is in none.
+/// Checked builds only.
+bool espl__may_read(const espl_world *world, uint32_t slot);
+
+/// Append to a line of text; what does not fit is left out. @return the length of the line.
+size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...);
 
 /// ESPL_ERR_BUSY during iteration or playback.
 espl_status espl__check_structural(const espl_world *world);

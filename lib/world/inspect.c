@@ -227,7 +227,7 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
          "outstanding bytes of the tree are accounted for"},
         {ESPL__FOR_COMMANDS,
          espl__playback_bytes(&world->playback) + world->write_scratch.size +
-             world->side_scratch.size,
+             world->side_scratch.size + world->deal_scratch.size + world->mark_scratch.size,
          "outstanding bytes of playback and writes are accounted for"},
     };
 

@@ -168,9 +168,16 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
             : (const uint32_t *)(const void *)(chunk->bytes + archetype->placement_offset);
 }
 
+// Tell whether a query is one that its user began and moves on, not the rows of a parallel write.
+static bool is_iteration(const espl_query *query)
+{
+    return ESPL_DEMAND(NULL, query != NULL) && query->state.world != NULL &&
+           ESPL_DEMAND(&query->state.world->hooks, !query->state.is_dealt);
+}
+
 bool espl_query_next(espl_query *query)
 {
-    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL) {
+    if (!is_iteration(query)) {
         return false;
     }
     const espl__store *const store = &query->state.world->store;
@@ -198,7 +205,7 @@ bool espl_query_next(espl_query *query)
 
 void espl_query_end(espl_query *query)
 {
-    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL) {
+    if (!is_iteration(query)) {
         return;
     }
     ESPL_CHECK(query->state.world->iterations > 0);
@@ -228,18 +235,44 @@ static uint32_t chunk_at_hand(const espl_query *query)
     return store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
 }
 
+// The rows at hand of a column of their chunk; NULL stays NULL.
+static void *rows_of(const espl_query *query, void *column, size_t size)
+{
+    return column == NULL ? NULL : (unsigned char *)column + query->state.first * size;
+}
+
 const void *espl_query_read(const espl_query *query, espl_component component, size_t size)
 {
-    return has_column(query, component, size)
-               ? espl__chunk_column(&query->state.world->store, chunk_at_hand(query), component)
-               : NULL;
+    if (!has_column(query, component, size)) {
+        return NULL;
+    }
+    return rows_of(query,
+                   espl__chunk_column(&query->state.world->store, chunk_at_hand(query), component),
+                   size);
+}
+
+// Of a parallel write the columns that were named beforehand; to write any other one would be to
+// count its versions up from several threads.
+static bool may_write(const espl_query *query, espl_component component)
+{
+    const bool is_named = names(query->state.all, query->state.all_count, component);
+
+    return query->state.is_dealt ? ESPL_DEMAND(&query->state.world->hooks, is_named)
+                                 : !espl__is_parallel(query->state.world);
 }
 
 void *espl_query_write(const espl_query *query, espl_component component, size_t size)
 {
-    return has_column(query, component, size)
-               ? espl__chunk_write(&query->state.world->store, chunk_at_hand(query), component)
-               : NULL;
+    if (!has_column(query, component, size) || !may_write(query, component)) {
+        return NULL;
+    }
+    espl__store *const store = &query->state.world->store;
+    const uint32_t chunk = chunk_at_hand(query);
+
+    return rows_of(query,
+                   query->state.is_dealt ? espl__chunk_column(store, chunk, component)
+                                         : espl__chunk_write(store, chunk, component),
+                   size);
 }
 
 uint64_t espl_get_version(const espl_world *world)

@@ -15,6 +15,10 @@ static espl_status find(const espl_world *world, espl_entity entity, const void 
     if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
+    if (ESPL_CHECKS >= 1 && status == ESPL_OK && espl__is_parallel(world) &&
+        !espl__may_read(world, *slot)) {
+        return ESPL_ERR_NOT_OWNER;
+    }
     return status;
 }
 

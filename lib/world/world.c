@@ -38,7 +38,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     memset(world, 0, sizeof *world);
     espl__heap_init(&world->heap, &d->allocator);
     world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
-    world->hooks = d->hooks;
+    espl__hooks_guard(world, &d->hooks);
     world->executor = d->executor;
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
@@ -65,6 +65,8 @@ void espl_world_destroy(espl_world *world)
     }
     espl__scratch_free(world, &world->write_scratch);
     espl__scratch_free(world, &world->side_scratch);
+    espl__scratch_free(world, &world->deal_scratch);
+    espl__scratch_free(world, &world->mark_scratch);
     espl__playback_free(&world->playback);
     espl__forest_free(&world->forest);
     espl__store_free(&world->store);
@@ -92,8 +94,7 @@ espl_status espl_reserve(espl_world *world, size_t entities)
 
 // --- Checks ---
 
-// Append to a line of text; what does not fit is left out. @return the length of the line.
-static size_t tell(char *line, size_t size, size_t length, const char *format, ...)
+size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)
 {
     va_list arguments;
 
@@ -110,19 +111,23 @@ espl_status espl__refuse_among(const espl_world *world, const char *operation,
 {
     char line[320];
 
+    if (ESPL_CHECKS >= 1 && status == ESPL_ERR_NOT_OWNER) {
+        return espl__refuse_trespass(world, operation, entities, count);
+    }
     if (status >= 0 || world == NULL || world->hooks.log == NULL) {
         return status;
     }
-    size_t length = tell(line, sizeof line, 0, "%s of entity", operation);
+    size_t length = espl__tell(line, sizeof line, 0, "%s of entity", operation);
 
     for (size_t i = 0; i < count; ++i) {
         if (i == 0 || !espl_entity_is_null(entities[i])) {
-            length = tell(line, sizeof line, length, "%s %lu:%lu", i == 0 ? "" : ",",
-                          (unsigned long)entities[i].index, (unsigned long)entities[i].generation);
+            length =
+                espl__tell(line, sizeof line, length, "%s %lu:%lu", i == 0 ? "" : ",",
+                           (unsigned long)entities[i].index, (unsigned long)entities[i].generation);
         }
     }
-    (void)tell(line, sizeof line, length, " refused, %s: %s", espl_status_name(status),
-               espl_status_text(status));
+    (void)espl__tell(line, sizeof line, length, " refused, %s: %s", espl_status_name(status),
+                     espl_status_text(status));
     world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
     return status;
 }

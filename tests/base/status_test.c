@@ -27,6 +27,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_NOT_CHILD,
     ESPL_ERR_COPIES_PARENT,
     ESPL_ERR_SHEAR,
+    ESPL_ERR_NOT_OWNER,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// Writing transforms from every core: the rows of a query are dealt out so that each hierarchy
+/// belongs to one job, and each job writes through a token, an espl_writer.
+#ifndef ESPALIER_WRITERS_H
+#define ESPALIER_WRITERS_H
+
+#include <espalier/store.h>
+#include <espalier/write.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// The right to write the hierarchies and solos that one job was dealt. Lives as long as the call
+/// of the function that it was handed to; belongs to the thread of that call.
+///
+/// What has a row in the parallel write belongs to the job that gets the row, with its whole
+/// hierarchy. Checked builds refuse a write to any other hierarchy with ESPL_ERR_NOT_OWNER, and so
+/// they do with a read inside a job, by any function of espalier/read.h that answers with a status,
+/// of a hierarchy that another job was dealt; the message names both places in the source, and the
+/// trap hears of it. A writer in the hand of another thread, or of a job that is over, is a fault:
+/// ESPL_ERR_ARGUMENT. Unchecked builds do not look.
+typedef struct espl_writer espl_writer;
+
+/// What is done with some of the rows.
+///
+/// @param writer   the right to write what these rows stand for.
+/// @param rows     consecutive rows of one chunk; the columns are reached by espl_query_read() and
+///                 espl_query_write() as in an iteration. It cannot be advanced.
+/// @param context  the caller's.
+///
+/// Runs on any thread, from begin to end on the same one. It may read, write what is its own
+/// through the writer, write columns of its rows that were named beforehand, and record into a
+/// recorder that no other job uses, for instance that of the lane espl_writer_job(). Every other
+/// change of the world is refused with ESPL_ERR_BUSY.
+typedef void (*espl_parallel_function)(espl_writer *writer, const espl_query *rows, void *context);
+
+/// What a parallel write may be asked for.
+enum {
+    /// Within each hierarchy rows come parents first, by rank. Without it they come in the order of
+    /// the query: by archetype, chunk, row.
+    ESPL_PARALLEL_TOP_DOWN = 1,
+};
+
+/// Most jobs of one parallel write: a commands object of so many lanes has one for each.
+#define ESPL_PARALLEL_JOB_LIMIT 256
+
+/// A parallel write. Grows at the end only.
+typedef struct espl_parallel_def {
+    const espl_query_def *query; ///< Which rows. NULL means {0}.
+    espl_parallel_function function;
+    void *context;
+    /// [column_count] components whose columns the function may get by espl_query_write(). In every
+    /// chunk of the rows they count as written.
+    const espl_component *columns;
+    size_t column_count; ///< At most ESPL_SET_LIMIT.
+    uint32_t flags;      ///< ESPL_PARALLEL_ bits.
+    /// At most so many jobs; 0 and more than ESPL_PARALLEL_JOB_LIMIT mean ESPL_PARALLEL_JOB_LIMIT.
+    uint32_t job_limit;
+    const char *site; ///< NULL, or ESPL_SITE: where messages say that it began.
+} espl_parallel_def;
+
+/// What became of a parallel write.
+typedef struct espl_parallel_report {
+    size_t rows;       ///< Rows that answered the query.
+    size_t calls;      ///< Calls of the function.
+    size_t jobs;       ///< Jobs they were dealt to.
+    size_t groups;     ///< What fell to one job each: hierarchies, or sets of chunks that share no
+                       ///< hierarchy; 0 where no row was a member, so that each row is one.
+    size_t split_rows; ///< Rows of chunks that do not come in one call.
+    size_t refused;    ///< Writes through writers that were refused.
+    espl_entity first_refused; ///< The first of them in the lowest job.
+    espl_status first_status;  ///< Why.
+    uint64_t group_ns;         ///< Time spent on dealing the rows out, nanoseconds.
+    uint64_t run_ns;           ///< Time spent in the jobs.
+} espl_parallel_report;
+
+/// Call a function for every row of a query, on the world's executor, so that all rows of one
+/// hierarchy fall to one job. Structural; while it runs, calls that change the world are refused
+/// with ESPL_ERR_BUSY, and reads are legal from any thread for what no job was dealt.
+///
+/// What is written does not depend on the executor: within a hierarchy the order of the rows is
+/// documented, and no two jobs write the same one. How rows are cut into calls depends on the world
+/// and the definition alone.
+///
+/// @param def     not kept.
+/// @param report  NULL, or the account; zeroed when refused.
+/// @return ESPL_OK; ESPL_PARTLY (some writes were refused); refused as a whole, nothing called:
+///         as espl_query_begin(), ESPL_ERR_ARGUMENT (no function, unknown flags),
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job that the executor lost is done by the calling
+///         thread, and the fault is told by the trap. O(rows).
+ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
+                                                        const espl_parallel_def *def,
+                                                        espl_parallel_report *report);
+
+/// Make room for a parallel write of that many rows, so that it takes no memory as long as the
+/// world has no more hierarchies and solos than it has room for now (espl_reserve()). Kept until
+/// espl_trim(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_reserve_parallel(espl_world *world, size_t rows);
+
+/// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job
+/// limit. It depends on the rows alone, not on threads.
+ESPL_API uint32_t espl_writer_job(const espl_writer *writer);
+
+/// Return the world that a writer writes.
+ESPL_API espl_world *espl_writer_world(const espl_writer *writer);
+
+/// The place in the source where it stands, as text that lives for ever.
+#define ESPL_SITE __FILE__ ":" ESPL_TEXT_OF_(__LINE__)
+#define ESPL_TEXT_OF_(line) ESPL_TEXT_OF_LINE_(line)
+#define ESPL_TEXT_OF_LINE_(line) #line
+
+// Writes of one kind through a writer, each as the call at once that is named below. Statuses as
+// these, and ESPL_ERR_NOT_OWNER in checked builds; ESPL_ERR_ARGUMENT also for a kind whose value is
+// of another type. What needs a side array (a stretch, a context, inherit flags in a hierarchy that
+// has none yet) is refused with ESPL_ERR_BUSY, unless espl_reserve_side() was called before.
+// @param site  where the call stands, for messages; lives as long as the parallel write.
+
+/// Kinds with position or stretch.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_vector(espl_writer *writer, espl_entity entity,
+                                                       espl_write_kind kind, const float value[3],
+                                                       const char *site);
+/// Kinds with rotation.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_rotation(espl_writer *writer, espl_entity entity,
+                                                         espl_write_kind kind, const float value[4],
+                                                         const char *site);
+/// Kinds with scale.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_scalar(espl_writer *writer, espl_entity entity,
+                                                       espl_write_kind kind, float value,
+                                                       const char *site);
+/// Kinds with transform.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_transform(espl_writer *writer, espl_entity entity,
+                                                          espl_write_kind kind,
+                                                          const espl_transform *value,
+                                                          const char *site);
+/// The context word.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_word(espl_writer *writer, espl_entity entity,
+                                                     espl_write_kind kind, uint32_t value,
+                                                     const char *site);
+/// espl_look_at() through a writer.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity,
+                                                        const float target[3], const float *up,
+                                                        const char *site);
+/// espl_rotate_about() through a writer.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity,
+                                                           const float pivot[3], const float by[4],
+                                                           const char *site);
+/// espl_set_inherit() through a writer.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity,
+                                                        uint32_t flags, const char *site);
+
+// The calls of espalier/write.h through a writer: espl_set_local(world, ...) becomes
+// espl_writer_set_local(writer, ...).
+
+#define espl_writer_set_local_position(writer, entity, position) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_LOCAL_POSITION, position, ESPL_SITE)
+#define espl_writer_set_local_rotation(writer, entity, rotation) \
+    espl_writer_rotation(writer, entity, ESPL_WRITE_LOCAL_ROTATION, rotation, ESPL_SITE)
+#define espl_writer_set_local_scale(writer, entity, scale) \
+    espl_writer_scalar(writer, entity, ESPL_WRITE_LOCAL_SCALE, scale, ESPL_SITE)
+#define espl_writer_set_local_pose(writer, entity, value) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL_POSE, value, ESPL_SITE)
+#define espl_writer_set_local(writer, entity, value) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL, value, ESPL_SITE)
+#define espl_writer_set_stretch(writer, entity, stretch) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_STRETCH, stretch, ESPL_SITE)
+#define espl_writer_set_context(writer, entity, context) \
+    espl_writer_word(writer, entity, ESPL_WRITE_CONTEXT, context, ESPL_SITE)
+#define espl_writer_set_world_position(writer, entity, position) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_WORLD_POSITION, position, ESPL_SITE)
+#define espl_writer_set_world_rotation(writer, entity, rotation) \
+    espl_writer_rotation(writer, entity, ESPL_WRITE_WORLD_ROTATION, rotation, ESPL_SITE)
+#define espl_writer_set_world_scale(writer, entity, scale) \
+    espl_writer_scalar(writer, entity, ESPL_WRITE_WORLD_SCALE, scale, ESPL_SITE)
+#define espl_writer_set_world(writer, entity, value) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_WORLD, value, ESPL_SITE)
+#define espl_writer_translate_local(writer, entity, offset) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_LOCAL, offset, ESPL_SITE)
+#define espl_writer_rotate_local(writer, entity, by) \
+    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_LOCAL, by, ESPL_SITE)
+#define espl_writer_transform_local(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_LOCAL, by, ESPL_SITE)
+#define espl_writer_inverse_transform_local(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, by, ESPL_SITE)
+#define espl_writer_translate_world(writer, entity, offset) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, offset, ESPL_SITE)
+#define espl_writer_rotate_world(writer, entity, by) \
+    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_WORLD, by, ESPL_SITE)
+#define espl_writer_transform_world(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_WORLD, by, ESPL_SITE)
+#define espl_writer_inverse_transform_world(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, by, ESPL_SITE)
+#define espl_writer_multiply_scale(writer, entity, factor) \
+    espl_writer_scalar(writer, entity, ESPL_WRITE_MULTIPLY_SCALE, factor, ESPL_SITE)
+#define espl_writer_multiply_stretch(writer, entity, factors) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_MULTIPLY_STRETCH, factors, ESPL_SITE)
+#define espl_writer_look_at(writer, entity, target, up) \
+    espl_writer_turn_to(writer, entity, target, up, ESPL_SITE)
+#define espl_writer_rotate_about(writer, entity, pivot, by) \
+    espl_writer_turn_about(writer, entity, pivot, by, ESPL_SITE)
+#define espl_writer_set_inherit(writer, entity, flags) \
+    espl_writer_inherit(writer, entity, flags, ESPL_SITE)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Who may touch what while a parallel write is under way. Each run that has a row is marked with
+// its job; a thread knows which writers it has in hand. Without checks there is none of this.
+#include "lib/world/writers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if ESPL_CHECKS >= 1
+
+// The writer that was handed to the job that the thread is in; by it those of the jobs around it.
+static _Thread_local const espl_writer *innermost;
+
+void espl__writer_enter(espl_writer *writer)
+{
+    writer->outer = innermost;
+    innermost = writer;
+}
+
+void espl__writer_leave(const espl_writer *writer)
+{
+    innermost = writer->outer;
+}
+
+bool espl__writer_is_at_hand(const espl_writer *writer)
+{
+    const espl_writer *at = innermost;
+
+    while (at != NULL && at != writer) {
+        at = at->outer;
+    }
+    return at != NULL;
+}
+
+// The writer of a world that the thread has in hand, or NULL.
+static const espl_writer *writer_of(const espl_world *world)
+{
+    const espl_writer *at = innermost;
+
+    while (at != NULL && at->world != world) {
+        at = at->outer;
+    }
+    return at;
+}
+
+static const espl__deal *deal_of(const espl_world *world)
+{
+    return &world->parallel->deal;
+}
+
+bool espl__writer_owns(const espl_writer *writer, uint32_t slot)
+{
+    const espl__deal *const deal = deal_of(writer->world);
+    const uint32_t run = writer->world->forest.run[slot];
+
+    if (espl__run_job(deal, run) != writer->job) {
+        return false;
+    }
+    atomic_store_explicit(&deal->marks[run].site, writer->site, memory_order_relaxed);
+    return true;
+}
+
+// A job reads what is its own and what nobody was dealt. A thread without a writer is not held up,
+// and must not look: it may read on while a parallel write ends and the next one is dealt out.
+bool espl__may_read(const espl_world *world, uint32_t slot)
+{
+    const espl_writer *const writer = writer_of(world);
+
+    if (writer == NULL) {
+        return true;
+    }
+    const uint32_t job = espl__run_job(deal_of(world), world->forest.run[slot]);
+
+    return job == ESPL__NONE || job == writer->job;
+}
+
+// --- Telling ---
+
+static const char *place_of(const char *site)
+{
+    return site != NULL ? site : "a place unknown";
+}
+
+// Run of the first of the entities that a writer may not touch: for its job to read, what nobody
+// was dealt is not among them.
+static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entities, size_t count)
+{
+    const espl_world *const world = writer->world;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = espl__slot_or_none(world, entities[i]);
+        const uint32_t run = slot == ESPL__NO_SLOT ? ESPL__NO_RUN : world->forest.run[slot];
+
+        const uint32_t job = run == ESPL__NO_RUN ? writer->job : espl__run_job(deal_of(world), run);
+
+        if (job != writer->job && (writer->is_writing || job != ESPL__NONE)) {
+            return run;
+        }
+    }
+    return ESPL__NO_RUN;
+}
+
+static size_t tell_owner(char *line, size_t size, size_t length, const espl_world *world,
+                         uint32_t run)
+{
+    const uint32_t job = run == ESPL__NO_RUN ? ESPL__NONE : espl__run_job(deal_of(world), run);
+
+    if (job == ESPL__NONE) {
+        return espl__tell(line, size, length, "nobody's, it has no row in the parallel write at %s",
+                          place_of(world->parallel->def->site));
+    }
+    const char *const site =
+        atomic_load_explicit(&deal_of(world)->marks[run].site, memory_order_relaxed);
+
+    if (site == NULL) {
+        return espl__tell(line, size, length, "of job %lu, dealt out at %s", (unsigned long)job,
+                          place_of(world->parallel->def->site));
+    }
+    return espl__tell(line, size, length, "of job %lu, last written at %s", (unsigned long)job,
+                      site);
+}
+
+// Trap at a site, a file and a line with a colon between.
+static void trap_at(const espl_world *world, const char *site, const char *condition)
+{
+    const char *const colon = site != NULL ? strrchr(site, ':') : NULL;
+    char file[256] = "";
+
+    if (colon == NULL) {
+        espl__trap(&world->hooks, __FILE__, __LINE__, condition);
+        return;
+    }
+    (void)snprintf(file, sizeof file, "%.*s", (int)(colon - site), site);
+    espl__trap(&world->hooks, file, atoi(colon + 1), condition);
+}
+
+espl_status espl__refuse_trespass(const espl_world *world, const char *operation,
+                                  const espl_entity *entities, size_t count)
+{
+    const espl_writer *const writer = writer_of(world);
+    const bool is_write = writer->is_writing;
+    const uint32_t run = find_foreign(writer, entities, count);
+    const espl_status status = ESPL_ERR_NOT_OWNER;
+    char line[1024];
+    size_t length =
+        espl__tell(line, sizeof line, 0, "%s of entity %lu:%lu", operation,
+                   (unsigned long)entities[0].index, (unsigned long)entities[0].generation);
+
+    if (is_write || writer->site != NULL) {
+        length =
+            espl__tell(line, sizeof line, length, " by job %lu, %s %s", (unsigned long)writer->job,
+                       is_write ? "at" : "which last wrote at", place_of(writer->site));
+    } else {
+        length = espl__tell(line, sizeof line, length, " by job %lu", (unsigned long)writer->job);
+    }
+    length = espl__tell(line, sizeof line, length, " refused, %s: the hierarchy is ",
+                        espl_status_name(status));
+    length = tell_owner(line, sizeof line, length, world, run);
+    (void)espl__tell(line, sizeof line, length, ". %s", espl_status_text(status));
+    if (world->hooks.log != NULL) {
+        world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
+    }
+    trap_at(world, writer->site,
+            is_write ? "a job writes its own hierarchies"
+                     : "a job reads its own hierarchies, and those of nobody");
+    return status;
+}
+
+#endif

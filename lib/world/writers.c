@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+// Writing through a writer: what the calls at once do, by a job that owns the hierarchy.
+#include "lib/world/writers.h"
+
+#include "lib/world/slot_writes.h"
+
+static const char *const operations[ESPL_WRITE_KIND_COUNT] = {
+    [ESPL_WRITE_LOCAL_POSITION] = "set local position",
+    [ESPL_WRITE_LOCAL_ROTATION] = "set local rotation",
+    [ESPL_WRITE_LOCAL_SCALE] = "set local scale",
+    [ESPL_WRITE_LOCAL_POSE] = "set local pose",
+    [ESPL_WRITE_LOCAL] = "set local",
+    [ESPL_WRITE_STRETCH] = "set stretch",
+    [ESPL_WRITE_CONTEXT] = "set context",
+    [ESPL_WRITE_WORLD_POSITION] = "set world position",
+    [ESPL_WRITE_WORLD_ROTATION] = "set world rotation",
+    [ESPL_WRITE_WORLD_SCALE] = "set world scale",
+    [ESPL_WRITE_WORLD] = "set world",
+    [ESPL_WRITE_TRANSLATE_LOCAL] = "translate local",
+    [ESPL_WRITE_ROTATE_LOCAL] = "rotate local",
+    [ESPL_WRITE_TRANSFORM_LOCAL] = "transform local",
+    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = "inverse-transform local",
+    [ESPL_WRITE_TRANSLATE_WORLD] = "translate world",
+    [ESPL_WRITE_ROTATE_WORLD] = "rotate world",
+    [ESPL_WRITE_TRANSFORM_WORLD] = "transform world",
+    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = "inverse-transform world",
+    [ESPL_WRITE_MULTIPLY_SCALE] = "multiply scale",
+    [ESPL_WRITE_MULTIPLY_STRETCH] = "multiply stretch",
+};
+
+static const char *operation_of(espl_write_kind kind)
+{
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? operations[kind] : "write";
+}
+
+// --- Before and after ---
+
+// A call of a writer begins. false: it is not in the hand of this thread.
+static bool begin(espl_writer *writer, const char *site)
+{
+    if (!ESPL_DEMAND(NULL, writer != NULL)) {
+        return false;
+    }
+#if ESPL_CHECKS >= 1
+    if (!ESPL_DEMAND(&writer->world->hooks, espl__writer_is_at_hand(writer))) {
+        return false;
+    }
+    writer->is_writing = true;
+    writer->site = site;
+#else
+    (void)site;
+#endif
+    return true;
+}
+
+// Slot of an entity that the writer may write.
+static espl_status find_own(const espl_writer *writer, espl_entity entity, uint32_t *slot)
+{
+    const espl_status status = espl__find_writable(writer->world, entity, slot);
+
+#if ESPL_CHECKS >= 1
+    if (status == ESPL_OK && !espl__writer_owns(writer, *slot)) {
+        return ESPL_ERR_NOT_OWNER;
+    }
+#endif
+    return status;
+}
+
+static espl_status refuse(espl_writer *writer, const char *operation, espl_entity entity,
+                          espl_status status)
+{
+    if (writer->refused++ == 0) {
+        writer->first_refused = entity;
+        writer->first_status = status;
+    }
+    return espl__refuse(writer->world, operation, entity, status);
+}
+
+// A call of a writer that was begun ends.
+static espl_status end(espl_writer *writer, const char *operation, espl_entity entity,
+                       espl_status status)
+{
+    if (status < 0) {
+        status = refuse(writer, operation, entity, status);
+    }
+#if ESPL_CHECKS >= 1
+    writer->is_writing = false;
+#endif
+    return status;
+}
+
+// --- Kinds ---
+
+static espl_status write_one(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                             espl__value_type type, const void *bytes, const char *site)
+{
+    uint32_t slot = 0;
+
+    if (!begin(writer, site)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl_status status =
+        espl__write_value_type(kind) == type ? find_own(writer, entity, &slot) : ESPL_ERR_ARGUMENT;
+
+    if (status == ESPL_OK) {
+        status = espl__slot_write(writer->world, &writer->crew, slot, kind, bytes);
+    }
+    return end(writer, operation_of(kind), entity, status);
+}
+
+espl_status espl_writer_vector(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                               const float value[3], const char *site)
+{
+    return write_one(writer, entity, kind, ESPL__VALUE_VECTOR, value, site);
+}
+
+espl_status espl_writer_rotation(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                                 const float value[4], const char *site)
+{
+    return write_one(writer, entity, kind, ESPL__VALUE_ROTATION, value, site);
+}
+
+espl_status espl_writer_scalar(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                               float value, const char *site)
+{
+    return write_one(writer, entity, kind, ESPL__VALUE_SCALAR, &value, site);
+}
+
+espl_status espl_writer_transform(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                                  const espl_transform *value, const char *site)
+{
+    return write_one(writer, entity, kind, ESPL__VALUE_TRANSFORM, value, site);
+}
+
+espl_status espl_writer_word(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                             uint32_t value, const char *site)
+{
+    return write_one(writer, entity, kind, ESPL__VALUE_WORD, &value, site);
+}
+
+// --- Helpers ---
+
+espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity, const float target[3],
+                                const float *up, const char *site)
+{
+    uint32_t slot = 0;
+
+    if (!begin(writer, site)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl_status status = ESPL_DEMAND(&writer->world->hooks, target != NULL)
+                             ? find_own(writer, entity, &slot)
+                             : ESPL_ERR_ARGUMENT;
+
+    if (status == ESPL_OK) {
+        status = espl__slot_look_at(writer->world, &writer->crew, slot, target, up);
+    }
+    return end(writer, "look at", entity, status);
+}
+
+espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity, const float pivot[3],
+                                   const float by[4], const char *site)
+{
+    uint32_t slot = 0;
+
+    if (!begin(writer, site)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl_status status = ESPL_DEMAND(&writer->world->hooks, pivot != NULL && by != NULL)
+                             ? find_own(writer, entity, &slot)
+                             : ESPL_ERR_ARGUMENT;
+
+    if (status == ESPL_OK) {
+        status = espl__slot_rotate_about(writer->world, &writer->crew, slot, pivot, by);
+    }
+    return end(writer, "rotate about", entity, status);
+}
+
+espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity, uint32_t flags,
+                                const char *site)
+{
+    uint32_t slot = 0;
+
+    if (!begin(writer, site)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    espl_status status = find_own(writer, entity, &slot);
+
+    if (status == ESPL_OK) {
+        status = espl__slot_inherit(writer->world, &writer->crew, slot, flags);
+    }
+    return end(writer, "set inherit flags", entity, status);
+}
+
+// --- Asking ---
+
+uint32_t espl_writer_job(const espl_writer *writer)
+{
+    return ESPL_DEMAND(NULL, writer != NULL) ? writer->job : 0;
+}
+
+espl_world *espl_writer_world(const espl_writer *writer)
+{
+    return ESPL_DEMAND(NULL, writer != NULL) ? writer->world : NULL;
+}

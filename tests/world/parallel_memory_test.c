@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Parallel writes without memory: nothing is called and nothing changes; what was taken is used
+// again, can be prepaid, and goes with a trim.
+#include "tests/runner.h"
+#include "tests/world/parallel.h"
+
+#include "lib/world/inside.h"
+
+#include <stdlib.h>
+
+enum { ASKED = 5 };
+
+// Solos, and hierarchies of three whose members stand in two archetypes, so that every way to deal
+// rows out is met.
+typedef struct grounds {
+    test_world test;
+    espl_world *world;
+    espl_component number, list[2];
+    espl_entity *made;
+    uint32_t count;
+    espl_query_def query;
+    espl_parallel_def def;
+    size_t calls;
+} grounds;
+
+static void count_call(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const float step[3] = {1, 0, 0};
+    grounds *const g = context;
+
+    g->calls += 1;
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+    }
+}
+
+static void grounds_begin(grounds *g)
+{
+    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
+    uint32_t parents[600];
+
+    *g = (grounds){.count = test_fitting(600, 8) / 4 * 4};
+    test_world_begin(&g->test, 3, NULL);
+    g->world = g->test.world;
+    ck_assert_int_eq(espl_component_register(g->world, &number, &g->number), ESPL_OK);
+    for (uint32_t i = 0; i < g->count; ++i) {
+        parents[i] = i % 4 < 2 ? PLANT_ROOT : i - 1;
+    }
+    g->made = plant_forest(g->world, parents, g->count);
+    for (uint32_t i = g->count; i-- > 0;) {
+        if (i % 4 == 2) {
+            ck_assert_int_eq(espl_add(g->world, g->made[i], g->number, NULL, 4), ESPL_OK);
+        }
+    }
+    // What the making of it left behind goes.
+    ck_assert_int_eq(espl_trim(g->world), ESPL_OK);
+}
+
+static void grounds_end(grounds *g)
+{
+    free(g->made);
+    test_world_end(&g->test);
+}
+
+// Ask in one of the ways.
+static void ask(grounds *g, int way)
+{
+    static const espl_component roles[ASKED] = {ESPL_SOLO, ESPL_ROOT, ESPL_MEMBER, 0, 0};
+
+    g->list[0] = roles[way];
+    g->query = (espl_query_def){.all = g->list, .all_count = roles[way] != 0};
+    g->def = (espl_parallel_def){.query = &g->query,
+                                 .function = count_call,
+                                 .context = g,
+                                 .columns = &g->number,
+                                 .column_count = 1,
+                                 .flags = way == 4 ? ESPL_PARALLEL_TOP_DOWN : 0};
+    g->calls = 0;
+}
+
+START_TEST(without_memory_nothing_is_called_and_nothing_changes)
+{
+    espl_parallel_report report;
+    size_t points = 0;
+    grounds g;
+
+    grounds_begin(&g);
+    ask(&g, _i);
+    const uint64_t before = test_physical_hash(g.world), version = espl_get_version(g.world);
+    for (size_t at = 1;; ++at) {
+        test_heap_arm(&g.test.heap, at, points % 2 == 1);
+        const espl_status status = espl_write_parallel(g.world, &g.def, &report);
+        const bool has_failed = g.test.heap.failures != 0;
+
+        test_heap_arm(&g.test.heap, 0, false);
+        test_world_is_valid(g.world);
+        if (!has_failed) {
+            ck_assert_int_eq(status, ESPL_OK);
+            break;
+        }
+        points += 1;
+        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        ck_assert(g.calls == 0 && report.rows == 0 && report.jobs == 0);
+        ck_assert_uint_eq(test_physical_hash(g.world), before);
+        ck_assert_uint_eq(espl_get_version(g.world), version);
+        // What was taken before the failure goes, so that the next one is met as well.
+        ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+    }
+    ck_assert_uint_ge(points, 1);
+    ck_assert_uint_gt(g.calls, 0);
+
+    // The second one takes none.
+    test_heap_arm(&g.test.heap, 1, true);
+    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &report), ESPL_OK);
+    ck_assert_uint_eq(g.test.heap.calls, 0);
+    test_heap_arm(&g.test.heap, 0, false);
+    grounds_end(&g);
+}
+END_TEST
+
+START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
+{
+    grounds g;
+
+    grounds_begin(&g);
+    const size_t before = test_stats(g.world).bytes;
+    ck_assert_int_eq(espl_reserve_parallel(g.world, g.count), ESPL_OK);
+    const size_t reserved = test_stats(g.world).bytes;
+    ck_assert_uint_gt(reserved, before);
+    test_heap_arm(&g.test.heap, 1, true);
+    for (int way = 0; way < ASKED; ++way) {
+        ask(&g, way);
+        ck_assert_int_eq(espl_write_parallel(g.world, &g.def, NULL), ESPL_OK);
+        ck_assert_uint_gt(g.calls, 0);
+    }
+    ck_assert_int_eq(espl_reserve_parallel(g.world, g.count / 2), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_parallel(g.world, 0), ESPL_OK);
+    ck_assert_uint_eq(g.test.heap.calls, 0);
+    test_heap_arm(&g.test.heap, 0, false);
+    ck_assert_uint_eq(test_stats(g.world).bytes, reserved);
+    test_world_is_valid(g.world);
+    ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+    ck_assert_uint_eq(test_stats(g.world).bytes, before);
+    grounds_end(&g);
+}
+END_TEST
+
+START_TEST(a_reserve_without_memory_changes_nothing)
+{
+    size_t points = 0;
+    grounds g;
+
+    grounds_begin(&g);
+    const uint64_t before = test_physical_hash(g.world);
+    for (size_t at = 1;; ++at) {
+        test_heap_arm(&g.test.heap, at, false);
+        const espl_status status = espl_reserve_parallel(g.world, g.count);
+
+        if (g.test.heap.failures == 0) {
+            ck_assert_int_eq(status, ESPL_OK);
+            break;
+        }
+        points += 1;
+        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        test_heap_arm(&g.test.heap, 0, false);
+        ck_assert_uint_eq(test_physical_hash(g.world), before);
+        test_world_is_valid(g.world);
+        ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+    }
+    ck_assert_uint_eq(points, 2);
+    test_heap_arm(&g.test.heap, 0, false);
+    grounds_end(&g);
+}
+END_TEST
+
+// Marks of hierarchies tell by a number which write they are of; it comes round.
+START_TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
+{
+    espl_parallel_report first, second;
+    grounds g;
+
+    grounds_begin(&g);
+    ask(&g, 2);
+    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &first), ESPL_OK);
+    const uint32_t used = g.world->marks_used;
+    ck_assert_uint_eq(used, 2 * first.rows);
+    g.world->marks_used = UINT32_MAX - 3;
+    ask(&g, 4);
+    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &second), ESPL_OK);
+    ck_assert_uint_eq(g.world->marks_used, 2 * second.rows);
+    ck_assert_uint_eq(first.groups, g.count / 4);
+    ck_assert_uint_eq(second.groups, g.count / 2);
+    grounds_end(&g);
+}
+END_TEST
+
+static Suite *parallel_memory_suite(void)
+{
+    Suite *const suite = suite_create("memory of parallel writes");
+    TCase *const tcase = tcase_create("memory");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, without_memory_nothing_is_called_and_nothing_changes, 0, ASKED);
+    tcase_add_test(tcase, what_was_prepaid_takes_no_memory_until_a_trim);
+    tcase_add_test(tcase, a_reserve_without_memory_changes_nothing);
+    tcase_add_test(tcase, marks_of_old_writes_mean_nothing_when_their_number_comes_again);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(parallel_memory_suite)

@@ -1,0 +1,895 @@
+// SPDX-License-Identifier: MIT
+// Every wrong use of a parallel write: refused, told with both places in the source where two are
+// concerned, and nothing changed.
+#include "tests/runner.h"
+#include "tests/world/parallel.h"
+
+#include "lib/base/trap.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { IS_CHECKED = ESPL_CHECKS >= 1, SIZE = 20 };
+
+// What was told last.
+typedef struct ears {
+    char line[1024], trap[1024];
+    size_t lines, traps;
+} ears;
+
+// Two hierarchies, each with a job, and two that have no row: one with the tag, and a solo.
+typedef struct deeds {
+    test_heap heap;
+    ears heard;
+    espl_world *world;
+    espl_component tag, number;
+    espl_entity root[2], child[2]; // of jobs 0 and 1; the roots have numbers
+    espl_entity apart, solo;       // nobody's
+    espl_entity dead;
+    espl_component root_role;
+    espl_query_def query;
+    espl_parallel_def def;
+    void (*deed)(struct deeds *d, espl_writer *writer, const espl_query *rows);
+    uint32_t by; // job that does the deed
+    size_t done;
+    int which; // of a table
+} deeds;
+
+static void hear_line(void *user, espl_log_level level, const char *message)
+{
+    deeds *const d = user;
+
+    (void)level;
+    d->heard.lines += 1;
+    snprintf(d->heard.line, sizeof d->heard.line, "%s", message);
+}
+
+static void hear_trap(void *user, const char *file, int line, const char *condition)
+{
+    deeds *const d = user;
+
+    d->heard.traps += 1;
+    snprintf(d->heard.trap, sizeof d->heard.trap, "%s:%d: %s", file, line, condition);
+}
+
+static void do_deed(espl_writer *writer, const espl_query *rows, void *context)
+{
+    deeds *const d = context;
+
+    if (espl_writer_job(writer) == d->by) {
+        d->deed(d, writer, rows);
+        d->done += 1;
+    }
+}
+
+static espl_entity make_hierarchy(espl_world *world, uint32_t size, espl_entity *last)
+{
+    const espl_entity root = test_solo(world);
+
+    for (uint32_t i = 1; i < size; ++i) {
+        *last = test_solo(world);
+        ck_assert_int_eq(espl_attach(world, *last, root, NULL), ESPL_OK);
+    }
+    return root;
+}
+
+static void make_entities(deeds *d)
+{
+    const espl_component_def tag = {.name = "apart"};
+    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
+    espl_entity ignored;
+
+    ck_assert_int_eq(espl_component_register(d->world, &tag, &d->tag), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(d->world, &number, &d->number), ESPL_OK);
+    for (int i = 0; i < 2; ++i) {
+        d->root[i] = make_hierarchy(d->world, SIZE, &d->child[i]);
+        ck_assert_int_eq(espl_add(d->world, d->root[i], d->number, NULL, 4), ESPL_OK);
+    }
+    d->apart = make_hierarchy(d->world, 2, &ignored);
+    d->solo = test_solo(d->world);
+    d->dead = test_solo(d->world);
+    ck_assert_int_eq(espl_add(d->world, d->apart, d->tag, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(d->world, d->dead), ESPL_OK);
+}
+
+static void deeds_begin(deeds *d, const espl_executor *executor)
+{
+    memset(d, 0, sizeof *d);
+    test_heap_init(&d->heap);
+    const espl_world_def def = {
+        .allocator = test_heap_allocator(&d->heap),
+        .hooks = {.user = d, .log = hear_line, .trap = hear_trap},
+        .executor = executor != NULL ? *executor : espl_executor_serial(),
+        .tag = 5,
+    };
+    ck_assert_int_eq(espl_world_create(&d->world, &def), ESPL_OK);
+    make_entities(d);
+    d->root_role = ESPL_ROOT;
+    d->query =
+        (espl_query_def){.all = &d->root_role, .all_count = 1, .none = &d->tag, .none_count = 1};
+    d->def = (espl_parallel_def){
+        .query = &d->query, .function = do_deed, .context = d, .site = "frame.c:77"};
+    d->heard = (ears){.lines = 0};
+}
+
+static void deeds_end(deeds *d)
+{
+    test_world_is_valid(d->world);
+    espl_world_destroy(d->world);
+    ck_assert(d->heap.bytes == 0 && d->heap.blocks == 0 && d->heap.faults == 0);
+}
+
+// Let a job do the deed. @return the status of the whole.
+static espl_status let(deeds *d, uint32_t by,
+                       void (*deed)(deeds *, espl_writer *, const espl_query *),
+                       espl_parallel_report *report)
+{
+    d->by = by;
+    d->deed = deed;
+    d->done = 0;
+    d->heard = (ears){.lines = 0};
+    const espl_status status = espl_write_parallel(d->world, &d->def, report);
+
+    ck_assert_uint_eq(d->done, 1);
+    return status;
+}
+
+// The one line that was told holds all of this.
+static void demand_line(const deeds *d, const char *const *parts)
+{
+    ck_assert_msg(d->heard.lines == 1, "%zu lines, the last: %s", d->heard.lines, d->heard.line);
+    for (; *parts != NULL; ++parts) {
+        ck_assert_msg(strstr(d->heard.line, *parts) != NULL, "\"%s\" is not in: %s", *parts,
+                      d->heard.line);
+    }
+}
+
+static void demand_trap(const deeds *d, const char *wanted)
+{
+    ck_assert_msg(d->heard.traps == 1 && strstr(d->heard.trap, wanted) != NULL,
+                  "%zu traps, the last: %s", d->heard.traps, d->heard.trap);
+}
+
+// --- Writes of what is not the writer's own ---
+
+static const float step[3] = {1, 2, 3};
+
+static void write_own_then_foreign(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)rows;
+    ck_assert_int_eq(
+        espl_writer_vector(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+        ESPL_OK);
+    ck_assert_int_eq(espl_writer_vector(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_LOCAL,
+                                        step, "hand.c:20"),
+                     ESPL_ERR_NOT_OWNER);
+}
+
+START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt)
+{
+    static const char *const parts[] = {
+        "translate local of entity",
+        " by job 0, at hand.c:20 refused",
+        "ESPL_ERR_NOT_OWNER",
+        "of job 1, dealt out at frame.c:77",
+        NULL,
+    };
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(let(&d, 0, write_own_then_foreign, &report), ESPL_PARTLY);
+    demand_line(&d, parts);
+    demand_trap(&d, "hand.c:20: a job writes its own hierarchies");
+    ck_assert(report.jobs == 2 && report.refused == 1);
+    ck_assert(espl_entity_equal(report.first_refused, d.child[1]));
+    ck_assert_int_eq(report.first_status, ESPL_ERR_NOT_OWNER);
+    ck_assert_float_eq(test_local_of(d.world, d.child[0]).position[2], 3);
+    ck_assert_float_eq(test_local_of(d.world, d.child[1]).position[2], 0);
+    deeds_end(&d);
+}
+END_TEST
+
+static void write_in_turns(espl_writer *writer, const espl_query *rows, void *context)
+{
+    deeds *const d = context;
+    const uint32_t job = espl_writer_job(writer);
+
+    (void)rows;
+    if (job == 0) {
+        ck_assert_int_eq(
+            espl_writer_vector(writer, d->child[0], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+            ESPL_OK);
+        ck_assert_int_eq(
+            espl_writer_vector(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"),
+            ESPL_OK);
+        return;
+    }
+    ck_assert_int_eq(espl_writer_transform(writer, d->child[0], ESPL_WRITE_LOCAL,
+                                           &(espl_transform){.scale = 1}, "hand.c:20"),
+                     ESPL_ERR_NOT_OWNER);
+}
+
+START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last)
+{
+    static const char *const parts[] = {"set local of entity", "by job 1, at hand.c:20",
+                                        "of job 0, last written at leg.c:11", NULL};
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    d.def.function = write_in_turns;
+    ck_assert_int_eq(espl_write_parallel(d.world, &d.def, NULL), ESPL_PARTLY);
+    demand_line(&d, parts);
+    demand_trap(&d, "hand.c:20: ");
+    deeds_end(&d);
+}
+END_TEST
+
+static void write_nobodys(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)rows;
+    ck_assert_int_eq(espl_writer_vector(writer, d->which == 0 ? d->apart : d->solo,
+                                        ESPL_WRITE_TRANSLATE_WORLD, step, NULL),
+                     ESPL_ERR_NOT_OWNER);
+}
+
+START_TEST(a_write_to_what_has_no_row_is_told_as_nobodys)
+{
+    static const char *const parts[] = {
+        "translate world of entity", "by job 1, at a place unknown",
+        "nobody's, it has no row in the parallel write at frame.c:77", NULL};
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    d.which = _i;
+    const uint64_t before = test_physical_hash(d.world);
+    ck_assert_int_eq(let(&d, 1, write_nobodys, NULL), ESPL_PARTLY);
+    demand_line(&d, parts);
+    ck_assert_uint_eq(d.heard.traps, 1);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    deeds_end(&d);
+}
+END_TEST
+
+enum { OTHER_WRITES = 3, ALL_WRITES = ESPL_WRITE_KIND_COUNT + OTHER_WRITES };
+
+// Each way to write through a writer; with macros where there are such, so that the site is here.
+static espl_status write_some_way(espl_writer *writer, espl_entity entity, int way)
+{
+    const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
+    uint64_t random = 3;
+
+    if (way < ESPL_WRITE_KIND_COUNT) {
+        const espl_write write = write_ordinary(entity, (espl_write_kind)way, &random);
+
+        return writer_write(writer, &write, ESPL_SITE);
+    }
+    switch (way - ESPL_WRITE_KIND_COUNT) {
+    case 0:
+        return espl_writer_look_at(writer, entity, point, NULL);
+    case 1:
+        return espl_writer_rotate_about(writer, entity, point, turn);
+    default:
+        return espl_writer_set_inherit(writer, entity, ESPL_KEEP_X);
+    }
+}
+
+static void write_foreign_every_way(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    const espl_entity foreign[3] = {d->root[1 - d->by], d->child[1 - d->by], d->solo};
+
+    (void)rows;
+    for (int way = 0; way < ALL_WRITES; ++way) {
+        for (int i = 0; i < 3; ++i) {
+            d->heard = (ears){.lines = 0};
+            ck_assert_int_eq(write_some_way(writer, foreign[i], way), ESPL_ERR_NOT_OWNER);
+            ck_assert(d->heard.lines == 1 && d->heard.traps == 1);
+            demand_trap(d, __FILE__); // or the header next to it
+        }
+    }
+}
+
+START_TEST(every_way_to_write_is_refused_for_what_is_not_the_writers_own)
+{
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t before = test_physical_hash(d.world);
+    const espl_world_stats stats = test_stats(d.world);
+    ck_assert_int_eq(let(&d, (uint32_t)_i, write_foreign_every_way, &report), ESPL_PARTLY);
+    ck_assert_uint_eq(report.refused, 3 * ALL_WRITES);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    ck_assert_uint_eq(test_stats(d.world).nodes_visited, stats.nodes_visited);
+    deeds_end(&d);
+}
+END_TEST
+
+static void write_own_every_way(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)rows;
+    for (int way = 0; way < ALL_WRITES; ++way) {
+        ck_assert_int_ge(write_some_way(writer, d->child[d->by], way), ESPL_OK);
+    }
+}
+
+START_TEST(no_way_to_write_is_refused_for_what_is_the_writers_own)
+{
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(espl_reserve_side(d.world, d.root[_i]), ESPL_OK);
+    ck_assert_int_eq(let(&d, (uint32_t)_i, write_own_every_way, &report), ESPL_OK);
+    ck_assert(report.refused == 0 && d.heard.lines == 0 && d.heard.traps == 0);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Reads of what another job may be writing ---
+
+// X(name, operation as it is told, the call)
+#define READS(X)                                                              \
+    X(world, "get world", espl_get_world(w, e, &t))                           \
+    X(local, "get local", espl_get_local(w, e, &t))                           \
+    X(world_position, "get world position", espl_get_world_position(w, e, f)) \
+    X(world_rotation, "get world rotation", espl_get_world_rotation(w, e, f)) \
+    X(world_scale, "get world scale", espl_get_world_scale(w, e, f))          \
+    X(local_position, "get local position", espl_get_local_position(w, e, f)) \
+    X(local_rotation, "get local rotation", espl_get_local_rotation(w, e, f)) \
+    X(local_scale, "get local scale", espl_get_local_scale(w, e, f))          \
+    X(stretch, "get stretch", espl_get_stretch(w, e, f))                      \
+    X(context, "get context", espl_get_context(w, e, &word))                  \
+    X(relative, "relative placement", espl_relative(w, own, e, &t))           \
+    X(relative_frame, "relative placement", espl_relative(w, e, own, &t))     \
+    X(point, "conversion", espl_point_to_world(w, e, step, f))                \
+    X(point_back, "conversion", espl_point_to_local(w, e, step, f))           \
+    X(vector, "conversion", espl_vector_to_world(w, e, step, f))              \
+    X(vector_back, "conversion", espl_vector_to_local(w, e, step, f))         \
+    X(direction, "conversion", espl_direction_to_world(w, e, step, f))        \
+    X(direction_back, "conversion", espl_direction_to_local(w, e, step, f))   \
+    X(axis, "get axis", espl_get_axis(w, e, ESPL_AXIS_UP, f))                 \
+    X(matrix_3x4, "get matrix", espl_get_matrix_3x4(w, e, f))                 \
+    X(matrix_4x4, "get matrix", espl_get_matrix_4x4(w, e, f))                 \
+    X(matrix_inverse, "get matrix", espl_get_matrix_4x4_inverse(w, e, f))
+
+#define AS_NAME(name, operation, call) READ_##name,
+enum { READS(AS_NAME) READ_COUNT };
+
+#define AS_OPERATION(name, operation, call) operation,
+static const char *const read_operations[READ_COUNT] = {READS(AS_OPERATION)};
+
+// @param own  what the reader may read, for calls that read two.
+static espl_status read_some_way(const espl_world *w, espl_entity e, espl_entity own, int way)
+{
+    espl_transform t = {0};
+    float f[16] = {0};
+    uint32_t word = 0;
+
+    switch (way) {
+#define AS_CASE(name, operation, call) \
+    case READ_##name:                  \
+        return call;
+        READS(AS_CASE)
+    default:
+        ck_abort();
+    }
+    return ESPL_OK;
+}
+
+static void read_every_way(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    const espl_entity own = d->child[d->by], foreign = d->child[1 - d->by];
+
+    (void)rows;
+    for (int way = 0; way < READ_COUNT; ++way) {
+        const char *const parts[] = {read_operations[way], "by job 1 refused",
+                                     "of job 0, dealt out at frame.c:77", NULL};
+
+        d->heard = (ears){.lines = 0};
+        ck_assert_int_eq(read_some_way(d->world, foreign, own, way), ESPL_ERR_NOT_OWNER);
+        demand_line(d, parts);
+        demand_trap(d, "a job reads its own hierarchies, and those of nobody");
+        ck_assert_int_eq(read_some_way(d->world, own, d->solo, way), ESPL_OK);
+        ck_assert_int_eq(read_some_way(d->world, d->apart, own, way), ESPL_OK);
+        ck_assert_uint_eq(d->heard.traps, 1);
+    }
+    // Of two that are read the one that may not be is told.
+    d->heard = (ears){.lines = 0};
+    ck_assert_int_eq(read_some_way(d->world, foreign, d->solo, READ_relative_frame),
+                     ESPL_ERR_NOT_OWNER);
+    demand_line(d, (const char *const[]){"of job 0, dealt out at", NULL});
+    // What the reader wrote last is the second place.
+    ck_assert_int_eq(espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+                     ESPL_OK);
+    d->heard = (ears){.lines = 0};
+    ck_assert_int_eq(read_some_way(d->world, foreign, own, READ_world), ESPL_ERR_NOT_OWNER);
+    demand_line(d, (const char *const[]){"by job 1, which last wrote at arm.c:10", NULL});
+    demand_trap(d, "arm.c:10: ");
+}
+
+START_TEST(every_way_to_read_is_refused_for_what_another_job_was_dealt)
+{
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(let(&d, 1, read_every_way, &report), ESPL_OK); // reads are no writes
+    ck_assert_uint_eq(report.refused, 0);
+    // Outside, nothing of it is left.
+    d.heard = (ears){.lines = 0};
+    for (int way = 0; way < READ_COUNT; ++way) {
+        ck_assert_int_eq(read_some_way(d.world, d.child[0], d.child[1], way), ESPL_OK);
+    }
+    ck_assert_uint_eq(d.heard.lines, 0);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Writers in the wrong hands ---
+
+typedef struct borrower {
+    deeds *d;
+    espl_writer *writer;
+    espl_status wrote, read;
+} borrower;
+
+static void *borrow(void *context)
+{
+    borrower *const b = context;
+    espl_transform at;
+
+    b->wrote = espl_writer_translate_local(b->writer, b->d->child[0], step);
+    b->read = espl_get_world(b->d->world, b->d->solo, &at);
+    return NULL;
+}
+
+static void lend(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    borrower b = {.d = d, .writer = writer};
+    pthread_t thread;
+
+    (void)rows;
+    ck_assert_int_eq(pthread_create(&thread, NULL, borrow, &b), 0);
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    ck_assert_int_eq(b.wrote, ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(b.read, ESPL_OK);
+    demand_trap(d, "espl__writer_is_at_hand");
+}
+
+START_TEST(a_writer_in_the_hand_of_another_thread_is_a_fault)
+{
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t before = test_physical_hash(d.world);
+    ck_assert_int_eq(let(&d, 0, lend, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    deeds_end(&d);
+}
+END_TEST
+
+static espl_writer *kept;
+
+static void keep(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)d;
+    (void)rows;
+    kept = writer;
+}
+
+static void use_kept(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)rows;
+    ck_assert_ptr_ne(writer, kept);
+    ck_assert_int_eq(espl_writer_translate_local(kept, d->child[0], step), ESPL_ERR_ARGUMENT);
+    demand_trap(d, "espl__writer_is_at_hand");
+}
+
+START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
+{
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(let(&d, 0, keep, NULL), ESPL_OK);
+    ck_assert_int_eq(let(&d, 1, use_kept, NULL), ESPL_OK);
+    d.heard = (ears){.lines = 0};
+    ck_assert_int_eq(espl_writer_translate_local(kept, d.child[0], step), ESPL_ERR_ARGUMENT);
+    demand_trap(&d, "espl__writer_is_at_hand");
+    ck_assert_float_eq(test_local_of(d.world, d.child[0]).position[0], 0);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Values and handles ---
+
+static void write_badly(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    const espl_entity own = d->child[d->by];
+    const float none[4] = {0}, bad[3] = {0, NAN, 0};
+    const espl_entity pending = {own.index, own.generation | 1u << 31};
+    const espl_write_kind out = ESPL_WRITE_KIND_COUNT;
+    const struct {
+        espl_status got, wanted;
+    } cases[] = {
+        {espl_writer_set_local_position(writer, espl_entity_null(), step), ESPL_ERR_NULL_ENTITY},
+        {espl_writer_set_local_position(writer, d->dead, step), ESPL_ERR_DEAD},
+        {espl_writer_set_local_position(writer, pending, step), ESPL_ERR_FOREIGN},
+        {espl_writer_set_local_position(writer, own, bad), ESPL_ERR_NOT_FINITE},
+        {espl_writer_set_local_rotation(writer, own, none), ESPL_ERR_NOT_FINITE},
+        {espl_writer_set_local_scale(writer, own, INFINITY), ESPL_ERR_NOT_FINITE},
+        {espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_ROTATION, step, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_rotation(writer, own, ESPL_WRITE_LOCAL, none, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_scalar(writer, own, ESPL_WRITE_CONTEXT, 1, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_word(writer, own, ESPL_WRITE_LOCAL_SCALE, 1, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_vector(writer, own, out, step, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_set_inherit(writer, own, 1u << 30), ESPL_ERR_ARGUMENT},
+        {espl_writer_set_inherit(writer, d->root[d->by], ESPL_KEEP_X), ESPL_ERR_NOT_CHILD},
+        // No side array is there, and none may be made.
+        {espl_writer_set_context(writer, own, 7), ESPL_ERR_BUSY},
+        {espl_writer_set_stretch(writer, own, step), ESPL_ERR_BUSY},
+        {espl_writer_set_inherit(writer, own, ESPL_KEEP_X), ESPL_ERR_BUSY},
+    };
+
+    (void)rows;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        ck_assert_msg(cases[i].got == cases[i].wanted, "case %zu: %s, not %s", i,
+                      espl_status_name(cases[i].got), espl_status_name(cases[i].wanted));
+    }
+    ck_assert_uint_eq(d->heard.lines, sizeof cases / sizeof *cases);
+    ck_assert_uint_eq(d->heard.traps, 0);
+    d->which = (int)(sizeof cases / sizeof *cases);
+}
+
+START_TEST(bad_values_and_handles_are_refused_one_by_one)
+{
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t before = test_physical_hash(d.world);
+    ck_assert_int_eq(let(&d, 1, write_badly, &report), ESPL_PARTLY);
+    ck_assert_uint_eq(report.refused, (size_t)d.which);
+    ck_assert_int_eq(report.first_status, ESPL_ERR_NULL_ENTITY);
+    ck_assert(espl_entity_is_null(report.first_refused));
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    deeds_end(&d);
+}
+END_TEST
+
+static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    const espl_entity own = d->child[d->by];
+    const float turn[4] = {0, 0, 0, 1};
+    const espl_status status[] = {
+        espl_writer_set_local_position(writer, own, NULL),
+        espl_writer_set_local_rotation(writer, own, NULL),
+        espl_writer_set_local(writer, own, NULL),
+        espl_writer_look_at(writer, own, NULL, NULL),
+        espl_writer_rotate_about(writer, own, NULL, turn),
+        espl_writer_rotate_about(writer, own, step, NULL),
+    };
+    const size_t count = sizeof status / sizeof *status;
+
+    (void)rows;
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_int_eq(status[i], ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_uint_eq(d->heard.traps, IS_CHECKED ? count : 0);
+}
+
+START_TEST(null_values_are_faults)
+{
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t before = test_physical_hash(d.world);
+    ck_assert_int_eq(let(&d, 0, write_nothing, NULL), ESPL_PARTLY);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Rows ---
+
+static void misuse_rows(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    espl_query copy = *rows;
+
+    (void)writer;
+    ck_assert_ptr_nonnull(espl_query_read(rows, d->number, 4));
+    ck_assert_ptr_null(espl_query_write(rows, d->number, 4)); // it was not named
+    ck_assert_ptr_null(espl_query_read(rows, d->number, 8));
+    ck_assert(!espl_query_next(&copy));
+    espl_query_end(&copy);
+    ck_assert_uint_eq(copy.count, rows->count);
+    ck_assert_uint_eq(d->heard.traps, IS_CHECKED ? 4 : 0);
+}
+
+START_TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
+{
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t version = espl_get_version(d.world);
+    ck_assert_int_eq(let(&d, 0, misuse_rows, NULL), ESPL_OK);
+    ck_assert_uint_eq(espl_get_version(d.world), version);
+    ck_assert_int_eq(espl_trim(d.world), ESPL_OK); // no iteration was lost or left open
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Everything else that changes the world ---
+
+static espl_commands *commands;
+
+// X(the call); each is refused while jobs run.
+#define CHANGES(X)                                       \
+    X(espl_create(w, NULL, 0, 1, &out))                  \
+    X(espl_reserve(w, 10))                               \
+    X(espl_reserve_rows(w, &placement, 1, 10))           \
+    X(espl_reserve_side(w, e))                           \
+    X(espl_reserve_writes(w, 100))                       \
+    X(espl_reserve_parallel(w, 100))                     \
+    X(espl_trim(w))                                      \
+    X(espl_component_register(w, &late, &number))        \
+    X(espl_attach(w, d->solo, d->apart, NULL))           \
+    X(espl_detach(w, e, ESPL_STAY_WORLD))                \
+    X(espl_set_sibling(w, e, espl_entity_null()))        \
+    X(espl_destroy(w, e))                                \
+    X(espl_destroy_subtree(w, e))                        \
+    X(espl_destroy_only(w, e))                           \
+    X(espl_instantiate(w, e, 1, NULL))                   \
+    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))            \
+    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))            \
+    X(espl_change(w, e, &change))                        \
+    X(espl_change_array(w, &e, 1, &change, NULL))        \
+    X(espl_change_query(w, NULL, &change, NULL))         \
+    X(espl_add(w, e, d->tag, NULL, 0))                   \
+    X(espl_remove(w, e, d->tag))                         \
+    X(espl_set(w, d->root[d->by], d->number, &value, 4)) \
+    X((espl_play)(w, commands, NULL))                    \
+    X((espl_sync)(w, NULL))                              \
+    X(espl_write_parallel(w, &d->def, NULL))             \
+    X(espl_set_local_position(w, e, step))               \
+    X(espl_set_context(w, e, 0))                         \
+    X(espl_look_at(w, e, step, NULL))                    \
+    X(espl_rotate_about(w, e, step, turn))               \
+    X(espl_set_inherit(w, e, 0))                         \
+    X(espl_write_batch(w, &write, 1, NULL))              \
+    X(espl_write_vectors(w, ESPL_WRITE_LOCAL_POSITION, &e, &step, 1, NULL))
+
+static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    espl_world *const w = d->world;
+    const espl_entity e = d->child[d->by]; // its own: it is the way that is wrong
+    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
+    const uint32_t value = 1;
+    const float turn[4] = {0, 0, 0, 1};
+    const espl_component_value added = {d->number, sizeof value, &value};
+    const espl_change_def change = {.add = &added, .add_count = 1};
+    const espl_write write = {.entity = e, .kind = ESPL_WRITE_LOCAL_POSITION};
+    espl_component number = 99;
+    espl_entity out = {7, 7};
+
+    (void)writer;
+    (void)rows;
+#define DEMAND_BUSY(call) ck_assert_int_eq(call, ESPL_ERR_BUSY);
+    CHANGES(DEMAND_BUSY)
+    ck_assert(number == 99 && out.index == 7);
+}
+
+static void query_in_job(deeds *d)
+{
+    espl_query query;
+    size_t rows = 0;
+
+    ck_assert_int_eq(espl_query_begin(d->world, NULL, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        ck_assert_ptr_null(espl_query_write(&query, d->number, 4));
+        rows += query.count;
+    }
+    ck_assert_uint_eq(rows, 2 * SIZE + 2 + 1);
+}
+
+static void change_and_look(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    change_world(d, writer, rows);
+    query_in_job(d);
+    ck_assert_uint_eq(d->heard.traps, 0);
+}
+
+START_TEST(every_other_change_of_the_world_is_refused_while_jobs_run)
+{
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(espl_commands_create(d.world, 1, &commands), ESPL_OK);
+    const uint64_t before = test_physical_hash(d.world), version = espl_get_version(d.world);
+    ck_assert_int_eq(let(&d, (uint32_t)_i, change_and_look, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    ck_assert_uint_eq(espl_get_version(d.world), version);
+    // And it is free again.
+    ck_assert_int_eq(espl_set(d.world, d.root[0], d.number, &version, 4), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(d.world, d.solo), ESPL_OK);
+    espl_commands_destroy(commands);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Definitions ---
+
+static void call_nothing(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    (void)context;
+    ck_abort_msg("called");
+}
+
+typedef struct bad_def {
+    espl_parallel_def def;
+    espl_status status;
+    size_t traps;
+} bad_def;
+
+START_TEST(bad_definitions_are_refused_as_a_whole)
+{
+    static const espl_component unknown = 999, known = ESPL_ROOT;
+    static const espl_query_def bad_query = {.all = &unknown, .all_count = 1};
+    static const espl_query_def bad_include = {.include = 64};
+    const bad_def cases[] = {
+        {{.function = NULL}, ESPL_ERR_ARGUMENT, 1},
+        {{.function = call_nothing, .flags = 2}, ESPL_ERR_ARGUMENT, 0},
+        {{.function = call_nothing, .flags = 1u << 31}, ESPL_ERR_ARGUMENT, 0},
+        {{.function = call_nothing, .column_count = 1}, ESPL_ERR_ARGUMENT, 1},
+        {{.function = call_nothing, .columns = &unknown, .column_count = 1},
+         ESPL_ERR_NO_COMPONENT,
+         0},
+        {{.function = call_nothing, .columns = &known, .column_count = ESPL_SET_LIMIT + 1},
+         ESPL_ERR_LIMIT,
+         0},
+        {{.function = call_nothing, .query = &bad_query}, ESPL_ERR_NO_COMPONENT, 0},
+        {{.function = call_nothing, .query = &bad_include}, ESPL_ERR_ARGUMENT, 0},
+    };
+    const espl_parallel_report empty = {0};
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    const uint64_t before = test_physical_hash(d.world);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        memset(&report, 0xA5, sizeof report);
+        d.heard = (ears){.lines = 0};
+        ck_assert_int_eq(espl_write_parallel(d.world, &cases[i].def, &report), cases[i].status);
+        ck_assert_uint_eq(d.heard.traps, IS_CHECKED ? cases[i].traps : 0);
+        demand_line(&d, (const char *const[]){"parallel write", NULL});
+        ck_assert_uint_eq(report.rows + report.calls + report.jobs, empty.rows);
+    }
+    ck_assert_int_eq(espl_write_parallel(d.world, NULL, &report), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_reserve_parallel(d.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(test_physical_hash(d.world), before);
+    deeds_end(&d);
+}
+END_TEST
+
+START_TEST(a_world_in_iteration_is_busy)
+{
+    const espl_parallel_def def = {.function = call_nothing};
+    espl_query query;
+    deeds d;
+
+    deeds_begin(&d, NULL);
+    ck_assert_int_eq(espl_query_begin(d.world, NULL, &query), ESPL_OK);
+    ck_assert_int_eq(espl_write_parallel(d.world, &def, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve_parallel(d.world, 1), ESPL_ERR_BUSY);
+    espl_query_end(&query);
+    deeds_end(&d);
+}
+END_TEST
+
+// --- Executors ---
+
+static void move_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)context;
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_writer_translate_world(writer, rows->entities[row], step), ESPL_OK);
+    }
+}
+
+START_TEST(a_job_that_is_lost_or_run_twice_is_done_once_and_told)
+{
+    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
+    const espl_executor executor = test_executor_of(&illegal);
+    espl_parallel_report report;
+    deeds d;
+
+    deeds_begin(&d, &executor);
+    d.def.function = move_rows;
+    d.heard = (ears){.lines = 0};
+    ck_assert_int_eq(espl_write_parallel(d.world, &d.def, &report), ESPL_OK);
+    ck_assert(report.jobs == 2 && report.rows == 2 && report.calls == 2);
+    ck_assert_uint_gt(illegal.calls, 0);
+    ck_assert_uint_eq(d.heard.traps, IS_CHECKED ? 1 : 0);
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_float_eq(test_world_of(d.world, d.root[i]).position[0], 1);
+        ck_assert_float_eq(test_world_of(d.world, d.child[i]).position[2], 3);
+    }
+    deeds_end(&d);
+}
+END_TEST
+
+// An executor that calls the world between its jobs, and so without a writer.
+static deeds *intruded;
+
+static void run_intruded(void *context, espl_job function, void *argument, size_t count)
+{
+    espl_transform at;
+
+    (void)context;
+    for (size_t i = 0; i < count; ++i) {
+        if (intruded != NULL) {
+            change_world(intruded, NULL, NULL);
+            ck_assert_int_eq(espl_get_world(intruded->world, intruded->solo, &at), ESPL_OK);
+        }
+        function(argument, i);
+    }
+}
+
+START_TEST(an_executor_that_calls_the_world_back_is_refused)
+{
+    const espl_executor executor = {NULL, 2, run_intruded};
+    deeds d;
+
+    deeds_begin(&d, &executor);
+    ck_assert_int_eq(espl_commands_create(d.world, 1, &commands), ESPL_OK);
+    d.def.function = move_rows;
+    intruded = &d;
+    ck_assert_int_eq(espl_write_parallel(d.world, &d.def, NULL), ESPL_OK);
+    intruded = NULL;
+    ck_assert_uint_eq(d.heard.traps, 0);
+    ck_assert_float_eq(test_world_of(d.world, d.child[1]).position[0], 1);
+    espl_commands_destroy(commands);
+    deeds_end(&d);
+}
+END_TEST
+
+// What only checked builds look at.
+static void add_checked(TCase *tcase)
+{
+    tcase_add_test(tcase, a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt);
+    tcase_add_test(tcase, a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last);
+    tcase_add_loop_test(tcase, a_write_to_what_has_no_row_is_told_as_nobodys, 0, 2);
+    tcase_add_loop_test(tcase, every_way_to_write_is_refused_for_what_is_not_the_writers_own, 0, 2);
+    tcase_add_test(tcase, every_way_to_read_is_refused_for_what_another_job_was_dealt);
+    tcase_add_test(tcase, a_writer_in_the_hand_of_another_thread_is_a_fault);
+    tcase_add_test(tcase, a_writer_of_a_job_that_is_over_is_a_fault);
+}
+
+static Suite *parallel_misuse_suite(void)
+{
+    Suite *const suite = suite_create("misuse of parallel writes");
+    TCase *const tcase = tcase_create("misuse");
+
+    tcase_set_timeout(tcase, 120);
+    if (IS_CHECKED) {
+        add_checked(tcase);
+    }
+    tcase_add_loop_test(tcase, no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2);
+    tcase_add_test(tcase, bad_values_and_handles_are_refused_one_by_one);
+    tcase_add_test(tcase, null_values_are_faults);
+    tcase_add_test(tcase, rows_move_nowhere_and_their_columns_are_written_only_where_named);
+    tcase_add_loop_test(tcase, every_other_change_of_the_world_is_refused_while_jobs_run, 0, 2);
+    tcase_add_test(tcase, bad_definitions_are_refused_as_a_whole);
+    tcase_add_test(tcase, a_world_in_iteration_is_busy);
+    tcase_add_loop_test(tcase, a_job_that_is_lost_or_run_twice_is_done_once_and_told, 0, 3);
+    tcase_add_test(tcase, an_executor_that_calls_the_world_back_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(parallel_misuse_suite)

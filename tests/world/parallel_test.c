@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: MIT
+// What a parallel write promises: each row once, a hierarchy in one job, the documented order, the
+// columns that were named, the account, and memory that is prepaid.
+#include "tests/runner.h"
+#include "tests/world/parallel.h"
+
+#include "lib/base/trap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEN = 4096 };
+
+// What the calls of one parallel write were.
+typedef struct seen {
+    espl_entity entities[SEEN];
+    uint32_t jobs[SEEN]; // of each entity
+    size_t count, calls;
+    espl_component column; // checked, where not 0: holds the entity's index
+    bool writes_column, moves, is_apart;
+} seen;
+
+static void see_column(const espl_query *rows, const seen *s, size_t row)
+{
+    const uint32_t *const read = espl_query_read(rows, s->column, sizeof *read);
+
+    ck_assert_uint_eq(read[row], rows->entities[row].index);
+    if (s->writes_column) {
+        uint32_t *const column = espl_query_write(rows, s->column, sizeof *column);
+
+        ck_assert_ptr_eq(column, read);
+        column[row] = rows->entities[row].index;
+    }
+}
+
+static void see(espl_writer *writer, const espl_query *rows, void *context)
+{
+    seen *const s = context;
+    const float step[3] = {1, 0, 0};
+
+    ck_assert_uint_gt(rows->count, 0);
+    ck_assert_uint_lt(espl_writer_job(writer), ESPL_PARALLEL_JOB_LIMIT);
+    s->calls += 1;
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_uint_lt(s->count, SEEN);
+        s->jobs[s->count] = espl_writer_job(writer);
+        s->entities[s->count++] = rows->entities[row];
+        if (s->column != 0) {
+            see_column(rows, s, row);
+        }
+        if (s->moves) {
+            ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step),
+                             ESPL_OK);
+        }
+    }
+}
+
+static espl_parallel_def def_of(seen *s, const espl_query_def *query)
+{
+    return (espl_parallel_def){.query = query, .function = see, .context = s, .site = ESPL_SITE};
+}
+
+static uint32_t job_of(const seen *s, espl_entity entity)
+{
+    for (size_t i = 0; i < s->count; ++i) {
+        if (espl_entity_equal(s->entities[i], entity)) {
+            return s->jobs[i];
+        }
+    }
+    ck_abort_msg("an entity without a row");
+    return 0;
+}
+
+static size_t place_of(const seen *s, espl_entity entity)
+{
+    size_t i = 0;
+
+    while (i < s->count && !espl_entity_equal(s->entities[i], entity)) {
+        i += 1;
+    }
+    ck_assert_uint_lt(i, s->count);
+    return i;
+}
+
+// --- Rows ---
+
+START_TEST(each_row_comes_once_in_the_order_of_the_query)
+{
+    const size_t count = test_fitting(1000, 2);
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_entity *const made = malloc(count * sizeof *made);
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    test_world test;
+
+    ck_assert(made != NULL && s != NULL);
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_create(test.world, &placement, 1, count, made), ESPL_OK);
+    s->moves = true;
+    const espl_parallel_def def = def_of(s, NULL);
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+
+    ck_assert_uint_eq(s->count, count);
+    ck_assert(report.rows == count && report.calls == s->calls && report.groups == 0);
+    ck_assert(report.refused == 0 && report.first_status == ESPL_OK);
+    ck_assert_uint_eq(report.jobs, s->jobs[count - 1] + 1);
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert(espl_entity_equal(s->entities[i], made[i])); // one archetype: as they were made
+        ck_assert_float_eq(test_world_of(test.world, made[i]).position[0], 1);
+        ck_assert(i == 0 || s->jobs[i] == s->jobs[i - 1] || s->jobs[i] == s->jobs[i - 1] + 1);
+    }
+    ck_assert_uint_eq(test_stats(test.world).writes, count);
+    test_world_end(&test);
+    free(made);
+    free(s);
+}
+END_TEST
+
+START_TEST(a_query_that_nothing_answers_calls_nothing)
+{
+    const espl_component prefab = ESPL_PREFAB;
+    const espl_query_def none = {.all = &prefab, .all_count = 1};
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    test_world test;
+
+    ck_assert_ptr_nonnull(s);
+    test_world_begin(&test, 0, NULL);
+    const espl_parallel_def empty = def_of(s, NULL), def = def_of(s, &none);
+    memset(&report, 0xA5, sizeof report);
+    ck_assert_int_eq(espl_write_parallel(test.world, &empty, &report), ESPL_OK);
+    ck_assert(report.rows == 0 && report.calls == 0 && report.jobs == 0 && report.run_ns == 0);
+    (void)test_solo(test.world);
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(s->calls, 0);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK); // the world is free again
+    test_world_end(&test);
+    free(s);
+}
+END_TEST
+
+// A few large hierarchies in one chunk are as many jobs, and no more than asked for.
+START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
+{
+    const espl_component root = ESPL_ROOT;
+    const espl_query_def roots = {.all = &root, .all_count = 1};
+    const uint32_t size = test_fitting(1600, 0) / 8 - 1;
+    uint32_t *const parents = malloc(8 * (size_t)size * sizeof *parents);
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    test_world test;
+
+    ck_assert(parents != NULL && s != NULL);
+    for (uint32_t i = 0; i < 8 * size; ++i) {
+        parents[i] = i % size == 0 ? PLANT_ROOT : i - i % size;
+    }
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const made = plant_forest(test.world, parents, 8 * size);
+    espl_parallel_def def = def_of(s, &roots);
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert_uint_eq(s->count, 8);
+    ck_assert_uint_ge(report.jobs, size < 100 ? 2 : 8);
+    def.job_limit = 3;
+    s->count = 0;
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert_uint_eq(report.jobs, size < 100 ? 2 : 3);
+    def.job_limit = 1;
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert_uint_eq(report.jobs, 1);
+    free(made);
+    test_world_end(&test);
+    free(parents);
+    free(s);
+}
+END_TEST
+
+// --- Hierarchies ---
+
+// Two archetypes of members over many hierarchies: every other member has a component more.
+typedef struct mixed {
+    test_world test;
+    espl_world *world;
+    espl_component number;
+    espl_entity *made; // [count] roots at multiples of 4, each with three below in a chain
+    uint32_t count;
+} mixed;
+
+static void mixed_begin(mixed *m, const espl_executor *executor)
+{
+    const espl_component_def def = {
+        .name = "number", .size = sizeof(uint32_t), .alignment = sizeof(uint32_t)};
+
+    memset(m, 0, sizeof *m);
+    m->count = test_fitting(2000, 4) / 4 * 4;
+    uint32_t *const parents = malloc(m->count * sizeof *parents);
+    ck_assert_ptr_nonnull(parents);
+    for (uint32_t i = 0; i < m->count; ++i) {
+        parents[i] = i % 4 == 0 ? PLANT_ROOT : i - 1;
+    }
+    test_world_begin(&m->test, 0, executor);
+    m->world = m->test.world;
+    ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
+    m->made = plant_forest(m->world, parents, m->count);
+    // Backwards, so that the two archetypes stand in opposite orders.
+    for (uint32_t i = m->count; i-- > 0;) {
+        if (i % 2 == 1) {
+            ck_assert_int_eq(espl_add(m->world, m->made[i], m->number, &m->made[i].index, 4),
+                             ESPL_OK);
+        }
+    }
+    free(parents);
+}
+
+static void mixed_end(mixed *m)
+{
+    free(m->made);
+    test_world_end(&m->test);
+}
+
+START_TEST(all_rows_of_a_hierarchy_fall_to_one_job)
+{
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    mixed m;
+
+    ck_assert_ptr_nonnull(s);
+    mixed_begin(&m, NULL);
+    s->moves = true;
+    espl_parallel_def def = def_of(s, NULL);
+    def.flags = _i == 0 ? 0 : ESPL_PARALLEL_TOP_DOWN;
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, &report), ESPL_OK);
+    ck_assert(report.rows == m.count && s->count == m.count);
+    ck_assert_uint_eq(report.groups, m.count / 4);
+    ck_assert_uint_gt(report.jobs, 1);
+    for (uint32_t i = 0; i < m.count; ++i) {
+        ck_assert_uint_eq(job_of(s, m.made[i]), job_of(s, m.made[i - i % 4]));
+        // The sum of all steps down the chain.
+        ck_assert_float_eq(test_world_of(m.world, m.made[i]).position[0], 2 * (float)(i % 4 + 1));
+    }
+    mixed_end(&m);
+    free(s);
+}
+END_TEST
+
+// Tell whether each member comes behind the one above it.
+static bool is_parent_first(const seen *s, const espl_entity *made, uint32_t count)
+{
+    bool is_first = true;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        is_first = is_first && (i % 4 == 0 || place_of(s, made[i - 1]) < place_of(s, made[i]));
+    }
+    return is_first;
+}
+
+START_TEST(rows_of_a_hierarchy_come_in_the_order_of_the_query_or_parents_first)
+{
+    seen *const s = calloc(1, sizeof *s);
+    espl_query query;
+    mixed m;
+
+    ck_assert_ptr_nonnull(s);
+    mixed_begin(&m, NULL);
+    espl_parallel_def def = def_of(s, NULL);
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+
+    // In each job rows come as in an iteration.
+    size_t last[ESPL_PARALLEL_JOB_LIMIT] = {0};
+    ck_assert_int_eq(espl_query_begin(m.world, NULL, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        for (size_t row = 0; row < query.count; ++row) {
+            const size_t at = place_of(s, query.entities[row]);
+            ck_assert_uint_ge(at, last[s->jobs[at]]);
+            last[s->jobs[at]] = at;
+        }
+    }
+    // One archetype comes before the other, so that a chain through both is out of order.
+    ck_assert(!is_parent_first(s, m.made, m.count));
+
+    s->count = 0;
+    def.flags = ESPL_PARALLEL_TOP_DOWN;
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(s->count, m.count);
+    ck_assert(is_parent_first(s, m.made, m.count));
+    mixed_end(&m);
+    free(s);
+}
+END_TEST
+
+// Roots that the destroy of their root set free share its run until the purge, which lacks memory.
+START_TEST(roots_below_a_dead_root_fall_to_one_job_until_the_purge)
+{
+    const espl_attach_options set_free = {.link = ESPL_LINK_FREE};
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    espl_entity below[40], grand[40];
+    test_world test;
+
+    ck_assert_ptr_nonnull(s);
+    test_world_begin(&test, 0, NULL);
+    const uint32_t count = test_fitting(80, 4) / 2 > 40 ? 40 : test_fitting(80, 4) / 2;
+    const espl_entity root = test_solo(test.world);
+    for (uint32_t i = 0; i < count; ++i) {
+        below[i] = test_solo(test.world);
+        grand[i] = test_solo(test.world);
+        ck_assert_int_eq(espl_attach(test.world, below[i], root, &set_free), ESPL_OK);
+        ck_assert_int_eq(espl_attach(test.world, grand[i], below[i], NULL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_reserve_parallel(test.world, SEEN), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy(test.world, root), ESPL_OK);
+    ck_assert_uint_eq(test_stats(test.world).ghosts, 1);
+
+    s->moves = true;
+    const espl_parallel_def def = def_of(s, NULL);
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert(report.rows == 2 * count && report.groups == 1 && report.jobs == 1);
+    test_heap_arm(&test.heap, 0, false);
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert(espl_entity_is_null(espl_get_parent(test.world, below[i])));
+        ck_assert_float_eq(test_world_of(test.world, below[i]).position[0], 1);
+        ck_assert_float_eq(test_world_of(test.world, grand[i]).position[0], 2);
+    }
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    s->count = 0;
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert_uint_eq(report.groups, count);
+    test_world_end(&test);
+    free(s);
+}
+END_TEST
+
+static void write_unplaced(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const float step[3] = {1, 0, 0};
+    size_t *const count = context;
+
+    for (size_t row = 0; row < rows->count; ++row) {
+        const bool is_unplaced = rows->slots == NULL;
+
+        *count += is_unplaced;
+        ck_assert_int_eq(espl_writer_translate_world(writer, rows->entities[row], step),
+                         is_unplaced ? ESPL_ERR_NO_TRANSFORM : ESPL_OK);
+    }
+}
+
+START_TEST(entities_without_placement_have_rows_with_their_hierarchy)
+{
+    espl_entity logical = {0}, root, child;
+    espl_parallel_report report;
+    size_t count = 0;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    root = test_solo(test.world);
+    child = test_solo(test.world);
+    ck_assert_int_eq(espl_create(test.world, NULL, 0, 1, &logical), ESPL_OK);
+    ck_assert_int_eq(espl_attach(test.world, logical, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(test.world, child, logical, NULL), ESPL_OK);
+    const espl_parallel_def def = {.function = write_unplaced, .context = &count};
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_PARTLY);
+    ck_assert(count == 1 && report.rows == 3 && report.groups == 1 && report.refused == 1);
+    ck_assert(espl_entity_equal(report.first_refused, logical));
+    ck_assert_int_eq(report.first_status, ESPL_ERR_NO_TRANSFORM);
+    ck_assert_float_eq(test_world_of(test.world, child).position[0], 2);
+    test_world_end(&test);
+}
+END_TEST
+
+// --- Columns ---
+
+static size_t count_changed(espl_world *world, espl_component component, uint64_t since)
+{
+    const espl_query_def def = {.changed = &component, .changed_count = 1, .since = since};
+    espl_query query;
+    size_t rows = 0;
+
+    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        rows += query.count;
+    }
+    return rows;
+}
+
+START_TEST(columns_are_those_of_the_rows_and_count_as_written_where_named)
+{
+    seen *const s = calloc(1, sizeof *s);
+    mixed m;
+
+    ck_assert_ptr_nonnull(s);
+    mixed_begin(&m, NULL);
+    const espl_query_def query = {.all = &m.number, .all_count = 1};
+    espl_parallel_def def = def_of(s, &query);
+    s->column = m.number;
+    uint64_t before = espl_get_version(m.world);
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(s->count, m.count / 2);
+    ck_assert_uint_eq(espl_get_version(m.world), before);
+    ck_assert_uint_eq(count_changed(m.world, m.number, before), 0);
+
+    s->count = 0;
+    s->writes_column = true;
+    def.columns = &m.number;
+    def.column_count = 1;
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(count_changed(m.world, m.number, before), m.count / 2);
+    // A query by what changed sees what a parallel write wrote, and so does the next one.
+    const espl_query_def changed = {.all = &m.number,
+                                    .all_count = 1,
+                                    .changed = &m.number,
+                                    .changed_count = 1,
+                                    .since = before};
+    before = espl_get_version(m.world);
+    def.query = &changed;
+    s->count = 0;
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(s->count, m.count / 2);
+    ck_assert_uint_gt(espl_get_version(m.world), before);
+    mixed_end(&m);
+    free(s);
+}
+END_TEST
+
+// --- Around it ---
+
+static void record_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    espl_recorder *const recorder = espl_commands_recorder(context, espl_writer_job(writer));
+    const espl_transform at = test_at(3, 3, 3);
+
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_record_set_local(recorder, 0, rows->entities[row], &at), ESPL_OK);
+    }
+}
+
+START_TEST(a_job_records_into_the_lane_of_its_number)
+{
+    espl_commands *commands = NULL;
+    espl_report played;
+    mixed m;
+
+    mixed_begin(&m, NULL);
+    ck_assert_int_eq(espl_commands_create(m.world, ESPL_PARALLEL_JOB_LIMIT, &commands), ESPL_OK);
+    const espl_parallel_def def = {.function = record_rows, .context = commands};
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(m.world, commands, &played), ESPL_OK);
+    ck_assert_uint_eq(played.applied, m.count);
+    ck_assert_float_eq(test_world_of(m.world, m.made[0]).position[1], 3);
+    espl_commands_destroy(commands);
+    mixed_end(&m);
+}
+END_TEST
+
+static uint64_t tick(void *user)
+{
+    return *(uint64_t *)user += 5;
+}
+
+START_TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
+{
+    uint64_t now = 0;
+    const espl_world_def world_def = {.hooks = {.user = &now, .clock = tick}};
+    seen *const s = calloc(1, sizeof *s);
+    espl_parallel_report report;
+    espl_world *world = NULL;
+
+    ck_assert_ptr_nonnull(s);
+    ck_assert_int_eq(espl_world_create(&world, &world_def), ESPL_OK);
+    (void)test_solo(world);
+    const espl_parallel_def def = def_of(s, NULL);
+    ck_assert_int_eq(espl_write_parallel(world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(now, 0);
+    ck_assert_int_eq(espl_write_parallel(world, &def, &report), ESPL_OK);
+    ck_assert(now == 15 && report.group_ns == 5 && report.run_ns == 5);
+    espl_world_destroy(world);
+    free(s);
+}
+END_TEST
+
+static void write_other_world(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const espl_parallel_def *const inner = context;
+    const float step[3] = {1, 0, 0};
+    float at[3];
+
+    ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(espl_write_parallel(*(espl_world **)inner->context, inner, NULL), ESPL_OK);
+    // What was at hand before is at hand again.
+    ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_position(espl_writer_world(writer), rows->entities[0], at),
+                     ESPL_OK);
+    ck_assert_float_eq(at[0], 2);
+}
+
+static void move_all(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const float step[3] = {1, 0, 0};
+
+    (void)context;
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+    }
+}
+
+START_TEST(another_world_may_be_written_inside_a_job)
+{
+    test_world test, other;
+
+    test_world_begin(&test, 0, NULL);
+    test_world_begin(&other, 0, NULL);
+    (void)test_solo(test.world);
+    const espl_entity there = test_solo(other.world);
+    espl_parallel_def inner = {.function = move_all, .context = &other.world};
+    const espl_parallel_def def = {.function = write_other_world, .context = &inner};
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, NULL), ESPL_OK);
+    ck_assert_float_eq(test_world_of(other.world, there).position[0], 1);
+    test_world_end(&test);
+    test_world_end(&other);
+}
+END_TEST
+
+// --- Side arrays ---
+
+static void reset_context(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const uint32_t *const value = context;
+
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_writer_set_context(writer, rows->entities[row], *value), ESPL_OK);
+    }
+}
+
+START_TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done)
+{
+    const espl_component root = ESPL_ROOT;
+    const espl_query_def roots = {.all = &root, .all_count = 1};
+    uint32_t value = 7;
+    mixed m;
+
+    mixed_begin(&m, NULL);
+    const size_t before = test_stats(m.world).bytes_tree;
+    for (uint32_t i = 0; i < m.count; i += 4) {
+        ck_assert_int_eq(espl_set_context(m.world, m.made[i], 3), ESPL_OK);
+    }
+    const size_t sided = test_stats(m.world).bytes_tree;
+    ck_assert_uint_gt(sided, before);
+    const espl_parallel_def def = {.query = &roots, .function = reset_context, .context = &value};
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_stats(m.world).bytes_tree, sided);
+    value = 0;
+    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_stats(m.world).bytes_tree, before);
+    mixed_end(&m);
+}
+END_TEST
+
+static Suite *parallel_suite(void)
+{
+    Suite *const suite = suite_create("parallel writes");
+    TCase *const tcase = tcase_create("rules");
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, each_row_comes_once_in_the_order_of_the_query);
+    tcase_add_test(tcase, a_query_that_nothing_answers_calls_nothing);
+    tcase_add_test(tcase, a_few_large_hierarchies_of_one_chunk_are_a_job_each);
+    tcase_add_loop_test(tcase, all_rows_of_a_hierarchy_fall_to_one_job, 0, 2);
+    tcase_add_test(tcase, rows_of_a_hierarchy_come_in_the_order_of_the_query_or_parents_first);
+    tcase_add_test(tcase, roots_below_a_dead_root_fall_to_one_job_until_the_purge);
+    tcase_add_test(tcase, entities_without_placement_have_rows_with_their_hierarchy);
+    tcase_add_test(tcase, columns_are_those_of_the_rows_and_count_as_written_where_named);
+    tcase_add_test(tcase, a_job_records_into_the_lane_of_its_number);
+    tcase_add_test(tcase, times_are_taken_by_the_hook_where_a_report_is_asked_for);
+    tcase_add_test(tcase, another_world_may_be_written_inside_a_job);
+    tcase_add_test(tcase, side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(parallel_suite)
