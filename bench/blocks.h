@@ -37,6 +37,15 @@ static inline void *block_new(size_t count, size_t size)
     return block;
 }
 
+/// Return a block with a copy of count elements.
+static inline void *block_copy(const void *elements, size_t count, size_t size)
+{
+    void *const block = block_new(count, size);
+
+    memcpy(block, elements, count * size);
+    return block;
+}
+
 /// Return a block with room for one element more than count: the same one, or a longer one with the
 /// elements of the old, which is released. Capacities double from 64 on, so a block is full exactly
 /// at those counts.

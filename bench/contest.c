@@ -214,6 +214,25 @@ void contest_report_medians(struct contest *contest, size_t things, const char *
     }
 }
 
+void contest_report_share(struct contest *contest, const char *part, size_t nodes)
+{
+    char unit[CONTEST_UNIT_SIZE];
+
+    snprintf(unit, sizeof unit, "%s/whole", part);
+    for (size_t i = 0; i < contest->count; ++i) {
+        const struct contestant *const who = &contest->contestants[i];
+        const double whole = samples_median(&who->samples);
+
+        for (size_t p = 0; who->plays && p < who->part_count; ++p) {
+            const double median = samples_median(&who->parts[p].samples);
+
+            if (strcmp(who->parts[p].name, part) == 0 && median > 0) {
+                contest_report(contest, who, median / whole, unit, contest_checksum(who, nodes));
+            }
+        }
+    }
+}
+
 // Results of one load and shape measure the same figure where the unit is the same too.
 static bool is_same_case(const struct contest_result *a, const struct contest_result *b)
 {
@@ -225,12 +244,11 @@ static bool is_same_figure(const struct contest_result *a, const struct contest_
     return is_same_case(a, b) && strcmp(a->unit, b->unit) == 0;
 }
 
-// Of two numbers of workers the first one is set against the second, not the other way about too.
+// A scheme against itself is the affair of the lines on scaling.
 static bool is_to_compare(const struct contest_result *ours, const struct contest_result *other)
 {
-    const bool is_earlier = other->who->scheme == ours->who->scheme && other <= ours;
-
-    return !is_earlier && is_same_figure(ours, other) && other->figure > 0;
+    return other->who->scheme != ours->who->scheme && is_same_figure(ours, other) &&
+           other->figure > 0;
 }
 
 // One line for each figure of espalier's, with its ratio to every other contestant's.
@@ -249,6 +267,59 @@ static void print_ratios(const struct contest *contest, const struct contest_res
         }
         printf("  %s:%u/%s:%u %.3f", ours->who->scheme->name, ours->who->workers,
                other->who->scheme->name, other->who->workers, ours->figure / other->figure);
+        is_begun = true;
+    }
+    if (is_begun) {
+        printf("\n");
+    }
+}
+
+// Times scale with workers; bytes, and ratios of times, do not.
+static bool is_time(const struct contest_result *result)
+{
+    static const char *const prefixes[] = {"ns/", "us/", "ms "};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; ++i) {
+        if (strncmp(result->unit, prefixes[i], strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void csv_scaling(FILE *csv, const struct contest_result *result, double speed_up)
+{
+    const struct contestant *const who = result->who;
+    const double figures[] = {speed_up, speed_up / who->workers};
+    static const char *const names[] = {"speed-up", "efficiency"};
+
+    for (size_t i = 0; csv != NULL && i < sizeof figures / sizeof *figures; ++i) {
+        fprintf(csv, "%s,%u,%s,%s,%.6g,%s %s,%016" PRIx64 "\n", who->scheme->name, who->workers,
+                result->load, result->shape, figures[i], result->unit, names[i], result->checksum);
+    }
+}
+
+// One line for each time of a scheme with one worker, with what the scheme gains by more.
+static void print_scaling(const struct contest *contest, const struct contest_result *one)
+{
+    bool is_begun = false;
+
+    for (size_t i = 0; i < contest->result_count; ++i) {
+        const struct contest_result *const more = &contest->results[i];
+        const bool is_more = more->who->scheme == one->who->scheme && more->who->workers > 1;
+
+        if (!is_more || !is_same_figure(one, more) || more->figure <= 0) {
+            continue;
+        }
+
+        const double speed_up = one->figure / more->figure;
+        if (!is_begun) {
+            printf("scale  %-9s %-20s %-20s  %s", one->load, one->shape, one->unit,
+                   one->who->scheme->name);
+        }
+        printf("  %u workers: speed-up %.2f, efficiency %.2f", more->who->workers, speed_up,
+               speed_up / more->who->workers);
+        csv_scaling(contest->csv, more, speed_up);
         is_begun = true;
     }
     if (is_begun) {
@@ -282,6 +353,11 @@ bool contest_close(struct contest *contest)
     for (size_t i = 0; i < contest->result_count; ++i) {
         if (contest->results[i].who->scheme == &scheme_espalier) {
             print_ratios(contest, &contest->results[i]);
+        }
+    }
+    for (size_t i = 0; i < contest->result_count; ++i) {
+        if (contest->results[i].who->workers == 1 && is_time(&contest->results[i])) {
+            print_scaling(contest, &contest->results[i]);
         }
     }
 

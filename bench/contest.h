@@ -56,7 +56,8 @@ struct contest {
 
 /// Print the heading of the lines; begin the CSV, if there is one.
 void contest_open(struct contest *contest);
-/// Print the ratios to the other schemes and whether the checksums agree.
+/// Print the ratios to the other schemes, what schemes gain by more workers, here and in the CSV,
+/// and whether the checksums agree.
 /// @return whether they do.
 bool contest_close(struct contest *contest);
 
@@ -104,5 +105,7 @@ void contest_report_parts(struct contest *contest, const struct contestant *who,
                           const char *unit, uint64_t checksum);
 /// Report everyone's median, and those of parts, divided by a number of things done in each frame.
 void contest_report_medians(struct contest *contest, size_t things, const char *unit, size_t nodes);
+/// Report the share of a part in the whole, of everyone who tells it: the quotient of the medians.
+void contest_report_share(struct contest *contest, const char *part, size_t nodes);
 
 #endif

@@ -9,15 +9,13 @@
 #include <string.h>
 
 static const struct load *const loads[] = {
-    &load_full,   &load_every, &load_sparse,  &load_midframe, &load_spawn,  &load_reparent,
-    &load_battle, &load_giant, &load_readers, &load_build,    &load_memory,
+    &load_full,     &load_every, &load_sparse,  &load_animate,  &load_roots,
+    &load_midframe, &load_bevy,  &load_spawn,   &load_reparent, &load_battle,
+    &load_giant,    &load_wide,  &load_readers, &load_build,    &load_memory,
 };
 
 static const struct scheme *const schemes[] = {
-    &scheme_flat,
-    &scheme_linked,
-    &scheme_espalier,
-    &scheme_onebyone,
+    &scheme_flat, &scheme_linked, &scheme_espalier, &scheme_onebyone, &scheme_batch,
 };
 
 enum { load_count = CASE_COUNT(loads), scheme_count = CASE_COUNT(schemes) };
@@ -188,6 +186,9 @@ int main(int argc, char **argv)
         return 0;
     }
 
+    if (options.is_eager) {
+        scheme_wake_espalier();
+    }
     struct contestant contestants[scheme_count * WORKER_LIST_LIMIT];
     struct contest contest = {.contestants = contestants, .csv = csv_open(options.csv)};
     const bool agree = run_all(&contest, &options);

@@ -12,14 +12,15 @@
 /// Parent of a root.
 #define NO_NODE UINT32_MAX
 
-/// "R x P fan F": R trees of P nodes each, filled breadth-first, F children to a node.
+/// "R x P fan F": R trees of P nodes each, filled breadth-first, F children to a node; a fan of 0:
+/// trees of another form, which is the load's affair.
 struct forest_shape {
     uint32_t trees;
     uint32_t tree_size;
     uint32_t fan;
 };
 
-/// Nodes numbered tree by tree, breadth-first in each, so that a parent's number is the smaller.
+/// Nodes numbered tree by tree, the root first in each, so that a parent's number is the smaller.
 struct forest {
     struct forest_shape shape;
     size_t count;        ///< Nodes.
@@ -27,8 +28,12 @@ struct forest {
     struct pose *locals; ///< [count] relative to the parent, or to the world for a root.
 };
 
-/// Make a forest with locals drawn from one fixed seed.
+/// Make a forest of regular trees, with locals drawn from one fixed seed.
 struct forest forest_create(struct forest_shape shape);
+/// Make a forest of copies of one tree, with locals drawn from the same seed.
+/// @param parents  [tree_size] a smaller number than the node's own, NO_NODE for the root alone,
+///                 which comes first.
+struct forest forest_create_copies(const uint32_t *parents, uint32_t tree_size, uint32_t copies);
 void forest_destroy(struct forest *forest);
 
 /// Number of a tree's root.

@@ -18,9 +18,10 @@ void options_help(void)
         "  --load L,...     loads to run, by name (all)\n"
         "  --scheme S,...   schemes to run, by name (all)\n"
         "  --shape TEXT     only shapes whose name contains TEXT\n"
-        "  --workers N,...  threads of the schemes that can use them (1; in spawn, reparent and\n"
-        "                   battle 1 and 2)\n"
+        "  --workers N,...  threads of the schemes that can use them (1; in loads that make work\n"
+        "                   for threads 1 and 2)\n"
         "  --short          only the short course\n"
+        "  --eager          workers of the library stay awake between calls\n"
         "  --csv FILE       write the results to FILE too\n"
         "  --list           print the loads with their shapes, and the schemes\n"
         "  --help           print this\n"
@@ -89,6 +90,9 @@ static bool read_option(struct options *out, int letter)
     case 'q':
         out->is_short = true;
         return true;
+    case 'e':
+        out->is_eager = true;
+        return true;
     case 'i':
         out->wants_list = true;
         return true;
@@ -103,15 +107,11 @@ static bool read_option(struct options *out, int letter)
 bool options_read(struct options *out, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"load", required_argument, NULL, 'l'},
-        {"scheme", required_argument, NULL, 's'},
-        {"shape", required_argument, NULL, 'p'},
-        {"workers", required_argument, NULL, 'w'},
-        {"csv", required_argument, NULL, 'c'},
-        {"short", no_argument, NULL, 'q'},
-        {"list", no_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"load", required_argument, NULL, 'l'},  {"scheme", required_argument, NULL, 's'},
+        {"shape", required_argument, NULL, 'p'}, {"workers", required_argument, NULL, 'w'},
+        {"csv", required_argument, NULL, 'c'},   {"short", no_argument, NULL, 'q'},
+        {"eager", no_argument, NULL, 'e'},       {"list", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
     };
     int letter;
 

@@ -18,6 +18,7 @@ struct options {
 
     size_t worker_count; ///< 0: nobody has named any.
     bool is_short;
+    bool is_eager; ///< Workers of the library stay awake between calls.
     bool wants_list;
     bool wants_help;
 };

@@ -4,6 +4,7 @@
 // frames ago is gone. The checksum covers the ships and all that is alive. After the battle in
 // space by which an engine's transform hierarchy was shown to its readers.
 #include "bench/loads/load.h"
+#include "bench/loads/ship.h"
 
 #include "bench/blocks.h"
 #include "bench/checksum.h"
@@ -11,18 +12,7 @@
 
 #include <string.h>
 
-enum {
-    battle_seed = 109,
-    arms_seed = 110,
-    frames_of_life = 20,
-    guns_of_ship = 4,
-    first_gun = 7, ///< The guns are the last nodes of a ship.
-    ship_size = first_gun + guns_of_ship,
-};
-
-/// A ship: two wings and a tower, an engine on each wing, a turret on the tower; a gun on each wing
-/// and two on the turret.
-static const uint32_t ship_parents[ship_size] = {NO_NODE, 0, 0, 0, 1, 2, 3, 1, 2, 6, 6};
+enum { battle_seed = 109, arms_seed = 110, frames_of_life = 20 };
 
 /// What flies by itself.
 struct flight {
@@ -219,19 +209,6 @@ static bool is_for(const struct scheme *scheme, const struct load_case *at)
     return scheme->battle != NULL;
 }
 
-// A forest of the right size, with the ships' links.
-static struct forest ships_create(struct forest_shape shape)
-{
-    const struct forest forest = forest_create(shape);
-
-    for (uint32_t node = 0; node < forest.count; ++node) {
-        const uint32_t rank = node % ship_size;
-
-        forest.parents[node] = rank == 0 ? NO_NODE : node - rank + ship_parents[rank];
-    }
-    return forest;
-}
-
 static struct battle_state state_create(const struct contest *contest, const struct forest *forest,
                                         uint32_t count)
 {
@@ -269,7 +246,7 @@ static void state_destroy(struct battle_state *state)
 // The short course has too few frames for a p99.9.
 static void run(struct contest *contest, const struct load_case *at)
 {
-    struct forest forest = ships_create(at->shape);
+    struct forest forest = forest_create_copies(ship_parents, ship_size, at->shape.trees);
     struct battle_state state = state_create(contest, &forest, at->amount);
     const struct contest_plan plan = {
         .lead_in = frames_of_life + 5, .turns = at->is_short ? 5 : 52, .warm = 1, .timed = 20};
@@ -288,8 +265,8 @@ static void run(struct contest *contest, const struct load_case *at)
 }
 
 static const struct load_case cases[] = {
-    {"25000x11-short", {25000, ship_size, 3}, 5000, true},
-    {"25000x11-long", {25000, ship_size, 3}, 5000, false},
+    {"25000x11-short", {25000, ship_size, 0}, 5000, true},
+    {"25000x11-long", {25000, ship_size, 0}, 5000, false},
 };
 
 const struct load load_battle = {

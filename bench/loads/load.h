@@ -9,7 +9,8 @@
 struct load_case {
     const char *name; ///< As --shape and the result lines have it.
     struct forest_shape shape;
-    uint32_t amount; ///< Writes, pairs, prefabs, moves or reads of a frame, as the load says.
+    uint32_t amount; ///< Writes, pairs, prefabs, moves or reads of a frame, or a node, as the load
+                     ///< says.
     bool is_short;   ///< Part of the short course.
 };
 
@@ -25,7 +26,9 @@ struct load {
     bool is_threaded; ///< Makes work for threads: where nobody names workers, for one and two.
 };
 
+extern const struct load load_animate;
 extern const struct load load_battle;
+extern const struct load load_bevy;
 extern const struct load load_build;
 extern const struct load load_every;
 extern const struct load load_full;
@@ -34,8 +37,10 @@ extern const struct load load_memory;
 extern const struct load load_midframe;
 extern const struct load load_readers;
 extern const struct load load_reparent;
+extern const struct load load_roots;
 extern const struct load load_sparse;
 extern const struct load load_spawn;
+extern const struct load load_wide;
 
 #define CASE_COUNT(cases) (sizeof(cases) / sizeof((cases)[0]))
 

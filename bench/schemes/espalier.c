@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Scheme `espalier`: the library through its public headers, as a user would write it. One worker
 // writes transforms at once; several record them and play. Structure goes through commands: see
-// espalier_frames.c, and for its variant `onebyone`, which does without.
+// espalier_frames.c, and for its variant `onebyone`, which does without. Nodes that move by
+// themselves are written through writers: see espalier_motions.c, and for its variant `batch`.
 #include "bench/schemes/espalier.h"
 
 /// A recording over all lanes.
@@ -69,6 +70,13 @@ static unsigned worker_limit(void)
     return espl_executor_has_threads() ? ESPL_LANE_LIMIT : 1;
 }
 
+static espl_status (*create_threads)(espl_executor *, uint32_t) = espl_executor_create_threads;
+
+void scheme_wake_espalier(void)
+{
+    create_threads = espl_executor_create_eager_threads;
+}
+
 static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned workers)
 {
     struct scheme_world *const world = block_new(1, sizeof *world);
@@ -82,8 +90,7 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
         .tree_size = tree_size,
     };
     if (workers > 1) {
-        must(espl_executor_create_threads(&world->executor, workers),
-             "espl_executor_create_threads");
+        must(create_threads(&world->executor, workers), "espl_executor_create_threads");
     }
     def.executor = world->executor;
     must(espl_world_create(&world->world, &def), "espl_world_create");
@@ -100,6 +107,7 @@ static void destroy(struct scheme_world *world)
     free(world->pending);
     free(world->batch_entities);
     free(world->batch_values);
+    free(world->batch_vectors);
     free(world);
 }
 
@@ -264,6 +272,13 @@ static void write_one(struct scheme_world *world, scheme_handle node, const stru
     must(espl_set_local(world->world, entity_from(node), &transform), "espl_set_local");
 }
 
+static void write_each(struct scheme_world *world, const struct scheme_write *writes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        write_one(world, writes[i].node, &writes[i].local);
+    }
+}
+
 static void record_writes(espl_recorder *recorder, const struct scheme_world *world,
                           const void *frame, size_t begin, size_t end)
 {
@@ -289,22 +304,42 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
         return;
     }
 
-    for (size_t i = 0; i < count; ++i) {
-        write_one(world, writes[i].node, &writes[i].local);
+    write_each(world, writes, count);
+}
+
+static void *block_moved(void *block, size_t count, size_t capacity, size_t size)
+{
+    void *const longer = block_new(capacity, size);
+
+    if (count > 0) {
+        memcpy(longer, block, count * size);
     }
+    free(block);
+    return longer;
+}
+
+void espalier_batch_reserve(struct scheme_world *world, size_t count)
+{
+    const size_t kept = world->batch_count;
+    const size_t capacity = count > 2 * kept ? count : 2 * count;
+
+    if (world->batch_capacity >= count) {
+        return;
+    }
+    world->batch_entities =
+        block_moved(world->batch_entities, kept, capacity, sizeof *world->batch_entities);
+    world->batch_values =
+        block_moved(world->batch_values, kept, capacity, sizeof *world->batch_values);
+    world->batch_vectors =
+        block_moved(world->batch_vectors, kept, capacity, sizeof *world->batch_vectors);
+    world->batch_capacity = capacity;
 }
 
 // A user has entities and transforms in arrays of their own; filling them is part of a frame here.
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count)
 {
-    if (world->batch_capacity < count) {
-        free(world->batch_entities);
-        free(world->batch_values);
-        world->batch_entities = block_new(count, sizeof *world->batch_entities);
-        world->batch_values = block_new(count, sizeof *world->batch_values);
-        world->batch_capacity = count;
-    }
+    espalier_batch_reserve(world, count);
     for (size_t i = 0; i < count; ++i) {
         world->batch_entities[i] = entity_from(writes[i].node);
         world->batch_values[i] = transform_from(&writes[i].local);
@@ -312,6 +347,18 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
     must(espl_write_transforms(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
                                world->batch_values, count, NULL),
          "espl_write_transforms");
+}
+
+static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
+                            const float (*positions)[3], size_t count)
+{
+    espalier_batch_reserve(world, count);
+    for (size_t i = 0; i < count; ++i) {
+        world->batch_entities[i] = entity_from(nodes[i]);
+    }
+    must(espl_write_vectors(world->world, ESPL_WRITE_LOCAL_POSITION, world->batch_entities,
+                            positions, count, NULL),
+         "espl_write_vectors");
 }
 
 static void probe(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
@@ -376,7 +423,9 @@ const struct scheme scheme_espalier = {
     .world_of = world_of,
     .bytes = count_bytes,
     .write = write_locals,
+    .write_each = write_each,
     .write_batch = espalier_write_batch,
+    .write_positions = write_positions,
     .probe = probe,
     .make_prefab = espalier_make_prefab,
     .spawn = espalier_spawn,
@@ -385,15 +434,19 @@ const struct scheme scheme_espalier = {
     .reparent = espalier_reparent,
     .regraft = espalier_regraft,
     .regraft_played = espalier_regraft_played,
+    .set_swings = espalier_set_swings,
+    .animate = espalier_animate,
+    .set_velocities = espalier_set_velocities,
+    .move_roots = espalier_move_roots,
     .split = espalier_split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
 };
 
-// One thread: an immediate call of structure is done by the thread that calls.
+// One thread: an immediate call is done by the thread that calls.
 const struct scheme scheme_onebyone = {
     .name = "onebyone",
-    .summary = "the library, structure through one immediate call after the other",
+    .summary = "the library through one immediate call after the other",
     .is_variant = true,
     .create = create,
     .destroy = destroy,
@@ -404,5 +457,25 @@ const struct scheme scheme_onebyone = {
     .spawn_worlds = espalier_spawn_worlds,
     .battle = espalier_battle_one_by_one,
     .regraft = espalier_regraft,
+    .set_swings = espalier_set_swings,
+    .animate = espalier_animate_one_by_one,
+    .set_velocities = espalier_set_velocities,
+    .move_roots = espalier_move_roots_one_by_one,
     .split = espalier_split,
+};
+
+// Where several threads are to write without writers: their writes are gathered, and written as one.
+const struct scheme scheme_batch = {
+    .name = "batch",
+    .summary = "the library, writes of a frame gathered into one batch",
+    .is_variant = true,
+    .worker_limit = worker_limit,
+    .create = create,
+    .destroy = destroy,
+    .handle_of = handle_of,
+    .copy_worlds = copy_worlds,
+    .set_swings = espalier_set_swings,
+    .animate = espalier_animate_batch,
+    .set_velocities = espalier_set_velocities,
+    .move_roots = espalier_move_roots_batch,
 };

@@ -10,13 +10,15 @@
 
 #include <espalier/espalier.h>
 
-/// Where the time of a frame of structure went, nanoseconds.
+/// Where the time of a frame of structure, or of a parallel write, went, nanoseconds.
 struct frame_times {
     double structure; ///< All that concerns structure, in a frame that does other things too.
     double record;
     double stages[ESPL_STAGE_COUNT];
     double rest; ///< Of playback, beside its stages.
     double resolve;
+    double deal; ///< Of a parallel write: dealing the rows out.
+    double jobs; ///< And the jobs.
 };
 
 struct scheme_world {
@@ -33,8 +35,12 @@ struct scheme_world {
     size_t pending_capacity;
     espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
     espl_transform *batch_values; ///< [batch_capacity]
+    float (*batch_vectors)[3];    ///< [batch_capacity]
+    size_t batch_count;           ///< Gathered so far.
     size_t batch_capacity;
-    struct frame_times times; ///< Of the last frame of structure.
+    espl_component swing;     ///< struct swing, in the load `animate`.
+    espl_component velocity;  ///< struct velocity, in the load `roots`.
+    struct frame_times times; ///< Of the last frame.
 };
 
 /// Does items [begin, end) of a frame, recording in one lane.
@@ -103,6 +109,9 @@ void espalier_plant(const struct scheme_world *world, const struct forest *fores
 /// Replace pending handles by the entities they became.
 void espalier_resolve(const espl_commands *commands, espl_entity *entities, size_t count);
 
+/// Have room for a batch of so many writes; those gathered stay.
+void espalier_batch_reserve(struct scheme_world *world, size_t count);
+
 // Calls of struct scheme.
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count);
@@ -117,6 +126,16 @@ void espalier_reparent(struct scheme_world *world, const struct scheme_move *mov
 void espalier_regraft(struct scheme_world *world, const struct scheme_move *moves, size_t count);
 void espalier_regraft_played(struct scheme_world *world, const struct scheme_move *moves,
                              size_t count);
+void espalier_set_swings(struct scheme_world *world, const struct scheme_swing *swings,
+                         size_t count);
+void espalier_animate(struct scheme_world *world, float phase);
+void espalier_animate_one_by_one(struct scheme_world *world, float phase);
+void espalier_animate_batch(struct scheme_world *world, float phase);
+void espalier_set_velocities(struct scheme_world *world, const struct scheme_velocity *velocities,
+                             size_t count);
+void espalier_move_roots(struct scheme_world *world);
+void espalier_move_roots_one_by_one(struct scheme_world *world);
+void espalier_move_roots_batch(struct scheme_world *world);
 size_t espalier_split(const struct scheme_world *world, struct scheme_part *out);
 
 #endif

@@ -13,6 +13,11 @@ struct scheme_world {
     uint32_t *parents;   ///< [count] less than the node's own index, NO_NODE for a root.
     struct pose *locals; ///< [count]
     struct pose *worlds; ///< [count]
+
+    struct scheme_swing *swings; ///< [swing_count]
+    size_t swing_count;
+    struct scheme_velocity *velocities; ///< [velocity_count]
+    size_t velocity_count;
 };
 
 static void sweep(const struct scheme_world *world)
@@ -51,6 +56,8 @@ static void destroy(struct scheme_world *world)
     free(world->parents);
     free(world->locals);
     free(world->worlds);
+    free(world->swings);
+    free(world->velocities);
     free(world);
 }
 
@@ -113,6 +120,15 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
     sweep(world);
 }
 
+static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
+                            const float (*positions)[3], size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        memcpy(world->locals[nodes[i]].position, positions[i], sizeof positions[i]);
+    }
+    sweep(world);
+}
+
 // What a deferred scheme must do for a world that is true in the middle of a frame.
 static void probe(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
                   struct pose *out)
@@ -122,6 +138,41 @@ static void probe(struct scheme_world *world, const struct scheme_probe *probes,
         sweep(world);
         out[i] = world->worlds[probes[i].read];
     }
+}
+
+static void set_swings(struct scheme_world *world, const struct scheme_swing *swings, size_t count)
+{
+    world->swings = block_copy(swings, count, sizeof *swings);
+    world->swing_count = count;
+}
+
+static void animate(struct scheme_world *world, float phase)
+{
+    for (size_t i = 0; i < world->swing_count; ++i) {
+        const uint32_t node = (uint32_t)world->swings[i].node;
+
+        world->locals[node] = swing_at(&world->swings[i].swing, phase);
+    }
+    sweep(world);
+}
+
+static void set_velocities(struct scheme_world *world, const struct scheme_velocity *velocities,
+                           size_t count)
+{
+    world->velocities = block_copy(velocities, count, sizeof *velocities);
+    world->velocity_count = count;
+}
+
+static void move_roots(struct scheme_world *world)
+{
+    for (size_t i = 0; i < world->velocity_count; ++i) {
+        const uint32_t node = (uint32_t)world->velocities[i].node;
+
+        for (int axis = 0; axis < 3; ++axis) {
+            world->locals[node].position[axis] += world->velocities[i].velocity.step[axis];
+        }
+    }
+    sweep(world);
 }
 
 static void sum_positions(struct scheme_world *world, double sum[3])
@@ -167,8 +218,14 @@ const struct scheme scheme_flat = {
     .copy_worlds = copy_worlds,
     .bytes = count_bytes,
     .write = write_locals,
+    .write_each = write_locals,
     .write_batch = write_locals,
+    .write_positions = write_positions,
     .probe = probe,
+    .set_swings = set_swings,
+    .animate = animate,
+    .set_velocities = set_velocities,
+    .move_roots = move_roots,
     .sum_positions = sum_positions,
     .read_positions = read_positions,
 };

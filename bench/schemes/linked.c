@@ -26,6 +26,11 @@ struct scheme_world {
     uint32_t *next_siblings;
     uint32_t *previous_siblings;
 
+    struct scheme_swing *swings; ///< [swing_count]
+    size_t swing_count;
+    struct scheme_velocity *velocities; ///< [velocity_count]
+    size_t velocity_count;
+
     struct pose prefab[PREFAB_SIZE];
     double structure; ///< Nanoseconds that structure took in the last frame of `battle`.
 };
@@ -77,6 +82,8 @@ static struct scheme_world *world_new(size_t count)
 static void destroy(struct scheme_world *world)
 {
     free(world->block);
+    free(world->swings);
+    free(world->velocities);
     free(world);
 }
 
@@ -282,6 +289,18 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
     }
 }
 
+// One write after the other: what hangs below several of them is visited as often.
+static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
+                            const float (*positions)[3], size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t node = (uint32_t)nodes[i];
+
+        memcpy(world->locals[node].position, positions[i], sizeof positions[i]);
+        propagate(world, node);
+    }
+}
+
 static void probe(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
                   struct pose *out)
 {
@@ -406,6 +425,41 @@ static void regraft(struct scheme_world *world, const struct scheme_move *moves,
     }
 }
 
+static void set_swings(struct scheme_world *world, const struct scheme_swing *swings, size_t count)
+{
+    world->swings = block_copy(swings, count, sizeof *swings);
+    world->swing_count = count;
+}
+
+static void animate(struct scheme_world *world, float phase)
+{
+    for (size_t i = 0; i < world->swing_count; ++i) {
+        const uint32_t node = (uint32_t)world->swings[i].node;
+
+        world->locals[node] = swing_at(&world->swings[i].swing, phase);
+        propagate(world, node);
+    }
+}
+
+static void set_velocities(struct scheme_world *world, const struct scheme_velocity *velocities,
+                           size_t count)
+{
+    world->velocities = block_copy(velocities, count, sizeof *velocities);
+    world->velocity_count = count;
+}
+
+static void move_roots(struct scheme_world *world)
+{
+    for (size_t i = 0; i < world->velocity_count; ++i) {
+        const uint32_t node = (uint32_t)world->velocities[i].node;
+
+        for (int axis = 0; axis < 3; ++axis) {
+            world->locals[node].position[axis] += world->velocities[i].velocity.step[axis];
+        }
+        propagate(world, node);
+    }
+}
+
 static void sum_positions(struct scheme_world *world, double sum[3])
 {
     double x = 0, y = 0, z = 0;
@@ -453,6 +507,8 @@ const struct scheme scheme_linked = {
     .world_of = world_of,
     .bytes = count_bytes,
     .write = write_locals,
+    .write_each = write_locals,
+    .write_positions = write_positions,
     .probe = probe,
     .make_prefab = make_prefab,
     .spawn = spawn,
@@ -460,6 +516,10 @@ const struct scheme scheme_linked = {
     .battle = battle,
     .reparent = reparent,
     .regraft = regraft,
+    .set_swings = set_swings,
+    .animate = animate,
+    .set_velocities = set_velocities,
+    .move_roots = move_roots,
     .split = split,
     .sum_positions = sum_positions,
     .read_positions = read_positions,

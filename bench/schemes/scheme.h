@@ -5,6 +5,7 @@
 #define ESPALIER_BENCH_SCHEME_H
 
 #include "bench/forest.h"
+#include "bench/schemes/motion.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,6 +80,18 @@ struct scheme_battle_frame {
     scheme_handle *bullets_made; ///< [shot_count] out
 };
 
+/// A node that swings in every frame of the load `animate`.
+struct scheme_swing {
+    scheme_handle node;
+    struct swing swing;
+};
+
+/// A root that goes on in every frame of the load `roots`.
+struct scheme_velocity {
+    scheme_handle node;
+    struct velocity velocity;
+};
+
 /// Most parts of a frame that a scheme tells apart.
 #define SCHEME_PART_LIMIT 16
 
@@ -119,9 +132,15 @@ struct scheme {
 
     /// Give nodes new locals, in order; then all worlds are current.
     void (*write)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
+    /// The same by one immediate call after the other, whatever the number of workers.
+    void (*write_each)(struct scheme_world *world, const struct scheme_write *writes, size_t count);
     /// The same as one batch, each node at most once, in order of their numbers.
     void (*write_batch)(struct scheme_world *world, const struct scheme_write *writes,
                         size_t count);
+    /// Give nodes new local positions, each node at most once, in order of their numbers, as a batch
+    /// where the scheme has batches; then all worlds are current. [count] each.
+    void (*write_positions)(struct scheme_world *world, const scheme_handle *nodes,
+                            const float (*positions)[3], size_t count);
     /// Write and read, probe by probe. [count] out.
     void (*probe)(struct scheme_world *world, const struct scheme_probe *probes, size_t count,
                   struct pose *out);
@@ -145,8 +164,18 @@ struct scheme {
     void (*regraft_played)(struct scheme_world *world, const struct scheme_move *moves,
                            size_t count);
 
-    /// Tell the parts of the last frame of structure, the same in every frame of a case; a part
-    /// called "structure" holds all that concerns structure in a frame that does other things too.
+    /// Give members swings, once, before the first frame of `animate`, each member at most one.
+    void (*set_swings)(struct scheme_world *world, const struct scheme_swing *swings, size_t count);
+    /// Give whoever swings the local of a phase; then all worlds are current.
+    void (*animate)(struct scheme_world *world, float phase);
+    /// Give roots velocities, once, before the first frame of `roots`, each root at most one.
+    void (*set_velocities)(struct scheme_world *world, const struct scheme_velocity *velocities,
+                           size_t count);
+    /// Add to the position of every root its velocity; then all worlds are current.
+    void (*move_roots)(struct scheme_world *world);
+
+    /// Tell the parts of the last frame, the same in every frame of a case; a part called
+    /// "structure" holds all that concerns structure in a frame that does other things too.
     /// [SCHEME_PART_LIMIT] out. @return how many; NULL: it tells none.
     size_t (*split)(const struct scheme_world *world, struct scheme_part *out);
 
@@ -157,9 +186,13 @@ struct scheme {
                            double sum[3]);
 };
 
+extern const struct scheme scheme_batch;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;
 extern const struct scheme scheme_onebyone;
+
+/// From now on worlds of the library get threads that stay awake between calls.
+void scheme_wake_espalier(void);
 
 #endif

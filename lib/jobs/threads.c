@@ -40,31 +40,45 @@ static void run_watched(void *context, size_t index)
     __tsan_release(&run->closing);
 }
 
-static void parallel_for(void *context, espl_job function, void *argument, size_t count)
+static void run_on(pthreadpool_t pool, espl_job function, void *argument, size_t count,
+                   uint32_t flags)
 {
     watched_run run = {.function = function, .argument = argument};
 
     __tsan_release(&run.opening);
-    pthreadpool_parallelize_1d(context, run_watched, &run, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+    pthreadpool_parallelize_1d(pool, run_watched, &run, count, flags);
     __tsan_acquire(&run.closing);
 }
 
 #else
 
-static void parallel_for(void *context, espl_job function, void *argument, size_t count)
+static void run_on(pthreadpool_t pool, espl_job function, void *argument, size_t count,
+                   uint32_t flags)
 {
-    // Yield: between two runs an engine has other work for the cores.
-    pthreadpool_parallelize_1d(context, function, argument, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+    pthreadpool_parallelize_1d(pool, function, argument, count, flags);
 }
 
 #endif
+
+// Between two runs an engine has other work for the cores.
+static void parallel_for(void *context, espl_job function, void *argument, size_t count)
+{
+    run_on(context, function, argument, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+}
+
+// It has none: workers look for the next run for a while before they sleep.
+static void parallel_for_eager(void *context, espl_job function, void *argument, size_t count)
+{
+    run_on(context, function, argument, count, 0);
+}
 
 bool espl_executor_has_threads(void)
 {
     return true;
 }
 
-espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
+static espl_status create(espl_executor *out, uint32_t workers,
+                          void (*run)(void *, espl_job, void *, size_t))
 {
     // pthreadpool does not check that its threads start, so absurd counts are refused here.
     if (out == NULL || workers > ESPL_WORKER_LIMIT) {
@@ -75,13 +89,24 @@ espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
         return ESPL_ERR_NO_MEMORY;
     }
 
-    *out = (espl_executor){pool, (uint32_t)pthreadpool_get_threads_count(pool), parallel_for};
+    *out = (espl_executor){pool, (uint32_t)pthreadpool_get_threads_count(pool), run};
     return ESPL_OK;
+}
+
+espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
+{
+    return create(out, workers, parallel_for);
+}
+
+espl_status espl_executor_create_eager_threads(espl_executor *out, uint32_t workers)
+{
+    return create(out, workers, parallel_for_eager);
 }
 
 void espl_executor_destroy_threads(espl_executor *executor)
 {
-    if (executor == NULL || executor->parallel_for != parallel_for) {
+    if (executor == NULL ||
+        (executor->parallel_for != parallel_for && executor->parallel_for != parallel_for_eager)) {
         return;
     }
     pthreadpool_destroy(executor->context);
@@ -96,6 +121,13 @@ bool espl_executor_has_threads(void)
 }
 
 espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
+{
+    (void)out;
+    (void)workers;
+    return ESPL_ERR_ARGUMENT;
+}
+
+espl_status espl_executor_create_eager_threads(espl_executor *out, uint32_t workers)
 {
     (void)out;
     (void)workers;

@@ -30,19 +30,29 @@ static size_t count_other_than(unsigned char times)
     return others;
 }
 
-static espl_executor threads_of(uint32_t workers)
+typedef espl_status (*maker)(espl_executor *, uint32_t);
+
+// Each test of the pool is run for both kinds of threads.
+static const maker makers[] = {espl_executor_create_threads, espl_executor_create_eager_threads};
+
+enum { MAKERS = sizeof makers / sizeof *makers };
+
+static espl_executor threads_of(maker make, uint32_t workers)
 {
     espl_executor executor = {0};
 
-    ck_assert_int_eq(espl_executor_create_threads(&executor, workers), ESPL_OK);
+    ck_assert_int_eq(make(&executor, workers), ESPL_OK);
     ck_assert_ptr_nonnull(executor.parallel_for);
     return executor;
 }
 
 START_TEST(each_job_runs_once_on_any_number_of_threads)
 {
+    for (size_t i = 0; i < JOBS; ++i) {
+        atomic_store(&ran[i], 0);
+    }
     for (unsigned char workers = 1; workers <= 8; ++workers) {
-        espl_executor executor = threads_of(workers);
+        espl_executor executor = threads_of(makers[_i], workers);
 
         ck_assert_uint_eq(executor.worker_count, workers);
         executor.parallel_for(executor.context, mark, ran, JOBS);
@@ -66,8 +76,9 @@ static void meet(void *argument, size_t index)
 
 START_TEST(two_workers_run_two_jobs_at_once)
 {
-    espl_executor executor = threads_of(2);
+    espl_executor executor = threads_of(makers[_i], 2);
 
+    atomic_store(&arrived, 0);
     executor.parallel_for(executor.context, meet, NULL, 2);
     ck_assert_int_eq(atomic_load(&arrived), 2);
     espl_executor_destroy_threads(&executor);
@@ -76,7 +87,7 @@ END_TEST
 
 START_TEST(zero_workers_means_one_for_each_processor)
 {
-    espl_executor executor = threads_of(0);
+    espl_executor executor = threads_of(makers[_i], 0);
 
     ck_assert_uint_ge(executor.worker_count, 1);
     espl_executor_destroy_threads(&executor);
@@ -86,7 +97,7 @@ END_TEST
 START_TEST(destroyed_executor_is_serial)
 {
     const espl_executor serial = espl_executor_serial();
-    espl_executor executor = threads_of(2);
+    espl_executor executor = threads_of(makers[_i], 2);
 
     for (int i = 0; i < 2; ++i) {
         espl_executor_destroy_threads(&executor);
@@ -122,12 +133,11 @@ START_TEST(bad_arguments_change_nothing)
 {
     espl_executor executor = {&executor, 5, run_in_order};
 
-    ck_assert_int_eq(espl_executor_create_threads(NULL, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_executor_create_threads(&executor, ESPL_WORKER_LIMIT + 1),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_executor_create_threads(&executor, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(makers[_i](NULL, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(makers[_i](&executor, ESPL_WORKER_LIMIT + 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(makers[_i](&executor, UINT32_MAX), ESPL_ERR_ARGUMENT);
     if (!espl_executor_has_threads()) {
-        ck_assert_int_eq(espl_executor_create_threads(&executor, 2), ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(makers[_i](&executor, 2), ESPL_ERR_ARGUMENT);
     }
     ck_assert_ptr_eq(executor.context, &executor);
     ck_assert_uint_eq(executor.worker_count, 5);
@@ -142,13 +152,13 @@ static Suite *threads_suite(void)
     TCase *const any = tcase_create("any build");
 
     if (espl_executor_has_threads()) {
-        tcase_add_test(pool, each_job_runs_once_on_any_number_of_threads);
-        tcase_add_test(pool, two_workers_run_two_jobs_at_once);
-        tcase_add_test(pool, zero_workers_means_one_for_each_processor);
-        tcase_add_test(pool, destroyed_executor_is_serial);
+        tcase_add_loop_test(pool, each_job_runs_once_on_any_number_of_threads, 0, MAKERS);
+        tcase_add_loop_test(pool, two_workers_run_two_jobs_at_once, 0, MAKERS);
+        tcase_add_loop_test(pool, zero_workers_means_one_for_each_processor, 0, MAKERS);
+        tcase_add_loop_test(pool, destroyed_executor_is_serial, 0, MAKERS);
     }
     tcase_add_test(any, other_executors_are_left_alone);
-    tcase_add_test(any, bad_arguments_change_nothing);
+    tcase_add_loop_test(any, bad_arguments_change_nothing, 0, MAKERS);
     suite_add_tcase(suite, pool);
     suite_add_tcase(suite, any);
     return suite;

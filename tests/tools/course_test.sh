@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The course: small cases agree among schemes and workers, and the account adds up. No time is
+# looked at.
+# shellcheck source=tests/tap.sh
+. "${srcdir:-.}/tests/tap.sh"
+course=${COURSE:-bench/course}
+scratch=$(mktemp -d) || exit 99
+trap 'rm -rf "$scratch"' EXIT
+
+test -x "$course" || skip_all "the course is not built"
+has_shrunken_limits && skip_all "a world of this build holds too few entities for the course"
+
+# explain: what the program said in the run that failed.
+explain()
+{
+    sed 's/^/# /' "$scratch"/out "$scratch"/err 2>/dev/null | head -20
+}
+
+# run ARGUMENT...: run the course; status and what it wrote hold what came of it.
+run()
+{
+    rm -f "$scratch/csv"
+    "$course" --csv "$scratch/csv" "$@" >"$scratch/out" 2>"$scratch/err"
+    status=$?
+}
+
+# agrees ROWS: the run went well, with so many rows of the schemes at least.
+agrees()
+{
+    test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^checksums agree: ' "$scratch/out" &&
+        test "$(grep -c '^[a-z]*,[0-9]*,' "$scratch/csv")" -ge "$1"
+}
+
+# scales: each speed-up is the quotient of the times, and each efficiency that by workers.
+scales()
+{
+    awk -F, '
+        function is_near(a, b) { return a - b < 1e-4 * b && b - a < 1e-4 * b }
+        $6 ~ / speed-up$/ { ++rows; key = $6; sub(/ speed-up$/, "", key); f = $1 $3 $4 key
+            if (!is_near(time[f 1] / time[f $2], $5)) exit 1
+            gain[f $2] = $5; next }
+        $6 ~ / efficiency$/ { key = $6; sub(/ efficiency$/, "", key); f = $1 $3 $4 key
+            if (!is_near(gain[f $2] / $2, $5)) exit 1
+            next }
+        { time[$1 $3 $4 $6 $2] = $5 }
+        END { if (rows == 0) exit 1 }' "$scratch/csv"
+}
+
+run --load bevy --shape chain --scheme flat,espalier
+agrees 2
+ok "a preset gives the same worlds by a sweep and by batches"
+
+run --load roots --shape 500x20
+agrees 5
+ok "all schemes that move roots agree"
+
+"$course" --list >"$scratch/out" 2>"$scratch/err"
+test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
+    grep -q '^  batch ' "$scratch/out"
+ok "loads, shapes and schemes are listed"
+
+run --load roots --shape 500x20 --workers 1,2,3 --scheme espalier,batch
+if grep -q ',2,roots,' "$scratch/csv"; then
+    agrees 12 && scales
+    ok "worlds do not depend on workers, and what these gain is told"
+else
+    skip "worlds do not depend on workers" "built without pthreadpool"
+fi
+
+run --load roots --shape nowhere
+test "$status" -eq 3 && grep -q 'nothing to do' "$scratch/err"
+ok "a course without work says so"
+
+run --load flight
+test "$status" -eq 2 && grep -q "no load 'flight'" "$scratch/err"
+ok "a load that does not exist is named"
+
+done_testing
