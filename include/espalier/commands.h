@@ -298,8 +298,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_commands *
                                               espl_report *report);
 
 /// Put commands in line for espl_sync(). Submitting twice, or after playing, is refused with
-/// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED. They may still be recorded into, and played by espl_play(),
-/// which takes them out of the line.
+/// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED; from inside a job of the world with ESPL_ERR_BUSY, while a
+/// callback may submit. They may still be recorded into, and played by espl_play(), which takes them
+/// out of the line.
 ESPL_API ESPL_NODISCARD espl_status espl_commands_submit(espl_commands *commands);
 
 /// Play every commands object that was submitted before this call, in order of submission: one, its

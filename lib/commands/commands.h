@@ -127,7 +127,8 @@ struct espl_recorder {
 /// Commands in line for espl_sync(): first come, first played.
 typedef struct espl__line {
     struct espl_commands *first, *last;
-    uint64_t turns; // handed out
+    uint64_t turns;        // handed out
+    const bool *is_closed; // true while jobs run in the world: nobody joins then
 } espl__line;
 
 struct espl_commands {

@@ -144,6 +144,9 @@ espl_status espl_commands_submit(espl_commands *commands)
 
     espl__line *const line = commands->line;
 
+    if (*line->is_closed) {
+        return ESPL_ERR_BUSY;
+    }
     if (line->first == NULL) {
         line->first = commands;
     } else {

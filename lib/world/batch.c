@@ -333,17 +333,36 @@ static void write_groups(void *context, size_t begin, size_t end)
     add_up(b, &tally);
 }
 
-// Large hierarchies come first, one after the other, each on all workers.
+static bool is_giant(const batch *b, const group *g)
+{
+    const espl__forest *const forest = &b->world->forest;
+
+    return espl__run_is_wide(forest, &forest->runs[g->run]);
+}
+
+static size_t count_giants(const batch *b)
+{
+    size_t giants = 0;
+
+    for (size_t i = 0; i < b->group_count; ++i) {
+        giants += is_giant(b, &b->groups[i]) ? 1 : 0;
+    }
+    return giants;
+}
+
+// A few large hierarchies come first, one after the other, each on all workers; where there are
+// enough of them to go round, each is one worker's. Neither shows in what is written or counted.
 static void write_giants(batch *b)
 {
     const espl__forest *const forest = &b->world->forest;
     espl__tally tally = {0};
 
-    if (espl__executor_is_serial(&b->world->executor)) {
+    if (espl__executor_is_serial(&b->world->executor) ||
+        count_giants(b) / 2 >= b->world->executor.worker_count) {
         return;
     }
     for (size_t i = 0; i < b->group_count; ++i) {
-        if (espl__run_is_wide(forest, &forest->runs[b->groups[i].run])) {
+        if (is_giant(b, &b->groups[i])) {
             write_group(b, &b->groups[i], &forest->crew.team, &tally);
         }
     }

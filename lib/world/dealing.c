@@ -10,8 +10,8 @@
 
 // Up to so many rows a row weighs what a write there may visit, which takes a few reads more.
 enum { FEW_ROWS = 2 * ESPL_PARALLEL_JOB_LIMIT };
-// Least weight of a job: handing one out costs a small part of this many writes.
-enum { JOB_GRAIN = 32 };
+// What finding a row and writing it costs, against a world recomputed.
+enum { ROW_COST = 4 };
 
 // --- Memory ---
 
@@ -181,29 +181,7 @@ uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint3
                                        : reach_of(forest, slot);
 }
 
-// --- Cutting ---
-
-espl__cutter espl__cutter_begin(uint64_t *weights, uint64_t whole, uint32_t job_limit)
-{
-    const uint64_t most = whole / JOB_GRAIN + 1;
-    const uint64_t jobs = most < job_limit ? most : job_limit;
-    const uint64_t part = whole / jobs + (whole % jobs != 0 ? 1 : 0);
-
-    return (espl__cutter){.part = part, .next = part, .weights = weights};
-}
-
-uint64_t espl__cutter_room(espl__cutter *c)
-{
-    if (c->sum >= c->next) {
-        c->job += 1;
-        c->next = (c->sum / c->part + 1) * c->part;
-    }
-    return c->next - c->sum;
-}
-
-// --- Rows that are hierarchies of their own ---
-
-static uint64_t weigh_chunk(espl__deal *d, const espl__dealt_chunk *at)
+uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uint32_t *weights)
 {
     const espl__store *const store = &d->world->store;
     const espl__forest *const forest = &d->world->forest;
@@ -218,11 +196,35 @@ static uint64_t weigh_chunk(espl__deal *d, const espl__dealt_chunk *at)
         const uint32_t slot = espl__row_slot(store, chunk, row);
         const uint32_t weight = espl__dealt_weight(forest, scale, slot, forest->run[slot]);
 
-        d->words[at->begin + row] = weight;
+        if (weights != NULL) {
+            weights[row] = weight;
+        }
         sum += weight;
     }
     return sum;
 }
+
+// --- Cutting ---
+
+espl__cutter espl__cutter_begin(espl__deal *d, uint64_t whole, uint32_t job_limit)
+{
+    const uint64_t most = (whole + ROW_COST * (uint64_t)d->row_count) / d->world->job_cost + 1;
+    const uint64_t jobs = most < job_limit ? most : job_limit;
+    const uint64_t part = whole / jobs + (whole % jobs != 0 ? 1 : 0);
+
+    return (espl__cutter){.part = part, .next = part, .weights = d->weights};
+}
+
+uint64_t espl__cutter_room(espl__cutter *c)
+{
+    if (c->sum >= c->next) {
+        c->job += 1;
+        c->next = (c->sum / c->part + 1) * c->part;
+    }
+    return c->next - c->sum;
+}
+
+// --- Rows that are hierarchies of their own ---
 
 // Rows from `first` on that the job at hand takes; it takes their weight too.
 static uint32_t take_rows(espl__cutter *c, const uint32_t *weights, uint32_t first, uint32_t rows)
@@ -267,9 +269,11 @@ static void cut_rows(espl__deal *d, uint32_t job_limit)
     size_t pieces = 0;
 
     for (size_t i = 0; i < d->chunk_count; ++i) {
-        whole += weigh_chunk(d, &d->chunks[i]);
+        const espl__dealt_chunk *const at = &d->chunks[i];
+
+        whole += espl__dealt_weigh(d, at, &d->words[at->begin]);
     }
-    espl__cutter c = espl__cutter_begin(d->weights, whole, job_limit);
+    espl__cutter c = espl__cutter_begin(d, whole, job_limit);
 
     for (uint32_t i = 0; i < d->chunk_count; ++i) {
         cut_chunk(d, i, &c, &pieces);

@@ -91,8 +91,8 @@ void espl__deal_out(espl__deal *deal, uint32_t job_limit);
 /// Take the memory for so many rows ahead of time. @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__deal_reserve(espl_world *world, size_t rows);
 
-/// Begin to cut. @param weights  [job_limit] zeros.
-espl__cutter espl__cutter_begin(uint64_t *weights, uint64_t whole, uint32_t job_limit);
+/// Begin to cut rows of that weight in all; the weights of jobs are zeros.
+espl__cutter espl__cutter_begin(espl__deal *d, uint64_t whole, uint32_t job_limit);
 /// Weight that the job at hand has room for; a new one begins where it is full.
 uint64_t espl__cutter_room(espl__cutter *cutter);
 /// Give the job at hand a weight.
@@ -112,6 +112,9 @@ espl__scale espl__dealt_scale(const espl__deal *deal, const espl__dealt_chunk *a
 /// Weight of a row with that slot and run.
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
                             uint32_t run);
+/// Weigh the rows of a chunk. @return the weight of all.
+/// @param weights  NULL, or [rows of the chunk] out, where the scale tells rows apart.
+uint64_t espl__dealt_weigh(const espl__deal *deal, const espl__dealt_chunk *at, uint32_t *weights);
 
 // --- grouping.c ---
 

@@ -71,25 +71,6 @@ static bool unite_chunks(espl__deal *d)
     return true;
 }
 
-static uint64_t weigh_rows(const espl__deal *d, const espl__dealt_chunk *at)
-{
-    const espl__store *const store = &d->world->store;
-    const espl__forest *const forest = &d->world->forest;
-    const espl__chunk *const chunk = &store->chunks[at->chunk];
-    const espl__scale scale = espl__dealt_scale(d, at);
-    uint64_t sum = 0;
-
-    if (scale == ESPL__SCALE_ONE) {
-        return chunk->count;
-    }
-    for (uint32_t row = 0; row < chunk->count; ++row) {
-        const uint32_t slot = espl__row_slot(store, chunk, row);
-
-        sum += espl__dealt_weight(forest, scale, slot, forest->run[slot]);
-    }
-    return sum;
-}
-
 static uint32_t add_weight(uint32_t a, uint64_t b)
 {
     return b < UINT32_MAX - a ? a + (uint32_t)b : UINT32_MAX;
@@ -102,7 +83,7 @@ static uint64_t weigh_sets(espl__deal *d)
 
     for (uint32_t i = 0; i < d->chunk_count; ++i) {
         const uint32_t top = top_of(d->words, i);
-        const uint64_t weight = weigh_rows(d, &d->chunks[i]);
+        const uint64_t weight = espl__dealt_weigh(d, &d->chunks[i], NULL);
 
         d->units[top].weight = add_weight(top == i ? 0 : d->units[top].weight, weight);
         d->group_count += top == i ? 1 : 0;
@@ -113,7 +94,7 @@ static uint64_t weigh_sets(espl__deal *d)
 
 static void cut_sets(espl__deal *d, uint32_t job_limit)
 {
-    espl__cutter c = espl__cutter_begin(d->weights, weigh_sets(d), job_limit);
+    espl__cutter c = espl__cutter_begin(d, weigh_sets(d), job_limit);
 
     for (uint32_t i = 0; i < d->chunk_count; ++i) {
         const uint32_t top = top_of(d->words, i);
@@ -193,7 +174,7 @@ static void cut_hierarchies(espl__deal *d, uint32_t job_limit)
     for (size_t i = 0; i < d->chunk_count; ++i) {
         whole += number_chunk(d, &d->chunks[i]);
     }
-    espl__cutter c = espl__cutter_begin(d->weights, whole, job_limit);
+    espl__cutter c = espl__cutter_begin(d, whole, job_limit);
 
     for (size_t i = 0; i < d->unit_count; ++i) {
         espl__unit *const unit = &d->units[i];

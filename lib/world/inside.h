@@ -15,6 +15,11 @@ typedef struct espl__scratch {
     size_t size; // bytes
 } espl__scratch;
 
+/// Worlds recomputed, for which it is worth while to hand a job out: a few microseconds. Of 500 roots
+/// with 20 nodes each, two wakeful workers took 1.6 times less than one with jobs a sixteenth as
+/// large, 1.8 with these.
+enum { ESPL__JOB_COST = 512 };
+
 struct espl_world {
     espl__heap heap;  // owns this struct too
     espl_hooks hooks; // pass what they are told on to the given ones, one thread at a time
@@ -28,7 +33,8 @@ struct espl_world {
     _Atomic uint32_t commands_alive;
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
-    espl__scratch write_scratch, side_scratch;       // of batched writes
+    espl__scratch write_scratch, side_scratch; // of batched writes
+    uint32_t job_cost; // of a job of parallel writes at least: ESPL__JOB_COST, but for tests
     espl__scratch deal_scratch, mark_scratch;        // of parallel writes
     uint32_t marks_used;                             // numbers that marks may bear
     _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL

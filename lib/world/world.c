@@ -40,6 +40,8 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
     espl__hooks_guard(world, &d->hooks);
     world->executor = d->executor;
+    world->line.is_closed = &world->is_playing;
+    world->job_cost = ESPL__JOB_COST;
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);

@@ -7,8 +7,10 @@
 
 #include <stdatomic.h>
 
+// Jobs that run side by side have neighbouring writers, and write to them all the time: none shares
+// a cache line with the next.
 struct espl_writer {
-    espl_world *world;
+    _Alignas(64) espl_world *world;
     espl__crew crew;
     const espl_writer *outer; // what the thread had at hand before, of another world
     const char *site;         // where the last call of it stands

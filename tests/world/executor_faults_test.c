@@ -253,6 +253,21 @@ static espl_status sync_all_kinds(stage *s)
     return espl_sync(s->test.world, NULL);
 }
 
+static void translate_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    for (size_t i = 0; i < rows->count; ++i) {
+        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[i], context), ESPL_OK);
+    }
+}
+
+static espl_status write_parallel(stage *s)
+{
+    float by[3] = {1, 2, 3};
+    const espl_parallel_def def = {.function = translate_rows, .context = by};
+
+    return espl_write_parallel(s->test.world, &def, NULL);
+}
+
 typedef struct line {
     const char *name;
     world_call call;
@@ -264,6 +279,7 @@ static const line lines[] = {
     {"espl_play of writes", play_writes, true},
     {"espl_play of all kinds", play_all_kinds, true},
     {"espl_sync of all kinds", sync_all_kinds, true},
+    {"espl_write_parallel of all", write_parallel, false},
 };
 
 enum { LINES = sizeof lines / sizeof *lines };

@@ -7,6 +7,8 @@
 #include <config.h>
 #endif
 
+#include "lib/world/inside.h"
+
 #include "tests/forms.h"
 #include "tests/planting.h"
 #include "tests/support.h"
@@ -16,6 +18,12 @@
 #ifndef ESPL_CHECKS
 #define ESPL_CHECKS 1
 #endif
+
+/// Let a small world have several jobs.
+static inline void cut_small(espl_world *world)
+{
+    world->job_cost = 32;
+}
 
 /// Carry one write out through a writer.
 static inline espl_status writer_write(espl_writer *writer, const espl_write *w, const char *site)

@@ -91,6 +91,7 @@ static void land_begin(land *at, const layout *l, uint64_t seed, const espl_exec
 
     memset(at, 0, sizeof *at);
     test_world_begin(&at->test, 9, executor);
+    cut_small(at->test.world);
     at->world = at->test.world;
     for (size_t k = 0; k < KINDS; ++k) {
         ck_assert_int_eq(espl_component_register(at->world, &(espl_component_def){.name = names[k]},

@@ -41,6 +41,7 @@ static void grounds_begin(grounds *g)
 
     *g = (grounds){.count = test_fitting(600, 8) / 4 * 4};
     test_world_begin(&g->test, 3, NULL);
+    cut_small(g->test.world);
     g->world = g->test.world;
     ck_assert_int_eq(espl_component_register(g->world, &number, &g->number), ESPL_OK);
     for (uint32_t i = 0; i < g->count; ++i) {

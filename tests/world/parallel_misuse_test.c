@@ -105,6 +105,7 @@ static void deeds_begin(deeds *d, const espl_executor *executor)
         .tag = 5,
     };
     ck_assert_int_eq(espl_world_create(&d->world, &def), ESPL_OK);
+    cut_small(d->world);
     make_entities(d);
     d->root_role = ESPL_ROOT;
     d->query =
@@ -651,6 +652,7 @@ static espl_commands *commands;
     X(espl_remove(w, e, d->tag))                         \
     X(espl_set(w, d->root[d->by], d->number, &value, 4)) \
     X((espl_play)(w, commands, NULL))                    \
+    X(espl_commands_submit(commands))                    \
     X((espl_sync)(w, NULL))                              \
     X(espl_write_parallel(w, &d->def, NULL))             \
     X(espl_set_local_position(w, e, step))               \

@@ -265,6 +265,7 @@ static void run_seed(uint64_t seed, const espl_executor *executors, size_t count
     tape.style.weights[OP_CREATE] += 8;
     for (size_t k = 0; k < count; ++k) {
         side_begin(&sides[k], 1, &executors[k]);
+        cut_small(sides[k].test.world);
     }
     for (tape.at = 0; tape.at < test_scaled(STEPS) && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);

@@ -95,6 +95,7 @@ START_TEST(each_row_comes_once_in_the_order_of_the_query)
 
     ck_assert(made != NULL && s != NULL);
     test_world_begin(&test, 0, NULL);
+    cut_small(test.world);
     ck_assert_int_eq(espl_create(test.world, &placement, 1, count, made), ESPL_OK);
     s->moves = true;
     const espl_parallel_def def = def_of(s, NULL);
@@ -126,6 +127,7 @@ START_TEST(a_query_that_nothing_answers_calls_nothing)
 
     ck_assert_ptr_nonnull(s);
     test_world_begin(&test, 0, NULL);
+    cut_small(test.world);
     const espl_parallel_def empty = def_of(s, NULL), def = def_of(s, &none);
     memset(&report, 0xA5, sizeof report);
     ck_assert_int_eq(espl_write_parallel(test.world, &empty, &report), ESPL_OK);
@@ -155,6 +157,7 @@ START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
         parents[i] = i % size == 0 ? PLANT_ROOT : i - i % size;
     }
     test_world_begin(&test, 0, NULL);
+    cut_small(test.world);
     espl_entity *const made = plant_forest(test.world, parents, 8 * size);
     espl_parallel_def def = def_of(s, &roots);
     ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
@@ -198,6 +201,7 @@ static void mixed_begin(mixed *m, const espl_executor *executor)
         parents[i] = i % 4 == 0 ? PLANT_ROOT : i - 1;
     }
     test_world_begin(&m->test, 0, executor);
+    cut_small(m->test.world);
     m->world = m->test.world;
     ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
     m->made = plant_forest(m->world, parents, m->count);
@@ -298,6 +302,7 @@ START_TEST(roots_below_a_dead_root_fall_to_one_job_until_the_purge)
 
     ck_assert_ptr_nonnull(s);
     test_world_begin(&test, 0, NULL);
+    cut_small(test.world);
     const uint32_t count = test_fitting(80, 4) / 2 > 40 ? 40 : test_fitting(80, 4) / 2;
     const espl_entity root = test_solo(test.world);
     for (uint32_t i = 0; i < count; ++i) {
@@ -352,6 +357,8 @@ START_TEST(entities_without_placement_have_rows_with_their_hierarchy)
     test_world test;
 
     test_world_begin(&test, 0, NULL);
+
+    cut_small(test.world);
     root = test_solo(test.world);
     child = test_solo(test.world);
     ck_assert_int_eq(espl_create(test.world, NULL, 0, 1, &logical), ESPL_OK);
@@ -466,6 +473,7 @@ START_TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
 
     ck_assert_ptr_nonnull(s);
     ck_assert_int_eq(espl_world_create(&world, &world_def), ESPL_OK);
+    cut_small(world);
     (void)test_solo(world);
     const espl_parallel_def def = def_of(s, NULL);
     ck_assert_int_eq(espl_write_parallel(world, &def, NULL), ESPL_OK);
@@ -507,7 +515,10 @@ START_TEST(another_world_may_be_written_inside_a_job)
     test_world test, other;
 
     test_world_begin(&test, 0, NULL);
+
+    cut_small(test.world);
     test_world_begin(&other, 0, NULL);
+    cut_small(other.world);
     (void)test_solo(test.world);
     const espl_entity there = test_solo(other.world);
     espl_parallel_def inner = {.function = move_all, .context = &other.world};

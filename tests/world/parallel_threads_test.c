@@ -36,6 +36,7 @@ static void frames_begin(frames *f, const espl_executor *executor)
         parents[i] = i % TREE == 0 ? PLANT_ROOT : i - 1 - i % TREE / 2;
     }
     test_world_begin(&f->test, 7, executor);
+    cut_small(f->test.world);
     f->world = f->test.world;
     ck_assert_int_eq(espl_component_register(f->world, &speed, &f->speed), ESPL_OK);
     f->made = plant_forest(f->world, parents, f->count);
@@ -184,6 +185,7 @@ START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
         ck_assert_int_eq(espl_executor_create_threads(&executor, _i == 0 ? 8 : 64), ESPL_OK);
     }
     test_world_begin(&test, 0, &executor);
+    cut_small(test.world);
     ck_assert_int_eq(espl_component_register(test.world, &def, &column), ESPL_OK);
     espl_entity *const made = plant_forest(test.world, parents, count);
     for (uint32_t i = 0; i < count; i += SIZE) {
@@ -340,6 +342,7 @@ START_TEST(hooks_are_called_by_one_thread_at_a_time)
     const espl_world_def def = {.hooks = {.user = &heard, .log = hear_line, .trap = hear_trap},
                                 .executor = executor};
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    cut_small(world);
     ck_assert_int_eq(espl_create(world, &placement, 1, count, made), ESPL_OK);
     ck_assert_int_eq(espl_create(world, &placement, 1, 1, &other), ESPL_OK);
     ck_assert_int_eq(espl_add(world, other, ESPL_PREFAB, NULL, 0), ESPL_OK); // it has no row

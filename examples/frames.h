@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// A world that is written in all three ways, on whatever executor it is given: what the examples of
+// executors have in common.
+#ifndef ESPALIER_EXAMPLES_FRAMES_H
+#define ESPALIER_EXAMPLES_FRAMES_H
+
+#include <espalier/espalier.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HIERARCHIES = 500, ENTITIES = 5000 };
+
+static void must(espl_status status)
+{
+    if (status != ESPL_OK) {
+        fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
+        exit(EXIT_FAILURE);
+    }
+}
+
+static espl_entity entities[ENTITIES];
+
+// Trees in which everybody has two children, as long as there are any left.
+static espl_world *make_world(const espl_executor *executor)
+{
+    const espl_world_def def = {.executor = *executor, .tag = 1};
+    const espl_attach_options as_it_is = {.position = ESPL_STAY_LOCAL};
+    espl_world *world = NULL;
+
+    must(espl_world_create(&world, &def));
+    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, ENTITIES, entities));
+    for (size_t i = HIERARCHIES; i < ENTITIES; ++i) {
+        must(espl_set_local_position(world, entities[i], (float[]){0, 0.1F * (float)(i % 13), 1}));
+        must(espl_attach(world, entities[i], entities[(i - HIERARCHIES) / 2], &as_it_is));
+    }
+    return world;
+}
+
+static espl_write turn(size_t i, float angle)
+{
+    return (espl_write){
+        entities[i], ESPL_WRITE_ROTATE_LOCAL, {.rotation = {0, angle, 0, 1 - angle * angle / 2}}};
+}
+
+static void write_at_once(espl_world *world)
+{
+    static espl_write writes[ENTITIES];
+
+    for (size_t i = 0; i < ENTITIES; ++i) {
+        writes[i] = turn(i, 0.01F * (float)(i % 7));
+    }
+    must(espl_write_batch(world, writes, ENTITIES, NULL));
+}
+
+static void write_at_the_sync_point(espl_world *world)
+{
+    espl_commands *commands = NULL;
+
+    must(espl_commands_create(world, 1, &commands));
+    for (size_t i = 0; i < ENTITIES; ++i) {
+        const espl_write write = turn(i, 0.02F * (float)(i % 5));
+
+        must(espl_record_write(espl_commands_recorder(commands, 0), 0, &write));
+    }
+    must(espl_play(world, commands, NULL));
+    espl_commands_destroy(commands);
+}
+
+// Each hierarchy belongs to one job, which writes what is its own.
+static void turn_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    for (size_t i = 0; i < rows->count; ++i) {
+        must(espl_writer_rotate_local(writer, rows->entities[i], context));
+    }
+}
+
+static void write_on_all_cores(espl_world *world)
+{
+    float by[4] = {0.05F, 0, 0, 1};
+    const espl_parallel_def def = {.function = turn_rows, .context = by};
+
+    must(espl_write_parallel(world, &def, NULL));
+}
+
+// What a few frames come to, in one number.
+static uint64_t play_frames(const espl_executor *executor)
+{
+    espl_world *const world = make_world(executor);
+    uint64_t sum = 14695981039346656037U;
+
+    for (int frame = 0; frame < 3; ++frame) {
+        write_at_once(world);
+        write_at_the_sync_point(world);
+        write_on_all_cores(world);
+    }
+    for (size_t i = 0; i < ENTITIES; ++i) {
+        espl_transform at;
+        unsigned char bytes[sizeof at];
+
+        must(espl_get_world(world, entities[i], &at));
+        memcpy(bytes, &at, sizeof at);
+        for (size_t k = 0; k < sizeof bytes; ++k) {
+            sum = (sum ^ bytes[k]) * 1099511628211U;
+        }
+    }
+    espl_world_destroy(world);
+    return sum;
+}
+
+#endif
