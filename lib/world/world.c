@@ -8,8 +8,8 @@
 
 enum { TAG_LIMIT = 127 };
 
-// The one thing that worlds share: a round of tags, so that one world's handles mean nothing to
-// another one.
+// What worlds share, beside the gates of executors (lib/jobs/ranges.c): a round of tags, so that one
+// world's handles mean nothing to another one.
 static _Atomic uint32_t next_tag;
 
 static bool is_def_valid(const espl_world_def *def)
