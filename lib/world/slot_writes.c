@@ -4,6 +4,32 @@
 
 #include <string.h>
 
+// --- Names ---
+
+const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT] = {
+    [ESPL_WRITE_LOCAL_POSITION] = "set local position",
+    [ESPL_WRITE_LOCAL_ROTATION] = "set local rotation",
+    [ESPL_WRITE_LOCAL_SCALE] = "set local scale",
+    [ESPL_WRITE_LOCAL_POSE] = "set local pose",
+    [ESPL_WRITE_LOCAL] = "set local",
+    [ESPL_WRITE_STRETCH] = "set stretch",
+    [ESPL_WRITE_CONTEXT] = "set context",
+    [ESPL_WRITE_WORLD_POSITION] = "set world position",
+    [ESPL_WRITE_WORLD_ROTATION] = "set world rotation",
+    [ESPL_WRITE_WORLD_SCALE] = "set world scale",
+    [ESPL_WRITE_WORLD] = "set world",
+    [ESPL_WRITE_TRANSLATE_LOCAL] = "translate local",
+    [ESPL_WRITE_ROTATE_LOCAL] = "rotate local",
+    [ESPL_WRITE_TRANSFORM_LOCAL] = "transform local",
+    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = "inverse-transform local",
+    [ESPL_WRITE_TRANSLATE_WORLD] = "translate world",
+    [ESPL_WRITE_ROTATE_WORLD] = "rotate world",
+    [ESPL_WRITE_TRANSFORM_WORLD] = "transform world",
+    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = "inverse-transform world",
+    [ESPL_WRITE_MULTIPLY_SCALE] = "multiply scale",
+    [ESPL_WRITE_MULTIPLY_STRETCH] = "multiply stretch",
+};
+
 // --- The node to be written ---
 
 typedef struct node {

@@ -10,6 +10,14 @@
 /// memory that a write will touch.
 espl_status espl__find_writable(const espl_world *world, espl_entity entity, uint32_t *slot);
 
+/// What writes are called in messages, by kind.
+extern const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT];
+
+static inline const char *espl__write_operation(espl_write_kind kind)
+{
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_operations[kind] : "write";
+}
+
 /// Carry out a write of a kind. @param bytes  its value; a pointer of any type.
 espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
                              espl_write_kind kind, const void *bytes);

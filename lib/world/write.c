@@ -12,7 +12,7 @@ static espl_status find_free(const espl_world *world, espl_entity entity, uint32
 
 // @param bytes  the value of the kind; a pointer of any type.
 static espl_status write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
-                             const char *operation, const void *bytes)
+                             const void *bytes)
 {
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
@@ -20,116 +20,114 @@ static espl_status write_one(espl_world *world, espl_entity entity, espl_write_k
     if (status == ESPL_OK) {
         status = espl__slot_write(world, &world->forest.crew, slot, kind, bytes);
     }
-    return espl__refuse(world, operation, entity, status);
+    return espl__refuse(world, espl__write_operation(kind), entity, status);
 }
 
 espl_status espl_set_local_position(espl_world *world, espl_entity entity, const float position[3])
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, "set local position", position);
+    return write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, position);
 }
 
 espl_status espl_set_local_rotation(espl_world *world, espl_entity entity, const float rotation[4])
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL_ROTATION, "set local rotation", rotation);
+    return write_one(world, entity, ESPL_WRITE_LOCAL_ROTATION, rotation);
 }
 
 espl_status espl_set_local_scale(espl_world *world, espl_entity entity, float scale)
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL_SCALE, "set local scale", &scale);
+    return write_one(world, entity, ESPL_WRITE_LOCAL_SCALE, &scale);
 }
 
 espl_status espl_set_local_pose(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL_POSE, "set local pose", value);
+    return write_one(world, entity, ESPL_WRITE_LOCAL_POSE, value);
 }
 
 espl_status espl_set_local(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL, "set local", value);
+    return write_one(world, entity, ESPL_WRITE_LOCAL, value);
 }
 
 espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float stretch[3])
 {
-    return write_one(world, entity, ESPL_WRITE_STRETCH, "set stretch", stretch);
+    return write_one(world, entity, ESPL_WRITE_STRETCH, stretch);
 }
 
 espl_status espl_set_context(espl_world *world, espl_entity entity, uint32_t context)
 {
-    return write_one(world, entity, ESPL_WRITE_CONTEXT, "set context", &context);
+    return write_one(world, entity, ESPL_WRITE_CONTEXT, &context);
 }
 
 espl_status espl_set_world_position(espl_world *world, espl_entity entity, const float position[3])
 {
-    return write_one(world, entity, ESPL_WRITE_WORLD_POSITION, "set world position", position);
+    return write_one(world, entity, ESPL_WRITE_WORLD_POSITION, position);
 }
 
 espl_status espl_set_world_rotation(espl_world *world, espl_entity entity, const float rotation[4])
 {
-    return write_one(world, entity, ESPL_WRITE_WORLD_ROTATION, "set world rotation", rotation);
+    return write_one(world, entity, ESPL_WRITE_WORLD_ROTATION, rotation);
 }
 
 espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float scale)
 {
-    return write_one(world, entity, ESPL_WRITE_WORLD_SCALE, "set world scale", &scale);
+    return write_one(world, entity, ESPL_WRITE_WORLD_SCALE, &scale);
 }
 
 espl_status espl_set_world(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_WORLD, "set world", value);
+    return write_one(world, entity, ESPL_WRITE_WORLD, value);
 }
 
 espl_status espl_translate_local(espl_world *world, espl_entity entity, const float offset[3])
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSLATE_LOCAL, "translate local", offset);
+    return write_one(world, entity, ESPL_WRITE_TRANSLATE_LOCAL, offset);
 }
 
 espl_status espl_rotate_local(espl_world *world, espl_entity entity, const float by[4])
 {
-    return write_one(world, entity, ESPL_WRITE_ROTATE_LOCAL, "rotate local", by);
+    return write_one(world, entity, ESPL_WRITE_ROTATE_LOCAL, by);
 }
 
 espl_status espl_transform_local(espl_world *world, espl_entity entity, const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSFORM_LOCAL, "transform local", by);
+    return write_one(world, entity, ESPL_WRITE_TRANSFORM_LOCAL, by);
 }
 
 espl_status espl_inverse_transform_local(espl_world *world, espl_entity entity,
                                          const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, "inverse-transform local",
-                     by);
+    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, by);
 }
 
 espl_status espl_translate_world(espl_world *world, espl_entity entity, const float offset[3])
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSLATE_WORLD, "translate world", offset);
+    return write_one(world, entity, ESPL_WRITE_TRANSLATE_WORLD, offset);
 }
 
 espl_status espl_rotate_world(espl_world *world, espl_entity entity, const float by[4])
 {
-    return write_one(world, entity, ESPL_WRITE_ROTATE_WORLD, "rotate world", by);
+    return write_one(world, entity, ESPL_WRITE_ROTATE_WORLD, by);
 }
 
 espl_status espl_transform_world(espl_world *world, espl_entity entity, const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSFORM_WORLD, "transform world", by);
+    return write_one(world, entity, ESPL_WRITE_TRANSFORM_WORLD, by);
 }
 
 espl_status espl_inverse_transform_world(espl_world *world, espl_entity entity,
                                          const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, "inverse-transform world",
-                     by);
+    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, by);
 }
 
 espl_status espl_multiply_scale(espl_world *world, espl_entity entity, float factor)
 {
-    return write_one(world, entity, ESPL_WRITE_MULTIPLY_SCALE, "multiply scale", &factor);
+    return write_one(world, entity, ESPL_WRITE_MULTIPLY_SCALE, &factor);
 }
 
 espl_status espl_multiply_stretch(espl_world *world, espl_entity entity, const float factors[3])
 {
-    return write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, "multiply stretch", factors);
+    return write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, factors);
 }
 
 // --- Helpers ---

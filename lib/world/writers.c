@@ -4,35 +4,6 @@
 
 #include "lib/world/slot_writes.h"
 
-static const char *const operations[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = "set local position",
-    [ESPL_WRITE_LOCAL_ROTATION] = "set local rotation",
-    [ESPL_WRITE_LOCAL_SCALE] = "set local scale",
-    [ESPL_WRITE_LOCAL_POSE] = "set local pose",
-    [ESPL_WRITE_LOCAL] = "set local",
-    [ESPL_WRITE_STRETCH] = "set stretch",
-    [ESPL_WRITE_CONTEXT] = "set context",
-    [ESPL_WRITE_WORLD_POSITION] = "set world position",
-    [ESPL_WRITE_WORLD_ROTATION] = "set world rotation",
-    [ESPL_WRITE_WORLD_SCALE] = "set world scale",
-    [ESPL_WRITE_WORLD] = "set world",
-    [ESPL_WRITE_TRANSLATE_LOCAL] = "translate local",
-    [ESPL_WRITE_ROTATE_LOCAL] = "rotate local",
-    [ESPL_WRITE_TRANSFORM_LOCAL] = "transform local",
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = "inverse-transform local",
-    [ESPL_WRITE_TRANSLATE_WORLD] = "translate world",
-    [ESPL_WRITE_ROTATE_WORLD] = "rotate world",
-    [ESPL_WRITE_TRANSFORM_WORLD] = "transform world",
-    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = "inverse-transform world",
-    [ESPL_WRITE_MULTIPLY_SCALE] = "multiply scale",
-    [ESPL_WRITE_MULTIPLY_STRETCH] = "multiply stretch",
-};
-
-static const char *operation_of(espl_write_kind kind)
-{
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? operations[kind] : "write";
-}
-
 // --- Before and after ---
 
 // A call of a writer begins. false: it is not in the hand of this thread.
@@ -105,7 +76,7 @@ static espl_status write_one(espl_writer *writer, espl_entity entity, espl_write
     if (status == ESPL_OK) {
         status = espl__slot_write(writer->world, &writer->crew, slot, kind, bytes);
     }
-    return end(writer, operation_of(kind), entity, status);
+    return end(writer, espl__write_operation(kind), entity, status);
 }
 
 espl_status espl_writer_vector(espl_writer *writer, espl_entity entity, espl_write_kind kind,
