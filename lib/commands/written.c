@@ -238,12 +238,6 @@ static const uint64_t *sort_group(const espl__writing *w, const espl__group *gro
 
 // --- What must hold ---
 
-static bool changes_extra(espl_write_kind kind)
-{
-    return kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD || kind == ESPL_WRITE_STRETCH ||
-           kind == ESPL_WRITE_CONTEXT || kind == ESPL_WRITE_MULTIPLY_STRETCH;
-}
-
 // Each node has a placement, and side arrays are there where a write wants them.
 static bool can_hold(const espl__playback *playback, espl__group *group, const espl__run *run)
 {
@@ -254,7 +248,8 @@ static bool can_hold(const espl__playback *playback, espl__group *group, const e
     for (uint32_t i = group->write_begin; i < end && is_fine; ++i) {
         const espl_write_kind kind = (espl_write_kind)w->written[i].kind;
 
-        group->may_drop_side = group->may_drop_side || (run->side != NULL && changes_extra(kind));
+        group->may_drop_side =
+            group->may_drop_side || (run->side != NULL && espl__write_has_extra(kind));
         is_fine = !espl__slot_is(playback->forest, w->slots[i], ESPL__SLOT_PASS) &&
                   (run->side != NULL || !espl__write_wants_side(kind, w->written[i].value));
     }

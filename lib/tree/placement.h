@@ -116,6 +116,12 @@ bool espl__write_is_local(espl_write_kind kind);
 /// ESPL_ERR_RANGE (the local is not finite; unchanged).
 espl_status espl__local_write(espl_pose *local, espl_write_kind kind,
                               const espl_write_value *value);
+/// Tell whether writes of a kind may change a stretch or a context.
+static inline bool espl__write_has_extra(espl_write_kind kind)
+{
+    return kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD || kind == ESPL_WRITE_CONTEXT ||
+           kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH;
+}
 /// Tell whether a write may leave a stretch or context other than the default where they are the
 /// default now.
 bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value);

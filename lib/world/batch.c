@@ -127,27 +127,18 @@ static bool list_places(batch *b)
 
 // --- Memory ---
 
-// Where an array of the scratch begins; `at` moves past it.
-static void *carve(unsigned char *block, size_t *at, size_t count, size_t size)
-{
-    const size_t begin = (*at + 15) & ~(size_t)15;
-
-    *at = begin + count * size;
-    return block != NULL ? block + begin : NULL;
-}
-
 // Lay the arrays of a batch of `count` out. @return bytes; with NULL it only measures.
 static size_t lay_out(batch *b, unsigned char *block, size_t count)
 {
     size_t at = 0;
 
-    b->slots = carve(block, &at, count, sizeof *b->slots);
-    b->results = carve(block, &at, count, sizeof *b->results);
-    b->rooms = carve(block, &at, count, sizeof *b->rooms);
-    b->numbers = carve(block, &at, count, sizeof *b->numbers);
-    b->ranks = carve(block, &at, count, sizeof *b->ranks);
-    b->groups = carve(block, &at, count, sizeof *b->groups);
-    b->old_locals = carve(block, &at, count, sizeof *b->old_locals);
+    b->slots = espl__carve(block, &at, count, sizeof *b->slots, 16);
+    b->results = espl__carve(block, &at, count, sizeof *b->results, 16);
+    b->rooms = espl__carve(block, &at, count, sizeof *b->rooms, 16);
+    b->numbers = espl__carve(block, &at, count, sizeof *b->numbers, 16);
+    b->ranks = espl__carve(block, &at, count, sizeof *b->ranks, 16);
+    b->groups = espl__carve(block, &at, count, sizeof *b->groups, 16);
+    b->old_locals = espl__carve(block, &at, count, sizeof *b->old_locals, 16);
     if (block != NULL) {
         b->places = (espl__place *)(void *)b->rooms;
         b->other = b->places + count;
@@ -200,21 +191,14 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
     return espl__refuse(world, "reserve of writes", espl_entity_null(), status);
 }
 
-// Kinds that write a stretch or a context.
-static bool may_want_side(espl_write_kind kind)
-{
-    return kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD || kind == ESPL_WRITE_CONTEXT ||
-           kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH;
-}
-
 // An entry that is refused for its value wants nothing.
 static bool wants_side(const entries *e, size_t i)
 {
     espl_write_kind kind;
     espl_write_value value;
 
-    return may_want_side(kind_of(e, i)) && fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK &&
-           espl__write_wants_side(kind, &value);
+    return espl__write_has_extra(kind_of(e, i)) &&
+           fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
 }
 
 // Side arrays that turned out not to be needed go back.

@@ -15,15 +15,6 @@ enum { ROW_COST = 4 };
 
 // --- Memory ---
 
-// Where an array begins; `at` moves past it.
-static void *carve(unsigned char *block, size_t *at, size_t count, size_t size, size_t alignment)
-{
-    const size_t begin = (*at + alignment - 1) / alignment * alignment;
-
-    *at = begin + count * size;
-    return block != NULL ? block + begin : NULL;
-}
-
 // Lay the arrays out that chunk_count and row_count ask for. @return bytes; with NULL it only
 // measures.
 static size_t lay_out(espl__deal *d, unsigned char *block)
@@ -34,15 +25,15 @@ static size_t lay_out(espl__deal *d, unsigned char *block)
     const size_t pieces = d->has_members ? rows : d->chunk_count + ESPL_PARALLEL_JOB_LIMIT;
     size_t at = 0;
 
-    d->writers = carve(block, &at, ESPL_PARALLEL_JOB_LIMIT, sizeof *d->writers, 64);
-    d->chunks = carve(block, &at, d->chunk_count, sizeof *d->chunks, 16);
-    d->words = carve(block, &at, rows, sizeof *d->words, 16);
-    d->pieces = carve(block, &at, pieces, sizeof *d->pieces, 16);
-    d->units = carve(block, &at, grouped, sizeof *d->units, 16);
-    d->loose = carve(block, &at, grouped, sizeof *d->loose, 16);
-    d->last_ranks = carve(block, &at, placed, sizeof *d->last_ranks, 16);
-    d->places = carve(block, &at, placed, sizeof *d->places, 16);
-    d->other = carve(block, &at, placed, sizeof *d->other, 16);
+    d->writers = espl__carve(block, &at, ESPL_PARALLEL_JOB_LIMIT, sizeof *d->writers, 64);
+    d->chunks = espl__carve(block, &at, d->chunk_count, sizeof *d->chunks, 16);
+    d->words = espl__carve(block, &at, rows, sizeof *d->words, 16);
+    d->pieces = espl__carve(block, &at, pieces, sizeof *d->pieces, 16);
+    d->units = espl__carve(block, &at, grouped, sizeof *d->units, 16);
+    d->loose = espl__carve(block, &at, grouped, sizeof *d->loose, 16);
+    d->last_ranks = espl__carve(block, &at, placed, sizeof *d->last_ranks, 16);
+    d->places = espl__carve(block, &at, placed, sizeof *d->places, 16);
+    d->other = espl__carve(block, &at, placed, sizeof *d->other, 16);
     return at;
 }
 
