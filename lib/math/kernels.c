@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// The kernels there are, and which of them this machine can run. Each is compiled for its own
+// instructions, so that one library serves all machines, and none of them may contract a product
+// and a sum.
+#include "lib/math/kernels.h"
+
+#include <string.h>
+
+// Vectors of floats as gcc and clang have them. Other targets could compile them, but some of their
+// vector units round denormals off.
+#if defined(__has_builtin) && defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if __has_builtin(__builtin_shufflevector)
+#define HAS_LANES 1
+#endif
+#endif
+#ifndef HAS_LANES
+#define HAS_LANES 0
+#endif
+
+static float compose_plainly(const espl__ranks *ranks, uint32_t begin, uint32_t end)
+{
+    const espl__ranks r = *ranks;
+    float alarm = 0;
+
+    if (r.order != NULL) {
+        for (uint32_t rank = begin; rank < end; ++rank) {
+            alarm += espl__compose_rank(&r, rank);
+        }
+        return alarm;
+    }
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        espl__pose_compose_to(&r.world[rank], &r.world[r.parent[rank]], NULL, &r.local[rank]);
+        alarm += espl__pose_alarm(&r.world[rank]);
+    }
+    return alarm;
+}
+
+#if HAS_LANES
+
+typedef float quad __attribute__((vector_size(16)));
+typedef float octet __attribute__((vector_size(32)));
+
+// Half 0 of a pose is its rotation, half 1 its position and scale.
+_Static_assert(offsetof(espl_pose, rotation) == 0 && offsetof(espl_pose, position) == 16 &&
+                   offsetof(espl_pose, scale) == 28,
+               "a pose is two quads");
+
+ESPL__INLINE quad load_quad(const espl_pose *pose, unsigned half)
+{
+    quad q;
+
+    memcpy(&q, (const char *)pose + half * sizeof q, sizeof q);
+    return q;
+}
+
+ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
+{
+    memcpy((char *)pose + half * sizeof q, &q, sizeof q);
+}
+
+#define LANES 4
+#define LANES_NAME(x) x##_by_4
+#define LANES_TARGET
+#include "lib/math/lanes.inc"
+
+#ifdef __SSE2__
+#define LANES 8
+#define LANES_NAME(x) x##_by_8
+#define LANES_TARGET __attribute__((target("avx2")))
+#include "lib/math/lanes.inc"
+
+#define LANES 16
+#define LANES_NAME(x) x##_by_16
+#define LANES_TARGET __attribute__((target("avx512f")))
+#include "lib/math/lanes.inc"
+#endif
+
+#endif
+
+typedef struct entry {
+    espl__kernels kernels;
+    bool (*is_there)(void);
+} entry;
+
+static bool always(void)
+{
+    return true;
+}
+
+#if HAS_LANES && defined(__SSE2__)
+static bool has_avx2(void)
+{
+    return __builtin_cpu_supports("avx2") != 0;
+}
+
+static bool has_avx512(void)
+{
+    return __builtin_cpu_supports("avx512f") != 0;
+}
+#endif
+
+// From the plainest to the best.
+static const entry table[] = {
+    {{"scalar", compose_plainly}, always},
+#if HAS_LANES && defined(__SSE2__)
+    {{"sse2", compose_by_4}, always},
+    {{"avx512", compose_by_16}, has_avx512},
+    {{"avx2", compose_by_8}, has_avx2},
+#elif HAS_LANES
+    {{"neon", compose_by_4}, always},
+#endif
+};
+
+enum { TABLE_COUNT = sizeof table / sizeof *table };
+
+_Static_assert((int)TABLE_COUNT <= (int)ESPL__KERNELS_LIMIT, "a list has room for all kernels");
+
+size_t espl__kernels_all(const espl__kernels **out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < TABLE_COUNT; ++i) {
+        if (table[i].is_there()) {
+            out[count++] = &table[i].kernels;
+        }
+    }
+    return count;
+}
+
+const espl__kernels *espl__kernels_best(void)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+
+    return all[espl__kernels_all(all) - 1];
+}
+
+const espl__kernels *espl__kernels_named(const char *name)
+{
+    for (size_t i = 0; i < TABLE_COUNT; ++i) {
+        if (strcmp(name, table[i].kernels.name) == 0) {
+            return table[i].is_there() ? &table[i].kernels : NULL;
+        }
+    }
+    return NULL;
+}

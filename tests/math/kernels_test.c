@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// Every kernel that this machine can run, against the formula node by node.
+#include "lib/math/kernels.h"
+
+#include "tests/math/numbers.h"
+#include "tests/runner.h"
+
+enum { LARGEST = 70, SHAPES = 400 };
+
+// One hierarchy, its slots between others that nobody may touch.
+typedef struct patch {
+    uint32_t size;
+    bool in_order;
+    uint32_t parent[LARGEST], first[LARGEST], order[LARGEST];
+    espl_pose local[LARGEST + 2], world[LARGEST + 2]; // by slot, a stranger at both ends
+} patch;
+
+static espl__ranks ranks_of(patch *p)
+{
+    return (espl__ranks){.world = p->world + 1,
+                         .local = p->local + 1,
+                         .order = p->in_order ? NULL : p->order,
+                         .parent = p->parent,
+                         .first = p->first};
+}
+
+// A pose of any floats in every fourth, where asked for: denormals, zeros, overflow.
+static espl_pose any_pose(uint64_t *random, bool is_wild)
+{
+    const espl_transform t = any_transform(random);
+    espl_pose pose = espl__pose_of(&t);
+
+    if (is_wild && test_one_in(random, 4)) {
+        for (int i = 0; i < 3; ++i) {
+            pose.position[i] = any_finite(random);
+        }
+        pose.scale = test_one_in(random, 3) ? -0.0f : any_finite(random);
+    }
+    return pose;
+}
+
+// Parents ascend by steps that make fans from one to the whole tree. first follows from its words:
+// the first rank whose parent is not before this one.
+static void link_up(patch *p, uint64_t *random)
+{
+    const uint32_t fan = 1 + test_below(random, 20);
+
+    p->parent[0] = UINT32_MAX;
+    for (uint32_t rank = 1; rank < p->size; ++rank) {
+        const uint32_t before = rank == 1 ? 0 : p->parent[rank - 1];
+        const uint32_t steps = test_one_in(random, fan) ? 1 + test_below(random, 3) : 0;
+
+        p->parent[rank] = before + steps < rank ? before + steps : rank - 1;
+    }
+    for (uint32_t rank = 0; rank < p->size; ++rank) {
+        uint32_t child = 1;
+
+        while (child < p->size && p->parent[child] < rank) {
+            child += 1;
+        }
+        p->first[rank] = p->size == 1 ? 1 : child;
+    }
+}
+
+static patch any_patch(uint64_t *random, bool is_wild)
+{
+    patch p = {.size = 2 + test_below(random, LARGEST - 1), .in_order = test_one_in(random, 2)};
+
+    link_up(&p, random);
+    for (uint32_t i = 0; i < p.size; ++i) {
+        p.order[i] = i;
+    }
+    for (uint32_t i = p.size - 1; i != 0 && !p.in_order; --i) {
+        const uint32_t other = test_below(random, i + 1);
+        const uint32_t slot = p.order[i];
+
+        p.order[i] = p.order[other];
+        p.order[other] = slot;
+    }
+    for (uint32_t i = 0; i < p.size + 2; ++i) {
+        p.local[i] = any_pose(random, is_wild);
+        p.world[i] = any_pose(random, false);
+    }
+    return p;
+}
+
+// What is to come out at ranks [begin, end). @return the alarm.
+static float compose_each(patch *p, uint32_t begin, uint32_t end)
+{
+    float alarm = 0;
+
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        const uint32_t slot = 1 + (p->in_order ? rank : p->order[rank]);
+        const uint32_t up = 1 + (p->in_order ? p->parent[rank] : p->order[p->parent[rank]]);
+
+        p->world[slot] = espl__pose_compose(&p->world[up], NULL, &p->local[slot]);
+        alarm += espl__pose_alarm(&p->world[slot]);
+    }
+    return alarm;
+}
+
+// Bit for bit, but for the bits of a NaN.
+static bool is_same_float(const float *a, const float *b)
+{
+    return memcmp(a, b, sizeof *a) == 0 || (isnan(*a) && isnan(*b));
+}
+
+static void are_same_worlds(const patch *a, const patch *b, const char *kernels)
+{
+    const float *const x = (const float *)(const void *)a->world;
+    const float *const y = (const float *)(const void *)b->world;
+
+    for (size_t i = 0; i < (a->size + 2) * sizeof *a->world / sizeof *x; ++i) {
+        ck_assert_msg(is_same_float(&x[i], &y[i]), "%s: float %zu of slot %zu", kernels, i % 8,
+                      i / 8);
+    }
+}
+
+static void all_compose_alike(const patch *before, uint32_t begin, uint32_t end)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+    patch expected = *before;
+    const float alarm = compose_each(&expected, begin, end);
+
+    for (size_t i = 0; i < count; ++i) {
+        patch p = *before;
+        const espl__ranks ranks = ranks_of(&p);
+        const float heard = all[i]->compose(&ranks, begin, end);
+
+        ck_assert_msg(heard == 0 || isnan(heard), "%s: neither 0 nor NaN", all[i]->name);
+        ck_assert_msg((heard == 0) == (alarm == 0), "%s: alarm", all[i]->name);
+        are_same_worlds(&expected, &p, all[i]->name);
+    }
+}
+
+START_TEST(every_shape_comes_out_the_same)
+{
+    uint64_t random = 1;
+
+    for (int i = 0; i < SHAPES; ++i) {
+        const patch p = any_patch(&random, false);
+
+        all_compose_alike(&p, 1, p.size);
+    }
+}
+END_TEST
+
+START_TEST(any_part_is_composed_and_nothing_else)
+{
+    uint64_t random = 2;
+
+    for (int i = 0; i < SHAPES / 40; ++i) {
+        const patch p = any_patch(&random, false);
+
+        for (uint32_t begin = 1; begin <= p.size; ++begin) {
+            for (uint32_t end = begin; end <= p.size; ++end) {
+                all_compose_alike(&p, begin, end);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(extreme_floats_come_out_the_same)
+{
+    uint64_t random = 3;
+
+    for (int i = 0; i < SHAPES; ++i) {
+        const patch p = any_patch(&random, true);
+
+        all_compose_alike(&p, 1, p.size);
+    }
+}
+END_TEST
+
+START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_rank)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+    uint64_t random = 4;
+
+    for (uint32_t rank = 1; rank < LARGEST; ++rank) {
+        patch p = any_patch(&random, false);
+
+        p.in_order = true;
+        if (rank >= p.size) {
+            continue;
+        }
+        p.local[1 + rank].position[rank % 3] = 3e38f;
+        p.world[1].scale = 4;
+        p.world[1].position[0] = 3e38f;
+        all_compose_alike(&p, 1, p.size);
+        for (size_t i = 0; i < count; ++i) {
+            patch now = p;
+            const espl__ranks ranks = ranks_of(&now);
+
+            now.local[1 + rank].scale = INFINITY;
+            ck_assert(isnan(all[i]->compose(&ranks, 1, p.size)));
+        }
+    }
+}
+END_TEST
+
+START_TEST(kernels_are_found_by_name)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+
+    ck_assert_uint_ge(count, 1);
+    ck_assert_uint_le(count, ESPL__KERNELS_LIMIT);
+    ck_assert_str_eq(all[0]->name, "scalar");
+    ck_assert_ptr_eq(all[count - 1], espl__kernels_best());
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_ptr_eq(espl__kernels_named(all[i]->name), all[i]);
+    }
+    ck_assert_ptr_null(espl__kernels_named(""));
+    ck_assert_ptr_null(espl__kernels_named("sse"));
+}
+END_TEST
+
+// A test of wide kernels on a machine where only the plain one is found would prove nothing.
+START_TEST(machines_with_vectors_have_wide_kernels)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+    ck_assert_ptr_nonnull(espl__kernels_named("sse2"));
+    ck_assert(!__builtin_cpu_supports("avx2") || espl__kernels_named("avx2") != NULL);
+    ck_assert(!__builtin_cpu_supports("avx512f") || espl__kernels_named("avx512") != NULL);
+    ck_assert_ptr_null(espl__kernels_named("neon"));
+#elif defined(__aarch64__) && defined(__GNUC__)
+    ck_assert_ptr_nonnull(espl__kernels_named("neon"));
+    ck_assert_ptr_null(espl__kernels_named("avx2"));
+#endif
+}
+END_TEST
+
+static Suite *kernels_suite(void)
+{
+    Suite *const suite = suite_create("kernels");
+    TCase *const bits = tcase_create("bits");
+    TCase *const names = tcase_create("names");
+
+    tcase_add_test(bits, every_shape_comes_out_the_same);
+    tcase_add_test(bits, any_part_is_composed_and_nothing_else);
+    tcase_add_test(bits, extreme_floats_come_out_the_same);
+    tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_rank);
+    suite_add_tcase(suite, bits);
+    tcase_add_test(names, kernels_are_found_by_name);
+    tcase_add_test(names, machines_with_vectors_have_wide_kernels);
+    suite_add_tcase(suite, names);
+    return suite;
+}
+
+RUN_SUITE(kernels_suite)
