@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The same bits everywhere: the tape of tests/golden prints tests/golden/golden.txt, linked with the
-# library of this build and with libraries that other compilers make with other flags.
+# library of this build and with libraries that other compilers make with other flags, by each of
+# the kernels that the machine runs.
 #
 # After a change that is meant to change bits, from the top of the source tree:
 #
@@ -35,10 +36,15 @@ build()
         -o "$program" "$srcdir"/lib/*/*.c "$srcdir"/tests/golden/*.c -lm
 }
 
-# is_golden COMMAND...: it ends well and prints golden.txt; else show what is not the same.
+# is_golden COMMAND...: it ends well and prints golden.txt by all kernels, of which there is one at
+# least; else show what is not the same.
 is_golden()
 {
-    printed=$("$@") && echo "$printed" | diff "$golden" -
+    all_kernels=$("$@" --kernels) && test -n "$all_kernels" || return
+    for kernels in $all_kernels; do
+        echo "kernels $kernels:"
+        printed=$(ESPALIER_KERNELS=$kernels "$@") && echo "$printed" | diff "$golden" - || return
+    done
 }
 
 # find_missing COMPILER: print the package that is needed and not there.

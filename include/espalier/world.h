@@ -26,20 +26,29 @@ typedef struct espl_world_def {
     /// foreign. 0: the next of a process-wide round, so that up to 127 worlds tell each other's
     /// handles. Give one where handles must be the same in every run.
     uint32_t tag;
+    /// How many nodes are composed at once, by the name of the instructions: "scalar" everywhere,
+    /// "sse2", "avx2" and "avx512" on x86, "neon" on AArch64. The worlds are the same, bit for bit.
+    /// NULL: what the environment variable ESPALIER_KERNELS names, else the best for this machine.
+    /// Meant for tests and measurements. Not kept.
+    const char *kernels;
 } espl_world_def;
 
 /// Make an empty world.
 ///
 /// @param out  the world; unchanged when refused.
 /// @param def  NULL means {0}; not kept.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (out is NULL, half an allocator, tag past 127),
-///         ESPL_ERR_NO_MEMORY.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, half an allocator, tag past 127, kernels that
+///         are unknown or not for this machine, and then the log says so); ESPL_ERR_NO_MEMORY.
 ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 
 /// Destroy a world and all it holds. NULL is allowed. Commands objects of this world must be
 /// destroyed first: while one is left the call is a fault (it traps in checked builds) and does
 /// nothing.
 ESPL_API void espl_world_destroy(espl_world *world);
+
+/// Return the name of the kernels that a world composes with (espl_world_def), never released; NULL
+/// for NULL, which is a fault. Any thread.
+ESPL_API const char *espl_world_kernels(const espl_world *world);
 
 /// Make room for that many more entities: their records and the slots of their transforms, kept
 /// until espl_trim(). Rows are made by espl_reserve_rows(), which knows a component set. Structural.

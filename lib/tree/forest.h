@@ -7,6 +7,7 @@
 #ifndef ESPALIER_LIB_TREE_FOREST_H
 #define ESPALIER_LIB_TREE_FOREST_H
 
+#include "lib/math/kernels.h"
 #include "lib/tree/placement.h"
 #include "lib/tree/side.h"
 
@@ -116,6 +117,7 @@ typedef struct espl__forest {
 
     uint32_t unsettled; // first run that wants a purge
     uint32_t ghosts;    // in all runs
+    const espl__kernels *kernels;
     uint32_t grain;     // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
     espl__crew crew;    // of calls at once; its counts are those since the world was made
     uint64_t purges, nodes_rebuilt, nodes_shifted; // since the world was made

@@ -127,9 +127,10 @@ static void move_run(const packing *p, uint32_t new_run, const espl__run *old, e
     }
 }
 
-static void keep_counters(espl__forest *to, const espl__forest *from)
+static void keep_settings(espl__forest *to, const espl__forest *from)
 {
     to->ghosts = from->ghosts;
+    to->kernels = from->kernels;
     to->grain = from->grain;
     to->crew = from->crew;
     to->purges = from->purges;
@@ -167,7 +168,7 @@ bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uin
             old->side = NULL; // it went along
         }
     }
-    keep_counters(&packed, forest);
+    keep_settings(&packed, forest);
     espl__forest_free(forest);
     *forest = packed;
     return true;
@@ -259,7 +260,7 @@ bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uin
             next += 1;
         }
     }
-    keep_counters(&tight, forest);
+    keep_settings(&tight, forest);
     espl__forest_free(forest);
     *forest = tight;
     return true;

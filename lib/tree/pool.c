@@ -44,8 +44,11 @@ static void point_arrays(espl__forest *forest, const arrays *to)
 
 void espl__forest_init(espl__forest *forest, espl__heap *heap)
 {
-    *forest = (espl__forest){
-        .heap = heap, .free_run = ESPL__NO_RUN, .unsettled = ESPL__NO_RUN, .grain = ESPL__GRAIN};
+    *forest = (espl__forest){.heap = heap,
+                             .free_run = ESPL__NO_RUN,
+                             .unsettled = ESPL__NO_RUN,
+                             .kernels = espl__kernels_best(),
+                             .grain = ESPL__GRAIN};
     for (int i = 0; i < ESPL__SIZE_CLASSES; ++i) {
         forest->free_heads[i] = ESPL__NO_SLOT;
     }

@@ -33,40 +33,17 @@ static view view_of(const espl__forest *forest, const espl__run *run)
                   .base = run->base};
 }
 
-// 0 while every value is finite, NaN from the first that is not. A sum of large finite values may
-// overflow and give a false alarm; whoever hears it looks closer.
-static inline float alarm_of(const espl_pose *pose)
+// The arrays as kernels take them: where slots stand in rank order, the order is not read at all.
+static espl__ranks ranks_of(const espl__forest *forest, const espl__run *run)
 {
-    const float sum = pose->position[0] + pose->position[1] + pose->position[2] + pose->scale;
+    const bool in_order = (run->flags & ESPL__RUN_IN_ORDER) != 0;
+    const uint32_t slots = in_order ? run->base : 0;
 
-    return sum - sum;
-}
-
-// Slots in rank order, no flags, no extras: straight through memory.
-static float compose_in_order(espl_pose *restrict world, const espl_pose *restrict local,
-                              const uint32_t *restrict parent, uint32_t begin, uint32_t end)
-{
-    float alarm = 0;
-
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        espl__pose_compose_to(&world[rank], &world[parent[rank]], NULL, &local[rank]);
-        alarm += alarm_of(&world[rank]);
-    }
-    return alarm;
-}
-
-static float compose_by_order(const view *v, uint32_t begin, uint32_t end)
-{
-    float alarm = 0;
-
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        const uint32_t slot = v->order[rank];
-        const uint32_t up = v->order[v->parent[rank]];
-
-        espl__pose_compose_to(&v->world[slot], &v->world[up], NULL, &v->local[slot]);
-        alarm += alarm_of(&v->world[slot]);
-    }
-    return alarm;
+    return (espl__ranks){.world = forest->world + slots,
+                         .local = forest->local + slots,
+                         .order = in_order ? NULL : forest->order + run->base,
+                         .parent = forest->parent + run->base,
+                         .first = forest->first + run->base};
 }
 
 // Follow the parent as a copy of it, stretch and context included.
@@ -198,7 +175,7 @@ static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint
     for (uint32_t rank = begin; rank < end; ++rank) {
         const bool is_changed = compose_general(v, rank);
 
-        alarm += alarm_of(&v->world[v->order[rank]]);
+        alarm += espl__pose_alarm(&v->world[v->order[rank]]);
         walk->skipped += is_changed ? 0 : 1;
         if (is_changed || walk->visits_all) {
             push_children_of(walk, rank, rank + 1);
@@ -210,16 +187,10 @@ static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint
 // Ranks [begin, end) of a run in which every node follows its parent. false: not finite.
 static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
 {
-    float alarm = 0;
+    const espl__ranks ranks = ranks_of(forest, run);
+    const float alarm = end - begin == 1 ? espl__compose_rank(&ranks, begin)
+                                         : forest->kernels->compose(&ranks, begin, end);
 
-    if ((run->flags & ESPL__RUN_IN_ORDER) != 0) {
-        alarm = compose_in_order(forest->world + run->base, forest->local + run->base,
-                                 forest->parent + run->base, begin, end);
-    } else {
-        const view v = view_of(forest, run);
-
-        alarm = compose_by_order(&v, begin, end);
-    }
     return alarm == 0 || all_finite(forest, run, begin, end);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { TAG_LIMIT = 127 };
@@ -19,12 +20,34 @@ static bool is_def_valid(const espl_world_def *def)
     return (a->allocate == NULL) == (a->release == NULL) && def->tag <= TAG_LIMIT;
 }
 
+// The kernels that a definition asks for, or the environment where it does not. NULL: there are none
+// of that name here.
+static const espl__kernels *find_kernels(const espl_world_def *def)
+{
+    const char *const name = def->kernels != NULL ? def->kernels : getenv("ESPALIER_KERNELS");
+    const espl__kernels *const kernels =
+        name == NULL ? espl__kernels_best() : espl__kernels_named(name);
+    char line[160];
+
+    if (kernels == NULL && def->hooks.log != NULL) {
+        (void)espl__tell(line, sizeof line, 0,
+                         "world refused: kernels \"%.40s\"%s are unknown or not for this machine",
+                         name, def->kernels != NULL ? "" : ", by ESPALIER_KERNELS,");
+        def->hooks.log(def->hooks.user, ESPL_LOG_WARNING, line);
+    }
+    return kernels;
+}
+
 espl_status espl_world_create(espl_world **out, const espl_world_def *def)
 {
     const espl_world_def defaults = {0};
     const espl_world_def *const d = def != NULL ? def : &defaults;
 
     if (!ESPL_DEMAND(&d->hooks, out != NULL) || !is_def_valid(d)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    const espl__kernels *const kernels = find_kernels(d);
+    if (kernels == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     espl__heap heap;
@@ -45,6 +68,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
+    world->forest.kernels = kernels;
     world->forest.crew.team = (espl__team){&world->executor, &world->hooks, &world->is_playing};
     espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
                         &world->executor, &world->hooks);
@@ -79,6 +103,11 @@ void espl_world_destroy(espl_world *world)
     memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);
     espl__heap_give(&heap, ESPL__FOR_WORLD, world, 1, sizeof *world, _Alignof(max_align_t));
     ESPL_CHECK(espl__heap_bytes(&heap) == 0);
+}
+
+const char *espl_world_kernels(const espl_world *world)
+{
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) ? world->forest.kernels->name : NULL;
 }
 
 static espl_status reserve(espl_world *world, size_t entities)

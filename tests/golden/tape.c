@@ -2,7 +2,8 @@
 // A fixed tape of writes and structural changes on worlds of several shapes, and a hash of all that
 // can be read of them: the same on every machine, by every compiler, at every level of
 // optimisation. Prints a line for each formula and each world; with --steps also a line for each
-// step, so that two outputs side by side show the first step that differs.
+// step, so that two outputs side by side show the first step that differs; with --kernels only the
+// names of the kernels that this machine runs.
 #include "tests/golden/tape.h"
 
 #include <inttypes.h>
@@ -128,14 +129,33 @@ static void end(tape *t)
     espl_world_destroy(t->world);
 }
 
+static void list_kernels(void)
+{
+    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        const espl_world_def def = {.kernels = names[i]};
+        espl_world *world = NULL;
+
+        if (espl_world_create(&world, &def) == ESPL_OK) {
+            puts(espl_world_kernels(world));
+            espl_world_destroy(world);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     static tape t;
     const bool shows_steps = argc == 2 && strcmp(argv[1], "--steps") == 0;
     uint64_t total = GOLDEN_START;
 
+    if (argc == 2 && strcmp(argv[1], "--kernels") == 0) {
+        list_kernels();
+        return EXIT_SUCCESS;
+    }
     if (argc > 1 && !shows_steps) {
-        fprintf(stderr, "usage: tape [--steps]\n");
+        fprintf(stderr, "usage: tape [--steps | --kernels]\n");
         return EXIT_FAILURE;
     }
     golden_formulas(&total);

@@ -194,6 +194,7 @@ static espl_status nothing(bool is_nothing)
     X(set, espl_set(NULL, k->e, k->n, k->f, 4))                                                \
     X(reserve_rows, espl_reserve_rows(NULL, &k->n, 1, 1))                                      \
     X(version, nothing(espl_get_version(NULL) == 0))                                           \
+    X(kernels, nothing(espl_world_kernels(NULL) == NULL))                                      \
     X(query_begin, espl_query_begin(NULL, NULL, &k->query))                                    \
     X(query_next, nothing(!espl_query_next(NULL)))                                             \
     X(query_end, SILENT(espl_query_end(NULL)))                                                 \

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Which kernels a world composes with: by its definition, by the environment, or the best.
+#include "lib/math/kernels.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMBERS = 40 };
+
+static espl_world *world_by(const char *kernels)
+{
+    const espl_world_def def = {.tag = 1, .kernels = kernels};
+    espl_world *world = NULL;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    return world;
+}
+
+static void uses(const char *kernels, const char *expected)
+{
+    espl_world *const world = world_by(kernels);
+
+    ck_assert_str_eq(espl_world_kernels(world), expected);
+    espl_world_destroy(world);
+}
+
+START_TEST(the_best_kernels_are_taken_where_nobody_asks)
+{
+    unsetenv("ESPALIER_KERNELS");
+    uses(NULL, espl__kernels_best()->name);
+}
+END_TEST
+
+START_TEST(a_definition_names_any_kernels_that_the_machine_runs)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+
+    for (size_t i = 0; i < count; ++i) {
+        uses(all[i]->name, all[i]->name);
+    }
+}
+END_TEST
+
+START_TEST(the_environment_names_them_where_the_definition_does_not)
+{
+    setenv("ESPALIER_KERNELS", "scalar", 1);
+    uses(NULL, "scalar");
+    uses(espl__kernels_best()->name, espl__kernels_best()->name);
+    unsetenv("ESPALIER_KERNELS");
+}
+END_TEST
+
+static void refuses(const char *kernels)
+{
+    test_hooks hooks = {0};
+    const espl_world_def def = {.hooks = test_hooks_of(&hooks), .kernels = kernels};
+    espl_world *world = NULL;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_null(world);
+    ck_assert_uint_eq(hooks.lines, 1);
+    ck_assert_uint_eq(hooks.traps, 0);
+    ck_assert_ptr_nonnull(strstr(hooks.last_line, "kernels"));
+}
+
+START_TEST(unknown_kernels_are_refused_and_the_log_says_so)
+{
+    refuses("");
+    refuses("sse9");
+    refuses(espl__kernels_named("neon") == NULL ? "neon" : "avx2");
+    setenv("ESPALIER_KERNELS", "scala", 1);
+    refuses(NULL);
+    unsetenv("ESPALIER_KERNELS");
+}
+END_TEST
+
+// A tree wide and deep enough for whole batches, and one whose slots are not in rank order.
+static void grow(espl_world *world, espl_entity *nodes, uint64_t random)
+{
+    nodes[0] = test_solo(world);
+    for (int i = 1; i < MEMBERS; ++i) {
+        nodes[i] = test_solo_at(world, test_between(&random, -1, 1), 2, 3);
+        ck_assert_int_eq(espl_attach(world, nodes[i], nodes[test_below(&random, (uint32_t)i)],
+                                     &(espl_attach_options){0}),
+                         ESPL_OK);
+    }
+}
+
+START_TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+    uint64_t expected = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        espl_world *const world = world_by(all[i]->name);
+        espl_entity nodes[MEMBERS];
+
+        grow(world, nodes, 7);
+        ck_assert_int_eq(espl_trim(world), ESPL_OK);
+        ck_assert_str_eq(espl_world_kernels(world), all[i]->name);
+        const espl_transform moved = test_at(0.1f, 1e-3f, 77);
+        ck_assert_int_eq(espl_set_local(world, nodes[0], &moved), ESPL_OK);
+        test_world_is_valid(world);
+        const uint64_t hash = test_physical_hash(world);
+
+        expected = i == 0 ? hash : expected;
+        ck_assert_uint_eq(hash, expected);
+        espl_world_destroy(world);
+    }
+}
+END_TEST
+
+static Suite *kernels_choice_suite(void)
+{
+    Suite *const suite = suite_create("kernels_choice");
+    TCase *const tests = tcase_create("kernels_choice");
+
+    tcase_add_test(tests, the_best_kernels_are_taken_where_nobody_asks);
+    tcase_add_test(tests, a_definition_names_any_kernels_that_the_machine_runs);
+    tcase_add_test(tests, the_environment_names_them_where_the_definition_does_not);
+    tcase_add_test(tests, unknown_kernels_are_refused_and_the_log_says_so);
+    tcase_add_test(tests, worlds_of_all_kernels_are_the_same_through_a_trim);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+RUN_SUITE(kernels_choice_suite)
