@@ -110,6 +110,25 @@ static void carry(uint32_t *values, size_t from, size_t to, size_t count, uint32
     }
 }
 
+// Move slots by some places, front to back where they go down, and tell each its rank on the way.
+static void carry_order(espl__forest *forest, size_t from, size_t to, size_t count, uint32_t rank)
+{
+    uint32_t *const order = forest->order, *const rank_of = forest->rank;
+
+    for (size_t i = 0; to < from && i < count; ++i) {
+        const uint32_t slot = order[from + i];
+
+        order[to + i] = slot;
+        rank_of[slot] = rank + (uint32_t)i;
+    }
+    for (size_t i = count; to > from && i-- > 0;) {
+        const uint32_t slot = order[from + i];
+
+        order[to + i] = slot;
+        rank_of[slot] = rank + (uint32_t)i;
+    }
+}
+
 static void shift_stretch(espl__forest *forest, const espl__run *run, espl__stretch s)
 {
     const size_t from = (size_t)run->base + s.begin;
@@ -118,10 +137,7 @@ static void shift_stretch(espl__forest *forest, const espl__run *run, espl__stre
 
     carry(forest->parent, from, to, count, s.parents_by);
     carry(forest->first, from, to, count, s.firsts_by);
-    carry(forest->order, from, to, count, 0);
-    for (size_t i = 0; s.by != 0 && i < count; ++i) {
-        forest->rank[forest->order[to + i]] = (uint32_t)(to - run->base + i);
-    }
+    carry_order(forest, from, to, count, (uint32_t)(to - run->base));
 }
 
 // Those that move down go front to back, then those that move up back to front,
