@@ -105,6 +105,8 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"25000x11-one", {25000, ship_size, 0}, 1, true},
     {"25000x11-guns", {25000, ship_size, 0}, guns_of_ship, false},
+    {"500x11-one", {500, ship_size, 0}, 1, false},
+    {"500x11-guns", {500, ship_size, 0}, guns_of_ship, false},
 };
 
 const struct load load_animate = {

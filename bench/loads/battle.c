@@ -243,13 +243,14 @@ static void state_destroy(struct battle_state *state)
     free(state->bullets_made);
 }
 
-// The short course has too few frames for a p99.9.
+// The long case alone has frames enough for a p99.9.
 static void run(struct contest *contest, const struct load_case *at)
 {
     struct forest forest = forest_create_copies(ship_parents, ship_size, at->shape.trees);
     struct battle_state state = state_create(contest, &forest, at->amount);
+    const bool is_long = strstr(at->name, "-long") != NULL;
     const struct contest_plan plan = {
-        .lead_in = frames_of_life + 5, .turns = at->is_short ? 5 : 52, .warm = 1, .timed = 20};
+        .lead_in = frames_of_life + 5, .turns = is_long ? 52 : 5, .warm = 1, .timed = 20};
     const struct contest_steps steps = {prepare, play, settle};
 
     contest_build(contest, &forest);
@@ -267,6 +268,7 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"25000x11-short", {25000, ship_size, 0}, 5000, true},
     {"25000x11-long", {25000, ship_size, 0}, 5000, false},
+    {"500x11-small", {500, ship_size, 0}, 100, false},
 };
 
 const struct load load_battle = {

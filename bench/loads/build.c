@@ -68,6 +68,8 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"50000x20-scratch", {50000, 20, 3}, 0, true},
     {"50000x20-prefab", {1, 20, 3}, 50000, true},
+    {"500x20-scratch", {500, 20, 3}, 0, false},
+    {"500x20-prefab", {1, 20, 3}, 500, false},
 };
 
 const struct load load_build = {

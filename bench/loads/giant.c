@@ -26,10 +26,11 @@ static uint32_t count_inner(const struct forest *forest)
 static void prepare_edits(void *load, struct contestant *who)
 {
     const struct giant_state *const state = load;
+    const uint32_t count = (uint32_t)state->forest->count;
     struct draw draw = draw_begin(giant_seed, who->frame);
 
     for (uint32_t i = 0; i < state->count; ++i) {
-        const uint32_t leaf = state->inner + draw_below(&draw, NODES - state->inner);
+        const uint32_t leaf = state->inner + draw_below(&draw, count - state->inner);
         const uint32_t parent = draw_below(&draw, state->inner);
 
         state->moves[i] = (struct scheme_move){who->scheme->handle_of(who->world, leaf),
@@ -94,12 +95,14 @@ static const struct load_case cases[] = {
     {"fan10-edits", {1, NODES, 10}, 8, true},
     {"fan10-commands", {1, NODES, 10}, 1, true},
     {"fan10-propagation", {1, NODES, 10}, 0, true},
+    {"10000-edits", {1, 10000, 10}, 8, false},
+    {"10000-commands", {1, 10000, 10}, 1, false},
 };
 
 static const struct kind *kind_of(const struct load_case *at)
 {
-    static const struct kind *const kinds[] = {&edits, &commands, &propagation,
-                                               &edits, &commands, &propagation};
+    static const struct kind *const kinds[] = {&edits,    &commands,    &propagation, &edits,
+                                               &commands, &propagation, &edits,       &commands};
 
     _Static_assert(CASE_COUNT(kinds) == CASE_COUNT(cases), "each case has its kind");
     return kinds[at - cases];
@@ -107,7 +110,11 @@ static const struct kind *kind_of(const struct load_case *at)
 
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    return scheme->regraft != NULL && (!scheme->is_variant || kind_of(at)->is_for_variants);
+    // A deferred scheme propagates everything twice for each move.
+    const bool is_affordable = !scheme->is_deferred || at->amount * at->shape.tree_size <= NODES;
+
+    return scheme->regraft != NULL && is_affordable &&
+           (!scheme->is_variant || kind_of(at)->is_for_variants);
 }
 
 static void run(struct contest *contest, const struct load_case *at)

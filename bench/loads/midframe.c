@@ -78,6 +78,7 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"2000x20", {2000, 20, 3}, 10000, true},
     {"2000x20-few", {2000, 20, 3}, deferred_limit, true},
+    {"100x20-few", {100, 20, 3}, deferred_limit, false},
 };
 
 const struct load load_midframe = {

@@ -111,6 +111,8 @@ static void run(struct contest *contest, const struct load_case *at)
 static const struct load_case cases[] = {
     {"50000x20-query", {50000, 20, 3}, 0, true},
     {"50000x20-handle", {50000, 20, 3}, 1000000, true},
+    {"500x20-query", {500, 20, 3}, 0, false},
+    {"500x20-handle", {500, 20, 3}, 10000, false},
 };
 
 const struct load load_readers = {

@@ -125,6 +125,7 @@ static void run(struct contest *contest, const struct load_case *at)
 
 static const struct load_case cases[] = {
     {"1000x100-k1000", {1000, 100, 4}, 1000, true},
+    {"100x20-k100", {100, 20, 4}, 100, false},
 };
 
 const struct load load_reparent = {

@@ -70,6 +70,7 @@ static const struct load_case cases[] = {
     {"5000x20-w1000", {5000, 20, 3}, 1000, true},
     {"50000x20-w10000", {50000, 20, 3}, 10000, true},
     {"50000x20-w100", {50000, 20, 3}, 100, true},
+    {"1x2000-w1", {1, 2000, 1}, 1, false},
 };
 
 const struct load load_sparse = {

@@ -187,10 +187,12 @@ struct scheme {
 };
 
 extern const struct scheme scheme_batch;
+extern const struct scheme scheme_depth_sweep;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;
 extern const struct scheme scheme_onebyone;
+extern const struct scheme scheme_recursive;
 
 /// From now on worlds of the library get threads that stay awake between calls.
 void scheme_wake_espalier(void);

@@ -29,7 +29,15 @@ run()
 agrees()
 {
     test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q '^checksums agree: ' "$scratch/out" &&
-        test "$(grep -c '^[a-z]*,[0-9]*,' "$scratch/csv")" -ge "$1"
+        test "$(grep -c '^[a-z-]*,[0-9]*,' "$scratch/csv")" -ge "$1"
+}
+
+# plays SCHEME...: these played in the run.
+plays()
+{
+    for scheme; do
+        grep -q "^$scheme," "$scratch/csv" || return 1
+    done
 }
 
 # scales: each speed-up is the quotient of the times, and each efficiency that by workers.
@@ -47,13 +55,37 @@ scales()
         END { if (rows == 0) exit 1 }' "$scratch/csv"
 }
 
-run --load bevy --shape chain --scheme flat,espalier
-agrees 2
-ok "a preset gives the same worlds by a sweep and by batches"
+# Each load on a small shape, by everyone who can play it.
+deferred='flat recursive depth-sweep'
+chunks='recursive depth-sweep'
+while read -r load shape schemes; do
+    run --load "$load" --shape "$shape"
+    # shellcheck disable=SC2086 # The list is to be split.
+    agrees 2 && plays $schemes
+    ok "$load $shape: all who can play it agree"
+done <<END
+full 500x20 $deferred linked espalier
+every 500x20 $deferred espalier
+sparse 500x20 $deferred linked espalier
+sparse 1x2000 $deferred linked espalier
+midframe 100x20-few $deferred linked espalier
+animate 500x11 $deferred linked espalier onebyone batch
+roots 500x20 $deferred linked espalier onebyone batch
+bevy chain $deferred linked espalier
+spawn 100x12 $chunks linked espalier
+reparent 100x20 $chunks linked espalier
+battle 500x11 $chunks linked espalier onebyone
+giant 10000-edits $chunks linked espalier
+giant 10000-commands $chunks linked espalier onebyone
+wide 1x10000-fan10 $deferred linked espalier
+readers 500x20 $deferred linked espalier
+build 500x20 $deferred linked espalier
+memory 500x20 $deferred linked espalier
+END
 
-run --load roots --shape 500x20
-agrees 5
-ok "all schemes that move roots agree"
+run --load bevy --shape update_ --scheme flat,recursive,depth-sweep
+agrees 6
+ok "a sweep by depth goes on below the depths that it tells apart"
 
 "$course" --list >"$scratch/out" 2>"$scratch/err"
 test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
