@@ -26,6 +26,7 @@ struct load {
     bool is_threaded; ///< Makes work for threads: where nobody names workers, for one and two.
 };
 
+extern const struct load load_aged;
 extern const struct load load_animate;
 extern const struct load load_battle;
 extern const struct load load_bevy;

@@ -8,9 +8,7 @@
 #include "bench/blocks.h"
 #include "bench/checksum.h"
 #include "bench/draw.h"
-
-#include <math.h>
-#include <string.h>
+#include "bench/loads/sums.h"
 
 enum { readers_seed = 107 };
 
@@ -52,22 +50,6 @@ static void settle_handles(void *load, struct contestant *who)
     const struct readers_state *const state = load;
 
     who->readings = checksum_add(who->readings, state->sum, sizeof state->sum);
-}
-
-// Tell whether a sum is that of the worlds, up to the rounding that another order brings.
-static bool is_sum_of(const double sum[3], const struct pose *worlds, size_t count)
-{
-    double expected[3] = {0, 0, 0}, size[3] = {0, 0, 0};
-
-    for (size_t i = 0; i < count; ++i) {
-        for (int axis = 0; axis < 3; ++axis) {
-            expected[axis] += (double)worlds[i].position[axis];
-            size[axis] += fabs((double)worlds[i].position[axis]);
-        }
-    }
-    return fabs(sum[0] - expected[0]) <= 1e-9 * size[0] &&
-           fabs(sum[1] - expected[1]) <= 1e-9 * size[1] &&
-           fabs(sum[2] - expected[2]) <= 1e-9 * size[2];
 }
 
 // A wrong sum ends up in the checksum, which then agrees with nobody's.

@@ -55,6 +55,10 @@ run --load roots --shape 500x20
 agrees 5
 ok "all schemes that move roots agree"
 
+run --load aged --shape 500x20-full
+agrees 6
+ok "a world that has been churned comes to what a fresh one does"
+
 "$course" --list >"$scratch/out" 2>"$scratch/err"
 test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
     grep -q '^  batch ' "$scratch/out"
