@@ -5,6 +5,7 @@
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 course=${COURSE:-bench/course}
+counts=${COUNTS:-bench/counts}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
@@ -79,5 +80,22 @@ ok "a course without work says so"
 run --load flight
 test "$status" -eq 2 && grep -q "no load 'flight'" "$scratch/err"
 ok "a load that does not exist is named"
+
+# plays SCHEME PATHS: so many paths of a scheme at least can be played, for their instructions.
+plays()
+{
+    "$counts" --scheme="$1" >"$scratch/out" 2>"$scratch/err" || return
+    test "$(wc -l <"$scratch/out")" -ge "$2" || return
+    while read -r path _; do
+        "$counts" --scheme="$1" "$path" >>"$scratch/err" 2>&1 || return
+    done <"$scratch/out"
+}
+
+plays espalier 11 && plays linked 9 && plays flat 8
+ok "every path whose instructions are counted can be played"
+
+"$counts" --scheme=linked every-500x20 >"$scratch/out" 2>"$scratch/err"
+test $? -eq 2 && grep -q '^Usage: ' "$scratch/err"
+ok "a path that a scheme cannot play is refused"
 
 done_testing
