@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Load `full`: every root gets a new local, then all worlds are current.
+// Loads `full` and `scaling`: every root gets a new local, then all worlds are current; `scaling`
+// does so over sizes from in cache to far beyond, of small trees and of one large one.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -69,4 +70,18 @@ static const struct load_case cases[] = {
 
 const struct load load_full = {
     "full", "every root gets a new local", cases, CASE_COUNT(cases), is_for, run, false,
+};
+
+static const struct load_case sizes[] = {
+    {"50x20", {50, 20, 3}, 0, true},           {"200x20", {200, 20, 3}, 0, false},
+    {"800x20", {800, 20, 3}, 0, false},        {"3200x20", {3200, 20, 3}, 0, false},
+    {"12800x20", {12800, 20, 3}, 0, false},    {"51200x20", {51200, 20, 3}, 0, false},
+    {"204800x20", {204800, 20, 3}, 0, false},  {"1x1000", {1, 1000, 10}, 0, true},
+    {"1x4000", {1, 4000, 10}, 0, false},       {"1x16000", {1, 16000, 10}, 0, false},
+    {"1x64000", {1, 64000, 10}, 0, false},     {"1x256000", {1, 256000, 10}, 0, false},
+    {"1x1024000", {1, 1024000, 10}, 0, false}, {"1x4096000", {1, 4096000, 10}, 0, false},
+};
+
+const struct load load_scaling = {
+    "scaling", "full over sizes", sizes, CASE_COUNT(sizes), is_for, run, false,
 };
