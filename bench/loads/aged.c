@@ -245,10 +245,10 @@ static bool is_for(const struct scheme *scheme, const struct load_case *at)
 // A small shape needs more frames for a steady median, and a turn long enough to stay in cache.
 static struct contest_plan plan_for(size_t nodes)
 {
-    const bool is_small = nodes <= 200000;
+    const bool is_small = nodes <= 20000;
 
     return is_small ? (struct contest_plan){.turns = 1, .warm = 4, .timed = 20}
-                    : (struct contest_plan){.turns = 1, .warm = 1, .timed = 3};
+                    : (struct contest_plan){.turns = 1, .warm = 1, .timed = 4};
 }
 
 // Let everyone begin at frame 0, with nothing measured or read.
