@@ -3,8 +3,8 @@
 // query (-query) and by random handle (-handle), in turns with a fresh world of the same scheme: the
 // forest in which the churn has ended, built from scratch. So both have the same nodes under the
 // same parents, do the same work and come to the same worlds, and what is left of a difference is
-// the order in which nodes lie in memory. Last come worlds that were aged and then laid out in order, of
-// schemes that have a call for it.
+// the order in which nodes lie in memory. Last come worlds that were aged and then laid out in
+// order, of schemes that have a call for it.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -239,7 +239,8 @@ static const struct kind *kind_of(const struct load_case *at)
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
     (void)at;
-    return scheme->spawn != NULL && scheme->reparent != NULL && scheme->write != NULL;
+    return scheme->spawn != NULL && scheme->reparent != NULL && scheme->write != NULL &&
+           scheme->sum_positions != NULL && scheme->read_positions != NULL;
 }
 
 // A small shape needs more frames for a steady median, and a turn long enough to stay in cache.
