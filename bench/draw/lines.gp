@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Lines over the number of nodes. `unit` is what the figure counts, `is_wide` whether figures differ by
-# powers of ten.
+# Lines over the number of nodes. `unit` is what the figure counts, `is_wide` whether figures differ
+# by powers of ten.
 load here . "/style.gp"
 
 set terminal svg size 820, 460 font "sans,12" background rgb "white"

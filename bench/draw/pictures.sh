@@ -10,7 +10,7 @@ if test -z "$GNUPLOT"; then
     exit 1
 fi
 if test ! -r "$csv"; then
-    echo "pictures: there is no $csv; make bench-full writes course.csv, make bench course-short.csv" >&2
+    echo "pictures: there is no $csv (bench-full: course.csv, bench: course-short.csv)" >&2
     exit 1
 fi
 mkdir -p "$out" && rm -f "$out"/*.svg || exit

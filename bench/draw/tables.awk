@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Sorts the rows of the course's CSV into tables for gnuplot. Of each picture there are files in the
-# directory `out`: PICTURE.dat with a block of lines "x y" for each entrant, PICTURE.names with "name
-# colour" for each block, and where it has bars, PICTURE.tics with "x label" for each group of them. An
-# entrant is a scheme, with its workers where they are more than one, and has the same colour in all
-# pictures.
+# directory `out`: PICTURE.dat with a block of lines "x y" for each entrant, PICTURE.names with
+# "name colour" for each block, and where it has bars, PICTURE.tics with "x label" for each group of
+# them. An entrant is a scheme, with its workers where they are more than one, and has the same
+# colour in all pictures.
 BEGIN { FS = "," }
 
 function add(picture, x, y)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Load `aged`: after 200 frames of churn the roots get new locals (-full), and worlds are read by
-// query (-query) and by random handle (-handle), in turns with a fresh world of the same scheme: the
-// forest in which the churn has ended, built from scratch. So both have the same nodes under the
-// same parents, do the same work and come to the same worlds, and what is left of a difference is
-// the order in which nodes lie in memory. Last come worlds that were aged and then laid out in
+// query (-query) and by random handle (-handle), in turns with a fresh world of the same scheme:
+// the forest in which the churn has ended, built from scratch. So both have the same nodes under
+// the same parents, do the same work and come to the same worlds, and what is left of a difference
+// is the order in which nodes lie in memory. Last come worlds that were aged and then laid out in
 // order, of schemes that have a call for it.
 #include "bench/loads/load.h"
 
@@ -159,8 +159,8 @@ static void play_query(void *load, struct contestant *who)
     who->scheme->sum_positions(who->world, state->sum);
 }
 
-// Sums are the same in all frames, for nobody moves. A wrong one ends up in the checksum, which then
-// agrees with nobody's. Later frames are left to the caches.
+// Sums are the same in all frames, for nobody moves. A wrong one ends up in the checksum, which
+// then agrees with nobody's. Later frames are left to the caches.
 static void settle_query(void *load, struct contestant *who)
 {
     const struct side *const side = load;

@@ -130,7 +130,8 @@ static void jumble_destroy(struct jumble *jumble)
     free(jumble->children);
 }
 
-// Write the old numbers of a tree's nodes in their new order, from place `begin` on. Return the end.
+// Write the old numbers of a tree's nodes in their new order, from place `begin` on. Return the
+// end.
 static uint32_t order_tree(const struct jumble *jumble, uint32_t *order, uint32_t begin,
                            uint32_t root)
 {

@@ -8,8 +8,8 @@
 
 enum { every_seed = 109 };
 
-// To draw all nodes takes longer than to write them, so what was drawn is kept until everyone has had
-// the frame: the frames of a turn.
+// To draw all nodes takes longer than to write them, so what was drawn is kept until everyone has
+// had the frame: the frames of a turn.
 struct every_state {
     const struct forest *forest;
     struct scheme_write *writes; ///< [forest->count]

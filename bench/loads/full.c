@@ -63,7 +63,7 @@ static void run(struct contest *contest, const struct load_case *at)
 }
 
 static const struct load_case cases[] = {
-    {"50000x20", {50000, 20, 3}, 50000, true}, {"1000x1000", {1000, 1000, 10}, 1000, true},
+    {"50000x20", {50000, 20, 3}, 50000, true}, {"1000x1000", {1000, 1000, 10}, 1000, false},
     {"1x1000000", {1, 1000000, 100}, 1, true}, {"500x20", {500, 20, 3}, 500, true},
     {"10x1000", {10, 1000, 10}, 10, true},
 };

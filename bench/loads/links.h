@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who hangs under whom while leaves move, as far as a load needs it to draw moves beforehand: a leaf
-// must be one when its move comes.
+// Who hangs under whom while leaves move, as far as a load needs it to draw moves beforehand: a
+// leaf must be one when its move comes.
 #ifndef ESPALIER_BENCH_LINKS_H
 #define ESPALIER_BENCH_LINKS_H
 

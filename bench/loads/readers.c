@@ -52,8 +52,8 @@ static void settle_handles(void *load, struct contestant *who)
     who->readings = checksum_add(who->readings, state->sum, sizeof state->sum);
 }
 
-// Sums are the same in all frames, for nobody moves. A wrong one ends up in the checksum, which then
-// agrees with nobody's. Later frames are left to the caches.
+// Sums are the same in all frames, for nobody moves. A wrong one ends up in the checksum, which
+// then agrees with nobody's. Later frames are left to the caches.
 static void settle_query(void *load, struct contestant *who)
 {
     const struct readers_state *const state = load;

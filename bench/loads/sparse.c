@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Loads `sparse` and `idle`: a few random nodes get a new local, then all worlds are current. A node
-// may be drawn twice: the later write counts. In `idle` a hundred are written, and more and more
-// others are not.
+// Loads `sparse` and `idle`: a few random nodes get a new local, then all worlds are current. A
+// node may be drawn twice: the later write counts. In `idle` a hundred are written, and more and
+// more others are not.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
