@@ -70,14 +70,20 @@ void contest_build(struct contest *contest, const struct forest *forest)
     }
 }
 
-void contest_make_prefab(const struct contest *contest, uint64_t seed)
+void contest_draw_prefab(struct pose locals[PREFAB_SIZE], uint64_t seed)
 {
     struct draw draw = draw_begin(seed, 0);
-    struct pose locals[PREFAB_SIZE];
 
     for (int i = 0; i < PREFAB_SIZE; ++i) {
         locals[i] = draw_pose(&draw, MEMBER_SIDE);
     }
+}
+
+void contest_make_prefab(const struct contest *contest, uint64_t seed)
+{
+    struct pose locals[PREFAB_SIZE];
+
+    contest_draw_prefab(locals, seed);
     for (size_t i = 0; i < contest->count; ++i) {
         const struct contestant *const who = &contest->contestants[i];
 

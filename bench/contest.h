@@ -68,7 +68,9 @@ void contest_end(struct contest *contest);
 /// Build the world of everyone who plays from the same forest.
 void contest_build(struct contest *contest, const struct forest *forest);
 
-/// Draw the locals of a prefab, and make it in every world that plays.
+/// Draw the locals of a prefab.
+void contest_draw_prefab(struct pose locals[PREFAB_SIZE], uint64_t seed);
+/// Draw them, and make the prefab in every world that plays.
 void contest_make_prefab(const struct contest *contest, uint64_t seed);
 
 /// How often a case's frame is played. Schemes take turns; in a turn the first frames warm the

@@ -13,7 +13,7 @@
 #define NO_NODE UINT32_MAX
 
 /// "R x P fan F": R trees of P nodes each, filled breadth-first, F children to a node; a fan of 0:
-/// trees of another form, which is the load's affair.
+/// trees of another form, which is the load's affair; a size of 0 besides: of several sizes.
 struct forest_shape {
     uint32_t trees;
     uint32_t tree_size;

@@ -90,8 +90,8 @@ static const struct kind propagation = {
 
 static const struct load_case cases[] = {
     {"star-edits", {1, NODES, NODES}, 8, true},
-    {"star-commands", {1, NODES, NODES}, 1, true},
-    {"star-propagation", {1, NODES, NODES}, 0, true},
+    {"star-commands", {1, NODES, NODES}, 1, false},
+    {"star-propagation", {1, NODES, NODES}, 0, false},
     {"fan10-edits", {1, NODES, 10}, 8, true},
     {"fan10-commands", {1, NODES, 10}, 1, true},
     {"fan10-propagation", {1, NODES, 10}, 0, true},

@@ -26,6 +26,7 @@ struct load {
     bool is_threaded; ///< Makes work for threads: where nobody names workers, for one and two.
 };
 
+extern const struct load load_aged;
 extern const struct load load_animate;
 extern const struct load load_battle;
 extern const struct load load_bevy;
@@ -33,11 +34,13 @@ extern const struct load load_build;
 extern const struct load load_every;
 extern const struct load load_full;
 extern const struct load load_giant;
+extern const struct load load_idle;
 extern const struct load load_memory;
 extern const struct load load_midframe;
 extern const struct load load_readers;
 extern const struct load load_reparent;
 extern const struct load load_roots;
+extern const struct load load_scaling;
 extern const struct load load_sparse;
 extern const struct load load_spawn;
 extern const struct load load_wide;

@@ -28,7 +28,7 @@ static void run(struct contest *contest, const struct load_case *at)
 
 static const struct load_case cases[] = {
     {"50000x20", {50000, 20, 3}, 0, true},
-    {"1x1000000", {1, 1000000, 100}, 0, true},
+    {"1x1000000", {1, 1000000, 100}, 0, false},
     {"500x20", {500, 20, 3}, 0, false},
 };
 

@@ -4,17 +4,9 @@
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
-#include "bench/draw.h"
-
-#include <string.h>
+#include "bench/loads/links.h"
 
 enum { reparent_seed = 106 };
-
-/// A move by numbers.
-struct move {
-    uint32_t leaf;
-    uint32_t parent;
-};
 
 struct reparent_state {
     uint32_t count;                 ///< Moves of a frame.
@@ -22,63 +14,16 @@ struct reparent_state {
     struct scheme_move *translated; ///< [count] of the frame at hand, by handles.
 };
 
-/// Links as far as the draw needs them.
-struct link_model {
-    uint32_t *parents;      ///< [count]
-    uint32_t *child_counts; ///< [count]
-    uint32_t count;
-};
-
-static struct link_model model_create(const struct forest *forest)
-{
-    const struct link_model model = {block_new(forest->count, sizeof(uint32_t)),
-                                     block_new(forest->count, sizeof(uint32_t)),
-                                     (uint32_t)forest->count};
-
-    memcpy(model.parents, forest->parents, forest->count * sizeof(uint32_t));
-    memset(model.child_counts, 0, forest->count * sizeof(uint32_t));
-    for (uint32_t node = 0; node < model.count; ++node) {
-        if (model.parents[node] != NO_NODE) {
-            ++model.child_counts[model.parents[node]];
-        }
-    }
-    return model;
-}
-
-// Roots stay where they are, even those that have lost all their children.
-static uint32_t draw_leaf(struct draw *draw, const struct link_model *model)
-{
-    uint32_t node;
-
-    do {
-        node = draw_below(draw, model->count);
-    } while (model->parents[node] == NO_NODE || model->child_counts[node] > 0);
-    return node;
-}
-
-static struct move draw_move(struct draw *draw, struct link_model *model)
-{
-    const uint32_t leaf = draw_leaf(draw, model);
-    const uint32_t step = 1 + draw_below(draw, model->count - 1);
-    const uint32_t parent = (uint32_t)(((uint64_t)leaf + step) % model->count);
-
-    --model->child_counts[model->parents[leaf]];
-    ++model->child_counts[parent];
-    model->parents[leaf] = parent;
-    return (struct move){leaf, parent};
-}
-
 static struct move *draw_moves(const struct forest *forest, size_t count)
 {
     struct move *const moves = block_new(count, sizeof *moves);
-    struct link_model model = model_create(forest);
+    struct links links = links_create(forest);
     struct draw draw = draw_begin(reparent_seed, 0);
 
     for (size_t i = 0; i < count; ++i) {
-        moves[i] = draw_move(&draw, &model);
+        moves[i] = links_draw_move(&links, &draw);
     }
-    free(model.parents);
-    free(model.child_counts);
+    links_destroy(&links);
     return moves;
 }
 

@@ -83,7 +83,7 @@ static void run(struct contest *contest, const struct load_case *at)
 
 static const struct load_case cases[] = {
     {"50000x20", {50000, 20, 3}, 0, true},
-    {"5000x20", {5000, 20, 3}, 0, true},
+    {"5000x20", {5000, 20, 3}, 0, false},
     {"500x20", {500, 20, 3}, 0, true},
 };
 

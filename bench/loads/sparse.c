@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Load `sparse`: a few random nodes get a new local, then all worlds are current. A node may be
-// drawn twice: the later write counts.
+// Loads `sparse` and `idle`: a few random nodes get a new local, then all worlds are current. A
+// node may be drawn twice: the later write counts. In `idle` a hundred are written, and more and
+// more others are not.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -47,7 +48,7 @@ static struct contest_plan plan_for(size_t nodes)
     const bool is_small = nodes <= 100000;
 
     return is_small ? (struct contest_plan){.turns = 11, .warm = 20, .timed = 40}
-                    : (struct contest_plan){.turns = 11, .warm = 2, .timed = 8};
+                    : (struct contest_plan){.turns = 7, .warm = 2, .timed = 6};
 }
 
 static void run(struct contest *contest, const struct load_case *at)
@@ -75,4 +76,15 @@ static const struct load_case cases[] = {
 
 const struct load load_sparse = {
     "sparse", "w random nodes get a new local", cases, CASE_COUNT(cases), is_for, run, false,
+};
+
+static const struct load_case sizes[] = {
+    {"50x20", {50, 20, 3}, 100, false},         {"200x20", {200, 20, 3}, 100, false},
+    {"800x20", {800, 20, 3}, 100, false},       {"3200x20", {3200, 20, 3}, 100, false},
+    {"12800x20", {12800, 20, 3}, 100, false},   {"51200x20", {51200, 20, 3}, 100, false},
+    {"204800x20", {204800, 20, 3}, 100, false},
+};
+
+const struct load load_idle = {
+    "idle", "100 random nodes get a new local", sizes, CASE_COUNT(sizes), is_for, run, false,
 };

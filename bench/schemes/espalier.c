@@ -265,6 +265,11 @@ static size_t count_bytes(const struct scheme_world *world)
     return stats.bytes;
 }
 
+static void tidy(struct scheme_world *world)
+{
+    must(espl_trim(world->world), "espl_trim");
+}
+
 static void write_one(struct scheme_world *world, scheme_handle node, const struct pose *local)
 {
     const espl_transform transform = transform_from(local);
@@ -432,6 +437,7 @@ const struct scheme scheme_espalier = {
     .spawn_worlds = espalier_spawn_worlds,
     .battle = espalier_battle,
     .reparent = espalier_reparent,
+    .tidy = tidy,
     .regraft = espalier_regraft,
     .regraft_played = espalier_regraft_played,
     .set_swings = espalier_set_swings,

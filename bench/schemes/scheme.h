@@ -158,6 +158,10 @@ struct scheme {
     /// Move leaves, in order; then all worlds are current.
     void (*reparent)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
 
+    /// Lay memory out in order, as a user may have it done when there is time. Handles stay. NULL:
+    /// there is no such thing.
+    void (*tidy)(struct scheme_world *world);
+
     /// Detach leaves and attach them, in order, each at once: a leaf stands by itself in between.
     void (*regraft)(struct scheme_world *world, const struct scheme_move *moves, size_t count);
     /// The same, with each step recorded as a command and played alone.

@@ -5,6 +5,7 @@
 # shellcheck source=tests/tap.sh
 . "${srcdir:-.}/tests/tap.sh"
 course=${COURSE:-bench/course}
+counts=${COUNTS:-bench/counts}
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
 
@@ -87,6 +88,10 @@ run --load bevy --shape update_ --scheme flat,recursive,depth-sweep
 agrees 6
 ok "a sweep by depth goes on below the depths that it tells apart"
 
+run --load aged --shape 500x20-full
+agrees 6
+ok "a world that has been churned comes to what a fresh one does"
+
 "$course" --list >"$scratch/out" 2>"$scratch/err"
 test $? -eq 0 && grep -q '^  bevy .* humanoids_mixed' "$scratch/out" &&
     grep -q '^  batch ' "$scratch/out"
@@ -107,5 +112,45 @@ ok "a course without work says so"
 run --load flight
 test "$status" -eq 2 && grep -q "no load 'flight'" "$scratch/err"
 ok "a load that does not exist is named"
+
+# Of a table the first line of linked's block is its figure, or the ratio of that to flat's.
+draw=${srcdir:-.}/bench/draw
+cat >"$scratch/csv" <<'END'
+scheme,workers,load,shape,figure,unit,checksum
+flat,1,sparse,500x20-w100,500,ns/write,0
+linked,1,sparse,500x20-w100,25,ns/write,0
+espalier,1,sparse,500x20-w100,50,ns/write,0
+espalier,2,sparse,500x20-w100,40,ns/write,0
+espalier,2,sparse,500x20-w100,1.25,ns/write speed-up,0
+linked,1,idle,200x20,30,ns/write,0
+linked,1,aged,500x20-full,1.5,aged/fresh,0
+END
+"${AWK:-awk}" -v out="$scratch" -f "$draw/tables.awk" "$scratch/csv" >"$scratch/err" 2>&1 &&
+    test "$(sed 1q "$scratch/bars-sparse.dat")" = '0 0.05' &&
+    test "$(tr '\n' ' ' <"$scratch/bars-sparse.names")" = 'linked 1 espalier 2 espalier:2 3 ' &&
+    test "$(sed 1q "$scratch/idle.dat")" = '4000 30' &&
+    test "$(sed 1q "$scratch/bars-aged-fresh.dat")" = '0 1.5'
+ok "figures are sorted into the tables of their pictures"
+
+GNUPLOT='' sh "$draw/pictures.sh" "$scratch/csv" "$scratch/pictures" >"$scratch/out" 2>"$scratch/err"
+test $? -eq 1 && grep -q 'gnuplot-nox' "$scratch/err" && test ! -e "$scratch/pictures"
+ok "without gnuplot it is said what is missing"
+
+# plays SCHEME PATHS: so many paths of a scheme at least can be played, for their instructions.
+plays()
+{
+    "$counts" --scheme="$1" >"$scratch/out" 2>"$scratch/err" || return
+    test "$(wc -l <"$scratch/out")" -ge "$2" || return
+    while read -r path _; do
+        "$counts" --scheme="$1" "$path" >>"$scratch/err" 2>&1 || return
+    done <"$scratch/out"
+}
+
+plays espalier 11 && plays linked 9 && plays flat 8
+ok "every path whose instructions are counted can be played"
+
+"$counts" --scheme=linked every-500x20 >"$scratch/out" 2>"$scratch/err"
+test $? -eq 2 && grep -q '^Usage: ' "$scratch/err"
+ok "a path that a scheme cannot play is refused"
 
 done_testing
