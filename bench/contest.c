@@ -12,7 +12,7 @@
 
 void contest_open(struct contest *contest)
 {
-    printf("%-9s %7s  %-9s %-20s %12s %-20s %s\n", "scheme", "workers", "load", "shape", "figure",
+    printf("%-12s %7s  %-9s %-20s %12s %-20s %s\n", "scheme", "workers", "load", "shape", "figure",
            "unit", "checksum");
     fflush(stdout);
     if (contest->csv != NULL) {
@@ -176,7 +176,7 @@ void contest_report(struct contest *contest, const struct contestant *who, doubl
     *result = (struct contest_result){who, contest->load, contest->shape, "", figure, checksum};
     snprintf(result->unit, sizeof result->unit, "%s", unit);
 
-    printf("%-9s %7u  %-9s %-20s %12.2f %-20s %016" PRIx64 "\n", name, who->workers, contest->load,
+    printf("%-12s %7u  %-9s %-20s %12.2f %-20s %016" PRIx64 "\n", name, who->workers, contest->load,
            contest->shape, figure, unit, checksum);
     fflush(stdout);
     if (contest->csv != NULL) {

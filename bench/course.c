@@ -15,7 +15,8 @@ static const struct load *const loads[] = {
 };
 
 static const struct scheme *const schemes[] = {
-    &scheme_flat, &scheme_linked, &scheme_espalier, &scheme_onebyone, &scheme_batch,
+    &scheme_flat,     &scheme_linked,   &scheme_dirty_stream, &scheme_clustered,
+    &scheme_espalier, &scheme_onebyone, &scheme_batch,
 };
 
 enum { load_count = CASE_COUNT(loads), scheme_count = CASE_COUNT(schemes) };
@@ -32,7 +33,7 @@ static void print_list(void)
     }
     puts("schemes:");
     for (size_t i = 0; i < scheme_count; ++i) {
-        printf("  %-9s %s\n", schemes[i]->name, schemes[i]->summary);
+        printf("  %-12s %s\n", schemes[i]->name, schemes[i]->summary);
     }
 }
 

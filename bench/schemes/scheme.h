@@ -187,6 +187,8 @@ struct scheme {
 };
 
 extern const struct scheme scheme_batch;
+extern const struct scheme scheme_clustered;
+extern const struct scheme scheme_dirty_stream;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;
