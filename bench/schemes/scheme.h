@@ -191,7 +191,9 @@ struct scheme {
 };
 
 extern const struct scheme scheme_batch;
+extern const struct scheme scheme_clustered;
 extern const struct scheme scheme_depth_sweep;
+extern const struct scheme scheme_dirty_stream;
 extern const struct scheme scheme_espalier;
 extern const struct scheme scheme_flat;
 extern const struct scheme scheme_linked;

@@ -57,8 +57,8 @@ scales()
 }
 
 # Each load on a small shape, by everyone who can play it.
-deferred='flat recursive depth-sweep'
-chunks='recursive depth-sweep'
+deferred='flat recursive depth-sweep clustered dirty-stream'
+chunks='recursive depth-sweep clustered'
 while read -r load shape schemes; do
     run --load "$load" --shape "$shape"
     # shellcheck disable=SC2086 # The list is to be split.
