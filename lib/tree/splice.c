@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "lib/tree/ranks.h"
 #include "lib/tree/splice.h"
 
 #include <string.h>
@@ -113,8 +112,8 @@ static bool comes_in(const espl__splice *splice, const espl__splice_event *event
     return splice->edits[event->edit].recipe != NULL;
 }
 
-// Of two levels that come in at one gap: the one whose parents come first. A parent that stays at
-// rank r comes before one that comes in at a gap past r.
+// Of two levels that come in at one gap: the one whose parents come first. A
+// parent that stays at rank r comes before one that comes in at a gap past r.
 static bool has_parent_first(const espl__splice *splice, const espl__splice_event *a,
                              const espl__splice_event *b)
 {
@@ -151,7 +150,8 @@ bool espl__splice_sort(espl__splice *splice)
     uint8_t *const order = splice->order;
     const uint32_t size = run_of(splice)->size;
 
-    // Few events, and those of one edit ascend: each goes to its place among those before it.
+    // Few events, and those of one edit ascend: each goes to its place among
+    // those before it.
     for (uint32_t i = 0; i < splice->event_count; ++i) {
         uint32_t at = i;
 
@@ -180,8 +180,8 @@ static inline uint32_t shift_of(const espl__splice_step *step)
     return step->comes ? step->count : 0u - step->count;
 }
 
-// The first rank whose children stand behind those of an event. What goes may have left its rank
-// to somebody who comes in, but to nobody who stays.
+// The first rank whose children stand behind those of an event. What goes may
+// have left its rank to somebody who comes in, but to nobody who stays.
 static uint32_t split_of(const resolver *r, const espl__splice_event *event)
 {
     return event->level != 0 ? r->splice->events[event->above].gap : event->above + 1;
@@ -210,8 +210,8 @@ static void lay_steps(resolver *r)
     }
 }
 
-// Parents that stay ascend from step to step, as do the steps that move them. A recipe says of its
-// first node that its parent is ESPL__NO_SLOT.
+// Parents that stay ascend from step to step, as do the steps that move them. A
+// recipe says of its first node that its parent is ESPL__NO_SLOT.
 static void tell_parents(const resolver *r)
 {
     const espl__splice *const splice = r->splice;
@@ -238,7 +238,8 @@ static void tell_parents(const resolver *r)
     }
 }
 
-// Tell whether what hangs below the nodes of a step comes before what hangs below those of another.
+// Tell whether what hangs below the nodes of a step comes before what hangs
+// below those of another.
 static bool has_children_before(const resolver *r, uint32_t of, uint32_t step)
 {
     const espl__splice_event *const event = &r->splice->events[r->splice->order[of]];
@@ -247,8 +248,8 @@ static bool has_children_before(const resolver *r, uint32_t of, uint32_t step)
     return split != gap ? split < gap : event->level == 0 || r->places[event->above] <= step;
 }
 
-// Where the children of a recipe's last level would stand: behind all that hangs below those before
-// them.
+// Where the children of a recipe's last level would stand: behind all that
+// hangs below those before them.
 static void tell_firsts(const resolver *r)
 {
     const espl__splice *const splice = r->splice;
@@ -282,166 +283,170 @@ void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps)
 
 // --- The commit ---
 
-// Values of ranks that stay, side by side: from some rank on they move by what the steps before it
-// come to.
-typedef struct cursor {
-    uint32_t passed; // steps
-    uint32_t shift;  // what they come to
-    uint32_t border; // rank from which the next one counts
-} cursor;
+// By how much ranks from one on move more than those before it, wrapping
+// around.
+typedef struct move {
+    uint32_t rank;   // where they stand
+    uint32_t parent; // the ranks that they hold: of their parents
+    uint32_t first;  // of their first children
+} move;
 
-// The run as it is to be, from the first rank that changes on.
-typedef struct draft {
+typedef struct commit {
     espl__forest *forest;
     const espl__run *run;
     const espl__splice_step *steps;
     uint32_t step_count;
-    uint32_t begin, count; // ranks [begin, begin + count)
-    // At the end of `order`, backwards: slots that nodes leave. Both together are at most as many.
-    uint32_t order[ESPL__SPLICE_RANKS], parent[ESPL__SPLICE_RANKS], first[ESPL__SPLICE_RANKS];
-    uint32_t left_count;
-    uint32_t hole; // next rank past the old size whose slot is free
-    cursor parents, firsts;
-} draft;
+    const espl__recipe *const *recipes;
+    uint32_t *slots; // of those that come in
+    uint32_t begin;  // the first rank that changes
+    uint32_t made, gone;
+    move moves[ESPL__SPLICE_RANKS + 1]; // from that rank on
+} commit;
 
-// A parent moves by the steps before it: so do all that hang below ranks behind a gap.
-static uint32_t parents_border(const draft *d, uint32_t step)
+// Every rank has its moves, most of them none, so that one loop rewrites all,
+// whatever the steps are. Cut into pieces that move alike, each with its loops,
+// a splice of a run of 70 had 39 branches that were guessed wrongly instead of
+// 15: nothing tells beforehand where a piece ends.
+static void add_moves(commit *c)
 {
-    return step < d->step_count ? espl__first_child(d->forest, d->run, d->steps[step].gap)
-                                : d->run->size;
-}
+    move *const moves = c->moves;
+    const uint32_t begin = c->begin;
 
-static uint32_t firsts_border(const draft *d, uint32_t step)
-{
-    return step < d->step_count ? d->steps[step].split : d->run->size;
-}
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
+        const uint32_t shift = shift_of(step);
 
-// Copy the values of ranks [begin, end).
-static inline void copy_moved(const draft *d, cursor *at,
-                              uint32_t (*border)(const draft *, uint32_t), uint32_t *to,
-                              const uint32_t *from, uint32_t begin, uint32_t end)
-{
-    while (begin < end) {
-        for (; at->passed < d->step_count && at->border <= begin;
-             at->border = border(d, at->passed)) {
-            at->shift += shift_of(&d->steps[at->passed++]);
-        }
-        const uint32_t stop = at->border < end && at->border > begin ? at->border : end;
-
-        espl__ranks_copy(to, from + begin, stop - begin, at->shift);
-        to += stop - begin;
-        begin = stop;
+        moves[step->gap + (step->comes ? 0 : step->count) - begin].rank += shift;
+        // A parent moves by the steps before it: so do all that hang below ranks
+        // behind a gap.
+        moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
+        moves[(step->split < begin ? begin : step->split) - begin].first += shift;
+        c->made += step->comes ? step->count : 0;
+        c->gone += step->comes ? 0 : step->count;
     }
 }
 
-// What stays of ranks [begin, end). Who keeps its rank is told nothing.
-static void draft_ranks(draft *d, uint32_t begin, uint32_t end)
+// First children of those that stand before the first rank that changes, and
+// stay there.
+static void move_firsts(const commit *c)
 {
-    espl__forest *const forest = d->forest;
-    const uint32_t base = d->run->base, to = d->begin + d->count;
-    const uint32_t *const order = forest->order + base;
+    uint32_t *const first = c->forest->first + c->run->base;
+    uint32_t shift = 0;
 
-    espl__ranks_copy(d->order + d->count, order + begin, end - begin, 0);
-    copy_moved(d, &d->parents, parents_border, d->parent + d->count, forest->parent + base, begin,
-               end);
-    copy_moved(d, &d->firsts, firsts_border, d->first + d->count, forest->first + base, begin, end);
-    for (uint32_t i = 0; to != begin && i < end - begin; ++i) {
-        forest->rank[order[begin + i]] = to + i;
-    }
-    d->count += end - begin;
-}
+    for (uint32_t i = 0; i < c->step_count && c->steps[i].split < c->begin; ++i) {
+        const uint32_t next = i + 1 < c->step_count ? c->steps[i + 1].split : c->begin;
+        const uint32_t end = next < c->begin ? next : c->begin;
 
-static uint32_t take_slot(draft *d)
-{
-    const uint32_t at = d->hole++;
-
-    return at < d->run->used ? d->forest->order[d->run->base + at] : d->run->base + at;
-}
-
-static void draft_level(draft *d, const espl__splice_step *step, const espl__recipe *recipe,
-                        uint32_t *slots)
-{
-    const uint32_t start = step->start;
-
-    espl__ranks_copy(d->parent + d->count, recipe->parents + start, step->count, step->parents);
-    espl__ranks_copy(d->first + d->count, recipe->firsts + start, step->count, step->firsts);
-    for (uint32_t i = 0; i < step->count; ++i) {
-        const uint32_t slot = take_slot(d);
-
-        d->order[d->count + i] = slots[step->made + i] = slot;
-        d->forest->rank[slot] = d->begin + d->count + i;
-    }
-    d->count += step->count;
-}
-
-static void leave(draft *d, const espl__splice_step *step)
-{
-    const uint32_t *const order = d->forest->order + d->run->base + step->gap;
-
-    for (uint32_t i = 0; i < step->count; ++i) {
-        d->order[ESPL__SPLICE_RANKS - ++d->left_count] = order[i];
-    }
-}
-
-static void draft_all(draft *d, const espl__recipe *const *recipes, uint32_t *slots)
-{
-    uint32_t rank = d->begin;
-
-    for (uint32_t i = 0; i < d->step_count; ++i) {
-        const espl__splice_step *const step = &d->steps[i];
-
-        draft_ranks(d, rank, step->gap);
-        rank = step->gap;
-        if (step->comes) {
-            draft_level(d, step, recipes[step->edit], slots);
-        } else {
-            leave(d, step);
-            rank += step->count;
+        shift += shift_of(&c->steps[i]);
+        for (uint32_t rank = c->steps[i].split; rank < end; ++rank) {
+            first[rank] += shift;
         }
     }
-    draft_ranks(d, rank, d->run->size);
 }
 
-// First children of those that stand before the first rank that changes, and stay there.
-static void move_firsts(draft *d)
+// The slots of a run as they were, from the first rank that changes on: of its
+// nodes, and then free ones for all that come in.
+static void copy_order(const commit *c, uint32_t *to)
 {
-    const uint32_t split = d->steps[0].split;
-    uint32_t *const first = d->forest->first + d->run->base;
+    const espl__run *const run = c->run;
+    const uint32_t end = run->size + c->made, known = end < run->used ? end : run->used;
 
-    copy_moved(d, &d->firsts, firsts_border, first + split, first, split, d->begin);
-}
-
-// Slots that nobody is in stand behind the nodes in `order`: those that nodes left come first, and
-// the holes that are left stay where they are.
-static void file_holes(espl__forest *forest, const draft *d)
-{
-    const uint32_t at = d->begin + d->count;
-
-    ESPL_CHECK(at + d->left_count == d->hole);
-    for (uint32_t i = 0; i < d->left_count; ++i) {
-        const uint32_t slot = d->order[ESPL__SPLICE_RANKS - 1 - i];
-
-        forest->order[d->run->base + at + i] = slot;
-        forest->rank[slot] = at + i;
-        forest->entity[slot] = ESPL__NO_ENTITY;
+    memcpy(to, c->forest->order + run->base + c->begin, (known - c->begin) * sizeof *to);
+    for (uint32_t rank = known; rank < end; ++rank) {
+        to[rank - c->begin] = run->base + rank;
     }
 }
 
-static void write_links(espl__forest *forest, const draft *d)
+// Who goes is moved like those before him, and written over by the one behind
+// him, by those who come in or by the holes.
+static void move_links(const commit *c, const uint32_t *order)
 {
-    const uint32_t to = d->run->base + d->begin;
+    espl__forest *const forest = c->forest;
+    const uint32_t base = c->run->base, count = c->run->size - c->begin;
+    uint32_t parent[ESPL__SPLICE_RANKS], first[ESPL__SPLICE_RANKS];
+    uint32_t rank = c->begin, parents = 0, firsts = 0;
 
-    espl__ranks_copy(forest->order + to, d->order, d->count, 0);
-    espl__ranks_copy(forest->parent + to, d->parent, d->count, 0);
-    espl__ranks_copy(forest->first + to, d->first, d->count, 0);
+    memcpy(parent, forest->parent + base + c->begin, count * sizeof *parent);
+    memcpy(first, forest->first + base + c->begin, count * sizeof *first);
+    for (uint32_t i = 0; i < count; ++i) {
+        rank += c->moves[i].rank;
+        parents += c->moves[i].parent;
+        firsts += c->moves[i].first;
+        forest->order[base + rank] = order[i];
+        forest->rank[order[i]] = rank;
+        forest->parent[base + rank] = parent[i] + parents;
+        forest->first[base + rank] = first[i] + firsts;
+        rank += 1;
+    }
 }
 
-static bool is_straight(const draft *d)
+// Those who come in take the holes in their order.
+static void fill_gaps(const commit *c, const uint32_t *holes)
 {
-    bool is_in_order = (d->run->flags & ESPL__RUN_IN_ORDER) != 0;
+    espl__forest *const forest = c->forest;
+    uint32_t shift = 0;
 
-    for (uint32_t i = 0; is_in_order && i < d->count; ++i) {
-        is_in_order = d->order[i] == d->run->base + d->begin + i;
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
+        const uint32_t rank = step->gap + shift, at = c->run->base + rank;
+
+        shift += shift_of(step);
+        if (!step->comes) {
+            continue;
+        }
+        const espl__recipe *const recipe = c->recipes[step->edit];
+
+        for (uint32_t k = 0; k < step->count; ++k) {
+            const uint32_t slot = *holes++;
+
+            forest->order[at + k] = c->slots[step->made + k] = slot;
+            forest->rank[slot] = rank + k;
+            forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
+            forest->first[at + k] = recipe->firsts[step->start + k] + step->firsts;
+        }
+    }
+}
+
+// Slots that nobody is in stand behind the nodes in `order`: those that nodes
+// left come first, and the holes that are left stay where they are.
+static void file_holes(const commit *c, const uint32_t *order)
+{
+    espl__forest *const forest = c->forest;
+    uint32_t rank = c->run->size + c->made - c->gone;
+
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
+
+        for (uint32_t k = 0; !step->comes && k < step->count; ++k, ++rank) {
+            const uint32_t slot = order[step->gap - c->begin + k];
+
+            forest->order[c->run->base + rank] = slot;
+            forest->rank[slot] = rank;
+            forest->entity[slot] = ESPL__NO_ENTITY;
+        }
+    }
+}
+
+// Not inlined: together with the moves it would take more stack than one
+// function may.
+__attribute__((noinline)) static void rewrite(const commit *c)
+{
+    uint32_t order[ESPL__SPLICE_RANKS + ESPL__SPLICE_MADE];
+
+    copy_order(c, order);
+    move_firsts(c);
+    move_links(c, order);
+    fill_gaps(c, order + (c->run->size - c->begin));
+    file_holes(c, order);
+}
+
+static bool is_straight(const espl__forest *forest, const espl__run *run, uint32_t begin,
+                        uint32_t end)
+{
+    bool is_in_order = (run->flags & ESPL__RUN_IN_ORDER) != 0;
+
+    for (uint32_t at = run->base + begin; is_in_order && at < run->base + end; ++at) {
+        is_in_order = forest->order[at] == at;
     }
     return is_in_order;
 }
@@ -450,22 +455,24 @@ void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_
                          uint32_t count, const espl__recipe *const *recipes, uint32_t *slots)
 {
     espl__run *const header = &forest->runs[run];
-    draft d;
+    commit c;
 
-    d.forest = forest;
-    d.run = header;
-    d.steps = steps;
-    d.step_count = count;
-    d.begin = steps[0].gap;
-    d.count = d.left_count = 0;
-    d.hole = header->size;
-    d.parents = (cursor){.border = parents_border(&d, 0)};
-    d.firsts = (cursor){.border = firsts_border(&d, 0)};
-    move_firsts(&d);
-    draft_all(&d, recipes, slots);
-    file_holes(forest, &d);
-    write_links(forest, &d);
-    header->flags &= is_straight(&d) ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
-    header->used = d.hole > header->used ? d.hole : header->used;
-    header->size = d.begin + d.count;
+    c.forest = forest;
+    c.run = header;
+    c.steps = steps;
+    c.step_count = count;
+    c.recipes = recipes;
+    c.slots = slots;
+    c.begin = steps[0].gap;
+    c.made = c.gone = 0;
+    memset(c.moves, 0, (header->size - c.begin + 1) * sizeof *c.moves);
+    add_moves(&c);
+    rewrite(&c);
+
+    const uint32_t used = header->size + c.made, size = used - c.gone;
+
+    header->flags &=
+        is_straight(forest, header, c.begin, size) ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
+    header->used = used > header->used ? used : header->used;
+    header->size = size;
 }
