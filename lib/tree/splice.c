@@ -13,9 +13,32 @@ void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32
     splice->forest = forest;
     splice->run = run;
     splice->edit_count = splice->event_count = splice->made = splice->gone = 0;
+    memset(splice->gone_filter, 0, sizeof splice->gone_filter);
+    memset(splice->pasted_filter, 0, sizeof splice->pasted_filter);
 }
 
 // --- Edits ---
+
+// Ranks by their last bits: who is not in it is not meant, and who is may be another one. So most
+// edits of a large group need not be held against all others.
+enum { FILTER_WORD = 64, FILTER_MASK = ESPL__SPLICE_FILTER - 1 };
+
+static void filter_add(uint64_t *filter, uint32_t begin, uint32_t end)
+{
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        filter[(rank & FILTER_MASK) / FILTER_WORD] |= UINT64_C(1) << rank % FILTER_WORD;
+    }
+}
+
+static bool filter_may_have(const uint64_t *filter, uint32_t begin, uint32_t end)
+{
+    uint64_t found = 0;
+
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        found |= filter[(rank & FILTER_MASK) / FILTER_WORD] >> rank % FILTER_WORD;
+    }
+    return (found & 1) != 0;
+}
 
 // Tell whether one of the ranks [begin, end) goes.
 static bool goes(const espl__splice *splice, uint32_t begin, uint32_t end)
@@ -31,6 +54,11 @@ static bool goes(const espl__splice *splice, uint32_t begin, uint32_t end)
     return is_gone;
 }
 
+static bool may_go(const espl__splice *splice, uint32_t begin, uint32_t end)
+{
+    return filter_may_have(splice->gone_filter, begin, end) && goes(splice, begin, end);
+}
+
 // Tell whether something comes in below a rank of [begin, end).
 static bool is_pasted_below(const espl__splice *splice, uint32_t begin, uint32_t end)
 {
@@ -42,6 +70,13 @@ static bool is_pasted_below(const espl__splice *splice, uint32_t begin, uint32_t
         is_pasted = is_pasted || (edit->recipe != NULL && edit->rank - begin < end - begin);
     }
     return is_pasted;
+}
+
+// Tell whether ranks that are to go go already, or get somebody below them.
+static bool is_taken(const espl__splice *splice, uint32_t begin, uint32_t end)
+{
+    return may_go(splice, begin, end) || (filter_may_have(splice->pasted_filter, begin, end) &&
+                                          is_pasted_below(splice, begin, end));
 }
 
 static bool add_event(espl__splice *splice, uint32_t gap, uint32_t count, uint32_t level,
@@ -60,17 +95,18 @@ bool espl__splice_cut(espl__splice *splice, uint32_t rank)
     const espl__run *const run = run_of(splice);
     uint32_t begin = rank, end = rank + 1, above = 0;
 
-    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS || goes(splice, rank, rank + 1)) {
+    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS) {
         return false;
     }
     above = splice->forest->parent[run->base + rank];
     splice->edits[splice->edit_count] = (espl__splice_edit){.rank = rank};
     for (uint32_t level = 0; begin < end; ++level) {
         // What goes below it already is not to go twice.
-        if (is_pasted_below(splice, begin, end) || goes(splice, begin, end) ||
+        if (end - begin > ESPL__SPLICE_RANKS || is_taken(splice, begin, end) ||
             !add_event(splice, begin, end - begin, level, above)) {
             return false;
         }
+        filter_add(splice->gone_filter, begin, end);
         above = splice->event_count - 1;
         splice->gone += end - begin;
         begin = espl__first_child(splice->forest, run, begin);
@@ -87,9 +123,10 @@ bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe 
     uint32_t above = rank;
 
     if (splice->edit_count == ESPL__SPLICE_EDITS ||
-        recipe->size > ESPL__SPLICE_MADE - splice->made || goes(splice, rank, rank + 1)) {
+        recipe->size > ESPL__SPLICE_MADE - splice->made || may_go(splice, rank, rank + 1)) {
         return false;
     }
+    filter_add(splice->pasted_filter, rank, rank + 1);
     splice->edits[splice->edit_count] = (espl__splice_edit){recipe, rank, splice->made};
     for (uint32_t level = 0; level < recipe->levels; ++level) {
         const uint32_t count = recipe->starts[level + 1] - recipe->starts[level];
@@ -112,8 +149,8 @@ static bool comes_in(const espl__splice *splice, const espl__splice_event *event
     return splice->edits[event->edit].recipe != NULL;
 }
 
-// Of two levels that come in at one gap: the one whose parents come first. A
-// parent that stays at rank r comes before one that comes in at a gap past r.
+// Of two levels that come in at one gap: the one whose parents come first. A parent that stays at
+// rank r comes before one that comes in at a gap past r.
 static bool has_parent_first(const espl__splice *splice, const espl__splice_event *a,
                              const espl__splice_event *b)
 {
@@ -133,12 +170,10 @@ static bool has_parent_first(const espl__splice *splice, const espl__splice_even
     return a->above != b->above ? a->above < b->above : a->edit < b->edit;
 }
 
-static bool comes_before(const espl__splice *splice, const espl__splice_event *x,
+// Likewise of any two events at one gap.
+static bool stands_first(const espl__splice *splice, const espl__splice_event *x,
                          const espl__splice_event *y)
 {
-    if (x->gap != y->gap) {
-        return x->gap < y->gap;
-    }
     const bool x_goes = !comes_in(splice, x), y_goes = !comes_in(splice, y);
 
     return x_goes != y_goes ? y_goes : has_parent_first(splice, x, y);
@@ -148,20 +183,25 @@ bool espl__splice_sort(espl__splice *splice)
 {
     const espl__splice_event *const events = splice->events;
     uint8_t *const order = splice->order;
-    const uint32_t size = run_of(splice)->size;
+    const uint32_t size = run_of(splice)->size, count = splice->event_count;
+    uint32_t gaps[ESPL__SPLICE_EVENTS]; // of the events in order
 
-    // Few events, and those of one edit ascend: each goes to its place among
-    // those before it.
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
+    // Few events, and those of one edit ascend: each goes to its place among those before it.
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t gap = events[i].gap;
         uint32_t at = i;
 
-        for (; at > 0 && comes_before(splice, &events[i], &events[order[at - 1]]); --at) {
+        for (; at > 0 && gap <= gaps[at - 1]; --at) {
+            if (gap == gaps[at - 1] && !stands_first(splice, &events[i], &events[order[at - 1]])) {
+                break;
+            }
+            gaps[at] = gaps[at - 1];
             order[at] = order[at - 1];
         }
+        gaps[at] = gap;
         order[at] = (uint8_t)i;
     }
-    return splice->event_count != 0 &&
-           size + splice->made - events[order[0]].gap <= ESPL__SPLICE_RANKS;
+    return count != 0 && size + splice->made - gaps[0] <= ESPL__SPLICE_RANKS;
 }
 
 // --- Steps ---
@@ -180,8 +220,8 @@ static inline uint32_t shift_of(const espl__splice_step *step)
     return step->comes ? step->count : 0u - step->count;
 }
 
-// The first rank whose children stand behind those of an event. What goes may
-// have left its rank to somebody who comes in, but to nobody who stays.
+// The first rank whose children stand behind those of an event. What goes may have left its rank
+// to somebody who comes in, but to nobody who stays.
 static uint32_t split_of(const resolver *r, const espl__splice_event *event)
 {
     return event->level != 0 ? r->splice->events[event->above].gap : event->above + 1;
@@ -210,8 +250,8 @@ static void lay_steps(resolver *r)
     }
 }
 
-// Parents that stay ascend from step to step, as do the steps that move them. A
-// recipe says of its first node that its parent is ESPL__NO_SLOT.
+// Parents that stay ascend from step to step, as do the steps that move them. A recipe says of its
+// first node that its parent is ESPL__NO_SLOT.
 static void tell_parents(const resolver *r)
 {
     const espl__splice *const splice = r->splice;
@@ -238,8 +278,7 @@ static void tell_parents(const resolver *r)
     }
 }
 
-// Tell whether what hangs below the nodes of a step comes before what hangs
-// below those of another.
+// Tell whether what hangs below the nodes of a step comes before what hangs below those of another.
 static bool has_children_before(const resolver *r, uint32_t of, uint32_t step)
 {
     const espl__splice_event *const event = &r->splice->events[r->splice->order[of]];
@@ -248,8 +287,8 @@ static bool has_children_before(const resolver *r, uint32_t of, uint32_t step)
     return split != gap ? split < gap : event->level == 0 || r->places[event->above] <= step;
 }
 
-// Where the children of a recipe's last level would stand: behind all that
-// hangs below those before them.
+// Where the children of a recipe's last level would stand: behind all that hangs below those before
+// them.
 static void tell_firsts(const resolver *r)
 {
     const espl__splice *const splice = r->splice;
@@ -279,12 +318,14 @@ void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps)
     lay_steps(&r);
     tell_parents(&r);
     tell_firsts(&r);
+    for (uint32_t i = 0; i < splice->event_count; ++i) {
+        steps[i].turn = r.places[i];
+    }
 }
 
 // --- The commit ---
 
-// By how much ranks from one on move more than those before it, wrapping
-// around.
+// By how much ranks from one on move more than those before it, wrapping around.
 typedef struct move {
     uint32_t rank;   // where they stand
     uint32_t parent; // the ranks that they hold: of their parents
@@ -303,10 +344,9 @@ typedef struct commit {
     move moves[ESPL__SPLICE_RANKS + 1]; // from that rank on
 } commit;
 
-// Every rank has its moves, most of them none, so that one loop rewrites all,
-// whatever the steps are. Cut into pieces that move alike, each with its loops,
-// a splice of a run of 70 had 39 branches that were guessed wrongly instead of
-// 15: nothing tells beforehand where a piece ends.
+// Every rank has its moves, most of them none, so that one loop rewrites all, whatever the steps
+// are. Cut into pieces that move alike, each with its loops, a splice of a run of 70 had 39 branches
+// that were guessed wrongly instead of 15: nothing tells beforehand where a piece ends.
 static void add_moves(commit *c)
 {
     move *const moves = c->moves;
@@ -317,8 +357,7 @@ static void add_moves(commit *c)
         const uint32_t shift = shift_of(step);
 
         moves[step->gap + (step->comes ? 0 : step->count) - begin].rank += shift;
-        // A parent moves by the steps before it: so do all that hang below ranks
-        // behind a gap.
+        // A parent moves by the steps before it: so do all that hang below ranks behind a gap.
         moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
         moves[(step->split < begin ? begin : step->split) - begin].first += shift;
         c->made += step->comes ? step->count : 0;
@@ -326,8 +365,7 @@ static void add_moves(commit *c)
     }
 }
 
-// First children of those that stand before the first rank that changes, and
-// stay there.
+// First children of those that stand before the first rank that changes, and stay there.
 static void move_firsts(const commit *c)
 {
     uint32_t *const first = c->forest->first + c->run->base;
@@ -344,8 +382,8 @@ static void move_firsts(const commit *c)
     }
 }
 
-// The slots of a run as they were, from the first rank that changes on: of its
-// nodes, and then free ones for all that come in.
+// The slots of a run as they were, from the first rank that changes on: of its nodes, and then free
+// ones for all that come in.
 static void copy_order(const commit *c, uint32_t *to)
 {
     const espl__run *const run = c->run;
@@ -357,8 +395,8 @@ static void copy_order(const commit *c, uint32_t *to)
     }
 }
 
-// Who goes is moved like those before him, and written over by the one behind
-// him, by those who come in or by the holes.
+// Who goes is moved like those before him, and written over by the one behind him, by those who
+// come in or by the holes.
 static void move_links(const commit *c, const uint32_t *order)
 {
     espl__forest *const forest = c->forest;
@@ -407,8 +445,8 @@ static void fill_gaps(const commit *c, const uint32_t *holes)
     }
 }
 
-// Slots that nobody is in stand behind the nodes in `order`: those that nodes
-// left come first, and the holes that are left stay where they are.
+// Slots that nobody is in stand behind the nodes in `order`: those that nodes left come first, and
+// the holes that are left stay where they are.
 static void file_holes(const commit *c, const uint32_t *order)
 {
     espl__forest *const forest = c->forest;
@@ -427,8 +465,7 @@ static void file_holes(const commit *c, const uint32_t *order)
     }
 }
 
-// Not inlined: together with the moves it would take more stack than one
-// function may.
+// Not inlined: together with the moves it would take more stack than one function may.
 __attribute__((noinline)) static void rewrite(const commit *c)
 {
     uint32_t order[ESPL__SPLICE_RANKS + ESPL__SPLICE_MADE];
