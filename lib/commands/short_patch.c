@@ -34,12 +34,11 @@ void espl__short_removals(const espl__playback *playback, const espl__group *gro
         (void)list_ranks(forest, group->base, 0, (uint32_t)group->dead, out);
         return;
     }
-    for (uint32_t edit = 0; group->dead != 0 && edit < espl__group_size(group); ++edit) {
-        for (uint32_t i = 0; i < group->step_count; ++i) {
-            if (steps[i].edit == edit && !steps[i].comes) {
-                out = list_ranks(forest, group->base, steps[i].gap, steps[i].gap + steps[i].count,
-                                 out);
-            }
+    for (uint32_t i = 0; group->dead != 0 && i < group->step_count; ++i) {
+        const espl__splice_step *const step = &steps[steps[i].turn];
+
+        if (!step->comes) {
+            out = list_ranks(forest, group->base, step->gap, step->gap + step->count, out);
         }
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "lib/tree/ranks.h"
 #include "lib/tree/splice.h"
 
 #include <string.h>
@@ -14,9 +13,32 @@ void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32
     splice->forest = forest;
     splice->run = run;
     splice->edit_count = splice->event_count = splice->made = splice->gone = 0;
+    memset(splice->gone_filter, 0, sizeof splice->gone_filter);
+    memset(splice->pasted_filter, 0, sizeof splice->pasted_filter);
 }
 
 // --- Edits ---
+
+// Ranks by their last bits: who is not in it is not meant, and who is may be another one. So most
+// edits of a large group need not be held against all others.
+enum { FILTER_WORD = 64, FILTER_MASK = ESPL__SPLICE_FILTER - 1 };
+
+static void filter_add(uint64_t *filter, uint32_t begin, uint32_t end)
+{
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        filter[(rank & FILTER_MASK) / FILTER_WORD] |= UINT64_C(1) << rank % FILTER_WORD;
+    }
+}
+
+static bool filter_may_have(const uint64_t *filter, uint32_t begin, uint32_t end)
+{
+    uint64_t found = 0;
+
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        found |= filter[(rank & FILTER_MASK) / FILTER_WORD] >> rank % FILTER_WORD;
+    }
+    return (found & 1) != 0;
+}
 
 // Tell whether one of the ranks [begin, end) goes.
 static bool goes(const espl__splice *splice, uint32_t begin, uint32_t end)
@@ -32,6 +54,11 @@ static bool goes(const espl__splice *splice, uint32_t begin, uint32_t end)
     return is_gone;
 }
 
+static bool may_go(const espl__splice *splice, uint32_t begin, uint32_t end)
+{
+    return filter_may_have(splice->gone_filter, begin, end) && goes(splice, begin, end);
+}
+
 // Tell whether something comes in below a rank of [begin, end).
 static bool is_pasted_below(const espl__splice *splice, uint32_t begin, uint32_t end)
 {
@@ -43,6 +70,13 @@ static bool is_pasted_below(const espl__splice *splice, uint32_t begin, uint32_t
         is_pasted = is_pasted || (edit->recipe != NULL && edit->rank - begin < end - begin);
     }
     return is_pasted;
+}
+
+// Tell whether ranks that are to go go already, or get somebody below them.
+static bool is_taken(const espl__splice *splice, uint32_t begin, uint32_t end)
+{
+    return may_go(splice, begin, end) || (filter_may_have(splice->pasted_filter, begin, end) &&
+                                          is_pasted_below(splice, begin, end));
 }
 
 static bool add_event(espl__splice *splice, uint32_t gap, uint32_t count, uint32_t level,
@@ -61,17 +95,18 @@ bool espl__splice_cut(espl__splice *splice, uint32_t rank)
     const espl__run *const run = run_of(splice);
     uint32_t begin = rank, end = rank + 1, above = 0;
 
-    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS || goes(splice, rank, rank + 1)) {
+    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS) {
         return false;
     }
     above = splice->forest->parent[run->base + rank];
     splice->edits[splice->edit_count] = (espl__splice_edit){.rank = rank};
     for (uint32_t level = 0; begin < end; ++level) {
         // What goes below it already is not to go twice.
-        if (is_pasted_below(splice, begin, end) || goes(splice, begin, end) ||
+        if (end - begin > ESPL__SPLICE_RANKS || is_taken(splice, begin, end) ||
             !add_event(splice, begin, end - begin, level, above)) {
             return false;
         }
+        filter_add(splice->gone_filter, begin, end);
         above = splice->event_count - 1;
         splice->gone += end - begin;
         begin = espl__first_child(splice->forest, run, begin);
@@ -88,9 +123,10 @@ bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe 
     uint32_t above = rank;
 
     if (splice->edit_count == ESPL__SPLICE_EDITS ||
-        recipe->size > ESPL__SPLICE_MADE - splice->made || goes(splice, rank, rank + 1)) {
+        recipe->size > ESPL__SPLICE_MADE - splice->made || may_go(splice, rank, rank + 1)) {
         return false;
     }
+    filter_add(splice->pasted_filter, rank, rank + 1);
     splice->edits[splice->edit_count] = (espl__splice_edit){recipe, rank, splice->made};
     for (uint32_t level = 0; level < recipe->levels; ++level) {
         const uint32_t count = recipe->starts[level + 1] - recipe->starts[level];
@@ -134,12 +170,10 @@ static bool has_parent_first(const espl__splice *splice, const espl__splice_even
     return a->above != b->above ? a->above < b->above : a->edit < b->edit;
 }
 
-static bool comes_before(const espl__splice *splice, const espl__splice_event *x,
+// Likewise of any two events at one gap.
+static bool stands_first(const espl__splice *splice, const espl__splice_event *x,
                          const espl__splice_event *y)
 {
-    if (x->gap != y->gap) {
-        return x->gap < y->gap;
-    }
     const bool x_goes = !comes_in(splice, x), y_goes = !comes_in(splice, y);
 
     return x_goes != y_goes ? y_goes : has_parent_first(splice, x, y);
@@ -149,19 +183,25 @@ bool espl__splice_sort(espl__splice *splice)
 {
     const espl__splice_event *const events = splice->events;
     uint8_t *const order = splice->order;
-    const uint32_t size = run_of(splice)->size;
+    const uint32_t size = run_of(splice)->size, count = splice->event_count;
+    uint32_t gaps[ESPL__SPLICE_EVENTS]; // of the events in order
 
     // Few events, and those of one edit ascend: each goes to its place among those before it.
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t gap = events[i].gap;
         uint32_t at = i;
 
-        for (; at > 0 && comes_before(splice, &events[i], &events[order[at - 1]]); --at) {
+        for (; at > 0 && gap <= gaps[at - 1]; --at) {
+            if (gap == gaps[at - 1] && !stands_first(splice, &events[i], &events[order[at - 1]])) {
+                break;
+            }
+            gaps[at] = gaps[at - 1];
             order[at] = order[at - 1];
         }
+        gaps[at] = gap;
         order[at] = (uint8_t)i;
     }
-    return splice->event_count != 0 &&
-           size + splice->made - events[order[0]].gap <= ESPL__SPLICE_RANKS;
+    return count != 0 && size + splice->made - gaps[0] <= ESPL__SPLICE_RANKS;
 }
 
 // --- Steps ---
@@ -278,170 +318,172 @@ void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps)
     lay_steps(&r);
     tell_parents(&r);
     tell_firsts(&r);
+    for (uint32_t i = 0; i < splice->event_count; ++i) {
+        steps[i].turn = r.places[i];
+    }
 }
 
 // --- The commit ---
 
-// Values of ranks that stay, side by side: from some rank on they move by what the steps before it
-// come to.
-typedef struct cursor {
-    uint32_t passed; // steps
-    uint32_t shift;  // what they come to
-    uint32_t border; // rank from which the next one counts
-} cursor;
+// By how much ranks from one on move more than those before it, wrapping around.
+typedef struct move {
+    uint32_t rank;   // where they stand
+    uint32_t parent; // the ranks that they hold: of their parents
+    uint32_t first;  // of their first children
+} move;
 
-// The run as it is to be, from the first rank that changes on.
-typedef struct draft {
+typedef struct commit {
     espl__forest *forest;
     const espl__run *run;
     const espl__splice_step *steps;
     uint32_t step_count;
-    uint32_t begin, count; // ranks [begin, begin + count)
-    // At the end of `order`, backwards: slots that nodes leave. Both together are at most as many.
-    uint32_t order[ESPL__SPLICE_RANKS], parent[ESPL__SPLICE_RANKS], first[ESPL__SPLICE_RANKS];
-    uint32_t left_count;
-    uint32_t hole; // next rank past the old size whose slot is free
-    cursor parents, firsts;
-} draft;
+    const espl__recipe *const *recipes;
+    uint32_t *slots; // of those that come in
+    uint32_t begin;  // the first rank that changes
+    uint32_t made, gone;
+    move moves[ESPL__SPLICE_RANKS + 1]; // from that rank on
+} commit;
 
-// A parent moves by the steps before it: so do all that hang below ranks behind a gap.
-static uint32_t parents_border(const draft *d, uint32_t step)
+// Every rank has its moves, most of them none, so that one loop rewrites all, whatever the steps
+// are. Cut into pieces that move alike, each with its loops, a splice of a run of 70 had 39 branches
+// that were guessed wrongly instead of 15: nothing tells beforehand where a piece ends.
+static void add_moves(commit *c)
 {
-    return step < d->step_count ? espl__first_child(d->forest, d->run, d->steps[step].gap)
-                                : d->run->size;
-}
+    move *const moves = c->moves;
+    const uint32_t begin = c->begin;
 
-static uint32_t firsts_border(const draft *d, uint32_t step)
-{
-    return step < d->step_count ? d->steps[step].split : d->run->size;
-}
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
+        const uint32_t shift = shift_of(step);
 
-// Copy the values of ranks [begin, end).
-static inline void copy_moved(const draft *d, cursor *at,
-                              uint32_t (*border)(const draft *, uint32_t), uint32_t *to,
-                              const uint32_t *from, uint32_t begin, uint32_t end)
-{
-    while (begin < end) {
-        for (; at->passed < d->step_count && at->border <= begin;
-             at->border = border(d, at->passed)) {
-            at->shift += shift_of(&d->steps[at->passed++]);
-        }
-        const uint32_t stop = at->border < end && at->border > begin ? at->border : end;
-
-        espl__ranks_copy(to, from + begin, stop - begin, at->shift);
-        to += stop - begin;
-        begin = stop;
+        moves[step->gap + (step->comes ? 0 : step->count) - begin].rank += shift;
+        // A parent moves by the steps before it: so do all that hang below ranks behind a gap.
+        moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
+        moves[(step->split < begin ? begin : step->split) - begin].first += shift;
+        c->made += step->comes ? step->count : 0;
+        c->gone += step->comes ? 0 : step->count;
     }
-}
-
-// What stays of ranks [begin, end). Who keeps its rank is told nothing.
-static void draft_ranks(draft *d, uint32_t begin, uint32_t end)
-{
-    espl__forest *const forest = d->forest;
-    const uint32_t base = d->run->base, to = d->begin + d->count;
-    const uint32_t *const order = forest->order + base;
-
-    espl__ranks_copy(d->order + d->count, order + begin, end - begin, 0);
-    copy_moved(d, &d->parents, parents_border, d->parent + d->count, forest->parent + base, begin,
-               end);
-    copy_moved(d, &d->firsts, firsts_border, d->first + d->count, forest->first + base, begin, end);
-    for (uint32_t i = 0; to != begin && i < end - begin; ++i) {
-        forest->rank[order[begin + i]] = to + i;
-    }
-    d->count += end - begin;
-}
-
-static uint32_t take_slot(draft *d)
-{
-    const uint32_t at = d->hole++;
-
-    return at < d->run->used ? d->forest->order[d->run->base + at] : d->run->base + at;
-}
-
-static void draft_level(draft *d, const espl__splice_step *step, const espl__recipe *recipe,
-                        uint32_t *slots)
-{
-    const uint32_t start = step->start;
-
-    espl__ranks_copy(d->parent + d->count, recipe->parents + start, step->count, step->parents);
-    espl__ranks_copy(d->first + d->count, recipe->firsts + start, step->count, step->firsts);
-    for (uint32_t i = 0; i < step->count; ++i) {
-        const uint32_t slot = take_slot(d);
-
-        d->order[d->count + i] = slots[step->made + i] = slot;
-        d->forest->rank[slot] = d->begin + d->count + i;
-    }
-    d->count += step->count;
-}
-
-static void leave(draft *d, const espl__splice_step *step)
-{
-    const uint32_t *const order = d->forest->order + d->run->base + step->gap;
-
-    for (uint32_t i = 0; i < step->count; ++i) {
-        d->order[ESPL__SPLICE_RANKS - ++d->left_count] = order[i];
-    }
-}
-
-static void draft_all(draft *d, const espl__recipe *const *recipes, uint32_t *slots)
-{
-    uint32_t rank = d->begin;
-
-    for (uint32_t i = 0; i < d->step_count; ++i) {
-        const espl__splice_step *const step = &d->steps[i];
-
-        draft_ranks(d, rank, step->gap);
-        rank = step->gap;
-        if (step->comes) {
-            draft_level(d, step, recipes[step->edit], slots);
-        } else {
-            leave(d, step);
-            rank += step->count;
-        }
-    }
-    draft_ranks(d, rank, d->run->size);
 }
 
 // First children of those that stand before the first rank that changes, and stay there.
-static void move_firsts(draft *d)
+static void move_firsts(const commit *c)
 {
-    const uint32_t split = d->steps[0].split;
-    uint32_t *const first = d->forest->first + d->run->base;
+    uint32_t *const first = c->forest->first + c->run->base;
+    uint32_t shift = 0;
 
-    copy_moved(d, &d->firsts, firsts_border, first + split, first, split, d->begin);
+    for (uint32_t i = 0; i < c->step_count && c->steps[i].split < c->begin; ++i) {
+        const uint32_t next = i + 1 < c->step_count ? c->steps[i + 1].split : c->begin;
+        const uint32_t end = next < c->begin ? next : c->begin;
+
+        shift += shift_of(&c->steps[i]);
+        for (uint32_t rank = c->steps[i].split; rank < end; ++rank) {
+            first[rank] += shift;
+        }
+    }
+}
+
+// The slots of a run as they were, from the first rank that changes on: of its nodes, and then free
+// ones for all that come in.
+static void copy_order(const commit *c, uint32_t *to)
+{
+    const espl__run *const run = c->run;
+    const uint32_t end = run->size + c->made, known = end < run->used ? end : run->used;
+
+    memcpy(to, c->forest->order + run->base + c->begin, (known - c->begin) * sizeof *to);
+    for (uint32_t rank = known; rank < end; ++rank) {
+        to[rank - c->begin] = run->base + rank;
+    }
+}
+
+// Who goes is moved like those before him, and written over by the one behind him, by those who
+// come in or by the holes.
+static void move_links(const commit *c, const uint32_t *order)
+{
+    espl__forest *const forest = c->forest;
+    const uint32_t base = c->run->base, count = c->run->size - c->begin;
+    uint32_t parent[ESPL__SPLICE_RANKS], first[ESPL__SPLICE_RANKS];
+    uint32_t rank = c->begin, parents = 0, firsts = 0;
+
+    memcpy(parent, forest->parent + base + c->begin, count * sizeof *parent);
+    memcpy(first, forest->first + base + c->begin, count * sizeof *first);
+    for (uint32_t i = 0; i < count; ++i) {
+        rank += c->moves[i].rank;
+        parents += c->moves[i].parent;
+        firsts += c->moves[i].first;
+        forest->order[base + rank] = order[i];
+        forest->rank[order[i]] = rank;
+        forest->parent[base + rank] = parent[i] + parents;
+        forest->first[base + rank] = first[i] + firsts;
+        rank += 1;
+    }
+}
+
+// Those who come in take the holes in their order.
+static void fill_gaps(const commit *c, const uint32_t *holes)
+{
+    espl__forest *const forest = c->forest;
+    uint32_t shift = 0;
+
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
+        const uint32_t rank = step->gap + shift, at = c->run->base + rank;
+
+        shift += shift_of(step);
+        if (!step->comes) {
+            continue;
+        }
+        const espl__recipe *const recipe = c->recipes[step->edit];
+
+        for (uint32_t k = 0; k < step->count; ++k) {
+            const uint32_t slot = *holes++;
+
+            forest->order[at + k] = c->slots[step->made + k] = slot;
+            forest->rank[slot] = rank + k;
+            forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
+            forest->first[at + k] = recipe->firsts[step->start + k] + step->firsts;
+        }
+    }
 }
 
 // Slots that nobody is in stand behind the nodes in `order`: those that nodes left come first, and
 // the holes that are left stay where they are.
-static void file_holes(espl__forest *forest, const draft *d)
+static void file_holes(const commit *c, const uint32_t *order)
 {
-    const uint32_t at = d->begin + d->count;
+    espl__forest *const forest = c->forest;
+    uint32_t rank = c->run->size + c->made - c->gone;
 
-    ESPL_CHECK(at + d->left_count == d->hole);
-    for (uint32_t i = 0; i < d->left_count; ++i) {
-        const uint32_t slot = d->order[ESPL__SPLICE_RANKS - 1 - i];
+    for (uint32_t i = 0; i < c->step_count; ++i) {
+        const espl__splice_step *const step = &c->steps[i];
 
-        forest->order[d->run->base + at + i] = slot;
-        forest->rank[slot] = at + i;
-        forest->entity[slot] = ESPL__NO_ENTITY;
+        for (uint32_t k = 0; !step->comes && k < step->count; ++k, ++rank) {
+            const uint32_t slot = order[step->gap - c->begin + k];
+
+            forest->order[c->run->base + rank] = slot;
+            forest->rank[slot] = rank;
+            forest->entity[slot] = ESPL__NO_ENTITY;
+        }
     }
 }
 
-static void write_links(espl__forest *forest, const draft *d)
+// Not inlined: together with the moves it would take more stack than one function may.
+__attribute__((noinline)) static void rewrite(const commit *c)
 {
-    const uint32_t to = d->run->base + d->begin;
+    uint32_t order[ESPL__SPLICE_RANKS + ESPL__SPLICE_MADE];
 
-    espl__ranks_copy(forest->order + to, d->order, d->count, 0);
-    espl__ranks_copy(forest->parent + to, d->parent, d->count, 0);
-    espl__ranks_copy(forest->first + to, d->first, d->count, 0);
+    copy_order(c, order);
+    move_firsts(c);
+    move_links(c, order);
+    fill_gaps(c, order + (c->run->size - c->begin));
+    file_holes(c, order);
 }
 
-static bool is_straight(const draft *d)
+static bool is_straight(const espl__forest *forest, const espl__run *run, uint32_t begin,
+                        uint32_t end)
 {
-    bool is_in_order = (d->run->flags & ESPL__RUN_IN_ORDER) != 0;
+    bool is_in_order = (run->flags & ESPL__RUN_IN_ORDER) != 0;
 
-    for (uint32_t i = 0; is_in_order && i < d->count; ++i) {
-        is_in_order = d->order[i] == d->run->base + d->begin + i;
+    for (uint32_t at = run->base + begin; is_in_order && at < run->base + end; ++at) {
+        is_in_order = forest->order[at] == at;
     }
     return is_in_order;
 }
@@ -450,22 +492,24 @@ void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_
                          uint32_t count, const espl__recipe *const *recipes, uint32_t *slots)
 {
     espl__run *const header = &forest->runs[run];
-    draft d;
+    commit c;
 
-    d.forest = forest;
-    d.run = header;
-    d.steps = steps;
-    d.step_count = count;
-    d.begin = steps[0].gap;
-    d.count = d.left_count = 0;
-    d.hole = header->size;
-    d.parents = (cursor){.border = parents_border(&d, 0)};
-    d.firsts = (cursor){.border = firsts_border(&d, 0)};
-    move_firsts(&d);
-    draft_all(&d, recipes, slots);
-    file_holes(forest, &d);
-    write_links(forest, &d);
-    header->flags &= is_straight(&d) ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
-    header->used = d.hole > header->used ? d.hole : header->used;
-    header->size = d.begin + d.count;
+    c.forest = forest;
+    c.run = header;
+    c.steps = steps;
+    c.step_count = count;
+    c.recipes = recipes;
+    c.slots = slots;
+    c.begin = steps[0].gap;
+    c.made = c.gone = 0;
+    memset(c.moves, 0, (header->size - c.begin + 1) * sizeof *c.moves);
+    add_moves(&c);
+    rewrite(&c);
+
+    const uint32_t used = header->size + c.made, size = used - c.gone;
+
+    header->flags &=
+        is_straight(forest, header, c.begin, size) ? ~0u : ~(unsigned)ESPL__RUN_IN_ORDER;
+    header->used = used > header->used ? used : header->used;
+    header->size = size;
 }

@@ -16,6 +16,7 @@ enum {
     ESPL__SPLICE_EVENTS = 128,
     ESPL__SPLICE_MADE = 256,
     ESPL__SPLICE_RANKS = 1024, ///< from the first one that changes
+    ESPL__SPLICE_FILTER = 512, ///< bits, of ranks that are told apart at first sight
 };
 
 /// A tree to be copied: the owned closure of a slot, breadth-first.
@@ -53,6 +54,8 @@ typedef struct espl__splice {
     uint8_t order[ESPL__SPLICE_EVENTS]; // [event_count] events by rank, once sorted
     uint32_t event_count;
     uint32_t made, gone; // nodes
+    // Ranks that go, and those below which something comes in, by their last bits.
+    uint64_t gone_filter[ESPL__SPLICE_FILTER / 64], pasted_filter[ESPL__SPLICE_FILTER / 64];
 } espl__splice;
 
 _Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX + 1, "an event's number is a byte");
@@ -68,10 +71,11 @@ typedef struct espl__splice_step {
     uint16_t made;    // of what comes in: its first node among all that are made
     uint8_t edit;
     uint8_t start; // of what comes in: position of its first node in the recipe
+    uint8_t turn;  // place of the step that is as many from the first, by edit and then by level
     bool comes;
 } espl__splice_step;
 
-_Static_assert(sizeof(espl__splice_step) == 24, "step: 16 + 4 + 3, padded");
+_Static_assert(sizeof(espl__splice_step) == 24, "step: 16 + 4 + 4");
 _Static_assert((int)ESPL__SPLICE_MADE <= UINT8_MAX + 1, "a position in a recipe is a byte");
 
 /// Begin with a run that has neither ghosts nor side arrays.

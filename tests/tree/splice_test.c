@@ -342,6 +342,25 @@ START_TEST(one_edit_more_than_there_may_be_is_refused)
 }
 END_TEST
 
+START_TEST(ranks_with_the_same_last_bits_are_told_apart)
+{
+    const uint32_t far = ESPL__SPLICE_FILTER;
+    card c;
+
+    write_chain(&c, 2);
+    begin_long(far + 100, false);
+    ck_assert(edit(7, NULL));
+    ck_assert(edit(7 + far, &c.recipe));
+    ck_assert(edit(9 + far, NULL));
+    ck_assert(edit(9, &c.recipe));
+    ck_assert(!edit(9 + far, NULL));
+    ck_assert(!edit(7, &c.recipe));
+    ck_assert(sort_edits());
+    commit();
+    bench_end();
+}
+END_TEST
+
 START_TEST(one_level_more_than_there_may_be_is_refused)
 {
     const uint32_t most = ESPL__SPLICE_EVENTS;
@@ -458,6 +477,7 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, by_hand);
 
     tcase_add_test(limits, one_edit_more_than_there_may_be_is_refused);
+    tcase_add_test(limits, ranks_with_the_same_last_bits_are_told_apart);
     tcase_add_test(limits, one_level_more_than_there_may_be_is_refused);
     tcase_add_test(limits, one_node_more_than_may_be_made_is_refused);
     tcase_add_test(limits, one_rank_more_than_may_change_is_refused);
