@@ -194,6 +194,8 @@ typedef struct espl_write_report {
 /// propagation for each hierarchy. So a write in world axes below another written entity sees where
 /// that one has come to, whatever their order in the array. n writes cost O(n + what hangs below);
 /// n writes on a chain of n cost O(n). Hierarchies are written in parallel by the world's executor.
+/// Of a hierarchy a quarter or more of whose locals are written, by entries of one kind, all worlds
+/// behind the first that changed are recomputed.
 ///
 /// An entry that a function of its kind would refuse is refused alone, and so is one that makes its
 /// own entity's world overflow. Where a world further down would overflow, the entries above it are

@@ -43,7 +43,8 @@ static espl__run_writes writes_of(const espl__playback *playback, const espl__gr
 static void patch_group(const espl__playback *playback, espl__group *group, const espl__team *team)
 {
     const espl__writing *const w = &playback->writing;
-    const espl__write_source source = {fetch, w->written, w->slots, w->results};
+    const espl__write_source source = {
+        .fetch = fetch, .context = w->written, .slots = w->slots, .results = w->results};
     espl__run_writes writes = writes_of(playback, group, &source, team);
 
     espl__run_write(playback->forest, &writes);

@@ -61,18 +61,18 @@ ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
 #define LANES 4
 #define LANES_NAME(x) x##_by_4
 #define LANES_TARGET
-#include "lib/math/lanes.inc"
+#include "lib/math/kernel.inc"
 
 #ifdef __SSE2__
 #define LANES 8
 #define LANES_NAME(x) x##_by_8
 #define LANES_TARGET __attribute__((target("avx2")))
-#include "lib/math/lanes.inc"
+#include "lib/math/kernel.inc"
 
 #define LANES 16
 #define LANES_NAME(x) x##_by_16
 #define LANES_TARGET __attribute__((target("avx512f")))
-#include "lib/math/lanes.inc"
+#include "lib/math/kernel.inc"
 #endif
 
 #endif

@@ -192,15 +192,21 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
 /// The part of espl__rotation_normalize() for what is off unit length.
 bool espl__rotation_to_unit(float q[static 4]);
 
-/// Bring a rotation to unit length, in place: bit for bit as it is when its squared length, summed
-/// in float from x to w, is within 4e-7 of 1. Doing it twice does no more than once.
-/// @return false, and no change, where there is no direction: zero length, NaN, infinity.
-static inline bool espl__rotation_normalize(float q[static 4])
+/// Tell whether the squared length of a rotation, summed in float from x to w, is within 4e-7 of 1.
+/// False for a NaN.
+static inline bool espl__rotation_is_unit(const float q[static 4])
 {
     const float off_unit = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1;
 
-    // False for a NaN.
-    return (off_unit <= 4e-7f && off_unit >= -4e-7f) || espl__rotation_to_unit(q);
+    return off_unit <= 4e-7f && off_unit >= -4e-7f;
+}
+
+/// Bring a rotation to unit length, in place: bit for bit as it is where it is so already. Doing it
+/// twice does no more than once.
+/// @return false, and no change, where there is no direction: zero length, NaN, infinity.
+static inline bool espl__rotation_normalize(float q[static 4])
+{
+    return espl__rotation_is_unit(q) || espl__rotation_to_unit(q);
 }
 
 /// Tell whether each of some values is finite.

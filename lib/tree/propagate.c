@@ -167,6 +167,11 @@ void espl__walk_push_children(espl__walk *walk, uint32_t rank)
     push_children_of(walk, rank, rank + 1);
 }
 
+void espl__walk_wait(espl__walk *walk, uint32_t begin, uint32_t end)
+{
+    push(walk, begin, end);
+}
+
 // Any node of a general run may stand still, and then what hangs below it does.
 static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint32_t end)
 {
@@ -192,6 +197,11 @@ static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t b
                                          : forest->kernels->compose(&ranks, begin, end);
 
     return alarm == 0 || all_finite(forest, run, begin, end);
+}
+
+bool espl__compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
+{
+    return compose_ranks(forest, run, begin, end);
 }
 
 // Recompute ranks [begin, end), 1 <= begin; ranks below begin are final.

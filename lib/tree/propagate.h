@@ -29,6 +29,8 @@ void espl__walk_begin(espl__walk *walk, espl__forest *forest, uint32_t run, espl
                       uint32_t capacity);
 /// Say that the node at a rank changed: its children wait. Ranks ascend from call to call.
 void espl__walk_push_children(espl__walk *walk, uint32_t rank);
+/// Say that ranks [begin, end), 1 <= begin, are to be visited. Ranks ascend from call to call.
+void espl__walk_wait(espl__walk *walk, uint32_t begin, uint32_t end);
 /// Visit all that waits at ranks below `end`, and what comes to wait there.
 void espl__walk_advance(espl__walk *walk, uint32_t end);
 /// Visit all that waits and comes to wait. Large parts are visited in pieces, on the workers of a
@@ -43,6 +45,9 @@ bool espl__walk_take(espl__walk *walk, uint32_t rank);
 /// Recompute the world at one rank, whose parent's is final. Tells whether what hangs below sees a
 /// change.
 bool espl__propagate_one(espl__walk *walk, uint32_t rank);
+/// Recompute the worlds of ranks [begin, end), 1 <= begin, of a run in which every node follows its
+/// parent; ranks below begin are final. false: one is not finite.
+bool espl__compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end);
 /// Add the walk's counts to a crew's.
 void espl__walk_count(const espl__walk *walk, espl__crew *crew);
 

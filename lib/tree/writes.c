@@ -2,6 +2,8 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
+#include "lib/tree/single.h"
+#include "lib/tree/sweep.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -547,9 +549,42 @@ static void refuse_marked(const espl__forest *forest, espl__run_writes *w)
     }
 }
 
+// One write of a local is what it is at once.
+static void write_single(espl__forest *forest, espl__run_writes *w)
+{
+    const uint32_t number = w->numbers[0], slot = w->source->slots[number];
+    espl__crew crew = {.team = w->team};
+    espl_pose local = forest->local[slot];
+    espl_write_kind kind;
+    espl_write_value value;
+    espl_status status = w->source->fetch(w->source->context, number, &kind, &value);
+
+    status = status != ESPL_OK ? status : espl__local_write(&local, kind, &value);
+    if (status >= 0) {
+        const espl_status done = espl__local_put(forest, &crew, slot, &local);
+
+        status = done < 0 ? done : status;
+    }
+    w->source->results[number] = status;
+    w->told = status != ESPL_OK ? 1 : 0;
+    w->visited += crew.tally.nodes_visited;
+    w->skipped += crew.tally.nodes_skipped;
+    w->writes = crew.tally.writes;
+    w->writes_skipped = crew.tally.writes_skipped;
+}
+
 // Each pass leaves what it refused in the results.
 static void write_run(espl__forest *forest, espl__run_writes *w)
 {
+    if (w->count == 1 && w->source->values != NULL && w->old_sides == NULL &&
+        espl__write_is_local(w->source->kind)) {
+        write_single(forest, w);
+        return;
+    }
+    if (espl__run_sweep(forest, w)) {
+        return;
+    }
+    w->told = w->count;
     if (w->old_sides == NULL) {
         if (carry_out(forest, w, true)) {
             return;
@@ -589,4 +624,5 @@ void espl__run_write(espl__forest *forest, espl__run_writes *writes)
     writes->skipped = with_room.skipped;
     writes->writes = with_room.writes;
     writes->writes_skipped = with_room.writes_skipped;
+    writes->told = with_room.told;
 }

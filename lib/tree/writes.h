@@ -21,6 +21,10 @@ typedef struct espl__write_source {
     const void *context;
     const uint32_t *slots; // by number
     espl_status *results;  // by number, out
+    // Of entries that are all of one kind, their values as they came, unchecked; or NULL.
+    const unsigned char *values;
+    size_t value_size; // from one to the next
+    espl_write_kind kind;
 } espl__write_source;
 
 /// The writes of one run.
@@ -30,6 +34,7 @@ typedef struct espl__run_writes {
     const uint32_t *ranks;   // [count] of these
     uint32_t count;
     uint32_t run;
+    bool is_once;    // it is known that no rank has two entries
     espl__team team; // {0}: the calling thread does all
     // Scratch.
     espl__span *spans; // [span_count]
@@ -38,6 +43,7 @@ typedef struct espl__run_writes {
     espl__side_entry *old_sides; // [count]; NULL where the run has no side arrays
     // Counts, out.
     uint64_t visited, skipped, writes, writes_skipped;
+    uint64_t told; // results that may be other than ESPL_OK
 } espl__run_writes;
 
 /// Carry the writes out. An entry whose local or own world would not be finite is refused alone.

@@ -26,14 +26,22 @@ typedef struct entries {
 // The entries of one run: numbers[begin .. begin + count).
 typedef struct group {
     uint32_t begin, count, run;
+    bool is_once; // no node has two
     bool is_done;
+    bool is_told; // some result may be other than ESPL_OK
 } group;
 
-// Two spans of a walk fit where an entry's places were sorted.
+_Static_assert(sizeof(group) == 16, "group: 3 words and 3 facts");
+
+// Two spans of a walk fit where an entry's places were sorted, or the entries of four positions
+// were noted.
 typedef union room {
     espl__place places[2];
     espl__span spans[2];
+    uint32_t numbers[4];
 } room;
+
+enum { NUMBERS_OF_ROOM = 4 };
 
 typedef struct batch {
     espl_world *world;
@@ -44,8 +52,9 @@ typedef struct batch {
     room *rooms;                 // [count]
     espl__place *places, *other; // [count] the two halves of the rooms; sorted
     size_t place_count;
-    uint32_t *numbers; // [place_count] of places, apart
-    uint32_t *ranks;   // [place_count] of their nodes; before, where the node of each entry stands
+    uint32_t *numbers; // [place_count] of the entries that name a node, in the order of positions
+    uint32_t *ranks;   // [place_count] of their nodes; before, the position of each entry's node
+    _Atomic bool is_mixed; // entries are not all of one kind
     group *groups;
     size_t group_count;
     espl_pose *old_locals;
@@ -65,64 +74,219 @@ static espl_write_kind kind_of(const entries *e, size_t i)
     return e->writes != NULL ? e->writes[i].kind : e->kind;
 }
 
+static const void *value_at(const entries *e, size_t i)
+{
+    return e->writes != NULL ? (const void *)&e->writes[i].value
+                             : (const void *)(e->values + i * e->value_size);
+}
+
 static espl_status fetch(const void *context, uint32_t number, espl_write_kind *kind,
                          espl_write_value *value)
 {
     const entries *const e = context;
 
     *kind = kind_of(e, number);
-    espl__write_load(value, *kind,
-                     e->writes != NULL ? (const void *)&e->writes[number].value
-                                       : (const void *)(e->values + number * e->value_size));
+    espl__write_load(value, *kind, value_at(e, number));
     return espl__write_check(*kind, value);
 }
 
 // --- Resolving ---
 
-static espl_status resolve(const espl_world *world, const entries *e, size_t i, uint32_t *slot)
-{
-    const espl_status status = espl__find_placed(world, entity_of(e, i), slot);
+// Where the run at hand stands: neighbours among entries are mostly neighbours in the pool.
+typedef struct vicinity {
+    uint32_t base, used;
+    bool is_in_order; // positions are slots
+} vicinity;
 
-    if (status == ESPL_OK && (unsigned)kind_of(e, i) >= ESPL_WRITE_KIND_COUNT) {
-        return ESPL_ERR_ARGUMENT;
+// Base + rank of a slot.
+static inline uint32_t position_of(const espl__forest *forest, uint32_t slot, vicinity *near)
+{
+    if (slot - near->base >= near->used) {
+        const espl__run *const run = espl__run_of(forest, slot);
+
+        *near = (vicinity){run->base, run->used, (run->flags & ESPL__RUN_IN_ORDER) != 0};
     }
-    return status;
+    return near->is_in_order ? slot : near->base + forest->rank[slot];
+}
+
+// What is looked at of entities; a copy at hand, since nothing that is written can change it.
+typedef struct registry {
+    const espl__record *records;
+    size_t count;
+    const uint8_t *flags;
+    uint32_t *slots;
+    espl_status *results;
+} registry;
+
+static registry registry_of(const batch *b)
+{
+    const espl_world *const world = b->world;
+
+    return (registry){.records = world->store.records,
+                      .count = espl__array_length(world->store.records),
+                      .flags = world->forest.flags,
+                      .slots = b->slots,
+                      .results = b->results};
+}
+
+// Where the node of an entry stands, or ESPL__NO_SLOT with the reason why it is nowhere. What is
+// nearly always so is told without a call: the entity lives and has a transform.
+static inline uint32_t find_position(const batch *b, const registry *r, espl_entity entity,
+                                     vicinity *near, size_t i)
+{
+    if (entity.index < r->count) {
+        const espl__record *const record = &r->records[entity.index];
+        const uint32_t slot = record->slot;
+
+        if (record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
+            (r->flags[slot] & ESPL__SLOT_PASS) == 0) {
+            r->slots[i] = slot;
+            r->results[i] = ESPL_OK;
+            return position_of(&b->world->forest, slot, near);
+        }
+    }
+    uint32_t none = ESPL__NO_SLOT;
+
+    r->results[i] = espl__find_placed(b->world, entity, &none);
+    r->slots[i] = ESPL__NO_SLOT;
+    return ESPL__NO_SLOT;
+}
+
+// Look at the kinds of entries that have one each. @return whether all are the same.
+static bool check_kinds(const batch *b, size_t begin, size_t end)
+{
+    const espl_write *const writes = b->entries->writes;
+    bool is_same = true;
+
+    for (size_t i = begin; i < end; ++i) {
+        is_same = is_same && writes[i].kind == writes[0].kind;
+        if ((unsigned)writes[i].kind >= ESPL_WRITE_KIND_COUNT && b->results[i] == ESPL_OK) {
+            b->results[i] = ESPL_ERR_ARGUMENT;
+            b->ranks[i] = ESPL__NO_SLOT;
+        }
+    }
+    return is_same;
 }
 
 static void resolve_entries(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
-    const espl__forest *const forest = &b->world->forest;
+    const espl_entity *const entities = b->entries->entities;
+    const espl_write *const writes = b->entries->writes;
+    const registry r = registry_of(b);
+    uint32_t *const positions = b->ranks;
+    vicinity near = {0};
 
+    if (writes == NULL) {
+        for (size_t i = begin; i < end; ++i) {
+            positions[i] = find_position(b, &r, entities[i], &near, i);
+        }
+        return;
+    }
     for (size_t i = begin; i < end; ++i) {
-        b->slots[i] = ESPL__NO_SLOT;
-        b->results[i] = resolve(b->world, b->entries, i, &b->slots[i]);
-        if (b->results[i] == ESPL_OK) {
-            const uint32_t slot = b->slots[i];
+        positions[i] = find_position(b, &r, writes[i].entity, &near, i);
+    }
+    if (!check_kinds(b, begin, end)) {
+        b->is_mixed = true;
+    }
+}
 
-            b->ranks[i] = forest->runs[forest->run[slot]].base + forest->rank[slot];
+// --- Order ---
+
+// What is known of the positions of all entries that name a node.
+typedef struct extent {
+    uint32_t least, most;
+    size_t count;
+    bool is_sorted;
+} extent;
+
+static extent measure(const batch *b)
+{
+    extent x = {.least = UINT32_MAX, .is_sorted = true};
+    uint32_t last = 0;
+
+    for (size_t i = 0; i < b->entries->count; ++i) {
+        const uint32_t position = b->ranks[i];
+
+        if (position != ESPL__NO_SLOT) {
+            x.least = position < x.least ? position : x.least;
+            x.most = position > x.most ? position : x.most;
+            x.is_sorted = x.is_sorted && position >= last;
+            last = position;
+            x.count += 1;
+        }
+    }
+    return x;
+}
+
+// Entries stand in order already.
+static void take_as_they_stand(batch *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->entries->count; ++i) {
+        if (b->ranks[i] != ESPL__NO_SLOT) {
+            b->ranks[count] = b->ranks[i];
+            b->numbers[count++] = (uint32_t)i;
         }
     }
 }
 
-// List the entries that name a node. Tells whether they stand in order already.
-static bool list_places(batch *b)
+// Positions lie so close that each has a place for its entry. false: one has two, and nothing is
+// changed. @param length  of the positions, at most NUMBERS_OF_ROOM for each entry.
+static bool sort_by_table(batch *b, const extent *x, size_t length)
 {
-    bool is_sorted = true;
-    uint32_t last = 0;
+    uint32_t *const table = b->rooms->numbers;
+    size_t count = 0;
 
-    b->place_count = 0;
+    memset(table, 0xff, length * sizeof *table);
     for (size_t i = 0; i < b->entries->count; ++i) {
-        if (b->results[i] != ESPL_OK) {
-            continue;
-        }
-        const uint32_t position = b->ranks[i];
+        if (b->ranks[i] != ESPL__NO_SLOT) {
+            uint32_t *const place = &table[b->ranks[i] - x->least];
 
-        is_sorted = is_sorted && position >= last;
-        last = position;
-        b->places[b->place_count++] = (espl__place){position, (uint32_t)i};
+            if (*place != ESPL__NONE) {
+                return false;
+            }
+            *place = (uint32_t)i;
+        }
     }
-    return is_sorted;
+    for (size_t at = 0; at < length; ++at) {
+        if (table[at] != ESPL__NONE) {
+            b->ranks[count] = x->least + (uint32_t)at;
+            b->numbers[count++] = table[at];
+        }
+    }
+    return true;
+}
+
+static void sort_by_digits(batch *b)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < b->entries->count; ++i) {
+        if (b->ranks[i] != ESPL__NO_SLOT) {
+            b->places[count++] = (espl__place){b->ranks[i], (uint32_t)i};
+        }
+    }
+    espl__places_sort(&b->places, &b->other, count);
+    for (size_t i = 0; i < count; ++i) {
+        b->ranks[i] = b->places[i].position;
+        b->numbers[i] = b->places[i].number;
+    }
+}
+
+// List the entries that name a node in the order of positions, those of one node as they came.
+static void put_in_order(batch *b)
+{
+    const extent x = measure(b);
+    const size_t length = x.count == 0 ? 0 : (size_t)x.most - x.least + 1;
+
+    b->place_count = x.count;
+    if (x.is_sorted) {
+        take_as_they_stand(b);
+    } else if (length > NUMBERS_OF_ROOM * x.count || !sort_by_table(b, &x, length)) {
+        sort_by_digits(b);
+    }
 }
 
 // --- Memory ---
@@ -197,7 +361,8 @@ static bool wants_side(const entries *e, size_t i)
     espl_write_kind kind;
     espl_write_value value;
 
-    return espl__write_has_extra(kind_of(e, i)) &&
+    espl__write_load(&value, kind_of(e, i), value_at(e, i));
+    return espl__write_wants_side(kind_of(e, i), &value) &&
            fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
 }
 
@@ -211,13 +376,14 @@ static void drop_sides(batch *b)
 
 static espl_status ensure_sides(batch *b)
 {
+    const bool may_want = b->is_mixed || espl__write_has_extra(kind_of(b->entries, 0));
     espl_status status = ESPL_OK;
 
     for (size_t g = 0; g < b->group_count && status == ESPL_OK; ++g) {
         const group *const at = &b->groups[g];
         bool is_wanted = b->world->forest.runs[at->run].side != NULL;
 
-        for (uint32_t i = 0; i < at->count && !is_wanted; ++i) {
+        for (uint32_t i = 0; may_want && i < at->count && !is_wanted; ++i) {
             is_wanted = wants_side(b->entries, b->numbers[at->begin + i]);
         }
         status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
@@ -231,16 +397,19 @@ static espl_status ensure_sides(batch *b)
 static uint32_t form_group(batch *b, uint32_t at)
 {
     const espl__forest *const forest = &b->world->forest;
-    const uint32_t run = forest->run[b->slots[b->places[at].number]];
+    const uint32_t run = forest->run[b->slots[b->numbers[at]]];
     const uint32_t base = forest->runs[run].base, size = forest->runs[run].size;
     const uint32_t begin = at;
+    uint32_t last = ESPL__NO_NODE;
+    bool is_once = true;
 
-    while (at < b->place_count && b->places[at].position - base < size) {
-        b->numbers[at] = b->places[at].number;
-        b->ranks[at] = b->places[at].position - base;
-        at += 1;
+    while (at < b->place_count && b->ranks[at] - base < size) {
+        const uint32_t rank = b->ranks[at] - base;
+
+        is_once = is_once && rank != last;
+        b->ranks[at++] = last = rank;
     }
-    b->groups[b->group_count++] = (group){begin, at - begin, run, false};
+    b->groups[b->group_count++] = (group){begin, at - begin, run, is_once, false, false};
     return at;
 }
 
@@ -270,7 +439,8 @@ static espl_status find_sides(batch *b)
     return status;
 }
 
-static espl__run_writes writes_of(batch *b, const group *g, const espl__team *team)
+// @param first  entry whose room is taken for what was there before.
+static espl__run_writes writes_of(batch *b, const group *g, uint32_t first, const espl__team *team)
 {
     const bool has_side = b->world->forest.runs[g->run].side != NULL;
 
@@ -279,11 +449,12 @@ static espl__run_writes writes_of(batch *b, const group *g, const espl__team *te
                               .ranks = b->ranks + g->begin,
                               .count = g->count,
                               .run = g->run,
+                              .is_once = g->is_once,
                               .team = *team,
-                              .spans = b->rooms[g->begin].spans,
+                              .spans = b->rooms[first].spans,
                               .span_count = 2 * g->count,
-                              .old_locals = b->old_locals + g->begin,
-                              .old_sides = has_side ? b->old_sides + g->begin : NULL};
+                              .old_locals = b->old_locals + first,
+                              .old_sides = has_side ? b->old_sides + first : NULL};
 }
 
 static void add_up(batch *b, const espl__tally *tally)
@@ -294,12 +465,14 @@ static void add_up(batch *b, const espl__tally *tally)
     b->writes_skipped += tally->writes_skipped;
 }
 
-static void write_group(batch *b, group *g, const espl__team *team, espl__tally *tally)
+static void write_group(batch *b, group *g, uint32_t first, const espl__team *team,
+                        espl__tally *tally)
 {
-    espl__run_writes w = writes_of(b, g, team);
+    espl__run_writes w = writes_of(b, g, first, team);
 
     espl__run_write(&b->world->forest, &w);
     g->is_done = true;
+    g->is_told = w.told != 0;
     espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
 }
 
@@ -309,9 +482,10 @@ static void write_groups(void *context, size_t begin, size_t end)
     const espl__team alone = {0};
     espl__tally tally = {0};
 
+    // One after the other they use the same room, which is at hand then.
     for (size_t i = begin; i < end; ++i) {
         if (!b->groups[i].is_done) {
-            write_group(b, &b->groups[i], &alone, &tally);
+            write_group(b, &b->groups[i], b->groups[begin].begin, &alone, &tally);
         }
     }
     add_up(b, &tally);
@@ -347,7 +521,7 @@ static void write_giants(batch *b)
     }
     for (size_t i = 0; i < b->group_count; ++i) {
         if (is_giant(b, &b->groups[i])) {
-            write_group(b, &b->groups[i], &forest->crew.team, &tally);
+            write_group(b, &b->groups[i], b->groups[i].begin, &forest->crew.team, &tally);
         }
     }
     add_up(b, &tally);
@@ -362,8 +536,23 @@ static void count_groups(const batch *b)
 
 // --- The whole ---
 
+// Tell whether every entry names a node and was carried out with nothing to tell.
+static bool went_well(const batch *b)
+{
+    bool is_told = b->place_count != b->entries->count;
+
+    for (size_t i = 0; i < b->group_count && !is_told; ++i) {
+        is_told = b->groups[i].is_told;
+    }
+    return !is_told;
+}
+
 static void count_results(const batch *b, espl_write_report *report)
 {
+    if (went_well(b)) {
+        report->applied = b->entries->count;
+        return;
+    }
     for (size_t i = 0; i < b->entries->count; ++i) {
         if (b->results[i] >= 0) {
             report->applied += 1;
@@ -376,6 +565,20 @@ static void count_results(const batch *b, espl_write_report *report)
         }
         report->refused += 1;
     }
+}
+
+static espl__write_source source_of(const batch *b)
+{
+    const entries *const e = b->entries;
+    espl__write_source source = {
+        .fetch = fetch, .context = e, .slots = b->slots, .results = b->results};
+
+    if (!b->is_mixed) {
+        source.values = value_at(e, 0);
+        source.value_size = e->writes != NULL ? sizeof *e->writes : e->value_size;
+        source.kind = kind_of(e, 0);
+    }
+    return source;
 }
 
 // While jobs run the world is closed to whoever calls it back from one of them.
@@ -399,14 +602,12 @@ static espl_status prepare(batch *b)
         return status;
     }
     (void)lay_out(b, world->write_scratch.block, b->entries->count);
-    b->source = (espl__write_source){fetch, b->entries, b->slots, b->results};
     status = run_closed(b, resolve_entries, b->entries->count, RESOLVE_GRAIN);
     if (status != ESPL_OK) {
         return status;
     }
-    if (!list_places(b)) {
-        espl__places_sort(&b->places, &b->other, b->place_count);
-    }
+    b->source = source_of(b);
+    put_in_order(b);
     form_groups(b);
     status = ensure_sides(b);
     status = status != ESPL_OK ? status : find_sides(b);

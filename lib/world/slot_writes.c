@@ -2,6 +2,9 @@
 // Writing the transform at one slot, whoever does it: it propagates before the call returns.
 #include "lib/world/slot_writes.h"
 
+#include "lib/math/lanes.h"
+#include "lib/tree/single.h"
+
 #include <string.h>
 
 // --- Names ---
@@ -39,34 +42,6 @@ typedef struct node {
     espl__frame parent;
     bool has_parent;
 } node;
-
-// Ask for the lines that a write will touch, so that their misses overlap instead of adding up.
-static inline void prefetch_slot(const espl__forest *forest, uint32_t slot)
-{
-#if defined(__GNUC__)
-    __builtin_prefetch(&forest->run[slot]);
-    __builtin_prefetch(&forest->local[slot], 1);
-    __builtin_prefetch(&forest->world[slot], 1);
-    __builtin_prefetch(&forest->rank[slot]);
-    __builtin_prefetch(&forest->parent[slot]);
-    __builtin_prefetch(&forest->local[slot] + 2);
-    __builtin_prefetch(&forest->world[slot] + 2, 1);
-#else
-    (void)forest;
-    (void)slot;
-#endif
-}
-
-espl_status espl__find_writable(const espl_world *world, espl_entity entity, uint32_t *slot)
-{
-    const espl_status status = espl__find_slot(world, entity, slot);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    prefetch_slot(&world->forest, *slot);
-    return espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS) ? ESPL_ERR_NO_TRANSFORM : ESPL_OK;
-}
 
 static node node_at(const espl__forest *forest, uint32_t slot)
 {
@@ -193,49 +168,14 @@ static espl_status change_local(const espl__forest *forest, uint32_t slot, espl_
     return espl__pose_write(local, &world, &parent, kind, value);
 }
 
-// Propagate from a slot whose local changed. false: some world is not finite; all are as before,
-// and so is the local.
-static bool follow_local(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                         const espl_pose *old_local)
-{
-    const uint32_t run = forest->run[slot], rank = forest->rank[slot];
-    const espl_pose old_world = forest->world[slot];
-
-    if (espl__propagate_at(forest, crew, run, rank)) {
-        if (espl__pose_is_same(&old_world, &forest->world[slot])) {
-            crew->tally.nodes_skipped += 1;
-            return true;
-        }
-        if (espl__propagate_changed(forest, crew, run, rank)) {
-            return true;
-        }
-    }
-    forest->local[slot] = *old_local;
-    forest->world[slot] = old_world;
-    (void)espl__propagate_below(forest, crew, run, rank);
-    return false;
-}
-
 static espl_status write_plain(espl__forest *forest, espl__crew *crew, uint32_t slot,
                                espl_write_kind kind, const espl_write_value *value)
 {
-    const espl_pose old_local = forest->local[slot];
     espl_pose local;
     const espl_status status = change_local(forest, slot, kind, value, &local);
+    const espl_status done = status < 0 ? status : espl__local_put(forest, crew, slot, &local);
 
-    if (status < 0) {
-        return status;
-    }
-    if (espl__pose_is_same(&old_local, &local)) {
-        crew->tally.writes_skipped += 1;
-        return status;
-    }
-    forest->local[slot] = local;
-    if (!follow_local(forest, crew, slot, &old_local)) {
-        return ESPL_ERR_RANGE;
-    }
-    crew->tally.writes += 1;
-    return status;
+    return done < 0 ? done : status;
 }
 
 static espl_status write_sided(espl_world *world, espl__crew *crew, uint32_t slot,
@@ -249,6 +189,30 @@ static espl_status write_sided(espl_world *world, espl__crew *crew, uint32_t slo
     return finish(world, crew, &before, &after, status);
 }
 
+// The usual write: a whole transform without stretch and context, to a node without side arrays.
+static inline bool is_usual(const espl__forest *forest, uint32_t slot, espl_write_kind kind,
+                            const espl_transform *value)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+
+    return (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
+           !espl__slot_is(forest, slot, ESPL__SLOT_SIDE) &&
+           memcmp(value->stretch, &none, sizeof none) == 0;
+}
+
+// Its value needs no copy but that of the pose.
+static espl_status set_pose(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                            const espl_transform *value)
+{
+    espl_pose local = espl__pose_of(value);
+
+    if (!espl__laned_is_finite(espl__laned_load(&local)) ||
+        !espl__rotation_normalize(local.rotation)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    return espl__local_put(forest, crew, slot, &local);
+}
+
 espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
                              espl_write_kind kind, const void *bytes)
 {
@@ -256,6 +220,9 @@ espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
 
     if (!ESPL_DEMAND(&world->hooks, bytes != NULL)) {
         return ESPL_ERR_ARGUMENT;
+    }
+    if (is_usual(&world->forest, slot, kind, bytes)) {
+        return set_pose(&world->forest, crew, slot, bytes);
     }
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);

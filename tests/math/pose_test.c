@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lib/math/pose.h"
+#include "lib/math/lanes.h"
 
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
@@ -142,6 +142,40 @@ START_TEST(identity_parent_changes_nothing)
         ck_assert_uint_eq(espl__pose_relative(&back, &identity, NULL, &world, &identity), 0);
         ck_assert(same_pose(&back, &local));
     }
+}
+END_TEST
+
+// Poses of any floats, denormals and both zeros among them. What is not finite is told, and has no
+// bits to keep.
+START_TEST(four_lanes_give_the_same_bits)
+{
+    uint64_t random = 41;
+    int finite = 0;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        espl_pose parent = any_pose(&random), local = any_pose(&random), world;
+
+        for (int k = 0; i % 4 != 0 && k < 4; ++k) {
+            parent.rotation[k] = any_finite(&random);
+            parent.position[k % 3] = test_one_in(&random, 3) ? -0.0f : any_finite(&random);
+            local.rotation[k] = test_one_in(&random, 3) ? 0 : any_finite(&random);
+            local.position[k % 3] = any_finite(&random);
+            local.scale = test_one_in(&random, 3) ? -0.0f : any_finite(&random);
+        }
+        const espl_pose expected = espl__pose_compose(&parent, NULL, &local);
+        const espl__laned laned =
+            espl__laned_compose(espl__laned_load(&parent), espl__laned_load(&local));
+
+        espl__laned_store(&world, laned);
+        const bool is_placed = espl__all_finite(expected.position, 3) && isfinite(expected.scale);
+
+        ck_assert(espl__lane_bits_are_zero(espl__laned_alarm(laned)) == is_placed);
+        ck_assert(espl__laned_is_finite(laned) == espl__pose_is_finite(&expected));
+        ck_assert(!espl__pose_is_finite(&expected) || same_pose(&world, &expected));
+        finite += espl__pose_is_finite(&expected) ? 1 : 0;
+    }
+    ck_assert_int_gt(finite, ROUNDS / 4);
+    ck_assert_int_lt(finite, ROUNDS);
 }
 END_TEST
 
@@ -684,6 +718,7 @@ static TCase *compose_case(void)
     tcase_add_test(compose, compose_agrees_with_double_oracle);
     tcase_add_test(compose, stretch_of_ones_is_no_stretch_bit_for_bit);
     tcase_add_test(compose, identity_parent_changes_nothing);
+    tcase_add_test(compose, four_lanes_give_the_same_bits);
     tcase_add_test(compose, overflow_is_seen_by_the_check);
     tcase_add_test(compose, bits_are_the_same_as_ever);
     return compose;

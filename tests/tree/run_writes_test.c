@@ -198,6 +198,27 @@ static outcome write_one_by_one(stand *s, batch *b)
 
 // --- The writes of the library ---
 
+// Values where they stand, if they are all of one kind.
+static const unsigned char *values_of_one_kind(const batch *b)
+{
+    for (uint32_t i = 0; i < b->count; ++i) {
+        if (b->entries[i].kind != b->entries[0].kind || (int)b->entries[i].kind >= KINDS) {
+            return NULL;
+        }
+    }
+    return b->count != 0 ? (const unsigned char *)&b->entries[0].value : NULL;
+}
+
+static bool ascends(const uint32_t *ranks, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; ++i) {
+        if (ranks[i] <= ranks[i - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static espl__run_writes write_run(const stand *s, const batch *b, const espl__team *team,
                                   espl_status *results)
 {
@@ -220,7 +241,13 @@ static espl__run_writes write_run(const stand *s, const batch *b, const espl__te
     for (uint32_t i = 0; i < b->count; ++i) {
         results[i] = ESPL_OK;
     }
-    source = (espl__write_source){read_entry, b, slots, results};
+    source = (espl__write_source){.fetch = read_entry,
+                                  .context = b,
+                                  .slots = slots,
+                                  .results = results,
+                                  .values = values_of_one_kind(b),
+                                  .value_size = sizeof b->entries[0],
+                                  .kind = b->entries[0].kind};
     memset(spans, 0xa5, sizeof spans);
     memset(old_locals, 0xff, sizeof old_locals);
     memset(old_sides, 0xff, sizeof old_sides);
@@ -229,6 +256,7 @@ static espl__run_writes write_run(const stand *s, const batch *b, const espl__te
                           .ranks = ranks,
                           .count = b->count,
                           .run = s->run,
+                          .is_once = ascends(ranks, b->count),
                           .team = *team,
                           .spans = spans,
                           .span_count = s->size % 2 == 0 ? 0 : SPANS,
@@ -513,6 +541,81 @@ START_TEST(batch_that_overflows_is_refused_by_the_rules)
 }
 END_TEST
 
+// --- Sweeps ---
+
+static bool is_swept_kind(espl_write_kind kind)
+{
+    return espl__write_is_local(kind) && espl__write_value_type(kind) != ESPL__VALUE_WORD;
+}
+
+// One kind that needs the local alone, and most ranks from some on, once each; some keep what they
+// have. In the order of ranks or not.
+static void any_sweep(batch *b, const stand *s, bool is_wild)
+{
+    const uint32_t first = test_one_in(&random_state, 2) ? 0 : test_below(&random_state, s->size);
+    const uint32_t gaps = 1 + test_below(&random_state, 6);
+    espl_write_kind kind;
+
+    do {
+        kind = (espl_write_kind)test_below(&random_state, KINDS);
+    } while (!is_swept_kind(kind));
+    b->count = 0;
+    for (uint32_t rank = first; rank < s->size; ++rank) {
+        entry *const e = &b->entries[b->count];
+
+        if (s->is_pass[rank] || test_one_in(&random_state, gaps + 1)) {
+            continue;
+        }
+        *e = (entry){.rank = rank, .kind = kind};
+        e->value = any_value(kind, is_wild && test_one_in(&random_state, 4));
+        if (kind == ESPL_WRITE_LOCAL_POSITION && test_one_in(&random_state, 4)) {
+            memcpy(e->value.position, s->placement[rank].local.position, sizeof(float[3]));
+        }
+        if (!s->has_side) {
+            make_plain(e);
+        }
+        b->count += 1;
+    }
+    for (uint32_t i = b->count; i > 1 && gaps % 2 == 0; --i) {
+        const uint32_t other = test_below(&random_state, i);
+        const entry held = b->entries[i - 1];
+
+        b->entries[i - 1] = b->entries[other];
+        b->entries[other] = held;
+    }
+}
+
+START_TEST(locals_of_a_good_part_are_their_writes_one_by_one)
+{
+    const size_t rounds = test_scaled(4000);
+    size_t swept = 0, seen[4] = {0};
+
+    for (uint32_t round = 0; round < rounds; ++round) {
+        const uint32_t run = plant_any(round);
+        const stand s = stand_of(run);
+        const bool is_wild = round % 8 >= 6;
+
+        if (is_wild) {
+            make_wild(run);
+        }
+        for (uint32_t i = 0; i < 3; ++i) {
+            const stand now = stand_of(run);
+            espl__run_writes done;
+            batch b;
+
+            any_sweep(&b, &now, is_wild);
+            seen[write_both(run, &b, &done).rounds] += 1;
+            // What a sweep says that no other way would: nothing but ESPL_OK everywhere.
+            swept += b.count > 1 && done.told < b.count ? 1 : 0;
+        }
+        ck_assert_uint_eq(s.size, forest->runs[run].size);
+        espl__run_release(forest, run);
+    }
+    ck_assert_uint_gt(swept, rounds / 4);
+    ck_assert_uint_gt(seen[2] + seen[3], rounds / 100);
+}
+END_TEST
+
 // --- Visits ---
 
 // Worlds that must be recomputed: of what changed, and below what shows something else. A plain
@@ -649,6 +752,24 @@ START_TEST(batch_that_changes_nothing_visits_nobody)
         ck_assert_uint_eq(done.writes_skipped, b.count);
         espl__run_release(forest, run);
     }
+}
+END_TEST
+
+START_TEST(sweep_visits_all_behind_the_first_that_changed)
+{
+    enum { KEPT = 3, FIRST = 10 };
+    const uint32_t run = plant_chain(SIZE, false);
+    espl__run_writes done;
+    batch b = {.count = 0};
+
+    for (uint32_t rank = FIRST - KEPT; rank < SIZE; rank += 2) {
+        add_entry(&b, rank, ESPL_WRITE_LOCAL_POSITION, rank < FIRST ? 0 : 1);
+    }
+    (void)write_both(run, &b, &done);
+    ck_assert_uint_eq(done.visited, SIZE - (FIRST + 1));
+    ck_assert_uint_eq(done.writes, b.count - 2);
+    ck_assert_uint_eq(done.writes_skipped, 2);
+    ck_assert_uint_eq(done.told, 0);
 }
 END_TEST
 
@@ -869,12 +990,14 @@ static Suite *make_suite(void)
     tcase_set_timeout(random, 60);
     tcase_add_test(random, batch_is_its_writes_one_by_one);
     tcase_add_test(random, batch_that_overflows_is_refused_by_the_rules);
+    tcase_add_test(random, locals_of_a_good_part_are_their_writes_one_by_one);
     suite_add_tcase(suite, random);
 
     tcase_add_checked_fixture(visited, set_up, tear_down);
     tcase_add_test(visited, batch_visits_what_it_must);
     tcase_add_test(visited, n_writes_on_a_chain_of_n_visit_n);
     tcase_add_test(visited, batch_that_changes_nothing_visits_nobody);
+    tcase_add_test(visited, sweep_visits_all_behind_the_first_that_changed);
     tcase_add_test(visited, empty_batch_is_none);
     suite_add_tcase(suite, visited);
 

@@ -57,7 +57,8 @@ static espl__run_writes write_run(uint32_t run, const espl__team *team, espl__sp
     static espl_pose old_locals[ENTRIES];
     static espl__side_entry old_sides[ENTRIES];
     const float step = 0.25f;
-    const espl__write_source source = {move, &step, slots, results};
+    const espl__write_source source = {
+        .fetch = move, .context = &step, .slots = slots, .results = results};
 
     for (uint32_t i = 0; i < ENTRIES; ++i) {
         ranks[i] = i == 0 ? 0 : TOP + 2 * i;
@@ -180,7 +181,8 @@ static uint64_t visits_of_chains(uint32_t run, const espl__team *team)
     espl_pose old_locals[COUNT];
     espl__span room[2 * COUNT];
     const float step = 0.5f;
-    const espl__write_source source = {move, &step, slots, results};
+    const espl__write_source source = {
+        .fetch = move, .context = &step, .slots = slots, .results = results};
 
     for (uint32_t i = 0; i < COUNT; ++i) {
         ranks[i] = i < CHAINS ? 1 + i / 2 * 2 : ALL - COUNT + i;

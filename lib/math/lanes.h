@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// The world pose of one child, four floats at a time: for nodes that come one by one, where there
+// are too few for a kernel that takes several nodes at once. The operations of
+// espl__pose_compose_to() in the same order, so that the bits are the same.
+#ifndef ESPALIER_LIB_MATH_LANES_H
+#define ESPALIER_LIB_MATH_LANES_H
+
+#include "lib/math/pose.h"
+
+#ifdef __has_builtin
+#if __has_builtin(__builtin_shufflevector)
+#define ESPL__HAS_LANES 1
+#endif
+#endif
+#ifndef ESPL__HAS_LANES
+#define ESPL__HAS_LANES 0
+#endif
+
+#if ESPL__HAS_LANES
+
+typedef float espl__lanes __attribute__((vector_size(16)));
+typedef int32_t espl__lane_bits __attribute__((vector_size(16)));
+
+/// A pose in two pieces of four lanes.
+typedef struct espl__laned {
+    espl__lanes rotation;
+    espl__lanes place; // position, then scale
+} espl__laned;
+
+_Static_assert(offsetof(espl_pose, position) == 16 && offsetof(espl_pose, scale) == 28,
+               "position and scale are the second half of a pose");
+
+ESPL__INLINE espl__laned espl__laned_load(const espl_pose *pose)
+{
+    espl__laned out;
+
+    memcpy(&out.rotation, pose->rotation, sizeof out.rotation);
+    memcpy(&out.place, (const unsigned char *)pose + sizeof out.rotation, sizeof out.place);
+    return out;
+}
+
+ESPL__INLINE void espl__laned_store(espl_pose *pose, espl__laned value)
+{
+    memcpy(pose->rotation, &value.rotation, sizeof value.rotation);
+    memcpy((unsigned char *)pose + sizeof value.rotation, &value.place, sizeof value.place);
+}
+
+/// The same pose at another position.
+ESPL__INLINE espl__laned espl__laned_at(espl__laned pose, const float position[3])
+{
+    const espl__lanes place = {position[0], position[1], position[2], pose.place[3]};
+
+    return (espl__laned){pose.rotation, place};
+}
+
+/// Tell whether no bit is set.
+ESPL__INLINE bool espl__lane_bits_are_zero(espl__lane_bits bits)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &bits, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
+}
+
+/// Bits in which two poses differ.
+ESPL__INLINE espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
+{
+    return ((espl__lane_bits)a.rotation ^ (espl__lane_bits)b.rotation) |
+           ((espl__lane_bits)a.place ^ (espl__lane_bits)b.place);
+}
+
+/// Bits that are set where position or scale is not finite: x - x is zero, or else NaN.
+ESPL__INLINE espl__lane_bits espl__laned_alarm(espl__laned pose)
+{
+    return (espl__lane_bits)(pose.place - pose.place);
+}
+
+ESPL__INLINE bool espl__laned_is_finite(espl__laned pose)
+{
+    return espl__lane_bits_are_zero((espl__lane_bits)(pose.rotation - pose.rotation) |
+                                    (espl__lane_bits)(pose.place - pose.place));
+}
+
+/// World pose of a child whose parent has no stretch: the bits of espl__pose_compose_to().
+///
+/// What the fourth lane of a cross product comes to is not used, so that its shuffles are those of
+/// the Hamilton product. There, the second and third product are subtracted in the fourth lane:
+/// adding what has its sign turned round is the same.
+ESPL__INLINE espl__laned espl__laned_compose(espl__laned parent, espl__laned local)
+{
+    const espl__lane_bits turned_round = {0, 0, 0, INT32_MIN};
+    const espl__lanes a = parent.rotation, b = local.rotation;
+    const espl__lanes w = __builtin_shufflevector(a, a, 3, 3, 3, 3);
+    const espl__lanes yzx = __builtin_shufflevector(a, a, 1, 2, 0, 1);
+    const espl__lanes zxy = __builtin_shufflevector(a, a, 2, 0, 1, 2);
+
+    // Position; the fourth lane of the offset is the scale.
+    const espl__lanes v =
+        local.place * __builtin_shufflevector(parent.place, parent.place, 3, 3, 3, 3);
+    const espl__lanes t = 2 * (yzx * __builtin_shufflevector(v, v, 2, 0, 1, 2) -
+                               zxy * __builtin_shufflevector(v, v, 1, 2, 0, 1));
+    const espl__lanes u = yzx * __builtin_shufflevector(t, t, 2, 0, 1, 2) -
+                          zxy * __builtin_shufflevector(t, t, 1, 2, 0, 1);
+    const espl__lanes place = parent.place + (v + (w * t + u));
+
+    const espl__lanes second =
+        __builtin_shufflevector(a, a, 0, 1, 2, 0) * __builtin_shufflevector(b, b, 3, 3, 3, 0);
+    const espl__lanes third = yzx * __builtin_shufflevector(b, b, 2, 0, 1, 1);
+    const espl__lanes fourth = zxy * __builtin_shufflevector(b, b, 1, 2, 0, 2);
+    const espl__lanes rotation = w * b + (espl__lanes)((espl__lane_bits)second ^ turned_round) +
+                                 (espl__lanes)((espl__lane_bits)third ^ turned_round) - fourth;
+
+    // In two steps, each of which is one instruction; gcc 12 takes seven for both in one.
+    const espl__lanes last = __builtin_shufflevector(place, v, 2, 2, 7, 7);
+
+    return (espl__laned){rotation, __builtin_shufflevector(place, last, 0, 1, 4, 6)};
+}
+
+#else
+
+typedef uint32_t espl__lane_bits;
+
+typedef struct espl__laned {
+    espl_pose pose;
+} espl__laned;
+
+static inline espl__laned espl__laned_load(const espl_pose *pose)
+{
+    return (espl__laned){*pose};
+}
+
+static inline void espl__laned_store(espl_pose *pose, espl__laned value)
+{
+    *pose = value.pose;
+}
+
+static inline espl__laned espl__laned_at(espl__laned pose, const float position[3])
+{
+    memcpy(pose.pose.position, position, sizeof pose.pose.position);
+    return pose;
+}
+
+static inline bool espl__lane_bits_are_zero(espl__lane_bits bits)
+{
+    return bits == 0;
+}
+
+static inline espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
+{
+    return espl__pose_is_same(&a.pose, &b.pose) ? 0 : 1;
+}
+
+static inline espl__lane_bits espl__laned_alarm(espl__laned pose)
+{
+    return espl__all_finite(pose.pose.position, 3) && espl__all_finite(&pose.pose.scale, 1) ? 0 : 1;
+}
+
+static inline bool espl__laned_is_finite(espl__laned pose)
+{
+    return espl__pose_is_finite(&pose.pose);
+}
+
+static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned local)
+{
+    return (espl__laned){espl__pose_compose(&parent.pose, NULL, &local.pose)};
+}
+
+#endif
+
+#endif
