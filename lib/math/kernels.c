@@ -4,18 +4,9 @@
 // and a sum.
 #include "lib/math/kernels.h"
 
-#include <string.h>
+#include "lib/math/lanes.h"
 
-// Vectors of floats as gcc and clang have them. Other targets could compile them, but some of their
-// vector units round denormals off.
-#if defined(__has_builtin) && defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
-#if __has_builtin(__builtin_shufflevector)
-#define HAS_LANES 1
-#endif
-#endif
-#ifndef HAS_LANES
-#define HAS_LANES 0
-#endif
+#include <string.h>
 
 static float compose_plainly(const espl__ranks *ranks, uint32_t begin, uint32_t end)
 {
@@ -35,7 +26,7 @@ static float compose_plainly(const espl__ranks *ranks, uint32_t begin, uint32_t 
     return alarm;
 }
 
-#if HAS_LANES
+#if ESPL__HAS_LANES
 
 typedef float quad __attribute__((vector_size(16)));
 typedef float octet __attribute__((vector_size(32)));
@@ -56,6 +47,19 @@ ESPL__INLINE quad load_quad(const espl_pose *pose, unsigned half)
 ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
 {
     memcpy((char *)pose + half * sizeof q, &q, sizeof q);
+}
+
+// A single rank, in the lanes of one node.
+ESPL__INLINE float compose_one(const espl__ranks *ranks, uint32_t rank)
+{
+    const uint32_t up = ranks->parent[rank];
+    const uint32_t slot = ranks->order != NULL ? ranks->order[rank] : rank;
+    const uint32_t above = ranks->order != NULL ? ranks->order[up] : up;
+
+    espl__laned_store(&ranks->world[slot],
+                      espl__laned_compose(espl__laned_load(&ranks->world[above]),
+                                          espl__laned_load(&ranks->local[slot])));
+    return espl__pose_alarm(&ranks->world[slot]);
 }
 
 #define LANES 4
@@ -87,7 +91,7 @@ static bool always(void)
     return true;
 }
 
-#if HAS_LANES && defined(__SSE2__)
+#if ESPL__HAS_LANES && defined(__SSE2__)
 static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2") != 0;
@@ -102,11 +106,11 @@ static bool has_avx512(void)
 // From the plainest to the best.
 static const entry table[] = {
     {{"scalar", compose_plainly}, always},
-#if HAS_LANES && defined(__SSE2__)
+#if ESPL__HAS_LANES && defined(__SSE2__)
     {{"sse2", compose_by_4}, always},
     {{"avx512", compose_by_16}, has_avx512},
     {{"avx2", compose_by_8}, has_avx2},
-#elif HAS_LANES
+#elif ESPL__HAS_LANES
     {{"neon", compose_by_4}, always},
 #endif
 };

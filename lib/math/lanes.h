@@ -7,7 +7,9 @@
 
 #include "lib/math/pose.h"
 
-#ifdef __has_builtin
+// Vectors of floats as gcc and clang have them. Other targets could compile them, but some of their
+// vector units round denormals off.
+#if defined(__has_builtin) && defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
 #if __has_builtin(__builtin_shufflevector)
 #define ESPL__HAS_LANES 1
 #endif
