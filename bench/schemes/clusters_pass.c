@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Propagation over clusters, depth by depth. Whoever changes must be noticed one depth below, and
-// there are two ways. Where few change they mark their children. Where many do, every node of the
-// next depth looks at its parent's mark: that costs a look for each, but no walk over links.
+// there are two ways. Where few have to be told, those that changed mark their children. Where many
+// have, every node of the next depth looks at its parent's mark: that costs a look for each, but no
+// walk over links.
 #include "bench/schemes/clusters.h"
 
 #include <stdatomic.h>
@@ -16,7 +17,7 @@ enum {
     share_size = sizeof(struct cluster) / (CLUSTER_SIZE / line_count),
     crew_least = 16, ///< Clusters of a depth from which on threads are worth their waking.
     part_size = 8,   ///< Clusters that a thread takes at a time.
-    few = 16,        ///< Few have changed where it is less than one in so many.
+    few = 16,        ///< Marking has one look for so many nodes that would look up otherwise.
 };
 
 // gcc 12 drops calls of a function that only asks for memory, unless told to inline it.
@@ -267,18 +268,24 @@ static void pass_part(void *context, size_t begin, size_t end)
     atomic_fetch_add_explicit(&pass->changed, changed, memory_order_relaxed);
 }
 
-static void mark_children(struct clusters *all, uint32_t node)
+// Mark the children of a node, which cost a look each, as does the node.
+// Return what is left of the looks; 0: there were too few.
+static uint32_t mark_children(struct clusters *all, uint32_t node, uint32_t looks)
 {
-    for (uint32_t child = entry_of(all, node)->first_child; child != NO_NODE;) {
+    for (uint32_t child = entry_of(all, node)->first_child; child != NO_NODE && looks > 1;
+         --looks) {
         const struct entry *const at = entry_of(all, child);
 
         clusters_mark(all, at->place);
         child = at->next_sibling;
     }
+    return looks - 1;
 }
 
-// Mark the children of all that changed in these clusters.
-static void mark_below(struct clusters *all, const uint32_t *numbers, uint32_t count)
+// Mark the children of all that changed in these clusters, with so many looks at most. Return
+// whether all are marked; marks that were set before it came to nothing do no harm.
+static bool mark_below(struct clusters *all, const uint32_t *numbers, uint32_t count,
+                       uint32_t looks)
 {
     for (uint32_t i = 0; i < count; ++i) {
         const struct cluster *const cluster = all->table[numbers[i]];
@@ -287,10 +294,28 @@ static void mark_below(struct clusters *all, const uint32_t *numbers, uint32_t c
             for (uint64_t bits = cluster->changed[word]; bits != 0; bits &= bits - 1) {
                 const uint32_t lane = word * 64 + (uint32_t)__builtin_ctzll(bits);
 
-                mark_children(all, cluster->entries[lane]);
+                looks = mark_children(all, cluster->entries[lane], looks);
+                if (looks == 0) {
+                    return false;
+                }
             }
         }
     }
+    return true;
+}
+
+// Return how nodes of a depth learn that so many have changed at the one above, in these clusters.
+static enum notice tell_below(struct clusters *all, uint32_t at, const uint32_t *numbers,
+                              uint32_t count, uint32_t changed)
+{
+    if (changed == 0 || at == all->depth_count) {
+        return notice_marks;
+    }
+    if (changed == all->depths[at - 1].nodes) {
+        return notice_all;
+    }
+    return mark_below(all, numbers, count, 2 + all->depths[at].nodes / few) ? notice_marks
+                                                                            : notice_parents;
 }
 
 // Bring a depth up to date. Return how the next one learns of it.
@@ -306,11 +331,7 @@ static enum notice pass_depth(struct clusters *all, uint32_t at, enum notice not
     depth->stale_count = 0;
 
     const uint32_t changed = atomic_load_explicit(&pass.changed, memory_order_relaxed);
-    if ((uint64_t)changed * few < depth->nodes) {
-        mark_below(all, pass.numbers, count);
-        return notice_marks;
-    }
-    return changed == depth->nodes ? notice_all : notice_parents;
+    return tell_below(all, at + 1, pass.numbers, count, changed);
 }
 
 void clusters_propagate(struct clusters *all)
