@@ -10,7 +10,7 @@
 #include "lib/tree/propagate.h"
 
 // Ranks that a kernel for several nodes at once takes at least.
-enum { MANY = 32 };
+enum { MANY = 8 };
 
 // What is not always done stays out of the way of what is: registers are saved only for it.
 #if defined(__GNUC__)
