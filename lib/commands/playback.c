@@ -87,12 +87,20 @@ static void drop_plots(espl__playback *playback)
     }
 }
 
-// Marks stay as long as they are not many times what is there to be marked.
-static void trim_marks(espl__playback *playback, uint32_t **marks, size_t count)
+static void trim_one(espl__playback *playback, uint32_t **marks, size_t count)
 {
     if (espl__array_length(*marks) > 4 * count + 1024) {
         ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, *marks);
     }
+}
+
+// Marks stay as long as they are not many times what is there to be marked. Asked after a pack,
+// which leaves fewer runs where solos were put together.
+static void trim_marks(espl__playback *playback)
+{
+    trim_one(playback, &playback->run_marks, playback->forest->run_end);
+    trim_one(playback, &playback->slot_marks, playback->forest->end);
+    trim_one(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
 }
 
 static void end(espl__playback *playback)
@@ -104,9 +112,6 @@ static void end(espl__playback *playback)
     espl__works_drop(playback);
     ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
     espl__arena_reset(&playback->arena);
-    trim_marks(playback, &playback->run_marks, playback->forest->run_end);
-    trim_marks(playback, &playback->slot_marks, playback->forest->end);
-    trim_marks(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
 }
 
 // Where all is to be done or nothing, a plan with a refused command fails.
@@ -193,5 +198,6 @@ espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
         // Without memory the pool stays as it is; the next playback tries again.
         (void)espl__forest_pack(playback->forest, espl__entity_record_slot, playback->store);
     }
+    trim_marks(playback);
     return status;
 }

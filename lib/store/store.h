@@ -130,6 +130,18 @@ void espl__entity_release(espl__store *store, uint32_t index);
 /// ESPL_OK, or why the handle names no living entity: NULL_ENTITY, DEAD, FOREIGN (another tag, an
 /// index never issued, a pending handle). An index taken lives from the moment it has a row.
 espl_status espl__entity_check(const espl__store *store, espl_entity entity);
+/// Tell whether a handle names a living entity: as espl__entity_check(), which also says why not.
+/// Each read and write asks. A record's generation has the world's tag in it and is never 0, so that
+/// of null, foreign and pending handles none is equal to it.
+static inline bool espl__entity_is_alive(const espl__store *store, espl_entity entity)
+{
+    const espl__record *const records = store->records;
+
+    return entity.index < espl__array_length(records) &&
+           records[entity.index].generation == entity.generation &&
+           records[entity.index].row < ESPL__ROW_RETIRED;
+}
+
 /// Handle of a living index.
 static inline espl_entity espl__entity_at(const espl__store *store, uint32_t index)
 {

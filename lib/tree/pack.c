@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-enum { WORTHWHILE = 4096 };
+// Beside what each run keeps to grow, a pool has this part of it to spare for runs that come.
+enum { WORTHWHILE = 4096, SPARE_SHARE = 64 };
 
 // One packing under way.
 typedef struct packing {
@@ -149,8 +150,8 @@ bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uin
         slots += forest->runs[run].size != 0 ? packed_capacity(&forest->runs[run]) : 0;
         runs += forest->runs[run].size != 0 ? 1 : 0;
     }
-    slots += slots / 16;
-    runs += runs / 16;
+    slots += slots / SPARE_SHARE;
+    runs += runs / SPARE_SHARE;
     espl__forest_init(&packed, forest->heap);
     if (espl__forest_reserve(&packed, slots > forest->floor ? slots : forest->floor,
                              runs > forest->run_floor ? runs : forest->run_floor) != ESPL_OK) {

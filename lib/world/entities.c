@@ -124,6 +124,9 @@ static espl_status create(espl_world *world, const espl_component *components,
             out[i] = entity;
         }
     }
+    // Ended like any other change: else the room for these rows, once they have moved to another
+    // archetype, would be kept for as many again.
+    espl__rows_settle(&world->store);
     return ESPL_OK;
 }
 

@@ -168,6 +168,30 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
             : (const uint32_t *)(const void *)(chunk->bytes + archetype->placement_offset);
 }
 
+// How far ahead the slots of a chunk, and its entry in the table, are asked for. One, two and four
+// chunks of slots ahead were as fast as each other, eight slower.
+enum { SLOTS_AHEAD = 2, CHUNKS_AHEAD = 4, LINE_SIZE = 64 };
+
+// Fetch the slots of a chunk to come. Chunks lie apart, so that the machine does not see by itself
+// what comes after one. Inline: a call of a function that only fetches is dropped by gcc as one
+// that does nothing.
+ESPL__INLINE void fetch_ahead(const espl__store *store, const espl__archetype *archetype,
+                              uint32_t at)
+{
+    const size_t count = espl__array_length(archetype->chunks);
+
+    if (archetype->placement_offset == ESPL__NONE || count - at <= CHUNKS_AHEAD) {
+        return;
+    }
+    const espl__chunk *const next = &store->chunks[archetype->chunks[at + SLOTS_AHEAD]];
+    const unsigned char *const slots = next->bytes + archetype->placement_offset;
+
+    __builtin_prefetch(&store->chunks[archetype->chunks[at + CHUNKS_AHEAD]]);
+    for (size_t i = 0; i < archetype->capacity * sizeof(uint32_t); i += LINE_SIZE) {
+        __builtin_prefetch(slots + i);
+    }
+}
+
 // Tell whether a query is one that its user began and moves on, not the rows of a parallel write.
 static bool is_iteration(const espl_query *query)
 {
@@ -196,6 +220,7 @@ bool espl_query_next(espl_query *query)
         }
         if (is_chunk_changed(query, archetype->chunks[at])) {
             show_chunk(query, archetype, archetype->chunks[at]);
+            fetch_ahead(store, archetype, at);
             return true;
         }
     }

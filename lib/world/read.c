@@ -6,9 +6,9 @@
 
 // --- Placements ---
 
-// Slot of an entity to be read into `out`.
-static espl_status find(const espl_world *world, espl_entity entity, const void *out,
-                        uint32_t *slot)
+// Slot of an entity to be read into `out`. Inline, so that the slot stays in a register.
+ESPL__INLINE espl_status find(const espl_world *world, espl_entity entity, const void *out,
+                              uint32_t *slot)
 {
     const espl_status status = espl__find_placed(world, entity, slot);
 
@@ -55,8 +55,8 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
     return espl__transform_of(&pose, &extra);
 }
 
-static espl_status read_placement(const espl_world *world, espl_entity entity, bool is_world,
-                                  espl_transform *out)
+ESPL__INLINE espl_status read_placement(const espl_world *world, espl_entity entity, bool is_world,
+                                        espl_transform *out)
 {
     uint32_t slot = 0;
     const espl_status status = find(world, entity, out, &slot);

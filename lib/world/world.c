@@ -163,13 +163,6 @@ espl_status espl__refuse_among(const espl_world *world, const char *operation,
     return status;
 }
 
-espl_status espl__refuse(const espl_world *world, const char *operation, espl_entity entity,
-                         espl_status status)
-{
-    // Each read and write passes here, nearly always with nothing to tell.
-    return status >= 0 ? status : espl__refuse_among(world, operation, &entity, 1, status);
-}
-
 espl_status espl__check_structural(const espl_world *world)
 {
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
@@ -180,32 +173,9 @@ espl_status espl__check_structural(const espl_world *world)
 
 espl_status espl__check_living(const espl_world *world, espl_entity entity)
 {
-    uint32_t slot = 0;
-
-    return espl__find_slot(world, entity, &slot);
-}
-
-espl_status espl__find_slot(const espl_world *world, espl_entity entity, uint32_t *slot)
-{
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    const espl_status status = espl__entity_check(&world->store, entity);
-
-    if (status == ESPL_OK) {
-        *slot = world->store.records[entity.index].slot;
-    }
-    return status;
-}
-
-espl_status espl__find_placed(const espl_world *world, espl_entity entity, uint32_t *slot)
-{
-    const espl_status status = espl__find_slot(world, entity, slot);
-
-    if (status == ESPL_OK && espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
-        return ESPL_ERR_NO_TRANSFORM;
-    }
-    return status;
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL)
+               ? espl__entity_check(&world->store, entity)
+               : ESPL_ERR_ARGUMENT;
 }
 
 uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)

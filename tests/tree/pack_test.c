@@ -232,8 +232,8 @@ START_TEST(packed_run_keeps_a_quarter_of_room_where_it_had_that)
     for (uint32_t i = 0; i < 4; ++i) {
         ck_assert_uint_eq(forest->runs[i].capacity, capacity[i]);
     }
-    // And the pool keeps a sixteenth.
-    ck_assert_uint_eq(forest->capacity - forest->end, forest->end / 16);
+    // And the pool keeps a sixty-fourth part.
+    ck_assert_uint_eq(forest->capacity - forest->end, forest->end / 64);
 }
 END_TEST
 

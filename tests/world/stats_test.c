@@ -402,6 +402,55 @@ START_TEST(sizes_of_random_hierarchies_are_the_models)
 }
 END_TEST
 
+// --- What a node takes ---
+
+// Trees of `size` nodes, the children of each in fours, of entities that were made at once and are
+// attached in one playback.
+static void plant_at_once(size_t count, size_t size)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    espl_entity *const entity = calloc(count, sizeof *entity);
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+
+    for (size_t i = 0; i < count; ++i) {
+        const size_t rank = i % size;
+
+        if (rank != 0) {
+            ck_assert_int_eq(
+                espl_record_attach(recorder, 0, entity[i], entity[i - rank + (rank - 1) / 4], NULL),
+                ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    free(entity);
+}
+
+START_TEST(rooms_of_entities_made_at_once_go_when_they_are_attached)
+{
+    plant_at_once(test_fitting(5000, 0), 10);
+    // One for solos, one behind the roots, one behind the members.
+    ck_assert_uint_le(stats().spare_chunks, 3);
+}
+END_TEST
+
+#if !defined(ESPL_SHRUNKEN) && !defined(ESPL_HARD_MOVE)
+
+START_TEST(a_node_takes_at_most_128_bytes_all_in)
+{
+    static const size_t sizes[] = {20, 100000};
+
+    plant_at_once(100000, sizes[_i]);
+    ck_assert_uint_le(stats().bytes, (size_t)128 * 100000);
+}
+END_TEST
+
+#endif
+
 START_TEST(null_pointers_are_faults)
 {
     espl_stats(world, NULL);
@@ -413,8 +462,11 @@ static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("stats");
     TCase *const hand = tcase_create("by hand"), *const model = tcase_create("model");
+    TCase *const size = tcase_create("bytes of a node");
 
     tcase_add_checked_fixture(hand, set_up, tear_down);
+    tcase_add_checked_fixture(size, set_up, tear_down);
+    tcase_set_timeout(size, 120);
     tcase_add_test(hand, empty_world_counts_nothing);
     tcase_add_test(hand, hierarchies_are_counted_by_size);
     tcase_add_test(hand, the_dead_are_not_of_the_size);
@@ -427,11 +479,17 @@ static Suite *make_suite(void)
     tcase_add_test(hand, purges_and_what_they_lay_out_are_counted);
     tcase_add_test(hand, packing_keeps_all_counters);
     tcase_add_test(hand, commands_played_are_counted);
+    tcase_add_test(hand, rooms_of_entities_made_at_once_go_when_they_are_attached);
+#if !defined(ESPL_SHRUNKEN) && !defined(ESPL_HARD_MOVE)
+    // Of tiny chunks and of arrays that move at each reserve this says nothing.
+    tcase_add_loop_test(size, a_node_takes_at_most_128_bytes_all_in, 0, 2);
+#endif
     tcase_add_test(hand, null_pointers_are_faults);
     tcase_set_timeout(model, 300);
     tcase_add_loop_test(model, sizes_of_random_hierarchies_are_the_models, 0, 3);
     suite_add_tcase(suite, hand);
     suite_add_tcase(suite, model);
+    suite_add_tcase(suite, size);
     return suite;
 }
 
