@@ -284,34 +284,6 @@ static void write_each(struct scheme_world *world, const struct scheme_write *wr
     }
 }
 
-static void record_writes(espl_recorder *recorder, const struct scheme_world *world,
-                          const void *frame, size_t begin, size_t end)
-{
-    const struct scheme_write *const writes = frame;
-
-    (void)world;
-    for (size_t i = begin; i < end; ++i) {
-        const espl_transform local = transform_from(&writes[i].local);
-        const espl_entity entity = entity_from(writes[i].node);
-
-        must(espl_record_set_local(recorder, 0, entity, &local), "espl_record_set_local");
-    }
-}
-
-static void write_locals(struct scheme_world *world, const struct scheme_write *writes,
-                         size_t count)
-{
-    if (world->workers > 1) {
-        espl_commands *const commands = espalier_frame_commands(world);
-
-        espalier_record(world, commands, record_writes, writes, count);
-        (void)espalier_play(world, commands);
-        return;
-    }
-
-    write_each(world, writes, count);
-}
-
 static void *block_moved(void *block, size_t count, size_t capacity, size_t size)
 {
     void *const longer = block_new(capacity, size);
@@ -352,6 +324,17 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
     must(espl_write_transforms(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
                                world->batch_values, count, NULL),
          "espl_write_transforms");
+}
+
+// Several workers share a batch out by hierarchies.
+static void write_locals(struct scheme_world *world, const struct scheme_write *writes,
+                         size_t count)
+{
+    if (world->workers > 1) {
+        espalier_write_batch(world, writes, count);
+    } else {
+        write_each(world, writes, count);
+    }
 }
 
 static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
