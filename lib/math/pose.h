@@ -16,11 +16,14 @@
 // denormals kept, and -ffp-contract=off. 16 says the same as 0 for float.
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations round to float");
 
-// The kernels lose their speed where the formula is a call.
+// The kernels lose their speed where the formula is a call. What is seldom done stays apart, out of
+// the way of what always is: registers are saved only for it.
 #if defined(__GNUC__)
 #define ESPL__INLINE static inline __attribute__((always_inline))
+#define ESPL__APART __attribute__((noinline))
 #else
 #define ESPL__INLINE static inline
+#define ESPL__APART
 #endif
 
 /// What a placement has beside its pose; most entities have the default.

@@ -12,13 +12,6 @@
 // Ranks that a kernel for several nodes at once takes at least.
 enum { MANY = 8 };
 
-// What is not always done stays out of the way of what is: registers are saved only for it.
-#if defined(__GNUC__)
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE
-#endif
-
 // A run in rank order, by rank.
 typedef struct straight {
     espl_pose *world;
@@ -77,8 +70,8 @@ static bool compose_below(espl__forest *forest, espl__crew *crew, const espl__ru
 }
 
 // The old local brings the old worlds back.
-static NOINLINE espl_status take_back(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                                      const espl_pose *old_local, const espl_pose *old_world)
+static ESPL__APART espl_status take_back(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                                         const espl_pose *old_local, const espl_pose *old_world)
 {
     forest->local[slot] = *old_local;
     forest->world[slot] = *old_world;
@@ -87,8 +80,8 @@ static NOINLINE espl_status take_back(espl__forest *forest, espl__crew *crew, ui
 }
 
 // In any run.
-static NOINLINE espl_status put_anywhere(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                                         const espl_pose *local)
+static ESPL__APART espl_status put_anywhere(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                                            const espl_pose *local)
 {
     const uint32_t run = forest->run[slot], rank = forest->rank[slot];
     const espl_pose old_local = forest->local[slot], old_world = forest->world[slot];
@@ -111,8 +104,8 @@ static NOINLINE espl_status put_anywhere(espl__forest *forest, espl__crew *crew,
 }
 
 // Worlds below a node whose world changed, in a run in rank order.
-static NOINLINE espl_status follow(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                                   espl__laned old_local, espl__laned old_world)
+static ESPL__APART espl_status follow(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                                      espl__laned old_local, espl__laned old_world)
 {
     const espl__run *const run = espl__run_of(forest, slot);
     const uint32_t rank = forest->rank[slot];

@@ -6,13 +6,6 @@
 
 #include <stdatomic.h>
 
-// What is not always done stays out of the way of what is.
-#if defined(__GNUC__)
-#define NOINLINE __attribute__((noinline))
-#else
-#define NOINLINE
-#endif
-
 // Part of the ranks behind the first entry that are written at least.
 enum { DENSE = 4 };
 // Entries whose locals are put before their worlds follow: what was just written is at hand still.
@@ -58,7 +51,7 @@ typedef struct taken {
 } taken;
 
 // A value of any kind, whatever it is. Refused, the local stays.
-static NOINLINE taken take_any(espl__laned before, espl_write_kind kind, const void *bytes)
+static ESPL__APART taken take_any(espl__laned before, espl_write_kind kind, const void *bytes)
 {
     espl_write_value value;
     espl_pose local;

@@ -98,22 +98,6 @@ static inline espl_status espl__find_slot(const espl_world *world, espl_entity e
     return ESPL_OK;
 }
 
-/// The same, without a call where the entity lives: of one that does not, the other one says why. A
-/// living handle has the tag of its world in its generation.
-static inline espl_status espl__find_slot_at_once(const espl_world *world, espl_entity entity,
-                                                  uint32_t *slot)
-{
-    if (world != NULL && entity.index < espl__array_length(world->store.records)) {
-        const espl__record *const record = &world->store.records[entity.index];
-
-        if (record->generation == entity.generation && record->row < ESPL__ROW_RETIRED) {
-            *slot = record->slot;
-            return ESPL_OK;
-        }
-    }
-    return espl__find_slot(world, entity, slot);
-}
-
 /// The same, for an entity with a transform of its own.
 static inline espl_status espl__find_placed(const espl_world *world, espl_entity entity,
                                             uint32_t *slot)

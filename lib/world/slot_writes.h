@@ -6,18 +6,6 @@
 
 #include "lib/world/inside.h"
 
-/// ESPL_OK and the slot of an entity with a transform of its own, or why there is none.
-static inline espl_status espl__find_writable(const espl_world *world, espl_entity entity,
-                                              uint32_t *slot)
-{
-    const espl_status status = espl__find_slot_at_once(world, entity, slot);
-
-    if (status == ESPL_OK && espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
-        return ESPL_ERR_NO_TRANSFORM;
-    }
-    return status;
-}
-
 /// What writes are called in messages, by kind.
 extern const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT];
 

@@ -5,7 +5,7 @@
 // The slot of an entity that may be written now.
 static espl_status find_free(const espl_world *world, espl_entity entity, uint32_t *slot)
 {
-    const espl_status status = espl__find_writable(world, entity, slot);
+    const espl_status status = espl__find_placed(world, entity, slot);
 
     return status == ESPL_OK && world->is_playing ? ESPL_ERR_BUSY : status;
 }

@@ -27,7 +27,7 @@ static bool begin(espl_writer *writer, const char *site)
 // Slot of an entity that the writer may write.
 static espl_status find_own(const espl_writer *writer, espl_entity entity, uint32_t *slot)
 {
-    const espl_status status = espl__find_writable(writer->world, entity, slot);
+    const espl_status status = espl__find_placed(writer->world, entity, slot);
 
 #if ESPL_CHECKS >= 1
     if (status == ESPL_OK && !espl__writer_owns(writer, *slot)) {
