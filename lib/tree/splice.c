@@ -466,7 +466,7 @@ static void file_holes(const commit *c, const uint32_t *order)
 }
 
 // Not inlined: together with the moves it would take more stack than one function may.
-__attribute__((noinline)) static void rewrite(const commit *c)
+static ESPL__APART void rewrite(const commit *c)
 {
     uint32_t order[ESPL__SPLICE_RANKS + ESPL__SPLICE_MADE];
 
