@@ -58,10 +58,10 @@ espl_status espl__refuse_among(const espl_world *world, const char *operation,
                                const espl_entity *entities, size_t count, espl_status status);
 
 /// The same of one entity. Each read and write passes here, nearly always with nothing to tell.
-static inline espl_status espl__refuse(const espl_world *world, const char *operation,
+static inline espl_status espl__refuse(const espl_world *world, const char *call,
                                        espl_entity entity, espl_status status)
 {
-    return status >= 0 ? status : espl__refuse_among(world, operation, &entity, 1, status);
+    return status >= 0 ? status : espl__refuse_among(world, call, &entity, 1, status);
 }
 
 /// Let a world's hooks be called by one thread at a time (hooks.c).
