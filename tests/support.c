@@ -265,53 +265,20 @@ uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-static uint64_t hash_entity(uint64_t hash, const espl_world *world, espl_entity entity)
+uint64_t test_physical_hash(const espl_world *world)
 {
-    const espl_entity near[3] = {espl_get_parent(world, entity),
-                                 espl_get_first_child(world, entity),
-                                 espl_get_next_sibling(world, entity)};
-    const uint32_t word[4] = {(uint32_t)espl_get_role(world, entity),
-                              (uint32_t)espl_get_link(world, entity), espl_get_rank(world, entity),
-                              espl_get_inherit(world, entity)};
-    espl_transform local = {0}, placed = {0};
-    const int status[2] = {(int)espl_get_local(world, entity, &local),
-                           (int)espl_get_world(world, entity, &placed)};
+    uint64_t hash = 0;
 
-    hash = test_hash_bytes(hash, &entity, sizeof entity);
-    hash = test_hash_bytes(hash, near, sizeof near);
-    hash = test_hash_bytes(hash, word, sizeof word);
-    hash = test_hash_bytes(hash, status, sizeof status);
-    hash = test_hash_bytes(hash, &local, sizeof local);
-    return test_hash_bytes(hash, &placed, sizeof placed);
-}
-
-static uint64_t hash_query(uint64_t hash, espl_world *world, const espl_query_def *def)
-{
-    espl_query query;
-
-    ck_assert_int_eq(espl_query_begin(world, def, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        hash = test_hash_bytes(hash, &query.count, sizeof query.count);
-        if (query.slots != NULL) {
-            hash = test_hash_bytes(hash, query.slots, query.count * sizeof *query.slots);
-        }
-        for (size_t row = 0; row < query.count; ++row) {
-            hash = hash_entity(hash, world, query.entities[row]);
-        }
-    }
+    ck_assert_int_eq(espl_hash(world, ESPL_HASH_PHYSICAL, &hash), ESPL_OK);
     return hash;
 }
 
-uint64_t test_physical_hash(espl_world *world)
+uint64_t test_logical_hash(const espl_world *world)
 {
-    const espl_query_def all = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
-    espl_world_stats stats;
+    uint64_t hash = 0;
 
-    espl_stats(world, &stats);
-    const size_t counts[5] = {stats.entities, stats.solos, stats.hierarchies, stats.members,
-                              stats.ghosts};
-    uint64_t hash = test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
-    return hash_query(hash, world, &all);
+    ck_assert_int_eq(espl_hash(world, ESPL_HASH_LOGICAL, &hash), ESPL_OK);
+    return hash;
 }
 
 // --- Executors ---

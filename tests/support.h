@@ -71,10 +71,9 @@ bool test_one_in(uint64_t *state, uint32_t n);
 /// Float in [low, high).
 float test_between(uint64_t *state, float low, float high);
 
-/// Hash all that a world shows: handles, the order of rows, slots, parents, sibling order, links,
-/// inherit flags, transforms as they are read, and how many there are. Room that is reserved does
-/// not count.
-uint64_t test_physical_hash(espl_world *world);
+/// espl_hash(), which must succeed.
+uint64_t test_physical_hash(const espl_world *world);
+uint64_t test_logical_hash(const espl_world *world);
 /// FNV-1a over bytes, continued from `hash`.
 uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size);
 #define TEST_HASH_START UINT64_C(0xcbf29ce484222325)

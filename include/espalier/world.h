@@ -137,6 +137,31 @@ typedef struct espl_validation {
 ///         others. O(size), no memory.
 ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
 
+/// What a hash is of.
+typedef enum espl_hash_kind {
+    /// What can be read of the living: for each its transforms bit for bit, inherit flags, link,
+    /// components by name and their bytes; children in their order. Two worlds that show the same
+    /// have the same hash, whatever the handles, the rows, or the order in which components were
+    /// registered and roots were made. An entity reference (espl_component_def) counts as null, as
+    /// dead, or by what the entity that it names shows of itself. Other bytes count as they are.
+    ESPL_HASH_LOGICAL = 0,
+    /// Where it all stands as well: handles, rows and the bytes in them, slots, ranks, ghosts and
+    /// free lists. Two worlds with the same hash give the same handles to what is made next.
+    ESPL_HASH_PHYSICAL = 1,
+} espl_hash_kind;
+
+/// Hash a whole world: the same number on every machine, for any count of workers and any kernels.
+/// (Bytes of components and of references are as the machine has them.) Memory that is only
+/// reserved, versions and statistics are not in it. Equal worlds have equal hashes; others have
+/// different ones but by a chance of 2^-64. It is no guard against forgery, and may change with the
+/// version of the library.
+///
+/// @param out  the hash; unchanged when refused.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY while a parallel write is under way. O(size),
+///         no memory. Reads only: any thread while none writes.
+ESPL_API ESPL_NODISCARD espl_status espl_hash(const espl_world *world, espl_hash_kind kind,
+                                              uint64_t *out);
+
 #ifdef __cplusplus
 }
 #endif

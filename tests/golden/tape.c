@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A fixed tape of writes and structural changes on worlds of several shapes, and a hash of all that
 // can be read of them: the same on every machine, by every compiler, at every level of
-// optimisation. Prints a line for each formula and each world; with --steps also a line for each
-// step, so that two outputs side by side show the first step that differs; with --kernels only the
-// names of the kernels that this machine runs.
+// optimisation. Prints a line for each formula and each world, and one for what espl_hash() says of
+// all worlds; with --steps also a line for each step, so that two outputs side by side show the
+// first step that differs; with --kernels only the names of the kernels that this machine runs.
 #include "tests/golden/tape.h"
 
 #include <inttypes.h>
@@ -116,15 +116,22 @@ static void begin(tape *t, tape_shape shape, tape_style style)
     }
 }
 
-static void end(tape *t)
+// @param hashes  the world's own hash goes on from those of the worlds before.
+static void end(tape *t, uint64_t *hashes)
 {
     espl_validation validation;
+    uint64_t hash = 0;
 
     tape_note_all(t);
     tape_note_query(t);
     if (!espl_validate(t->world, &validation)) {
         tape_fail(t, validation.rule);
     }
+    if (espl_hash(t->world, ESPL_HASH_LOGICAL, &hash) != ESPL_OK) {
+        tape_fail(t, "a world could not be hashed");
+    }
+    *hashes = golden_hash_word(*hashes, (uint32_t)hash);
+    *hashes = golden_hash_word(*hashes, (uint32_t)(hash >> 32));
     espl_commands_destroy(t->commands);
     espl_world_destroy(t->world);
 }
@@ -148,7 +155,7 @@ int main(int argc, char **argv)
 {
     static tape t;
     const bool shows_steps = argc == 2 && strcmp(argv[1], "--steps") == 0;
-    uint64_t total = GOLDEN_START;
+    uint64_t total = GOLDEN_START, hashes = GOLDEN_START;
 
     if (argc == 2 && strcmp(argv[1], "--kernels") == 0) {
         list_kernels();
@@ -166,10 +173,11 @@ int main(int argc, char **argv)
         while (t.writes < writes_of[t.shape]) {
             run_step(&t, shows_steps);
         }
-        end(&t);
+        end(&t, &hashes);
         snprintf(name, sizeof name, "%s-%s", shape_names[t.shape], style_names[t.style]);
         golden_line(&total, name, t.hash);
     }
     golden_line(&total, "total", total);
+    golden_line(&total, "espl_hash", hashes);
     return EXIT_SUCCESS;
 }

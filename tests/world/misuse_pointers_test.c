@@ -80,6 +80,7 @@ static espl_status nothing(bool is_nothing)
 
 #define TRAPPED(X)                                                                              \
     X(stats_out, SILENT(espl_stats(k->w, NULL)))                                                \
+    X(hash_out, espl_hash(k->w, ESPL_HASH_LOGICAL, NULL))                                       \
     X(register_def, espl_component_register(k->w, NULL, &k->word))                              \
     X(register_out, espl_component_register(k->w, &late, NULL))                                 \
     X(register_references, espl_component_register(k->w, &referring, &k->word))                 \
@@ -180,6 +181,7 @@ static espl_status nothing(bool is_nothing)
     X(trim, espl_trim(NULL))                                                                   \
     X(stats, SILENT(espl_stats(NULL, &stats)))                                                 \
     X(validate, nothing(!espl_validate(NULL, NULL)))                                           \
+    X(hash, espl_hash(NULL, ESPL_HASH_LOGICAL, &hash))                                         \
     X(component_register, espl_component_register(NULL, &late, &k->word))                      \
     X(component_find, nothing(espl_component_find(NULL, "number") == 0))                       \
     X(create, espl_create(NULL, &k->n, 1, 1, k->handles))                                      \
@@ -309,6 +311,7 @@ static const espl_component_def late = {.name = "late", .size = 4, .alignment = 
 static const espl_instance_def valueless = {.source = {1, 1}, .value_count = 1};
 static const float threes[1][3] = {{1, 1, 1}}, fours[1][4] = {{0, 0, 0, 1}};
 static espl_world_stats stats;
+static uint64_t hash;
 
 #define AS_FUNCTION(prefix, name, expression)     \
     static espl_status prefix##_##name(things *k) \

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: MIT
+// Two hashes of a whole world, field by field in a fixed order. The logical one is of what a user
+// can read, and knows no index, row or slot; the physical one is of where it all stands as well.
+// Neither is of memory that is only reserved, of versions, or of counts since the world was made.
+#include "lib/world/inside.h"
+
+#include <string.h>
+
+// --- Mixing ---
+
+// A word comes in by an exclusive or, and a product and a shift spread it: the step is a bijection
+// of the hash, so that two worlds whose fields differ at one word only never meet. The constants are
+// the golden ratio of 64 bits and those of the finisher of SplitMix64 (Steele, Lea, Flood, "Fast
+// splittable pseudorandom number generators", 2014). Words, since FNV-1a, which takes bytes, is one
+// product a byte: 8 times as many.
+static const uint64_t hash_start = UINT64_C(0x6573706c686173);
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 32);
+}
+
+// The end of a hash that is to be added to others: each of its bits depends on all of its words.
+static uint64_t finish(uint64_t hash)
+{
+    hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return hash ^ (hash >> 31);
+}
+
+static uint64_t mix_pair(uint64_t hash, uint32_t low, uint32_t high)
+{
+    return mix(hash, low | (uint64_t)high << 32);
+}
+
+// Bytes as little-endian words, the last one filled up with zeros. Their number comes first.
+static uint64_t mix_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
+{
+    hash = mix(hash, size);
+    for (size_t at = 0; at < size; at += 8) {
+        const size_t count = size - at < 8 ? size - at : 8;
+        uint64_t word = 0;
+
+        for (size_t i = 0; i < count; ++i) {
+            word |= (uint64_t)bytes[at + i] << (8 * i);
+        }
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+// Floats by their bits, so that -0 is not 0.
+static uint64_t mix_floats(uint64_t hash, const float *values, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t word;
+
+        memcpy(&word, &values[i], sizeof word);
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+static uint64_t mix_pose(uint64_t hash, const espl_pose *pose)
+{
+    hash = mix_floats(hash, pose->rotation, 4);
+    hash = mix_floats(hash, pose->position, 3);
+    return mix_floats(hash, &pose->scale, 1);
+}
+
+static uint64_t mix_extra(uint64_t hash, const espl__extra *extra)
+{
+    return mix(mix_floats(hash, extra->stretch, 3), extra->context);
+}
+
+static uint64_t mix_transform(uint64_t hash, const espl_transform *transform)
+{
+    const espl_pose pose = espl__pose_of(transform);
+    const espl__extra extra = espl__extra_of(transform);
+
+    return mix_extra(mix_pose(hash, &pose), &extra);
+}
+
+// --- Logical: what can be read ---
+
+static bool is_living(const espl__store *store, uint32_t index)
+{
+    return store->records[index].row < ESPL__ROW_RETIRED;
+}
+
+// The bytes of a value between its references.
+static uint64_t mix_value(uint64_t hash, const espl__component_info *info,
+                          const unsigned char *value)
+{
+    size_t at = 0;
+
+    for (uint32_t r = 0; r < info->reference_count; ++r) {
+        hash = mix_bytes(hash, value + at, info->references[r] - at);
+        at = info->references[r] + sizeof(espl_entity);
+    }
+    return mix_bytes(hash, value + at, info->size - at);
+}
+
+// Components by name and in no order, since both depend on the order of registration. Roles follow
+// from the parents, late where a purge is put off; a placement is its transforms.
+static uint64_t hash_components(const espl_world *world, uint32_t index)
+{
+    const espl__store *const store = &world->store;
+    const espl__archetype *const archetype =
+        &store->archetypes[espl__entity_archetype(store, index)];
+    const size_t count = espl__array_length(archetype->set);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl_component component = archetype->set[i];
+        const espl__component_info *const info = espl__component_info_of(store, component);
+
+        if (component == ESPL_PLACEMENT || espl__is_role(component)) {
+            continue;
+        }
+        uint64_t hash =
+            mix_bytes(hash_start, (const unsigned char *)info->name, strlen(info->name));
+
+        if (info->size != 0) {
+            hash = mix_value(hash, info, espl__row_value(store, index, component));
+        }
+        sum += finish(hash);
+    }
+    return sum;
+}
+
+// What an entity shows of itself, but for whom it refers to.
+static uint64_t hash_looks(const espl_world *world, uint32_t index)
+{
+    const uint32_t slot = world->store.records[index].slot;
+    const bool is_placed = !espl__slot_is(&world->forest, slot, ESPL__SLOT_PASS);
+    uint64_t hash = mix_pair(hash_start, is_placed, espl__slot_kept(&world->forest, slot).flags);
+
+    if (is_placed) {
+        const espl_transform local = espl__read_local(world, slot);
+        const espl_transform seen = espl__read_world(world, slot);
+
+        hash = mix_transform(mix_transform(hash, &local), &seen);
+    }
+    return mix(hash, hash_components(world, index));
+}
+
+// Whom a reference names is told by how that one looks, since its handle says nothing here.
+static uint64_t hash_named(const espl_world *world, const unsigned char *field)
+{
+    espl_entity entity;
+
+    memcpy(&entity, field, sizeof entity);
+    if (espl_entity_is_null(entity)) {
+        return 0;
+    }
+    return espl__entity_is_alive(&world->store, entity) ? hash_looks(world, entity.index) : 1;
+}
+
+static uint64_t hash_references(const espl_world *world, uint32_t index)
+{
+    const espl__store *const store = &world->store;
+    const espl__archetype *const archetype =
+        &store->archetypes[espl__entity_archetype(store, index)];
+    const size_t count = espl__array_length(archetype->columns);
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count && store->referring_count != 0; ++i) {
+        const espl_component component = archetype->columns[i].component;
+        const espl__component_info *const info = espl__component_info_of(store, component);
+
+        if (info->reference_count == 0) {
+            continue;
+        }
+        const unsigned char *const value = espl__row_value(store, index, component);
+        uint64_t hash =
+            mix_bytes(hash_start, (const unsigned char *)info->name, strlen(info->name));
+
+        for (uint32_t r = 0; r < info->reference_count; ++r) {
+            hash = mix(hash, hash_named(world, value + info->references[r]));
+        }
+        sum += finish(hash);
+    }
+    return sum;
+}
+
+// A hierarchy in depth-first order, parents first: the order of ranks depends on what was purged.
+// The numbers of children tell the shape.
+static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
+{
+    const espl__forest *const forest = &world->forest;
+    uint64_t hash = hash_start;
+
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+         slot = espl__living_next(forest, slot, top, true)) {
+        const bool is_free = slot != top && espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+        const uint32_t index = forest->entity[slot];
+
+        hash = mix(hash, espl__living_children(forest, slot) << 1 | (is_free ? 1u : 0u));
+        hash = mix(hash, hash_looks(world, index));
+        hash = mix(hash, hash_references(world, index));
+    }
+    return finish(hash);
+}
+
+// A sum over hierarchies and solos, which stand in no order.
+static uint64_t hash_logical(const espl_world *world)
+{
+    const espl__store *const store = &world->store;
+    const size_t length = espl__array_length(store->records);
+    uint64_t sum = 0;
+
+    for (uint32_t index = 0; index < length; ++index) {
+        const uint32_t slot = is_living(store, index) ? store->records[index].slot : ESPL__NO_SLOT;
+
+        if (slot != ESPL__NO_SLOT && espl__living_parent(&world->forest, slot) == ESPL__NO_SLOT) {
+            sum += hash_hierarchy(world, slot);
+        }
+    }
+    return finish(mix(mix(hash_start, store->alive_count), sum));
+}
+
+// --- Physical: where it stands ---
+
+static uint64_t mix_records(uint64_t hash, const espl__store *store)
+{
+    const size_t length = espl__array_length(store->records);
+
+    hash = mix(mix(hash, length), store->free_count == 0 ? ESPL__NONE : store->free_head);
+    for (uint32_t index = 0; index < length; ++index) {
+        const espl__record *const record = &store->records[index];
+
+        hash = mix_pair(hash, record->generation, record->row);
+        if (is_living(store, index)) {
+            const espl__chunk *const chunk = &store->chunks[record->chunk];
+
+            hash = mix_pair(hash, chunk->archetype, chunk->position);
+            hash = mix(hash, record->slot);
+        } else if (record->row == ESPL__NONE) {
+            hash = mix(hash, record->chunk);
+        }
+    }
+    return hash;
+}
+
+static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const espl__chunk *chunk)
+{
+    const espl_entity *const entities = espl__chunk_entities(chunk);
+    const size_t columns = espl__array_length(archetype->columns);
+
+    hash = mix(hash, chunk->count);
+    for (uint32_t row = 0; row < chunk->count; ++row) {
+        hash = mix_pair(hash, entities[row].index, entities[row].generation);
+    }
+    for (size_t i = 0; i < columns; ++i) {
+        const espl__column *const column = &archetype->columns[i];
+
+        hash = mix(hash, column->component);
+        // Slots are mirrors of the records'.
+        if (column->component != ESPL_PLACEMENT) {
+            hash =
+                mix_bytes(hash, chunk->bytes + column->offset, (size_t)chunk->count * column->size);
+        }
+    }
+    return hash;
+}
+
+// Archetypes without rows are left out: one may have been made for a call that was refused then.
+static uint64_t mix_rows(uint64_t hash, const espl__store *store)
+{
+    const size_t archetypes = espl__array_length(store->archetypes);
+
+    for (uint32_t a = 0; a < archetypes; ++a) {
+        const espl__archetype *const archetype = &store->archetypes[a];
+        const size_t set_count = espl__array_length(archetype->set);
+        const size_t chunks = (archetype->count + archetype->capacity - 1) / archetype->capacity;
+
+        if (archetype->count == 0) {
+            continue;
+        }
+        hash = mix(mix(hash, a), set_count);
+        for (size_t i = 0; i < set_count; ++i) {
+            hash = mix(hash, archetype->set[i]);
+        }
+        for (size_t i = 0; i < chunks; ++i) {
+            hash = mix_chunk(hash, archetype, &store->chunks[archetype->chunks[i]]);
+        }
+    }
+    return hash;
+}
+
+// What is stored at a slot. Side arrays are memory: only what differs from the default in them
+// counts. The world of a ghost below which nobody lives is whatever it was.
+static uint64_t mix_slot(uint64_t hash, const espl__forest *forest, uint32_t slot)
+{
+    const espl__placement placement = espl__slot_placement(forest, slot);
+    const unsigned flags = forest->flags[slot] & ~(unsigned)ESPL__SLOT_SIDE;
+
+    hash = mix(mix_pair(hash, forest->entity[slot], forest->rank[slot]), flags);
+    if (espl__slot_is_barren(forest, slot)) {
+        return hash;
+    }
+    hash = mix_pose(mix_pose(hash, &placement.local), &forest->world[slot]);
+    hash = mix_pose(mix(hash, placement.kept.flags), &placement.kept.pose);
+    return mix_extra(hash, &placement.extra);
+}
+
+static uint64_t mix_run(uint64_t hash, const espl__forest *forest, const espl__run *run)
+{
+    const unsigned flags = run->flags & ~(unsigned)ESPL__RUN_GENERAL;
+
+    hash = mix_pair(hash, run->base, run->capacity);
+    hash = mix_pair(hash, run->used, run->size);
+    hash = mix_pair(hash, run->ghosts, flags);
+    hash = mix_pair(hash, run->next, run->previous);
+    for (uint32_t rank = 0; rank < run->used; ++rank) {
+        const uint32_t at = run->base + rank;
+
+        hash = mix(hash, forest->order[at]);
+        if (rank < run->size) {
+            hash = mix_pair(hash, forest->parent[at], forest->first[at]);
+            hash = mix_slot(hash, forest, forest->order[at]);
+        }
+    }
+    return hash;
+}
+
+static uint64_t mix_free_ranges(uint64_t hash, const espl__forest *forest)
+{
+    for (uint32_t class = 0; class < ESPL__SIZE_CLASSES; ++class) {
+        for (uint32_t base = forest->free_heads[class]; base != ESPL__NO_SLOT;
+             base = forest->order[base]) {
+            hash = mix_pair(hash, base, forest->rank[base]);
+        }
+    }
+    return hash;
+}
+
+static uint64_t hash_physical(const espl_world *world)
+{
+    const espl__forest *const forest = &world->forest;
+    uint64_t hash = mix_rows(mix_records(hash_start, &world->store), &world->store);
+
+    hash = mix_pair(hash, forest->end, forest->run_end);
+    hash = mix_pair(hash, forest->free_run, forest->unsettled);
+    for (uint32_t run = 0; run < forest->run_end; ++run) {
+        hash = mix_run(hash, forest, &forest->runs[run]);
+    }
+    return finish(mix_free_ranges(hash, forest));
+}
+
+// --- The call ---
+
+espl_status espl_hash(const espl_world *world, espl_hash_kind kind, uint64_t *out)
+{
+    espl_status status = ESPL_OK;
+
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL) ||
+        (kind != ESPL_HASH_LOGICAL && kind != ESPL_HASH_PHYSICAL)) {
+        status = ESPL_ERR_ARGUMENT;
+    } else if (espl__is_parallel(world)) {
+        status = ESPL_ERR_BUSY;
+    } else {
+        *out = kind == ESPL_HASH_LOGICAL ? hash_logical(world) : hash_physical(world);
+    }
+    return espl__refuse(world, "hash", espl_entity_null(), status);
+}
