@@ -4,6 +4,7 @@
 // reads still holds what it held before, and every slot that it moves a node to is free. A plot that
 // is much of the whole is cut between workers itself: groups that have one come first, one by one.
 #include "lib/commands/patch.h"
+#include "lib/commands/reparent.h"
 #include "lib/commands/written.h"
 
 enum { GRAIN = 16 };
@@ -246,9 +247,11 @@ void espl__stage_patch(espl__playback *playback)
     espl__forest *const forest = playback->forest;
 
     hand_out_ranges(playback);
+    espl__reparent_hand_out(playback);
     retire_runs(playback);
     patch_wide(playback);
     patch_short(playback);
+    espl__reparent_patch(playback);
     patch_long(playback);
     espl__written_patch(playback);
     forest->crew.tally.nodes_visited += playback->visited_nodes;

@@ -79,6 +79,7 @@ enum {
     ESPL__SHORT_BIRTH,  ///< a copy comes by itself
     ESPL__SHORT_END,    ///< a run goes as a whole
     ESPL__SHORT_WRITE,  ///< nodes of one run are written to (written.h)
+    ESPL__SHORT_MOVES,  ///< leaves come below other nodes (reparent.h)
 };
 
 /// What the plan of a group that is not short is worked out on.
@@ -249,6 +250,8 @@ typedef struct espl__playback {
     size_t group_count;
     espl__splice_step *steps; // of the groups that may be short
     espl__writing writing;
+    // NULL: no group goes that way (reparent.h).
+    struct espl__reparenting *reparenting;
     espl__work *works;     // [long_count] of the groups that are not short
     uint32_t *long_groups; // [long_count] those
     size_t long_count;

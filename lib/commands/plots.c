@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where each hierarchy to be will stand, and the scratch that its patch wants.
-#include "lib/commands/playback.h"
+#include "lib/commands/reparent.h"
 
 // What side arrays a hierarchy needs: a bit for each of the two.
 enum { NEEDS_SIDE = 1, NEEDS_KEPT = 2 };
@@ -233,6 +233,7 @@ espl_status espl__lay_plots(espl__playback *playback)
             return ESPL_ERR_NO_MEMORY;
         }
     }
+    all.slots += espl__reparent_count(playback);
     choose_wide(playback);
     playback->resettled =
         espl__arena_take(&playback->arena, playback->resettled_count, sizeof *playback->resettled);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
 // Levels that a subtree which goes may have here.
@@ -327,6 +328,7 @@ static unsigned suits(const espl__playback *playback, const espl__group *group)
            : is_birth(playback, group)                        ? ESPL__SHORT_BIRTH
            : is_end(playback, group)                          ? ESPL__SHORT_END
            : is_splice(playback, group)                       ? ESPL__SHORT_SPLICE
+           : espl__reparent_suits(playback, group)            ? ESPL__SHORT_MOVES
                                                               : ESPL__SHORT_NOTHING;
 }
 

@@ -202,8 +202,8 @@ static void tell_general(const espl__playback *playback, const espl__group *grou
 
 static bool waits(const espl__group *group)
 {
-    return group->is_short && !group->is_patched && group->does != ESPL__SHORT_END &&
-           group->does != ESPL__SHORT_WRITE;
+    return group->is_short && !group->is_patched &&
+           (group->does == ESPL__SHORT_SPLICE || group->does == ESPL__SHORT_BIRTH);
 }
 
 static void ask_for_links(const espl__playback *playback, const espl__group *group)

@@ -116,6 +116,23 @@ bool espl__splice_cut(espl__splice *splice, uint32_t rank)
     return true;
 }
 
+bool espl__splice_take(espl__splice *splice, uint32_t rank)
+{
+    const uint32_t parent = splice->forest->parent[run_of(splice)->base + rank];
+
+    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS || is_taken(splice, rank, rank + 1)) {
+        return false;
+    }
+    splice->edits[splice->edit_count] = (espl__splice_edit){.rank = rank};
+    if (!add_event(splice, rank, 1, 0, parent)) {
+        return false;
+    }
+    filter_add(splice->gone_filter, rank, rank + 1);
+    splice->gone += 1;
+    splice->edit_count += 1;
+    return true;
+}
+
 bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe *recipe)
 {
     const espl__run *const run = run_of(splice);

@@ -83,6 +83,8 @@ void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32
 /// Add a subtree that goes. @return false where that cannot be done here: it is the root's, it goes
 /// already, something comes in below it, or there is too much. The splice is of no use then.
 bool espl__splice_cut(espl__splice *splice, uint32_t rank);
+/// Add a node that goes by itself: all that is below it goes by other edits. @return false likewise.
+bool espl__splice_take(espl__splice *splice, uint32_t rank);
 /// Add a copy that comes in behind the last child of a rank. @return false likewise.
 bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe *recipe);
 /// Sort the events. @return false where too many ranks change.
