@@ -38,7 +38,6 @@ static size_t lay_out(espl__batch *b, unsigned char *block, size_t count)
 {
     size_t at = 0;
 
-    b->slots = espl__carve(block, &at, count, sizeof *b->slots, 16);
     b->results = espl__carve(block, &at, count, sizeof *b->results, 16);
     b->rooms = espl__carve(block, &at, count, sizeof *b->rooms, 16);
     b->numbers = espl__carve(block, &at, count, sizeof *b->numbers, 16);
@@ -116,19 +115,25 @@ static void drop_sides(espl__batch *b)
     }
 }
 
+static uint32_t number_at(const espl__batch *b, uint32_t at)
+{
+    return b->is_straight ? at : b->numbers[at];
+}
+
 static espl_status ensure_sides(espl__batch *b)
 {
     const bool may_want = b->is_mixed || espl__write_has_extra(espl__entries_kind(b->entries, 0));
     espl_status status = ESPL_OK;
 
-    for (size_t g = 0; g < b->group_count && status == ESPL_OK; ++g) {
+    for (size_t g = 0; may_want && g < b->group_count && status == ESPL_OK; ++g) {
         const espl__batch_group *const at = &b->groups[g];
-        bool is_wanted = b->world->forest.runs[at->run].side != NULL;
+        bool is_wanted = false;
 
-        for (uint32_t i = 0; may_want && i < at->count && !is_wanted; ++i) {
-            is_wanted = wants_side(b->entries, b->numbers[at->begin + i]);
+        for (uint32_t i = 0; i < at->count && !is_wanted; ++i) {
+            is_wanted = wants_side(b->entries, number_at(b, at->begin + i));
         }
         status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
+        b->has_sides = b->has_sides || is_wanted;
     }
     return status;
 }
@@ -138,13 +143,8 @@ static espl_status ensure_sides(espl__batch *b)
 // Runs with side arrays need room to remember what was in them.
 static espl_status find_sides(espl__batch *b)
 {
-    bool has_side = false;
-
-    for (size_t i = 0; i < b->group_count && !has_side; ++i) {
-        has_side = b->world->forest.runs[b->groups[i].run].side != NULL;
-    }
     b->old_sides = NULL;
-    if (!has_side) {
+    if (!b->has_sides) {
         return ESPL_OK;
     }
     const espl_status status = reserve_sides(b->world, b->entries->count);
@@ -160,7 +160,8 @@ static espl__run_writes writes_of(espl__batch *b, const espl__batch_group *g, ui
     const bool has_side = b->world->forest.runs[g->run].side != NULL;
 
     return (espl__run_writes){.source = &b->source,
-                              .numbers = b->numbers + g->begin,
+                              .numbers = b->is_straight ? NULL : b->numbers + g->begin,
+                              .first_number = g->begin,
                               .ranks = b->ranks + g->begin,
                               .count = g->count,
                               .run = g->run,
@@ -285,8 +286,7 @@ static void count_results(const espl__batch *b, espl_write_report *report)
 static espl__write_source source_of(const espl__batch *b)
 {
     const espl__entries *const e = b->entries;
-    espl__write_source source = {
-        .fetch = fetch, .context = e, .slots = b->slots, .results = b->results};
+    espl__write_source source = {.fetch = fetch, .context = e, .results = b->results};
 
     if (!b->is_mixed) {
         source.values = value_at(e, 0);
@@ -309,6 +309,22 @@ static espl_status run_closed(espl__batch *b, espl__range_function function, siz
     return status;
 }
 
+// Find out where the entries' nodes stand, and in which order they are written.
+static espl_status resolve(espl__batch *b)
+{
+    const size_t count = b->entries->count;
+    espl_status status = run_closed(b, espl__batch_resolve_straight, count, RESOLVE_GRAIN);
+
+    if (status != ESPL_OK || espl__batch_join(b)) {
+        return status;
+    }
+    status = run_closed(b, espl__batch_resolve, count, RESOLVE_GRAIN);
+    if (status == ESPL_OK) {
+        espl__batch_order(b);
+    }
+    return status;
+}
+
 static espl_status prepare(espl__batch *b)
 {
     espl_world *const world = b->world;
@@ -318,12 +334,11 @@ static espl_status prepare(espl__batch *b)
         return status;
     }
     (void)lay_out(b, world->write_scratch.block, b->entries->count);
-    status = run_closed(b, espl__batch_resolve, b->entries->count, RESOLVE_GRAIN);
+    status = resolve(b);
     if (status != ESPL_OK) {
         return status;
     }
     b->source = source_of(b);
-    espl__batch_order(b);
     status = ensure_sides(b);
     status = status != ESPL_OK ? status : find_sides(b);
     if (status != ESPL_OK) {
@@ -351,7 +366,9 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
         write_groups(&b, 0, b.group_count);
     }
     count_groups(&b);
-    drop_sides(&b);
+    if (b.has_sides) {
+        drop_sides(&b);
+    }
     count_results(&b, report);
     if (report->refused != 0) {
         (void)espl__refuse(world, "batched write", entity_of(e, report->first_refused),

@@ -19,7 +19,7 @@ typedef struct espl__entries {
     size_t count;
 } espl__entries;
 
-/// The entries of one run: numbers[begin .. begin + count).
+/// The entries of one run: those at [begin, begin + count).
 typedef struct espl__batch_group {
     uint32_t begin, count, run;
     bool is_once; // no node has two
@@ -41,16 +41,18 @@ typedef struct espl__batch {
     espl_world *world;
     const espl__entries *entries;
     espl__write_source source;
-    uint32_t *slots;
-    espl_status *results;
+    espl_status *results;        // [count]
     espl__batch_room *rooms;     // [count]
     espl__place *places, *other; // [count] the two halves of the rooms; sorted
     size_t place_count;
     uint32_t *numbers; // [place_count] of the entries that name a node, in the order of positions
     uint32_t *ranks;   // [place_count] of their nodes; before, the position of each entry's node
-    _Atomic bool is_mixed; // entries are not all of one kind
-    espl__batch_group *groups;
+    bool is_straight;  // each entry names a node, and numbers are 0, 1, 2 ..: they are not written
+    _Atomic bool is_crooked;   // it was found not to be so
+    _Atomic bool is_mixed;     // entries are not all of one kind
+    espl__batch_group *groups; // [group_count]
     size_t group_count;
+    bool has_sides; // some run has side arrays
     espl_pose *old_locals;
     espl__side_entry *old_sides;                               // NULL: no run has side arrays
     _Atomic uint64_t visited, skipped, writes, writes_skipped; // sums do not depend on the order
@@ -61,7 +63,16 @@ static inline espl_write_kind espl__entries_kind(const espl__entries *e, size_t 
     return e->writes != NULL ? e->writes[i].kind : e->kind;
 }
 
-/// Find the nodes of entries [begin, end): work for several threads. @param context  espl__batch.
+/// Find the nodes of entries [begin, end), as long as the batch may be straight: each entry names a
+/// node, ranks ascend within a run, and no run is come back to. Most batches are made so, by whoever
+/// goes through hierarchies as they stand, and need not be sorted. Work for several threads.
+/// @param context  espl__batch.
+void espl__batch_resolve_straight(void *context, size_t begin, size_t end);
+/// Put the entries of each run together where all of them were found so.
+/// @return false: the batch is not straight; all has to be resolved anew.
+bool espl__batch_join(espl__batch *batch);
+
+/// Find the nodes of entries [begin, end), whatever they are. Work for several threads.
 void espl__batch_resolve(void *context, size_t begin, size_t end);
 /// List the entries that name a node in the order of positions, those of one node as they came, and
 /// put those of one run together. All are resolved.

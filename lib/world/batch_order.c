@@ -30,7 +30,6 @@ typedef struct registry {
     const espl__record *records;
     size_t count;
     const uint8_t *flags;
-    uint32_t *slots;
     espl_status *results;
 } registry;
 
@@ -41,7 +40,6 @@ static registry registry_of(const espl__batch *b)
     return (registry){.records = world->store.records,
                       .count = espl__array_length(world->store.records),
                       .flags = world->forest.flags,
-                      .slots = b->slots,
                       .results = b->results};
 }
 
@@ -56,7 +54,6 @@ static inline uint32_t find_position(const espl__batch *b, const registry *r, es
 
         if (record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
             (r->flags[slot] & ESPL__SLOT_PASS) == 0) {
-            r->slots[i] = slot;
             r->results[i] = ESPL_OK;
             return position_of(&b->world->forest, slot, near);
         }
@@ -64,7 +61,6 @@ static inline uint32_t find_position(const espl__batch *b, const registry *r, es
     uint32_t none = ESPL__NO_SLOT;
 
     r->results[i] = espl__find_placed(b->world, entity, &none);
-    r->slots[i] = ESPL__NO_SLOT;
     return ESPL__NO_SLOT;
 }
 
@@ -211,7 +207,7 @@ static void put_in_order(espl__batch *b)
 static uint32_t form_group(espl__batch *b, uint32_t at)
 {
     const espl__forest *const forest = &b->world->forest;
-    const uint32_t run = forest->run[b->slots[b->numbers[at]]];
+    const uint32_t run = forest->run[b->ranks[at]]; // any slot of the run tells
     const uint32_t base = forest->runs[run].base, size = forest->runs[run].size;
     const uint32_t begin = at;
     uint32_t last = ESPL__NO_NODE;
@@ -223,6 +219,7 @@ static uint32_t form_group(espl__batch *b, uint32_t at)
         is_once = is_once && rank != last;
         b->ranks[at++] = last = rank;
     }
+    b->has_sides = b->has_sides || forest->runs[run].side != NULL;
     b->groups[b->group_count++] =
         (espl__batch_group){begin, at - begin, run, is_once, false, false};
     return at;
@@ -231,6 +228,7 @@ static uint32_t form_group(espl__batch *b, uint32_t at)
 static void form_groups(espl__batch *b)
 {
     b->group_count = 0;
+    b->has_sides = false;
     for (uint32_t at = 0; at < b->place_count;) {
         at = form_group(b, at);
     }
