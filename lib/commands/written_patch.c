@@ -44,7 +44,7 @@ static void patch_group(const espl__playback *playback, espl__group *group, cons
 {
     const espl__writing *const w = &playback->writing;
     const espl__write_source source = {
-        .fetch = fetch, .context = w->written, .slots = w->slots, .results = w->results};
+        .fetch = fetch, .context = w->written, .results = w->results};
     espl__run_writes writes = writes_of(playback, group, &source, team);
 
     espl__run_write(playback->forest, &writes);

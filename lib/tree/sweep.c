@@ -67,7 +67,8 @@ static ESPL__APART taken take_any(espl__laned before, espl_write_kind kind, cons
 // What entries are and where they go; a copy at hand, since nothing that is written through its
 // pointers can change it.
 typedef struct entries {
-    const uint32_t *numbers, *ranks;
+    const uint32_t *numbers, *ranks; // numbers: NULL, or by entry
+    uint32_t first_number;
     const unsigned char *values;
     size_t value_size;
     espl_write_kind kind;
@@ -80,6 +81,7 @@ static entries entries_of(const sweep *s)
     const espl__run_writes *const w = s->w;
 
     return (entries){.numbers = w->numbers,
+                     .first_number = w->first_number,
                      .ranks = w->ranks,
                      .values = w->source->values,
                      .value_size = w->source->value_size,
@@ -87,6 +89,11 @@ static entries entries_of(const sweep *s)
                      .locals = s->forest->local + s->run->base,
                      .old_locals = w->old_locals,
                      .results = w->source->results};
+}
+
+static inline uint32_t number_at(const entries *e, uint32_t at)
+{
+    return e->numbers != NULL ? e->numbers[at] : e->first_number + at;
 }
 
 // The local that an entry leaves; as it was where the entry is refused.
@@ -124,7 +131,7 @@ ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, es
     for (uint32_t at = begin; at < end; ++at) {
         espl_pose *const place = &e->locals[e->ranks[at]];
         const espl__laned before = espl__laned_load(place);
-        const espl__laned after = take_value(e, &t, before, e->numbers[at], shape);
+        const espl__laned after = take_value(e, &t, before, number_at(e, at), shape);
 
         espl__laned_store(&e->old_locals[at], before);
         if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
@@ -271,7 +278,7 @@ static void take_back(const sweep *s)
 
     for (uint32_t at = 0; at < w->count; ++at) {
         s->forest->local[s->run->base + w->ranks[at]] = w->old_locals[at];
-        w->source->results[w->numbers[at]] = ESPL_OK;
+        w->source->results[espl__write_number(w, at)] = ESPL_OK;
     }
     if (s->first != UINT32_MAX) {
         (void)follow(s, s->first, s->run->size);

@@ -12,6 +12,11 @@ enum { SPANS_ON_STACK = 32 };
 
 // --- Nodes of a batch: consecutive entries of one slot ---
 
+static uint32_t slot_at(const espl__forest *forest, const espl__run_writes *w, uint32_t at)
+{
+    return forest->order[forest->runs[w->run].base + w->ranks[at]];
+}
+
 // Past the last entry of the node whose first entry stands at `at`.
 static uint32_t end_of_node(const espl__run_writes *w, uint32_t at)
 {
@@ -40,7 +45,7 @@ static uint32_t find_entry(const espl__run_writes *w, uint32_t begin, uint32_t e
 
 static void save_node(const espl__forest *forest, const espl__run_writes *w, uint32_t at)
 {
-    const uint32_t slot = w->source->slots[w->numbers[at]];
+    const uint32_t slot = slot_at(forest, w, at);
 
     w->old_locals[at] = forest->local[slot];
     if (w->old_sides != NULL) {
@@ -51,7 +56,7 @@ static void save_node(const espl__forest *forest, const espl__run_writes *w, uin
 
 static void restore_node(espl__forest *forest, const espl__run_writes *w, uint32_t at)
 {
-    const uint32_t slot = w->source->slots[w->numbers[at]];
+    const uint32_t slot = slot_at(forest, w, at);
     espl__placement old = {w->old_locals[at], espl__kept_none(), espl__extra_default()};
 
     if (w->old_sides != NULL) {
@@ -111,13 +116,13 @@ static bool apply_entries(pass *p, node *n, uint32_t begin, uint32_t end)
     bool is_changed = false;
 
     for (uint32_t at = begin; at < end; ++at) {
-        espl_status *const result = &w->source->results[w->numbers[at]];
+        espl_status *const result = &w->source->results[espl__write_number(w, at)];
         bool is_same = true;
 
         if (*result < 0) {
             continue;
         }
-        *result = apply_one(w, n, w->numbers[at], &is_same);
+        *result = apply_one(w, n, espl__write_number(w, at), &is_same);
         if (*result >= 0) {
             p->writes += is_same ? 0 : 1;
             p->writes_skipped += is_same ? 1 : 0;
@@ -160,7 +165,7 @@ static void write_node(pass *p, uint32_t begin, uint32_t end)
 {
     espl__forest *const forest = p->forest;
     const espl__run_writes *const w = p->w;
-    const uint32_t slot = w->source->slots[w->numbers[begin]];
+    const uint32_t slot = slot_at(forest, w, begin);
     const uint32_t up = espl__frame_slot(forest, slot);
     const bool is_below_change = espl__walk_take(&p->walk, w->ranks[begin]);
     espl__frame parent;
@@ -213,7 +218,7 @@ static void put_local(pass *p, uint32_t slot, uint32_t rank, const espl_pose *lo
 static bool sweep_node(pass *p, uint32_t at)
 {
     const espl__write_source *const source = p->w->source;
-    const uint32_t number = p->w->numbers[at], slot = source->slots[number];
+    const uint32_t number = espl__write_number(p->w, at), slot = slot_at(p->forest, p->w, at);
     espl_status *const result = &source->results[number];
     espl_pose local = p->forest->local[slot];
     espl_write_kind kind;
@@ -479,7 +484,7 @@ static bool carry_out(espl__forest *forest, espl__run_writes *w, bool sweeps)
 static void reopen(espl__run_writes *w)
 {
     for (uint32_t at = 0; at < w->count; ++at) {
-        w->source->results[w->numbers[at]] = ESPL_OK;
+        w->source->results[espl__write_number(w, at)] = ESPL_OK;
     }
 }
 
@@ -538,9 +543,9 @@ static void clear_blame(espl__forest *forest, uint32_t run)
 static void refuse_marked(const espl__forest *forest, espl__run_writes *w)
 {
     for (uint32_t at = 0; at < w->count; ++at) {
-        const uint32_t number = w->numbers[at];
+        const uint32_t number = espl__write_number(w, at);
         espl_status *const result = &w->source->results[number];
-        const bool is_marked = espl__slot_is(forest, w->source->slots[number], ESPL__SLOT_WRITTEN);
+        const bool is_marked = espl__slot_is(forest, slot_at(forest, w, at), ESPL__SLOT_WRITTEN);
         const bool is_open = *result >= 0 || *result == ESPL_ERR_RANGE;
 
         if (is_open) {
@@ -552,7 +557,7 @@ static void refuse_marked(const espl__forest *forest, espl__run_writes *w)
 // One write of a local is what it is at once.
 static void write_single(espl__forest *forest, espl__run_writes *w)
 {
-    const uint32_t number = w->numbers[0], slot = w->source->slots[number];
+    const uint32_t number = espl__write_number(w, 0), slot = slot_at(forest, w, 0);
     espl__crew crew = {.team = w->team};
     espl_pose local = forest->local[slot];
     espl_write_kind kind;
@@ -604,7 +609,7 @@ static void write_run(espl__forest *forest, espl__run_writes *w)
     }
     undo(forest, w);
     for (uint32_t at = 0; at < w->count; ++at) {
-        espl_status *const result = &w->source->results[w->numbers[at]];
+        espl_status *const result = &w->source->results[espl__write_number(w, at)];
 
         *result = *result >= 0 ? ESPL_ERR_RANGE : *result;
     }

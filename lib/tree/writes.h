@@ -19,8 +19,7 @@ typedef struct espl__write_source {
     espl_status (*fetch)(const void *context, uint32_t number, espl_write_kind *kind,
                          espl_write_value *value);
     const void *context;
-    const uint32_t *slots; // by number
-    espl_status *results;  // by number, out
+    espl_status *results; // by number, out
     // Of entries that are all of one kind, their values as they came, unchecked; or NULL.
     const unsigned char *values;
     size_t value_size; // from one to the next
@@ -30,7 +29,8 @@ typedef struct espl__write_source {
 /// The writes of one run.
 typedef struct espl__run_writes {
     const espl__write_source *source;
-    const uint32_t *numbers; // [count] by rank, and by number within a rank
+    const uint32_t *numbers; // [count] by rank, and by number within a rank; NULL: as they come,
+    uint32_t first_number;   // from this one on
     const uint32_t *ranks;   // [count] of these
     uint32_t count;
     uint32_t run;
@@ -45,6 +45,12 @@ typedef struct espl__run_writes {
     uint64_t visited, skipped, writes, writes_skipped;
     uint64_t told; // results that may be other than ESPL_OK
 } espl__run_writes;
+
+/// Number of the entry that stands at a place.
+static inline uint32_t espl__write_number(const espl__run_writes *w, uint32_t at)
+{
+    return w->numbers != NULL ? w->numbers[at] : w->first_number + at;
+}
 
 /// Carry the writes out. An entry whose local or own world would not be finite is refused alone.
 /// Where a world further down would not be, all entries above it are refused and the others done

@@ -219,10 +219,21 @@ static bool ascends(const uint32_t *ranks, uint32_t count)
     return true;
 }
 
+// Numbers that ascend one by one need not be told.
+static const uint32_t *unless_they_ascend(const uint32_t *numbers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        if (numbers[i] != i) {
+            return numbers;
+        }
+    }
+    return NULL;
+}
+
 static espl__run_writes write_run(const stand *s, const batch *b, const espl__team *team,
                                   espl_status *results)
 {
-    static uint32_t slots[ENTRIES], numbers[ENTRIES], ranks[ENTRIES];
+    static uint32_t numbers[ENTRIES], ranks[ENTRIES];
     static espl__span spans[SPANS];
     static espl_pose old_locals[ENTRIES];
     static espl__side_entry old_sides[ENTRIES];
@@ -232,7 +243,6 @@ static espl__run_writes write_run(const stand *s, const batch *b, const espl__te
     for (uint32_t rank = 0; rank < s->size; ++rank) {
         for (uint32_t i = 0; i < b->count; ++i) {
             if (b->entries[i].rank == rank) {
-                slots[i] = grove_slot(&g, s->run, rank);
                 ranks[at] = rank;
                 numbers[at++] = i;
             }
@@ -243,7 +253,6 @@ static espl__run_writes write_run(const stand *s, const batch *b, const espl__te
     }
     source = (espl__write_source){.fetch = read_entry,
                                   .context = b,
-                                  .slots = slots,
                                   .results = results,
                                   .values = values_of_one_kind(b),
                                   .value_size = sizeof b->entries[0],
@@ -252,7 +261,7 @@ static espl__run_writes write_run(const stand *s, const batch *b, const espl__te
     memset(old_locals, 0xff, sizeof old_locals);
     memset(old_sides, 0xff, sizeof old_sides);
     espl__run_writes w = {.source = &source,
-                          .numbers = numbers,
+                          .numbers = unless_they_ascend(numbers, b->count),
                           .ranks = ranks,
                           .count = b->count,
                           .run = s->run,

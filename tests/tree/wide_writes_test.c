@@ -52,18 +52,16 @@ static espl_status move(const void *context, uint32_t number, espl_write_kind *k
 // Move the root, and the second node of each pair. @param room  for spans, [2 * ENTRIES]; or NULL.
 static espl__run_writes write_run(uint32_t run, const espl__team *team, espl__span *room)
 {
-    static uint32_t slots[ENTRIES], numbers[ENTRIES], ranks[ENTRIES];
+    static uint32_t numbers[ENTRIES], ranks[ENTRIES];
     static espl_status results[ENTRIES];
     static espl_pose old_locals[ENTRIES];
     static espl__side_entry old_sides[ENTRIES];
     const float step = 0.25f;
-    const espl__write_source source = {
-        .fetch = move, .context = &step, .slots = slots, .results = results};
+    const espl__write_source source = {.fetch = move, .context = &step, .results = results};
 
     for (uint32_t i = 0; i < ENTRIES; ++i) {
         ranks[i] = i == 0 ? 0 : TOP + 2 * i;
         numbers[i] = i;
-        slots[i] = grove_slot(&g, run, ranks[i]);
         results[i] = ESPL_OK;
     }
     espl__run_writes w = {.source = &source,
@@ -176,18 +174,16 @@ static uint32_t plant_chains(void)
 
 static uint64_t visits_of_chains(uint32_t run, const espl__team *team)
 {
-    uint32_t slots[COUNT], numbers[COUNT], ranks[COUNT];
+    uint32_t numbers[COUNT], ranks[COUNT];
     espl_status results[COUNT] = {ESPL_OK};
     espl_pose old_locals[COUNT];
     espl__span room[2 * COUNT];
     const float step = 0.5f;
-    const espl__write_source source = {
-        .fetch = move, .context = &step, .slots = slots, .results = results};
+    const espl__write_source source = {.fetch = move, .context = &step, .results = results};
 
     for (uint32_t i = 0; i < COUNT; ++i) {
         ranks[i] = i < CHAINS ? 1 + i / 2 * 2 : ALL - COUNT + i;
         numbers[i] = i;
-        slots[i] = grove_slot(&g, run, ranks[i]);
     }
     espl__run_writes w = {.source = &source,
                           .numbers = numbers,

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// Batches that come hierarchy by hierarchy, or nearly so: however the entries are arranged, worlds
+// and counts are those of the writes one by one.
+#include "tests/forms.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { TREES = 6, FAN = 3, MOST = TREES * 900 * 6 / 5 + 8 };
+
+typedef struct arrangement {
+    uint32_t nodes[MOST];
+    uint32_t count;
+} arrangement;
+
+typedef struct bed {
+    test_world at_once, one_by_one;
+    espl_entity *here, *there; // by number: tree by tree, each breadth-first
+    uint32_t size;             // of a tree
+} bed;
+
+static espl_entity *plant_trees(espl_world *world, uint32_t size)
+{
+    static uint32_t parent[MOST];
+
+    for (uint32_t i = 0; i < TREES * size; ++i) {
+        parent[i] = i % size == 0 ? PLANT_ROOT : i / size * size + (i % size - 1) / FAN;
+    }
+    return plant_forest(world, parent, TREES * size);
+}
+
+static void begin(bed *b)
+{
+    b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
+    test_world_begin(&b->at_once, 0, NULL);
+    test_world_begin(&b->one_by_one, 0, NULL);
+    b->here = plant_trees(b->at_once.world, b->size);
+    b->there = plant_trees(b->one_by_one.world, b->size);
+}
+
+static void end(bed *b)
+{
+    free(b->here);
+    free(b->there);
+    test_world_end(&b->at_once);
+    test_world_end(&b->one_by_one);
+}
+
+// --- Arrangements ---
+
+static void add(arrangement *a, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; ++i) {
+        a->nodes[a->count++] = i;
+    }
+}
+
+static void take_all(arrangement *a, const bed *b)
+{
+    add(a, 0, TREES * b->size);
+}
+
+static void take_trees_in_another_order(arrangement *a, const bed *b)
+{
+    for (uint32_t i = 0; i < TREES; ++i) {
+        const uint32_t tree = (i * 5 + 3) % TREES;
+
+        add(a, tree * b->size, (tree + 1) * b->size);
+    }
+}
+
+static void come_back_to_a_tree(arrangement *a, const bed *b)
+{
+    add(a, 0, b->size / 2);
+    add(a, b->size, TREES * b->size);
+    add(a, b->size / 2, b->size);
+}
+
+static void step_back_at_the_end(arrangement *a, const bed *b)
+{
+    add(a, 0, TREES * b->size);
+    add(a, (TREES - 1) * b->size, (TREES - 1) * b->size + 1);
+}
+
+static void take_some(arrangement *a, const bed *b)
+{
+    for (uint32_t i = 0; i < TREES * b->size; ++i) {
+        if (i * 7 % 5 < 2) {
+            add(a, i, i + 1);
+        }
+    }
+}
+
+static void take_many_twice(arrangement *a, const bed *b)
+{
+    for (uint32_t i = 0; i < TREES * b->size && a->count + 2 < MOST; ++i) {
+        add(a, i, i + 1);
+        if (i % 5 == 1) {
+            add(a, i, i + 1);
+        }
+    }
+}
+
+static void take_last_nodes_first(arrangement *a, const bed *b)
+{
+    for (uint32_t i = TREES * b->size; i-- > 0;) {
+        add(a, i, i + 1);
+    }
+}
+
+static void (*const arrangements[])(arrangement *, const bed *) = {
+    take_all,
+    take_trees_in_another_order,
+    come_back_to_a_tree,
+    step_back_at_the_end,
+    take_some,
+    take_many_twice,
+    take_last_nodes_first,
+};
+
+enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
+
+// --- Writing ---
+
+static void value_of(float value[3], uint32_t i, int round)
+{
+    value[0] = (float)i + 0.5f;
+    value[1] = (float)(round + 1) * 0.25f;
+    value[2] = -(float)(i % 16);
+}
+
+static espl_status write_typed(const bed *b, const arrangement *a, int round,
+                               espl_write_report *report)
+{
+    static espl_entity entities[MOST];
+    static float values[MOST][3];
+
+    for (uint32_t i = 0; i < a->count; ++i) {
+        entities[i] = b->here[a->nodes[i]];
+        value_of(values[i], i, round);
+    }
+    return espl_write_vectors(b->at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                              (const float(*)[3])values, a->count, report);
+}
+
+static espl_status write_any(const bed *b, const arrangement *a, int round,
+                             espl_write_report *report)
+{
+    static espl_write writes[MOST];
+
+    for (uint32_t i = 0; i < a->count; ++i) {
+        float value[3];
+
+        value_of(value, i, round);
+        writes[i] = write_vector(b->here[a->nodes[i]], ESPL_WRITE_LOCAL_POSITION, value[0],
+                                 value[1], value[2]);
+    }
+    return espl_write_batch(b->at_once.world, writes, a->count, report);
+}
+
+static void write_one_by_one(const bed *b, const arrangement *a, int round)
+{
+    for (uint32_t i = 0; i < a->count; ++i) {
+        float value[3];
+
+        value_of(value, i, round);
+        ck_assert_int_eq(espl_set_local_position(b->one_by_one.world, b->there[a->nodes[i]], value),
+                         ESPL_OK);
+    }
+}
+
+static void worlds_are_the_same(const bed *b)
+{
+    for (uint32_t i = 0; i < TREES * b->size; ++i) {
+        const espl_transform here = test_world_of(b->at_once.world, b->here[i]);
+        const espl_transform there = test_world_of(b->one_by_one.world, b->there[i]);
+
+        ck_assert_msg(test_same(&here, &there), "node %u", i);
+    }
+}
+
+START_TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
+{
+    static arrangement a;
+    bed b;
+
+    begin(&b);
+    for (int k = 0; k < 2 * ARRANGEMENTS; ++k) {
+        espl_write_report report;
+
+        a.count = 0;
+        arrangements[k / 2](&a, &b);
+        const uint64_t before = test_stats(b.at_once.world).writes;
+        const uint64_t other = test_stats(b.one_by_one.world).writes;
+        ck_assert_int_eq(
+            k % 2 == 0 ? write_typed(&b, &a, k, &report) : write_any(&b, &a, k, &report), ESPL_OK);
+        write_one_by_one(&b, &a, k);
+        ck_assert_uint_eq(report.applied, a.count);
+        ck_assert_uint_eq(test_stats(b.at_once.world).writes - before,
+                          test_stats(b.one_by_one.world).writes - other);
+        worlds_are_the_same(&b);
+        test_world_is_valid(b.at_once.world);
+    }
+    end(&b);
+}
+END_TEST
+
+// A hierarchy that is come back to is written once all the same, and so is one with repeats.
+START_TEST(each_node_is_visited_once_however_entries_are_arranged)
+{
+    static arrangement a;
+    bed b;
+
+    begin(&b);
+    for (int k = 0; k < ARRANGEMENTS; ++k) {
+        a.count = 0;
+        arrangements[k](&a, &b);
+        const uint64_t before = test_stats(b.at_once.world).nodes_visited;
+        ck_assert_int_eq(write_typed(&b, &a, k, NULL), ESPL_OK);
+        const uint64_t visited = test_stats(b.at_once.world).nodes_visited - before;
+        ck_assert_uint_le(visited, TREES * b.size);
+    }
+    end(&b);
+}
+END_TEST
+
+// Wherever it stands; the others are written.
+START_TEST(a_bad_entry_among_many_is_refused_alone)
+{
+    static espl_entity entities[MOST];
+    static float values[MOST][3];
+    bed b;
+
+    begin(&b);
+    const uint32_t count = TREES * b.size;
+    const espl_entity solo = test_solo(b.at_once.world);
+    ck_assert_int_eq(espl_destroy(b.at_once.world, solo), ESPL_OK);
+    for (uint32_t bad = 0, k = 0; bad < count; bad += 1 + bad, ++k) {
+        espl_write_report report;
+
+        for (uint32_t i = 0; i < count; ++i) {
+            entities[i] = b.here[i];
+            value_of(values[i], i, (int)k);
+        }
+        if (k % 2 == 0) {
+            entities[bad] = solo;
+        } else {
+            values[bad][1] = NAN;
+        }
+        ck_assert_int_eq(espl_write_vectors(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                            (const float(*)[3])values, count, &report),
+                         ESPL_PARTLY);
+        ck_assert_uint_eq(report.applied, count - 1);
+        ck_assert_uint_eq(report.first_refused, bad);
+        ck_assert_int_eq(report.first_status, k % 2 == 0 ? ESPL_ERR_DEAD : ESPL_ERR_NOT_FINITE);
+        for (uint32_t i = 0; i < count; ++i) {
+            const espl_transform local = test_local_of(b.at_once.world, b.here[i]);
+
+            ck_assert(i == bad || local.position[1] == values[i][1]);
+        }
+    }
+    end(&b);
+}
+END_TEST
+
+static Suite *straight_batches_suite(void)
+{
+    Suite *const suite = suite_create("straight batches");
+    TCase *const all = tcase_create("all");
+
+    tcase_set_timeout(all, 60);
+    tcase_add_test(all, every_arrangement_of_entries_comes_to_what_they_do_one_by_one);
+    tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
+    tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
+    suite_add_tcase(suite, all);
+    return suite;
+}
+
+RUN_SUITE(straight_batches_suite)
