@@ -6,6 +6,7 @@
 
 #include <espalier/base.h>
 #include <espalier/jobs.h>
+#include <espalier/tape.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +32,9 @@ typedef struct espl_world_def {
     /// NULL: what the environment variable ESPALIER_KERNELS names, else the best for this machine.
     /// Meant for tests and measurements. Not kept.
     const char *kernels;
+    /// {0}: nothing is recorded. Else every call that changes the world (espalier/tape.h); parallel
+    /// writes are then done on the calling thread alone.
+    espl_tape tape;
 } espl_world_def;
 
 /// Make an empty world.

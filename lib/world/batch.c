@@ -2,7 +2,7 @@
 // Batches of writes: handles are resolved, entries sorted by where their nodes stand, and each
 // hierarchy is written in one pass, hierarchies side by side. All memory is taken before anything
 // is changed.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include "lib/tree/writes.h"
 #include "lib/world/places.h"
@@ -646,6 +646,15 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
+static void put_on_tape(espl_world *world, const entries *e)
+{
+    espl__tape_batch(world, e->count);
+    for (size_t i = 0; i < e->count; ++i) {
+        espl__tape_entry(world, entity_of(e, i), kind_of(e, i), value_at(e, i));
+    }
+    espl__tape_flush(world);
+}
+
 // @param is_there  the arrays are.
 // @param is_valid  the kind takes such values.
 static espl_status start_batch(espl_world *world, const entries *e, bool is_there, bool is_valid,
@@ -655,7 +664,10 @@ static espl_status start_batch(espl_world *world, const entries *e, bool is_ther
     espl_status status = ESPL_ERR_ARGUMENT;
 
     if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && is_there) && is_valid) {
-        status = write_batch(world, e, &account);
+        if (espl__may_tape(world)) {
+            put_on_tape(world, e);
+        }
+        status = espl__tape_end(world, write_batch(world, e, &account));
     }
     if (report != NULL) {
         *report = account;
