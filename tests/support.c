@@ -146,6 +146,13 @@ espl_hooks test_hooks_of(test_hooks *hooks)
     return (espl_hooks){.user = hooks, .log = hear_line, .trap = hear_trap};
 }
 
+static espl_tape next_tape;
+
+void test_world_record(espl_tape tape)
+{
+    next_tape = tape;
+}
+
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor)
 {
     test_heap_init(&test->heap);
@@ -154,7 +161,9 @@ void test_world_begin(test_world *test, uint32_t tag, const espl_executor *execu
 
     espl_world_def def = {.allocator = test_heap_allocator(&test->heap),
                           .hooks = test_hooks_of(&test->hooks),
-                          .tag = tag};
+                          .tag = tag,
+                          .tape = next_tape};
+    next_tape = (espl_tape){NULL, NULL};
     if (executor != NULL) {
         def.executor = *executor;
     }

@@ -45,6 +45,8 @@ typedef struct test_world {
 
 /// @param executor  NULL means serial.
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor);
+/// Have the next of these worlds record itself.
+void test_world_record(espl_tape tape);
 /// Validate, destroy, and demand that the heap ends at zero bytes without a fault.
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.

@@ -13,4 +13,7 @@ int run_play(const tool_options *options, tool_scene *scenes);
 int run_check(const tool_options *options, tool_scene *scenes);
 int run_tree(const tool_options *options, tool_scene *scenes);
 
+/// Replay tapes, which are no scenes.
+int run_replay(const tool_options *options);
+
 #endif

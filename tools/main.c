@@ -69,6 +69,11 @@ int main(int argc, char **argv)
     if (!is_possible(&options)) {
         return EXIT_BAD_SCENE;
     }
+    if (options.command == COMMAND_REPLAY) {
+        const int replayed = run_replay(&options);
+
+        return fflush(stdout) == 0 ? replayed : EXIT_BAD_SCENE;
+    }
     tool_scene *const scenes = calloc(options.scene_count, sizeof *scenes);
     if (scenes == NULL) {
         (void)fprintf(stderr, "espalier: no memory\n");

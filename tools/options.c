@@ -19,7 +19,8 @@ static const char usage[] =
     "                      [--json FILE] [--within LENGTH] [--quiet] SCENE...\n"
     "       espalier check [--frames N] [--workers N] [--json FILE] [--within LENGTH]\n"
     "                      [--quiet] SCENE...\n"
-    "       espalier tree  SCENE...\n";
+    "       espalier tree  SCENE...\n"
+    "       espalier replay [--frames N] [--workers N] [--quiet] TAPE...\n";
 
 static const char help[] =
     "\n"
@@ -29,6 +30,7 @@ static const char help[] =
     "         each frame, and compare world transforms read mid-frame with an oracle\n"
     "  check  load each scene, validate it, and compare every world transform with an oracle\n"
     "  tree   print each scene's hierarchy: depth, role, local and world placement\n"
+    "  replay play tapes that worlds recorded, and compare each answer and frame with them\n"
     "\n"
     "A SCENE is any file that Assimp reads (BVH, glTF, COLLADA, FBX, IFC, OBJ, ...) or a model\n"
     "in MuJoCo's MJCF.\n"
@@ -104,7 +106,7 @@ static bool parse_length(double *out, const char *text)
 
 static bool parse_command(tool_command *out, const char *word)
 {
-    static const char *const words[] = {"play", "tree", "check"};
+    static const char *const words[] = {"play", "tree", "check", "replay"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
         if (strcmp(word, words[i]) == 0) {
@@ -112,7 +114,8 @@ static bool parse_command(tool_command *out, const char *word)
             return true;
         }
     }
-    (void)fprintf(stderr, "espalier: no command '%s'; there are play, check and tree\n", word);
+    (void)fprintf(stderr, "espalier: no command '%s'; there are play, check, tree and replay\n",
+                  word);
     return false;
 }
 
@@ -160,6 +163,22 @@ static options_result take_option(tool_options *options, int option)
     return is_good ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
+/// Refuse documents that a command does not write.
+static bool has_documents(const tool_options *options)
+{
+    const bool is_replay = options->command == COMMAND_REPLAY;
+
+    if (options->json != NULL && (is_replay || options->command == COMMAND_TREE)) {
+        (void)fprintf(stderr, "espalier: %s has no --json\n", is_replay ? "replay" : "tree");
+        return false;
+    }
+    if (options->png != NULL && is_replay) {
+        (void)fprintf(stderr, "espalier: replay has no --png\n");
+        return false;
+    }
+    return true;
+}
+
 options_result options_parse(tool_options *out, int argc, char **argv)
 {
     options_result result = OPTIONS_RUN;
@@ -186,11 +205,11 @@ options_result options_parse(tool_options *out, int argc, char **argv)
     out->scenes = argv + optind + 1;
     out->scene_count = (size_t)(argc - optind - 1);
     if (out->scene_count == 0) {
-        (void)fprintf(stderr, "espalier: %s needs a scene\n", argv[optind]);
+        (void)fprintf(stderr, "espalier: %s needs a %s\n", argv[optind],
+                      out->command == COMMAND_REPLAY ? "tape" : "scene");
         return OPTIONS_BAD;
     }
-    if (out->json != NULL && out->command == COMMAND_TREE) {
-        (void)fprintf(stderr, "espalier: tree has no --json\n");
+    if (!has_documents(out)) {
         return OPTIONS_BAD;
     }
     out->is_quiet = out->is_quiet || (out->json != NULL && strcmp(out->json, "-") == 0);

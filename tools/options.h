@@ -10,7 +10,12 @@
 /// Exit statuses.
 enum { EXIT_AGREED = 0, EXIT_DISAGREED = 1, EXIT_BAD_SCENE = 2 };
 
-typedef enum tool_command { COMMAND_PLAY, COMMAND_TREE, COMMAND_CHECK } tool_command;
+typedef enum tool_command {
+    COMMAND_PLAY,
+    COMMAND_TREE,
+    COMMAND_CHECK,
+    COMMAND_REPLAY
+} tool_command;
 
 typedef struct tool_options {
     tool_command command;
@@ -22,7 +27,7 @@ typedef struct tool_options {
     const char *png;  // or NULL
     const char *json; // or NULL; "-": stdout, which then shows nothing else
     bool is_quiet;
-    char **scenes; // [scene_count]
+    char **scenes; // [scene_count]; of a replay, tapes
     size_t scene_count;
 } tool_options;
 

@@ -10,6 +10,7 @@
 #include <espalier/jobs.h>
 #include <espalier/read.h>
 #include <espalier/store.h>
+#include <espalier/tape.h>
 #include <espalier/transform.h>
 #include <espalier/tree.h>
 #include <espalier/world.h>

@@ -220,6 +220,7 @@ typedef struct espl_query {
         uint32_t first; // row of the chunk that is shown as row 0
         bool is_dealt;  // rows of a parallel write: `all` names the columns that may be written
         uint64_t since;
+        uint64_t shown_at; // version of the columns when the chunk at hand was shown
         espl_component all[ESPL_SET_LIMIT], none[ESPL_SET_LIMIT];
         espl_component any[ESPL_SET_LIMIT], changed[ESPL_SET_LIMIT];
     } state; ///< Not for use.

@@ -6,6 +6,7 @@
 
 #include <espalier/base.h>
 #include <espalier/jobs.h>
+#include <espalier/tape.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,9 @@ typedef struct espl_world_def {
     /// too, is the same with and without. An allocator of your own is asked as ever, and may do the
     /// same by itself: align large blocks to 2 MiB, and advise.
     espl_huge_pages huge_pages;
+    /// {0}: nothing is recorded. Else every call that changes the world (espalier/tape.h); parallel
+    /// writes are then done on the calling thread alone.
+    espl_tape tape;
 } espl_world_def;
 
 /// Make an empty world.

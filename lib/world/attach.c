@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Attach, detach and sibling moves at once. Mostly by a graft, which shifts ranks in place; a playback
 // of one command serves where a graft does not: it means the same.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include "lib/tree/graft.h"
 
@@ -325,7 +325,11 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
     const espl_attach_options *const o = options != NULL ? options : &defaults;
     const espl_entity named[3] = {child, parent, o->before};
 
-    return espl__refuse_among(world, "attach", named, 3, attach(world, child, parent, o));
+    if (espl__may_tape(world)) {
+        espl__tape_attach(world, child, parent, o);
+    }
+    return espl__refuse_among(world, "attach", named, 3,
+                              espl__tape_end(world, attach(world, child, parent, o)));
 }
 
 // --- Detach ---
@@ -358,7 +362,11 @@ static espl_status detach(espl_world *world, espl_entity entity, espl_stay keep)
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
 {
-    return espl__refuse(world, "detach", entity, detach(world, entity, keep));
+    if (espl__may_tape(world)) {
+        espl__tape_word(world, ESPL_TAPE_DETACH, entity, (uint32_t)keep);
+    }
+    return espl__refuse(world, "detach", entity,
+                        espl__tape_end(world, detach(world, entity, keep)));
 }
 
 // --- Sibling moves ---
@@ -400,5 +408,9 @@ espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity 
 {
     const espl_entity named[2] = {entity, before};
 
-    return espl__refuse_among(world, "set sibling", named, 2, set_sibling(world, entity, before));
+    if (espl__may_tape(world)) {
+        espl__tape_pair(world, ESPL_TAPE_SIBLING, entity, before);
+    }
+    return espl__refuse_among(world, "set sibling", named, 2,
+                              espl__tape_end(world, set_sibling(world, entity, before)));
 }

@@ -3,6 +3,7 @@
 // hierarchy is written in one pass, hierarchies side by side. All memory is taken before anything
 // is changed.
 #include "lib/world/batch.h"
+#include "lib/world/tape.h"
 
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
@@ -378,6 +379,15 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
+static void put_on_tape(espl_world *world, const espl__entries *e)
+{
+    espl__tape_batch(world, e->count);
+    for (size_t i = 0; i < e->count; ++i) {
+        espl__tape_entry(world, entity_of(e, i), espl__entries_kind(e, i), value_at(e, i));
+    }
+    espl__tape_flush(world);
+}
+
 // @param is_there  the arrays are.
 // @param is_valid  the kind takes such values.
 static espl_status start_batch(espl_world *world, const espl__entries *e, bool is_there,
@@ -387,7 +397,10 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, bool i
     espl_status status = ESPL_ERR_ARGUMENT;
 
     if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && is_there) && is_valid) {
-        status = write_batch(world, e, &account);
+        if (espl__may_tape(world)) {
+            put_on_tape(world, e);
+        }
+        status = espl__tape_end(world, write_batch(world, e, &account));
     }
     if (report != NULL) {
         *report = account;

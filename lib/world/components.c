@@ -2,6 +2,7 @@
 // Components that come and go, at the public face: on one entity, on an array, on what answers a
 // query; one path for all.
 #include "lib/world/change.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 
@@ -109,6 +110,9 @@ static espl_status change_array(espl_world *world, const char *operation,
     if (status != ESPL_OK) {
         return espl__refuse(world, operation, concerned, status);
     }
+    if (espl__may_tape(world)) {
+        espl__tape_change(world, entities, count, def);
+    }
     espl__change_begin(&c, world);
     const espl_status asked = read_def(&c, def);
 
@@ -122,7 +126,7 @@ static espl_status change_array(espl_world *world, const char *operation,
         }
     }
     espl__change_end(&c);
-    return espl__refuse(world, operation, concerned, status);
+    return espl__refuse(world, operation, concerned, espl__tape_end(world, status));
 }
 
 espl_status espl_change(espl_world *world, espl_entity entity, const espl_change_def *def)
@@ -162,6 +166,9 @@ espl_status espl_change_query(espl_world *world, const espl_query_def *def,
     if (status != ESPL_OK) {
         return espl__refuse(world, "change", concerned, status);
     }
+    if (espl__may_tape(world)) {
+        espl__tape_change_query(world, def, change_def);
+    }
     espl__change_begin(&c, world);
     const espl_status asked = read_def(&c, change_def);
 
@@ -175,7 +182,7 @@ espl_status espl_change_query(espl_world *world, const espl_query_def *def,
     if (status == ESPL_OK && count != NULL) {
         *count = entities;
     }
-    return espl__refuse(world, "change", concerned, status);
+    return espl__refuse(world, "change", concerned, espl__tape_end(world, status));
 }
 
 // --- What a query skips ---
@@ -207,7 +214,11 @@ espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent exte
     const espl_component_value tag = {.component = ESPL_DISABLED};
     const espl_change_def def = {.add = &tag, .add_count = 1};
 
-    return espl__refuse(world, "disable", entity, change_extent(world, entity, extent, &def));
+    if (espl__may_tape(world)) {
+        espl__tape_word(world, ESPL_TAPE_DISABLE, entity, (uint32_t)extent);
+    }
+    return espl__refuse(world, "disable", entity,
+                        espl__tape_end(world, change_extent(world, entity, extent, &def)));
 }
 
 espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent extent)
@@ -215,7 +226,11 @@ espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent exten
     const espl_component tag = ESPL_DISABLED;
     const espl_change_def def = {.remove = &tag, .remove_count = 1};
 
-    return espl__refuse(world, "enable", entity, change_extent(world, entity, extent, &def));
+    if (espl__may_tape(world)) {
+        espl__tape_word(world, ESPL_TAPE_ENABLE, entity, (uint32_t)extent);
+    }
+    return espl__refuse(world, "enable", entity,
+                        espl__tape_end(world, change_extent(world, entity, extent, &def)));
 }
 
 bool espl_is_enabled(const espl_world *world, espl_entity entity)

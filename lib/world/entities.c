@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Registration, creation, and values of one entity's components, at the public face.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 
@@ -9,13 +9,16 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
 {
     espl_status status = espl__check_structural(world);
 
+    if (espl__may_tape(world)) {
+        espl__tape_register(world, def);
+    }
     if (status == ESPL_OK &&
         !ESPL_DEMAND(&world->hooks, def != NULL && out != NULL &&
                                         (def->references != NULL || def->reference_count == 0))) {
         status = ESPL_ERR_ARGUMENT;
     }
     status = status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
-    return espl__refuse(world, "registration", espl_entity_null(), status);
+    return espl__refuse(world, "registration", espl_entity_null(), espl__tape_end(world, status));
 }
 
 espl_component espl_component_find(const espl_world *world, const char *name)
@@ -133,8 +136,12 @@ static espl_status create(espl_world *world, const espl_component *components,
 espl_status espl_create(espl_world *world, const espl_component *components, size_t component_count,
                         size_t count, espl_entity *out)
 {
-    return espl__refuse(world, "creation", espl_entity_null(),
-                        create(world, components, component_count, count, out));
+    if (espl__may_tape(world)) {
+        espl__tape_set_of(world, ESPL_TAPE_CREATE, components, component_count, count);
+    }
+    return espl__refuse(
+        world, "creation", espl_entity_null(),
+        espl__tape_end(world, create(world, components, component_count, count, out)));
 }
 
 static espl_status reserve_rows(espl_world *world, const espl_component *components,
@@ -154,8 +161,12 @@ static espl_status reserve_rows(espl_world *world, const espl_component *compone
 espl_status espl_reserve_rows(espl_world *world, const espl_component *components,
                               size_t component_count, size_t rows)
 {
-    return espl__refuse(world, "reserve", espl_entity_null(),
-                        reserve_rows(world, components, component_count, rows));
+    if (espl__may_tape(world)) {
+        espl__tape_set_of(world, ESPL_TAPE_RESERVE_ROWS, components, component_count, rows);
+    }
+    return espl__refuse(
+        world, "reserve", espl_entity_null(),
+        espl__tape_end(world, reserve_rows(world, components, component_count, rows)));
 }
 
 bool espl_is_alive(const espl_world *world, espl_entity entity)
@@ -212,6 +223,10 @@ espl_status espl_set(espl_world *world, espl_entity entity, espl_component compo
 
     // A write of a column counts versions up, which is for one thread at a time.
     status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
+    if (status == ESPL_OK && espl__is_taped(world)) {
+        espl__tape_set(world, entity, component, data, size);
+        (void)espl__tape_close(world, status);
+    }
     if (status == ESPL_OK && size != 0) {
         memmove(espl__row_write(&world->store, entity.index, component), data, size);
     }

@@ -20,6 +20,14 @@ typedef struct espl__scratch {
 /// large, 1.8 with these.
 enum { ESPL__JOB_COST = 512 };
 
+/// The tape of a world, and what of it is not with the user yet.
+typedef struct espl__tape {
+    espl_tape sink;
+    bool is_open; // a record waits for what its call answers
+    size_t used;
+    unsigned char bytes[240];
+} espl__tape;
+
 struct espl_world {
     espl__heap heap;  // owns this struct too
     espl_hooks hooks; // pass what they are told on to the given ones, one thread at a time
@@ -38,6 +46,7 @@ struct espl_world {
     espl__scratch deal_scratch, mark_scratch;        // of parallel writes
     uint32_t marks_used;                             // numbers that marks may bear
     _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL
+    espl__tape tape;
 };
 
 /// Tell whether a parallel write is under way. Any thread.

@@ -6,6 +6,7 @@
 
 #include "lib/commands/watch.h"
 #include "lib/jobs/weights.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 
@@ -102,6 +103,9 @@ static void call_function(espl__parallel *p, espl_writer *writer)
 
         show_rows(&rows, deal, &piece);
         p->def->function(writer, &rows, p->def->context);
+        if (espl__is_taped(p->world)) {
+            espl__tape_rows(&rows);
+        }
         writer->calls += 1;
     }
 }
@@ -161,7 +165,11 @@ static void run_jobs(espl__parallel *p)
     }
     world->is_playing = true;
     world->parallel = p;
-    if (espl__run_weighted(&world->executor, &world->hooks, run_job, p, weights, order, jobs, 1) !=
+    // A tape is written by one thread, and what is written does not depend on how many there are.
+    const espl_executor alone = {0};
+    const espl_executor *const executor = espl__is_taped(world) ? &alone : &world->executor;
+
+    if (espl__run_weighted(executor, &world->hooks, run_job, p, weights, order, jobs, 1) !=
         ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.
         for (uint32_t job = 0; job < jobs; ++job) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Commands objects at the public face, and their playback.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 
@@ -150,8 +150,12 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
     }
     espl__watch *const watch = &world->playback.watch;
 
+    if (espl__may_tape(world)) {
+        espl__tape_play(world, commands);
+    }
     espl__watch_begin(watch, &world->hooks, is_timed);
-    status = run(world, commands, report);
+    // What callbacks change comes behind it.
+    status = espl__tape_end(world, run(world, commands, report));
     if (status == ESPL_OK) {
         finish(world, commands, report);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Iteration over the chunks that answer a query.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include <string.h>
 
@@ -159,6 +159,7 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
     espl_world *const world = query->state.world;
     const espl__chunk *const chunk = &world->store.chunks[number];
 
+    query->state.shown_at = world->store.version;
     query->count = chunk->count;
     query->entities = espl__chunk_entities(chunk);
     query->worlds = world->forest.world;
@@ -204,6 +205,10 @@ bool espl_query_next(espl_query *query)
     if (!is_iteration(query)) {
         return false;
     }
+    if (espl__is_taped(query->state.world)) {
+        espl__tape_columns(query);
+        query->count = 0;
+    }
     const espl__store *const store = &query->state.world->store;
     const size_t archetypes = espl__array_length(store->archetypes);
 
@@ -232,6 +237,9 @@ void espl_query_end(espl_query *query)
 {
     if (!is_iteration(query)) {
         return;
+    }
+    if (espl__is_taped(query->state.world)) {
+        espl__tape_columns(query);
     }
     ESPL_CHECK(query->state.world->iterations > 0);
     query->state.world->iterations -= 1;

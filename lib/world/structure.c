@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Destroys and instantiate at once, and playbacks of one command or none. Destroys need no memory.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 espl_status espl__carry_one(espl_world *world, const espl__command *command,
                             const espl_transform *transform, espl_entity *created)
@@ -32,6 +32,9 @@ static void bury(void *context, uint32_t entity)
 
 static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)
 {
+    static const espl_tape_op ops[] = {[ESPL__CLOSURE_OWNED] = ESPL_TAPE_DESTROY,
+                                       [ESPL__CLOSURE_SUBTREE] = ESPL_TAPE_DESTROY_TREE,
+                                       [ESPL__CLOSURE_ONLY] = ESPL_TAPE_DESTROY_ONLY};
     uint32_t slot = 0;
     espl_status status = espl__check_structural(world);
 
@@ -39,10 +42,13 @@ static espl_status destroy(espl_world *world, espl_entity entity, espl__closure 
     if (status != ESPL_OK) {
         return espl__refuse(world, "destroy", entity, status);
     }
+    if (espl__may_tape(world)) {
+        espl__tape_entity(world, ops[closure], entity);
+    }
     espl__make_ghosts(&world->forest, slot, closure, bury, &world->store);
     espl__rows_settle(&world->store);
     (void)espl__settle(world);
-    return ESPL_OK;
+    return espl__tape_end(world, ESPL_OK);
 }
 
 espl_status espl_destroy(espl_world *world, espl_entity entity)
@@ -95,5 +101,9 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
 
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
 {
-    return espl__refuse(world, "instantiate", source, instantiate(world, source, count, out));
+    if (espl__may_tape(world)) {
+        espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
+    }
+    return espl__refuse(world, "instantiate", source,
+                        espl__tape_end(world, instantiate(world, source, count, out)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Giving memory back: the dead are purged, transforms are laid out without room between them, and
 // all scratch goes.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 espl_status espl__settle(espl_world *world)
 {
@@ -68,5 +68,8 @@ static espl_status trim(espl_world *world)
 
 espl_status espl_trim(espl_world *world)
 {
-    return espl__refuse(world, "trim", espl_entity_null(), trim(world));
+    if (espl__may_tape(world)) {
+        espl__tape_plain(world, ESPL_TAPE_TRIM);
+    }
+    return espl__refuse(world, "trim", espl_entity_null(), espl__tape_end(world, trim(world)));
 }

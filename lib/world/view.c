@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A whole hierarchy as it stands in memory. The dead are purged before it is shown, so that ranks
 // are those of the living.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 // Purge the dead of a run. A purge that cannot be done leaves no trace.
 static espl_status purge(espl_world *world, uint32_t run)
@@ -30,7 +30,10 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     espl_status status = espl__find_slot(world, entity, &slot);
 
     if (status == ESPL_OK && espl__run_of(&world->forest, slot)->ghosts != 0) {
-        status = purge(world, world->forest.run[slot]);
+        if (espl__may_tape(world)) {
+            espl__tape_entity(world, ESPL_TAPE_VIEW, entity);
+        }
+        status = espl__tape_end(world, purge(world, world->forest.run[slot]));
         slot = world->store.records[entity.index].slot;
     }
     if (status != ESPL_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Making and unmaking a world, and what every call checks first.
-#include "lib/world/inside.h"
+#include "lib/world/tape.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,6 +108,10 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
         espl_world_destroy(world);
         return status;
     }
+    world->tape.sink = d->tape;
+    if (espl__is_taped(world)) {
+        espl__tape_head(world);
+    }
     *out = world;
     return ESPL_OK;
 }
@@ -152,7 +156,11 @@ static espl_status reserve(espl_world *world, size_t entities)
 
 espl_status espl_reserve(espl_world *world, size_t entities)
 {
-    return espl__refuse(world, "reserve", espl_entity_null(), reserve(world, entities));
+    if (espl__may_tape(world)) {
+        espl__tape_count(world, ESPL_TAPE_RESERVE, NULL, entities);
+    }
+    return espl__refuse(world, "reserve", espl_entity_null(),
+                        espl__tape_end(world, reserve(world, entities)));
 }
 
 // --- Checks ---

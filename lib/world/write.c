@@ -2,6 +2,8 @@
 // Writing the transform of one entity, at once.
 #include "lib/world/slot_writes.h"
 
+#include "lib/world/tape.h"
+
 // The slot of an entity that may be written now.
 static espl_status find_free(const espl_world *world, espl_entity entity, uint32_t *slot)
 {
@@ -17,8 +19,12 @@ static espl_status write_one(espl_world *world, espl_entity entity, espl_write_k
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
 
+    if (status == ESPL_OK && espl__may_tape(world)) {
+        espl__tape_write(world, entity, kind, bytes);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_write(world, &world->forest.crew, slot, kind, bytes);
+        status = espl__tape_end(world, status);
     }
     return espl__refuse(world, espl__write_operation(kind), entity, status);
 }
@@ -141,8 +147,12 @@ espl_status espl_look_at(espl_world *world, espl_entity entity, const float targ
     if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && target != NULL)) {
         status = find_free(world, entity, &slot);
     }
+    if (status == ESPL_OK && espl__may_tape(world)) {
+        espl__tape_look_at(world, entity, target, up);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_look_at(world, &world->forest.crew, slot, target, up);
+        status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "look at", entity, status);
 }
@@ -156,8 +166,12 @@ espl_status espl_rotate_about(espl_world *world, espl_entity entity, const float
     if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && pivot != NULL && by != NULL)) {
         status = find_free(world, entity, &slot);
     }
+    if (status == ESPL_OK && espl__may_tape(world)) {
+        espl__tape_rotate_about(world, entity, pivot, by);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_rotate_about(world, &world->forest.crew, slot, pivot, by);
+        status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "rotate about", entity, status);
 }
@@ -167,8 +181,12 @@ espl_status espl_set_inherit(espl_world *world, espl_entity entity, uint32_t fla
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
 
+    if (status == ESPL_OK && espl__may_tape(world)) {
+        espl__tape_word(world, ESPL_TAPE_INHERIT, entity, flags);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_inherit(world, &world->forest.crew, slot, flags);
+        status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "set inherit flags", entity, status);
 }
@@ -180,6 +198,9 @@ espl_status espl_reserve_side(espl_world *world, espl_entity entity)
     uint32_t slot = 0;
     espl_status status = espl__check_structural(world);
 
+    if (espl__may_tape(world)) {
+        espl__tape_entity(world, ESPL_TAPE_RESERVE_SIDE, entity);
+    }
     status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
     if (status == ESPL_OK) {
         status = espl__ensure_side(world, world->forest.run[slot], true);
@@ -187,5 +208,5 @@ espl_status espl_reserve_side(espl_world *world, espl_entity entity)
     if (status == ESPL_OK) {
         espl__run_of(&world->forest, slot)->side->is_prepaid = 1;
     }
-    return espl__refuse(world, "reserve of side arrays", entity, status);
+    return espl__refuse(world, "reserve of side arrays", entity, espl__tape_end(world, status));
 }

@@ -3,6 +3,7 @@
 #include "lib/world/writers.h"
 
 #include "lib/world/slot_writes.h"
+#include "lib/world/tape.h"
 
 // --- Before and after ---
 
@@ -73,8 +74,12 @@ static espl_status write_one(espl_writer *writer, espl_entity entity, espl_write
     espl_status status =
         espl__write_value_type(kind) == type ? find_own(writer, entity, &slot) : ESPL_ERR_ARGUMENT;
 
+    if (status == ESPL_OK && espl__is_taped(writer->world)) {
+        espl__tape_write(writer->world, entity, kind, bytes);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_write(writer->world, &writer->crew, slot, kind, bytes);
+        status = espl__tape_written(writer->world, status);
     }
     return end(writer, espl__write_operation(kind), entity, status);
 }
@@ -123,8 +128,12 @@ espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity, const f
                              ? find_own(writer, entity, &slot)
                              : ESPL_ERR_ARGUMENT;
 
+    if (status == ESPL_OK && espl__is_taped(writer->world)) {
+        espl__tape_look_at(writer->world, entity, target, up);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_look_at(writer->world, &writer->crew, slot, target, up);
+        status = espl__tape_written(writer->world, status);
     }
     return end(writer, "look at", entity, status);
 }
@@ -141,8 +150,12 @@ espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity, cons
                              ? find_own(writer, entity, &slot)
                              : ESPL_ERR_ARGUMENT;
 
+    if (status == ESPL_OK && espl__is_taped(writer->world)) {
+        espl__tape_rotate_about(writer->world, entity, pivot, by);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_rotate_about(writer->world, &writer->crew, slot, pivot, by);
+        status = espl__tape_written(writer->world, status);
     }
     return end(writer, "rotate about", entity, status);
 }
@@ -157,8 +170,12 @@ espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity, uint32_
     }
     espl_status status = find_own(writer, entity, &slot);
 
+    if (status == ESPL_OK && espl__is_taped(writer->world)) {
+        espl__tape_word(writer->world, ESPL_TAPE_INHERIT, entity, flags);
+    }
     if (status == ESPL_OK) {
         status = espl__slot_inherit(writer->world, &writer->crew, slot, flags);
+        status = espl__tape_written(writer->world, status);
     }
     return end(writer, "set inherit flags", entity, status);
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// A world that records itself, into a file that is named or into one that is gone at the end. Replay
+// it with: espalier replay FILE
+#include <espalier/espalier.h>
+
+#include <stdio.h>
+
+// Buffered by stdio: what a crash leaves unwritten is lost. For that case unbuffered with setvbuf().
+static void append(void *user, const void *bytes, size_t size)
+{
+    FILE *const file = user;
+
+    if (fwrite(bytes, 1, size, file) != size) {
+        perror("tape");
+    }
+}
+
+// A turret that turns on a drone that flies.
+static bool fly(espl_world *world)
+{
+    const espl_component set[] = {ESPL_PLACEMENT};
+    const float step[3] = {0, 0, 1}, turn[4] = {0, 0.6f, 0, 0.8f};
+    espl_entity e[2]; // drone, turret
+    bool ok = !espl_create(world, set, 1, 2, e) && !espl_attach(world, e[1], e[0], NULL);
+
+    for (int frame = 0; frame < 3; ++frame) {
+        ok = ok && !espl_translate_local(world, e[0], step);
+        ok = ok && !espl_rotate_local(world, e[1], turn);
+        ok = ok && !espl_tape_frame(world); // what a replay compares
+    }
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    FILE *const file = argc > 1 ? fopen(argv[1], "wb") : tmpfile();
+    espl_world *world = NULL;
+
+    if (file == NULL) {
+        perror("tape");
+        return 1;
+    }
+    const espl_world_def def = {.tape = {file, append}};
+    const bool ok = !espl_world_create(&world, &def) && fly(world);
+
+    espl_world_destroy(world);
+    puts("3 frames are on the tape");
+    return fclose(file) == 0 && ok ? 0 : 1;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+/// @file
+/// The tape: every call that changes a world, as bytes that can be kept and played again.
+///
+/// A fault that shows after an hour becomes one file: espalier(1) replays it, checks each frame, and
+/// another machine or another build does the same and comes to the same worlds.
+#ifndef ESPALIER_TAPE_H
+#define ESPALIER_TAPE_H
+
+#include <espalier/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct espl_world espl_world;
+
+/// Where a world puts its tape. {0}: nowhere.
+typedef struct espl_tape {
+    /// Passed to the function.
+    void *user;
+    /// Take the next bytes of the tape: append them to a file, for example. Called from the thread
+    /// of the call that is recorded, never by two at once for the same world; must not call the
+    /// library. A call's record comes before the call begins, so that it is there where the call
+    /// never ends, and one byte behind it says what it answered.
+    void (*append)(void *user, const void *bytes, size_t size);
+} espl_tape;
+
+/// Put the end of a frame on the tape, with both hashes of the world (espl_hash()), which a replay
+/// compares with its own. In a world without a tape it does nothing.
+///
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a callback and in a parallel
+///         write. O(size) where there is a tape, no memory. A change of the world.
+ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
+
+// --- The format ---
+//
+// Numbers are little-endian; floats are their 32 bits; an entity is its index, then its generation,
+// 4 bytes each; a status is one byte, signed. Bytes of components are as the machine has them, which
+// the head tells. First comes the head:
+//
+//     8 bytes  "espltape"
+//     4        ESPL_TAPE_VERSION
+//     4        the world's tag
+//     4        0x01020304, as the machine has it
+//     3        limits of the build: bits of an index, bits of a generation, rows of a chunk
+//     1        0
+//
+// Then records: one byte, an espl_tape_op, the fields that stand behind it below, and the status
+// that the call answered. The tape may end within a record: the call never ended.
+
+enum { ESPL_TAPE_VERSION = 1 };
+
+/// What a record says. A list is its count and then its items.
+typedef enum espl_tape_op {
+    ESPL_TAPE_FRAME = 1, ///< u64 logical hash, u64 physical hash
+    ESPL_TAPE_REGISTER,  ///< list (u32) of bytes: the name; u32 size, alignment; list (u32) of u32
+    ESPL_TAPE_CREATE,    ///< list (u32) of u32: components; u64 count
+    ESPL_TAPE_CHANGE,    ///< list (u64) of entities; list (u32) of values; list (u32) of u32
+    ESPL_TAPE_SET,       ///< entity; a value
+    ESPL_TAPE_ENABLE,    ///< entity; u32 extent
+    ESPL_TAPE_DISABLE,   ///< entity; u32 extent
+    ESPL_TAPE_ATTACH,    ///< entity child, parent, before; u32 position, rotation, scale, link,
+                         ///< inherit
+    ESPL_TAPE_DETACH,    ///< entity; u32 what stays
+    ESPL_TAPE_SIBLING,   ///< entity, before
+    ESPL_TAPE_DESTROY,   ///< entity
+    ESPL_TAPE_DESTROY_TREE, ///< entity
+    ESPL_TAPE_DESTROY_ONLY, ///< entity
+    ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
+    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; what the kind takes
+    ESPL_TAPE_WRITE,        ///< the same, of one that is written by the function of its kind
+    ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0
+    ESPL_TAPE_ROTATE_ABOUT, ///< entity; 7 floats
+    ESPL_TAPE_INHERIT,      ///< entity; u32 flags
+    ESPL_TAPE_COLUMN,  ///< u32 component, size; list (u64) of entities, then so many times size
+                       ///< bytes: what was written to a column
+    ESPL_TAPE_RESERVE, ///< u64 entities
+    ESPL_TAPE_RESERVE_ROWS, ///< list (u32) of u32: components; u64 rows
+    ESPL_TAPE_RESERVE_SIDE, ///< entity
+    ESPL_TAPE_TRIM,
+    ESPL_TAPE_VIEW, ///< entity
+    ESPL_TAPE_PLAY, ///< u32 lanes, tag of pending handles; list (u64) of commands
+    ESPL_TAPE_OP_COUNT,
+} espl_tape_op;
+
+// A value is u32 component, u32 size, u32 1 and so many bytes, or 0 for zeros.
+//
+// A command is u32 lane, an espl_tape_command, u32 key; entity target, parent, before; u32 count;
+// bytes link, place, orphan, the three that stay, inherit, and 0; u32 size of a head: that of a
+// transform, of what a kind of write takes, or 0; these bytes; list (u32) of u32 component, u32 size
+// and so many bytes. A size of 0xffff takes the component away. Commands come in an order in which
+// each names only pending entities that were made before it in the list, and in the order of their
+// lane. A pending entity is a handle whose generation is 2^31 + lane * 2^23 + the tag, and whose
+// index counts the pending ones of its lane from 0. What was recorded for callbacks is left out:
+// what the callbacks changed stands behind the playback.
+
+/// Kinds of command. `place` is the kind of a write, the extent of the last two, and of a change what
+/// becomes of the placement: 0 stays, 1 comes with the head, 2 goes.
+typedef enum espl_tape_command {
+    ESPL_TAPE_COMMAND_INSTANTIATE,
+    ESPL_TAPE_COMMAND_CREATE, ///< with a placement, the head
+    ESPL_TAPE_COMMAND_CREATE_BARE,
+    ESPL_TAPE_COMMAND_DESTROY,
+    ESPL_TAPE_COMMAND_DESTROY_TREE,
+    ESPL_TAPE_COMMAND_DESTROY_ONLY,
+    ESPL_TAPE_COMMAND_ATTACH,
+    ESPL_TAPE_COMMAND_DETACH,
+    ESPL_TAPE_COMMAND_SIBLING,
+    ESPL_TAPE_COMMAND_WRITE,
+    ESPL_TAPE_COMMAND_INHERIT,
+    ESPL_TAPE_COMMAND_CHANGE,
+    ESPL_TAPE_COMMAND_SET,
+    ESPL_TAPE_COMMAND_ENABLE,
+    ESPL_TAPE_COMMAND_DISABLE,
+    ESPL_TAPE_COMMAND_COUNT,
+} espl_tape_command;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

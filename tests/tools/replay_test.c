@@ -1,0 +1,530 @@
+// SPDX-License-Identifier: MIT
+// Tapes that worlds recorded, played again: with every answer and every hash the same for any number
+// of workers. Then bytes that are no tape, or not quite: refused, or played within bounds.
+#include "tools/replay.h"
+
+#include "tests/runner.h"
+#include "tests/script.h"
+#include "tests/tape.h"
+
+#include <string.h>
+
+enum { TAG = 9, FRAME_OPS = 40 };
+
+// --- A tape in memory ---
+
+typedef struct spool {
+    unsigned char *bytes;
+    size_t size, room;
+} spool;
+
+static void append(void *user, const void *bytes, size_t size)
+{
+    spool *const s = user;
+
+    if (size > s->room - s->size) {
+        s->room = 2 * s->room + size;
+        s->bytes = realloc(s->bytes, s->room);
+        ck_assert_ptr_nonnull(s->bytes);
+    }
+    memcpy(s->bytes + s->size, bytes, size);
+    s->size += size;
+}
+
+static espl_tape tape_to(spool *s)
+{
+    *s = (spool){NULL, 0, 0};
+    return (espl_tape){s, append};
+}
+
+static replay_verdict replay_with(const spool *s, const espl_executor *executor,
+                                  replay_result *result)
+{
+    const replay_def def = {.executor = executor};
+
+    return replay_run(&def, s->bytes, s->size, result);
+}
+
+// Play a tape with several executors, and free it. @return the frames.
+static uint64_t replay_all(spool *s)
+{
+    test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 2},
+                                {.manner = TEST_SHUFFLED, .workers = 7, .random = 5}};
+    replay_result result;
+
+    for (int i = 0; i < 3; ++i) {
+        const espl_executor executor =
+            i == 0 ? espl_executor_serial() : test_executor_of(&hostile[i - 1]);
+        const replay_verdict verdict = replay_with(s, &executor, &result);
+
+        ck_assert_msg(verdict == REPLAY_AGREED, "executor %d: %s", i, result.fault.text);
+        ck_assert(!result.is_cut);
+    }
+    free(s->bytes);
+    return result.frames;
+}
+
+// --- What is recorded ---
+
+static void run_operation(test_tape *tape, test_side *side)
+{
+    const operation op = tape_next(tape);
+
+    tape->code = op.code;
+    const espl_status status = side_run(side, tape, &op);
+    const model_answer answer = tape_apply(tape, &op);
+
+    side_check(side, tape, &op, status, answer);
+    side_map(side, tape, &op);
+}
+
+static size_t record_operations(spool *s, uint64_t seed, uint32_t population, size_t count)
+{
+    test_tape tape;
+    test_side side;
+    size_t frames = 0;
+
+    tape_begin(&tape, seed, population);
+    test_world_record(tape_to(s));
+    side_begin(&side, 1, NULL);
+    for (tape.at = 0; tape.at < count && !tape_is_worn(&tape); ++tape.at) {
+        run_operation(&tape, &side);
+        if (tape.at % FRAME_OPS == 0) {
+            ck_assert_int_eq(espl_tape_frame(side.world), ESPL_OK);
+            frames += 1;
+        }
+    }
+    side_end(&side);
+    tape_end(&tape);
+    return frames;
+}
+
+START_TEST(operations_at_once_come_to_the_same)
+{
+    for (uint64_t seed = 1; seed <= 24; ++seed) {
+        spool s;
+        const size_t frames =
+            record_operations(&s, seed, seed % 3 == 0 ? 200 : 12, test_scaled(1500));
+
+        ck_assert_uint_eq(replay_all(&s), frames);
+    }
+}
+END_TEST
+
+// Callbacks write, set and record follow-ups; what they did is on the tape, not they.
+START_TEST(playbacks_come_to_the_same)
+{
+    enum { LANES = 5, FRAMES = 4, ENTITIES = 300, LINES = 400 };
+
+    for (uint64_t seed = 1; seed <= 6; ++seed) {
+        spool s;
+        test_world test;
+        script_world w;
+        espl_commands *commands = NULL;
+
+        test_world_record(tape_to(&s));
+        test_world_begin(&test, TAG, NULL);
+        script_world_begin(&w, test.world, script_population(ENTITIES), seed);
+        ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
+        for (uint64_t frame = 0; frame < FRAMES; ++frame) {
+            const uint32_t lines = script_lines((uint32_t)test_scaled(LINES), ENTITIES);
+            script lines_of = script_write(&w, seed * 100 + frame, lines, 0, seed % 2 == 0);
+            script_recording r;
+
+            script_record(&w, &r, commands, LANES, &lines_of, seed);
+            ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+            script_disturb(&w, seed + frame);
+            ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
+            script_recording_free(&r);
+            script_free(&lines_of);
+            espl_commands_reset(commands);
+        }
+        espl_commands_destroy(commands);
+        test_world_end(&test);
+        ck_assert_uint_eq(replay_all(&s), FRAMES);
+    }
+}
+END_TEST
+
+// --- Columns and writers ---
+
+typedef struct field {
+    test_world test;
+    espl_world *world;
+    espl_component number, mark;
+    espl_entity e[40];
+} field;
+
+static void field_begin(field *f, spool *s, const espl_executor *executor)
+{
+    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
+    const espl_component_def mark = {.name = "mark"};
+
+    test_world_record(tape_to(s));
+    test_world_begin(&f->test, TAG, executor);
+    f->world = f->test.world;
+    ck_assert_int_eq(espl_component_register(f->world, &number, &f->number), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(f->world, &mark, &f->mark), ESPL_OK);
+    const espl_component set[] = {ESPL_PLACEMENT, f->number};
+
+    ck_assert_int_eq(espl_create(f->world, set, 2, 40, f->e), ESPL_OK);
+    for (int i = 0; i < 30; ++i) {
+        ck_assert_int_eq(espl_attach(f->world, f->e[i + 10], f->e[i % 10], NULL), ESPL_OK);
+    }
+}
+
+static void field_end(field *f, spool *s, uint64_t frames)
+{
+    ck_assert_int_eq(espl_tape_frame(f->world), ESPL_OK);
+    test_world_end(&f->test);
+    ck_assert_uint_eq(replay_all(s), frames + 1);
+}
+
+static void write_column(const field *f, const espl_query *query, uint32_t first)
+{
+    uint32_t *const numbers = espl_query_write(query, f->number, sizeof *numbers);
+
+    ck_assert_ptr_nonnull(numbers);
+    for (size_t row = 0; row < query->count; ++row) {
+        numbers[row] = first + (uint32_t)row;
+    }
+}
+
+// To its end, ended early, and one within another that shows the same chunks.
+START_TEST(columns_that_are_written_come_to_the_same)
+{
+    field f;
+    spool s;
+    espl_query outer, inner;
+    const espl_query_def def = {.all = &f.number, .all_count = 1};
+
+    field_begin(&f, &s, NULL);
+    ck_assert_int_eq(espl_query_begin(f.world, &def, &outer), ESPL_OK);
+    while (espl_query_next(&outer)) {
+        write_column(&f, &outer, 100);
+    }
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(f.world, &def, &outer), ESPL_OK);
+    ck_assert(espl_query_next(&outer));
+    uint32_t *const kept = espl_query_write(&outer, f.number, sizeof *kept);
+
+    ck_assert_int_eq(espl_query_begin(f.world, &def, &inner), ESPL_OK);
+    while (espl_query_next(&inner)) {
+        write_column(&f, &inner, 200);
+    }
+    kept[0] = 300;
+    espl_query_end(&outer);
+    field_end(&f, &s, 1);
+}
+END_TEST
+
+static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const field *const f = context;
+    uint32_t *const numbers = espl_query_write(rows, f->number, sizeof *numbers);
+
+    for (size_t row = 0; row < rows->count; ++row) {
+        const float offset[3] = {(float)row, 1, 0.5f};
+        const float turn[4] = {0.6f, 0, 0, 0.8f};
+
+        numbers[row] += 7;
+        (void)!espl_writer_translate_world(writer, rows->entities[row], offset);
+        (void)!espl_writer_rotate_about(writer, rows->entities[row], offset, turn);
+        (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL);
+        (void)!espl_writer_set_inherit(writer, rows->entities[row], row % 3 == 0 ? ESPL_KEEP_Y : 0);
+    }
+}
+
+START_TEST(parallel_writes_come_to_the_same)
+{
+    test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
+    const espl_executor executor = test_executor_of(&hostile);
+    field f;
+    spool s;
+
+    field_begin(&f, &s, &executor);
+    for (int i = 0; i < 10; ++i) {
+        ck_assert_int_eq(espl_reserve_side(f.world, f.e[i]), ESPL_OK);
+    }
+    const espl_query_def query = {.all = &f.number, .all_count = 1};
+    const espl_parallel_def def = {.query = &query,
+                                   .function = write_rows,
+                                   .context = &f,
+                                   .columns = &f.number,
+                                   .column_count = 1,
+                                   .flags = ESPL_PARALLEL_TOP_DOWN};
+
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_int_ge(espl_write_parallel(f.world, &def, NULL), 0);
+        ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    }
+    field_end(&f, &s, 3);
+}
+END_TEST
+
+// Since a version, which is another one in the replay.
+START_TEST(changes_of_what_answers_a_query_come_to_the_same)
+{
+    field f;
+    spool s;
+    size_t count = 0;
+
+    field_begin(&f, &s, NULL);
+    const espl_component_value mark = {.component = f.mark};
+    const espl_change_def change = {.add = &mark, .add_count = 1};
+    const uint64_t since = espl_get_version(f.world);
+    const espl_query_def def = {.changed = &f.number, .changed_count = 1, .since = since};
+    const uint32_t value = 5;
+
+    ck_assert_int_eq(espl_set(f.world, f.e[3], f.number, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_change_query(f.world, &def, &change, &count), ESPL_OK);
+    ck_assert_uint_ne(count, 0);
+    field_end(&f, &s, 0);
+}
+END_TEST
+
+// --- What does not agree ---
+
+START_TEST(another_answer_or_hash_is_told_with_its_place)
+{
+    field f;
+    spool s;
+    replay_result result;
+
+    field_begin(&f, &s, NULL);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    test_world_end(&f.test);
+    ck_assert_int_eq(replay_with(&s, NULL, &result), REPLAY_AGREED);
+    for (size_t back = 2; back <= 17; back += 15) { // the physical hash, then the logical one
+        s.bytes[s.size - back] ^= 1;
+        ck_assert_int_eq(replay_with(&s, NULL, &result), REPLAY_DISAGREED);
+        ck_assert_ptr_nonnull(strstr(result.fault.text, "frame 0"));
+        s.bytes[s.size - back] ^= 1;
+    }
+    s.bytes[s.size - 1] = ESPL_PARTLY;
+    ck_assert_int_eq(replay_with(&s, NULL, &result), REPLAY_DISAGREED);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "answers ESPL_OK, not ESPL_PARTLY"));
+    free(s.bytes);
+}
+END_TEST
+
+START_TEST(frames_asked_for_are_played_and_no_more)
+{
+    spool s;
+    replay_result result;
+    const replay_def def = {.frames = 2};
+
+    (void)record_operations(&s, 5, 12, 5 * FRAME_OPS);
+    ck_assert_int_eq(replay_run(&def, s.bytes, s.size, &result), REPLAY_AGREED);
+    ck_assert_uint_eq(result.frames, 2);
+    free(s.bytes);
+}
+END_TEST
+
+// A record comes before its call: where the call never ended, it is the last thing there is.
+START_TEST(a_tape_may_end_anywhere)
+{
+    spool s;
+    replay_result result;
+
+    (void)record_operations(&s, 7, 12, 60);
+    const size_t head = 24, step = s.size / test_scaled_alone(400) + 1;
+
+    for (size_t size = head; size < s.size; size += step) {
+        unsigned char *const bytes = malloc(size); // so that a byte too far is seen
+        const replay_def def = {0};
+
+        ck_assert_ptr_nonnull(bytes);
+        memcpy(bytes, s.bytes, size);
+        ck_assert_msg(replay_run(&def, bytes, size, &result) == REPLAY_AGREED, "%s",
+                      result.fault.text);
+        free(bytes);
+    }
+    free(s.bytes);
+}
+END_TEST
+
+START_TEST(a_file_of_another_kind_is_refused)
+{
+    spool s;
+    replay_result result;
+
+    (void)record_operations(&s, 7, 12, 10);
+    for (size_t at = 0; at < 20; ++at) {
+        const bool is_tag = at >= 12 && at < 16;
+
+        s.bytes[at] ^= 0x80;
+        ck_assert_msg(is_tag || replay_with(&s, NULL, &result) == REPLAY_BAD, "byte %zu", at);
+        ck_assert(is_tag || strlen(result.fault.text) != 0);
+        s.bytes[at] ^= 0x80;
+    }
+    for (size_t size = 0; size < 24; ++size) {
+        const replay_def def = {0};
+
+        ck_assert_int_eq(replay_run(&def, s.bytes, size, &result), REPLAY_BAD);
+    }
+    free(s.bytes);
+}
+END_TEST
+
+// --- Bytes that are wrong ---
+
+// A few bytes are other ones, or the end of one tape is put behind the beginning of another.
+static void spoil(unsigned char *bytes, size_t size, uint64_t *random)
+{
+    static const unsigned char edges[] = {0, 1, 0x7f, 0x80, 0xff};
+    const uint32_t count = 1 + test_below(random, 6);
+
+    for (uint32_t i = 0; i < count; ++i) {
+        unsigned char *const at = bytes + 24 + test_below(random, (uint32_t)size - 24);
+
+        *at = test_one_in(random, 2) ? edges[test_below(random, 5)]
+                                     : (unsigned char)test_below(random, 256);
+    }
+    if (test_one_in(random, 4)) {
+        const size_t to = 24 + test_below(random, (uint32_t)size - 24);
+        const size_t from = 24 + test_below(random, (uint32_t)size - 24);
+
+        memmove(bytes + to, bytes + from, size - (from > to ? from : to));
+    }
+}
+
+static void replay_spoiled(const spool *s, uint64_t *random, size_t count)
+{
+    const replay_def def = {.memory = 16u << 20};
+
+    for (size_t i = 0; i < count; ++i) {
+        unsigned char *const bytes = malloc(s->size);
+        replay_result result;
+
+        ck_assert_ptr_nonnull(bytes);
+        memcpy(bytes, s->bytes, s->size);
+        spoil(bytes, s->size, random);
+        const replay_verdict verdict = replay_run(&def, bytes, s->size, &result);
+
+        ck_assert_int_eq(verdict == REPLAY_AGREED, result.fault.text[0] == '\0');
+        free(bytes);
+    }
+}
+
+START_TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
+{
+    const uint64_t chosen = test_environment("ESPL_SEED", 0);
+    uint64_t random = chosen != 0 ? chosen : 11;
+
+    for (uint64_t seed = 1; seed <= 12; ++seed) {
+        spool s;
+
+        (void)record_operations(&s, seed, 8, 70);
+        replay_spoiled(&s, &random, test_scaled(2000));
+        free(s.bytes);
+    }
+}
+END_TEST
+
+// --- The call ---
+
+START_TEST(frame_without_a_tape_does_nothing)
+{
+    test_world test;
+    espl_query query;
+
+    test_world_begin(&test, TAG, NULL);
+    (void)test_solo(test.world);
+    ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
+    ck_assert_int_eq(espl_query_begin(test.world, NULL, &query), ESPL_OK);
+    ck_assert_int_eq(espl_tape_frame(test.world), ESPL_ERR_BUSY);
+    espl_query_end(&query);
+    test_world_end(&test);
+}
+END_TEST
+
+// An executor that calls back while the jobs of a call are under way, and sees what is on the tape.
+typedef struct returner {
+    field *field;
+    const spool *spool;
+    size_t size; // of the tape when jobs were under way
+} returner;
+
+static void run_and_return(void *context, espl_job function, void *argument, size_t count)
+{
+    returner *const r = context;
+
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+    if (r->field->world != NULL && count > 1) {
+        r->size = r->spool->size;
+        ck_assert_int_eq(espl_attach(r->field->world, r->field->e[1], r->field->e[2], NULL),
+                         ESPL_ERR_BUSY);
+        ck_assert_int_eq(espl_write_batch(r->field->world, NULL, 0, NULL), ESPL_OK);
+        ck_assert_uint_eq(r->spool->size, r->size);
+    }
+}
+
+START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
+{
+    enum { WRITES = 4000 };
+    static espl_write writes[WRITES];
+    field f = {.world = NULL};
+    spool s;
+    returner r = {.field = &f, .spool = &s};
+    const espl_executor executor = {&r, 3, run_and_return};
+
+    field_begin(&f, &s, &executor);
+    for (int i = 0; i < WRITES; ++i) {
+        writes[i] = (espl_write){.entity = f.e[i % 40], .kind = ESPL_WRITE_TRANSLATE_LOCAL};
+        writes[i].value.position[0] = 1;
+    }
+    const size_t before = s.size;
+
+    ck_assert_int_eq(espl_write_batch(f.world, writes, WRITES, NULL), ESPL_OK);
+    ck_assert_uint_eq(r.size, before + 1 + 8 + WRITES * (8 + 4 + 12));
+    ck_assert_uint_eq(s.size, r.size + 1);
+    field_end(&f, &s, 0);
+}
+END_TEST
+
+// Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
+START_TEST(what_memory_refused_is_left_out)
+{
+    field f;
+    spool s;
+
+    field_begin(&f, &s, NULL);
+    for (size_t fail = 1; fail < 12; ++fail) {
+        test_heap_arm(&f.test.heap, fail, true);
+        (void)!espl_instantiate(f.world, f.e[0], 40, NULL);
+        (void)!espl_add(f.world, f.e[fail], f.mark, NULL, 0);
+        (void)!espl_attach(f.world, f.e[fail], f.e[fail + 1], NULL);
+        test_heap_arm(&f.test.heap, 0, false);
+        ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    }
+    field_end(&f, &s, 11);
+}
+END_TEST
+
+static Suite *replay_suite(void)
+{
+    Suite *const suite = suite_create("replay");
+    TCase *const tests = tcase_create("replay");
+
+    tcase_set_timeout(tests, 300);
+    tcase_add_test(tests, operations_at_once_come_to_the_same);
+    tcase_add_test(tests, playbacks_come_to_the_same);
+    tcase_add_test(tests, columns_that_are_written_come_to_the_same);
+    tcase_add_test(tests, parallel_writes_come_to_the_same);
+    tcase_add_test(tests, changes_of_what_answers_a_query_come_to_the_same);
+    tcase_add_test(tests, another_answer_or_hash_is_told_with_its_place);
+    tcase_add_test(tests, frames_asked_for_are_played_and_no_more);
+    tcase_add_test(tests, a_tape_may_end_anywhere);
+    tcase_add_test(tests, a_file_of_another_kind_is_refused);
+    tcase_add_test(tests, tapes_with_wrong_bytes_are_refused_or_played_within_bounds);
+    tcase_add_test(tests, frame_without_a_tape_does_nothing);
+    tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
+    tcase_add_test(tests, what_memory_refused_is_left_out);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+RUN_SUITE(replay_suite)

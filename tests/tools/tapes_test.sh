@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# A tape that a program recorded is replayed by espalier(1), with any number of workers; other files
+# are refused in one line.
+# shellcheck source=tests/tools/lib.sh
+. "${srcdir:-.}/tests/tools/lib.sh"
+
+test -x ./examples/tape || skip_all "the example that records is not built"
+tape=$scratch/tape
+./examples/tape "$tape" >/dev/null
+ok "a program records"
+
+run replay "$tape"
+test "$status" -eq 0 && test ! -s "$scratch/err" && grep -q ': 11 calls, 3 frames$' "$scratch/out"
+ok "its tape is replayed, call by call and frame by frame"
+
+run replay --frames 2 "$tape"
+test "$status" -eq 0 && grep -q ', 2 frames$' "$scratch/out"
+ok "a replay ends after the frames asked for"
+
+run replay --workers 2 "$tape"
+if grep -q 'without pthreadpool' "$scratch/err"; then
+    skip "the frames are the same on two workers" "built without pthreadpool"
+else
+    test "$status" -eq 0 && grep -q ', 3 frames$' "$scratch/out"
+    ok "the frames are the same on two workers"
+fi
+
+# The last byte of a tape is what its last call answered.
+head -c -1 "$tape" >"$scratch/cut"
+run replay "$scratch/cut"
+test "$status" -eq 0 && grep -q 'the tape ends within a call$' "$scratch/out"
+ok "a tape that ends within a call is replayed up to there"
+
+{ cat "$scratch/cut" && printf '\001'; } >"$scratch/other"
+run replay "$scratch/other"
+test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1 &&
+    grep -q ': at byte [0-9]*: frame answers ESPL_OK, not ESPL_LOSSY$' "$scratch/err"
+ok "another answer is told with its place"
+
+echo "no tape" >"$scratch/bad"
+for file in "$scratch/bad" "$scratch/missing" "$scratch"; do
+    run replay "$file"
+    test "$status" -eq 2 && test "$(wc -l <"$scratch/err")" -eq 1 && test ! -s "$scratch/out"
+    ok "a file that is no tape is refused in one line: ${file##*/}"
+done
+
+run replay
+test "$status" -eq 2 && grep -q 'replay needs a tape' "$scratch/err"
+ok "a replay needs a tape"
+run replay --json - "$tape"
+test "$status" -eq 2 && grep -q 'replay has no --json' "$scratch/err"
+ok "a replay writes no document"
+done_testing

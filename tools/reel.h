@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// The bytes of a tape, taken one field after the other, each within bounds.
+#ifndef ESPALIER_TOOLS_REEL_H
+#define ESPALIER_TOOLS_REEL_H
+
+#include "tools/fault.h"
+
+#include <espalier/espalier.h>
+
+/// Lists that one record may hold.
+enum { REEL_LISTS = 4 };
+
+/// How far a tape could be read.
+typedef enum reel_state {
+    REEL_GOOD,
+    REEL_SHORT, // it ends within a record
+    REEL_BAD,   // the fault says why
+} reel_state;
+
+typedef struct reel {
+    const unsigned char *bytes; // [size]
+    size_t size, at;
+    size_t record; // where the record at hand begins
+    reel_state state;
+    tool_fault *fault;
+    void *lists[REEL_LISTS]; // of the record at hand
+    size_t list_count;
+} reel;
+
+/// Say what is wrong with the record at hand, as printf; the first fault stays.
+void reel_blame(reel *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/// Bytes to come.
+static inline size_t reel_left(const reel *r)
+{
+    return r->size - r->at;
+}
+
+// Fields. Where the tape cannot be read they are 0, and the state says so.
+
+/// The next bytes, in place; NULL where there are not so many.
+const unsigned char *reel_bytes(reel *r, size_t size);
+uint64_t reel_number(reel *r, unsigned size);
+uint32_t reel_u32(reel *r);
+espl_entity reel_entity(reel *r);
+/// A number that may be at most `limit`.
+uint32_t reel_up_to(reel *r, uint32_t limit, const char *what);
+/// Words of 4 bytes. @param out  [count]
+void reel_words(reel *r, void *out, size_t count);
+/// Zeroed room for a list, until the record is over; NULL, and a fault, where there is none.
+void *reel_list(reel *r, size_t count, size_t size);
+/// Begin the next record.
+void reel_next(reel *r);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Tapes (espalier/tape.h) played again, and compared with what they say, frame by frame.
+#ifndef ESPALIER_TOOLS_REPLAY_H
+#define ESPALIER_TOOLS_REPLAY_H
+
+#include "tools/reel.h"
+
+typedef struct replay_def {
+    const espl_executor *executor; // NULL: serial
+    uint64_t frames;               // to play at most; 0: all
+    size_t memory;                 // bytes that the world may take; 0: any
+} replay_def;
+
+typedef enum replay_verdict {
+    REPLAY_AGREED,
+    REPLAY_DISAGREED, // an answer or a hash is another one: the fault says where
+    REPLAY_BAD,       // these bytes are no tape: the fault says where
+} replay_verdict;
+
+typedef struct replay_result {
+    uint64_t calls;  // carried out
+    uint64_t frames; // compared
+    bool is_cut;     // the tape ends within a record
+    tool_fault fault;
+} replay_result;
+
+/// Play a tape. Whatever the bytes are, they are refused or played within the memory allowed.
+replay_verdict replay_run(const replay_def *def, const unsigned char *bytes, size_t size,
+                          replay_result *result);
+
+/// A replay under way.
+typedef struct replay {
+    reel reel;
+    const replay_def *def;
+    replay_result *result;
+    espl_world *world;
+    size_t taken;         // bytes of the world
+    espl_status expected; // of the call at hand
+    bool is_cut;          // the call at hand never answered
+    bool is_disagreed;
+    bool has_lacked_memory; // a call did: where things stand depends on it
+} replay;
+
+/// Take the answer behind a record. @return whether the call is to be carried out: it was read
+/// whole, and was not refused for want of memory or for what was going on.
+bool replay_wants(replay *p);
+/// Compare what a call answered.
+void replay_compare(replay *p, const char *call, espl_status status);
+/// Read a playback and carry it out (replay_play.c).
+void replay_playback(replay *p);
+/// Words in the value of a kind of write; 0 for no kind.
+size_t replay_value_words(uint32_t kind);
+
+#endif
