@@ -83,6 +83,49 @@ ESPL__INLINE bool espl__laned_is_finite(espl__laned pose)
                                     (espl__lane_bits)(pose.place - pose.place));
 }
 
+ESPL__INLINE espl__lanes espl__lanes_at(const float *values)
+{
+    espl__lanes out;
+
+    memcpy(&out, values, sizeof out);
+    return out;
+}
+
+/// Off unit length or not: espl__rotation_is_unit() of four rotations, a lane each.
+ESPL__INLINE espl__lane_bits espl__lanes_off_unit(espl__lanes a, espl__lanes b, espl__lanes c,
+                                                  espl__lanes d)
+{
+    const espl__lanes ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const espl__lanes cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const espl__lanes ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const espl__lanes cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const espl__lanes x = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    const espl__lanes y = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    const espl__lanes z = __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5);
+    const espl__lanes w = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
+    const espl__lanes off_unit = x * x + y * y + z * z + w * w - 1;
+
+    return ~((off_unit <= 4e-7f) & (off_unit >= -4e-7f));
+}
+
+/// Tell whether poses of four transforms may be stored as they came: all is finite, rotations are of
+/// unit length. false also where large values overflow when they are added up.
+ESPL__INLINE bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
+                                        const espl_transform *c, const espl_transform *d)
+{
+    const espl__lane_bits no_context = {-1, -1, -1, 0};
+    const espl__lanes places = espl__lanes_at(a->position) + espl__lanes_at(b->position) +
+                               (espl__lanes_at(c->position) + espl__lanes_at(d->position));
+    const espl__lanes stretches = espl__lanes_at(a->stretch) + espl__lanes_at(b->stretch) +
+                                  (espl__lanes_at(c->stretch) + espl__lanes_at(d->stretch));
+    const espl__lane_bits off_unit =
+        espl__lanes_off_unit(espl__lanes_at(a->rotation), espl__lanes_at(b->rotation),
+                             espl__lanes_at(c->rotation), espl__lanes_at(d->rotation));
+
+    return espl__lane_bits_are_zero(off_unit | (espl__lane_bits)(places - places) |
+                                    ((espl__lane_bits)(stretches - stretches) & no_context));
+}
+
 /// World pose of a child whose parent has no stretch: the bits of espl__pose_compose_to().
 ///
 /// What the fourth lane of a cross product comes to is not used, so that its shuffles are those of
@@ -160,6 +203,19 @@ static inline espl__lane_bits espl__laned_alarm(espl__laned pose)
 static inline bool espl__laned_is_finite(espl__laned pose)
 {
     return espl__pose_is_finite(&pose.pose);
+}
+
+static inline bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
+                                         const espl_transform *c, const espl_transform *d)
+{
+    const espl_transform *const all[] = {a, b, c, d};
+    bool is_sound = true;
+
+    for (int i = 0; i < 4; ++i) {
+        is_sound = is_sound && espl__transform_is_finite(all[i]) &&
+                   espl__rotation_is_unit(all[i]->rotation);
+    }
+    return is_sound;
 }
 
 static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned local)

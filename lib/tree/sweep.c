@@ -123,39 +123,85 @@ ESPL__INLINE espl__laned take_value(const entries *e, tally *t, espl__laned befo
     return any.local;
 }
 
-// Put the locals of entries [begin, end) in place, and remember what was there.
-ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, espl_write_kind shape)
+// Put a local in place, and remember what was there.
+ESPL__INLINE void put_local(const entries *e, tally *t, uint32_t at, espl__laned before,
+                            espl__laned after)
 {
-    tally t = {.first = UINT32_MAX};
+    const uint32_t rank = e->ranks[at];
 
-    for (uint32_t at = begin; at < end; ++at) {
-        espl_pose *const place = &e->locals[e->ranks[at]];
-        const espl__laned before = espl__laned_load(place);
-        const espl__laned after = take_value(e, &t, before, number_at(e, at), shape);
-
-        espl__laned_store(&e->old_locals[at], before);
-        if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
-            espl__laned_store(place, after);
-            t.first = t.writes == 0 ? e->ranks[at] : t.first;
-            t.writes += 1;
-        }
+    espl__laned_store(&e->old_locals[at], before);
+    if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
+        espl__laned_store(&e->locals[rank], after);
+        t->first = t->writes == 0 ? rank : t->first;
+        t->writes += 1;
     }
-    return t;
+}
+
+// Those of entries [begin, end).
+ESPL__INLINE void put_shaped(const entries *e, tally *t, uint32_t begin, uint32_t end,
+                             espl_write_kind shape)
+{
+    for (uint32_t at = begin; at < end; ++at) {
+        const espl__laned before = espl__laned_load(&e->locals[e->ranks[at]]);
+
+        put_local(e, t, at, before, take_value(e, t, before, number_at(e, at), shape));
+    }
+}
+
+static ESPL__APART void put_poses_closely(const entries *e, tally *t, uint32_t begin, uint32_t end)
+{
+    put_shaped(e, t, begin, end, ESPL_WRITE_LOCAL_POSE);
+}
+
+static inline const espl_transform *transform_at(const entries *e, uint32_t at)
+{
+    return (const espl_transform *)(const void *)(e->values + number_at(e, at) * e->value_size);
+}
+
+ESPL__INLINE void put_pose(const entries *e, tally *t, uint32_t at, const espl_transform *value)
+{
+    put_local(e, t, at, espl__laned_load(&e->locals[e->ranks[at]]),
+              espl__laned_load((const espl_pose *)(const void *)value));
+}
+
+// Four at a time, where nothing is to be told of any of them.
+static void put_poses(const entries *e, tally *t, uint32_t begin, uint32_t end)
+{
+    uint32_t at = begin;
+
+    for (; end - at >= 4; at += 4) {
+        const espl_transform *const a = transform_at(e, at), *const b = transform_at(e, at + 1);
+        const espl_transform *const c = transform_at(e, at + 2), *const d = transform_at(e, at + 3);
+
+        if (!espl__laned_are_sound(a, b, c, d)) {
+            put_poses_closely(e, t, at, at + 4);
+            continue;
+        }
+        put_pose(e, t, at, a);
+        put_pose(e, t, at + 1, b);
+        put_pose(e, t, at + 2, c);
+        put_pose(e, t, at + 3, d);
+    }
+    put_poses_closely(e, t, at, end);
 }
 
 static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
 {
     const entries e = entries_of(s);
+    tally t = {.first = UINT32_MAX};
 
     switch (e.kind) {
     case ESPL_WRITE_LOCAL:
     case ESPL_WRITE_LOCAL_POSE:
-        return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSE);
+        put_poses(&e, &t, begin, end);
+        break;
     case ESPL_WRITE_LOCAL_POSITION:
-        return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSITION);
+        put_shaped(&e, &t, begin, end, ESPL_WRITE_LOCAL_POSITION);
+        break;
     default:
-        return put_shaped(&e, begin, end, ESPL_WRITE_KIND_COUNT);
+        put_shaped(&e, &t, begin, end, ESPL_WRITE_KIND_COUNT);
     }
+    return t;
 }
 
 static void add_tally(sweep *s, const tally *t)
