@@ -71,6 +71,20 @@ ESPL__INLINE espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
            ((espl__lane_bits)a.place ^ (espl__lane_bits)b.place);
 }
 
+/// Tell whether each of four differences has a bit set.
+ESPL__INLINE bool espl__lane_bits_are_each_set(espl__lane_bits a, espl__lane_bits b,
+                                               espl__lane_bits c, espl__lane_bits d)
+{
+    const espl__lane_bits ab =
+        __builtin_shufflevector(a, b, 0, 1, 4, 5) | __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    const espl__lane_bits cd =
+        __builtin_shufflevector(c, d, 0, 1, 4, 5) | __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    const espl__lane_bits each =
+        __builtin_shufflevector(ab, cd, 0, 2, 4, 6) | __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+
+    return espl__lane_bits_are_zero(each == 0);
+}
+
 /// Bits that are set where position or scale is not finite: x - x is zero, or else NaN.
 ESPL__INLINE espl__lane_bits espl__laned_alarm(espl__laned pose)
 {
@@ -193,6 +207,12 @@ static inline bool espl__lane_bits_are_zero(espl__lane_bits bits)
 static inline espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
 {
     return espl__pose_is_same(&a.pose, &b.pose) ? 0 : 1;
+}
+
+static inline bool espl__lane_bits_are_each_set(espl__lane_bits a, espl__lane_bits b,
+                                                espl__lane_bits c, espl__lane_bits d)
+{
+    return a != 0 && b != 0 && c != 0 && d != 0;
 }
 
 static inline espl__lane_bits espl__laned_alarm(espl__laned pose)

@@ -123,34 +123,24 @@ ESPL__INLINE espl__laned take_value(const entries *e, tally *t, espl__laned befo
     return any.local;
 }
 
-// Put a local in place, and remember what was there.
-ESPL__INLINE void put_local(const entries *e, tally *t, uint32_t at, espl__laned before,
-                            espl__laned after)
+// Put the locals of entries [begin, end) in place, and remember what was there.
+ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, espl_write_kind shape)
 {
-    const uint32_t rank = e->ranks[at];
+    tally t = {.first = UINT32_MAX};
 
-    espl__laned_store(&e->old_locals[at], before);
-    if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
-        espl__laned_store(&e->locals[rank], after);
-        t->first = t->writes == 0 ? rank : t->first;
-        t->writes += 1;
-    }
-}
-
-// Those of entries [begin, end).
-ESPL__INLINE void put_shaped(const entries *e, tally *t, uint32_t begin, uint32_t end,
-                             espl_write_kind shape)
-{
     for (uint32_t at = begin; at < end; ++at) {
-        const espl__laned before = espl__laned_load(&e->locals[e->ranks[at]]);
+        espl_pose *const place = &e->locals[e->ranks[at]];
+        const espl__laned before = espl__laned_load(place);
+        const espl__laned after = take_value(e, &t, before, number_at(e, at), shape);
 
-        put_local(e, t, at, before, take_value(e, t, before, number_at(e, at), shape));
+        espl__laned_store(&e->old_locals[at], before);
+        if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
+            espl__laned_store(place, after);
+            t.first = t.writes == 0 ? e->ranks[at] : t.first;
+            t.writes += 1;
+        }
     }
-}
-
-static ESPL__APART void put_poses_closely(const entries *e, tally *t, uint32_t begin, uint32_t end)
-{
-    put_shaped(e, t, begin, end, ESPL_WRITE_LOCAL_POSE);
+    return t;
 }
 
 static inline const espl_transform *transform_at(const entries *e, uint32_t at)
@@ -158,50 +148,94 @@ static inline const espl_transform *transform_at(const entries *e, uint32_t at)
     return (const espl_transform *)(const void *)(e->values + number_at(e, at) * e->value_size);
 }
 
-ESPL__INLINE void put_pose(const entries *e, tally *t, uint32_t at, const espl_transform *value)
+// Put a pose in place, and remember what was there. @return bits that changed.
+ESPL__INLINE espl__lane_bits put_pose(const entries *e, uint32_t at, const espl_transform *value)
 {
-    put_local(e, t, at, espl__laned_load(&e->locals[e->ranks[at]]),
-              espl__laned_load((const espl_pose *)(const void *)value));
+    espl_pose *const place = &e->locals[e->ranks[at]];
+    const espl__laned before = espl__laned_load(place);
+    const espl__laned after = espl__laned_load((const espl_pose *)(const void *)value);
+
+    espl__laned_store(&e->old_locals[at], before);
+    espl__laned_store(place, after);
+    return espl__laned_differ(before, after);
+}
+
+// Four entries of which all are sound. false: some local is as it was.
+ESPL__INLINE bool put_four(const entries *e, uint32_t at, const espl_transform *const value[4])
+{
+    const espl__lane_bits a = put_pose(e, at, value[0]), b = put_pose(e, at + 1, value[1]);
+    const espl__lane_bits c = put_pose(e, at + 2, value[2]), d = put_pose(e, at + 3, value[3]);
+
+    return espl__lane_bits_are_each_set(a, b, c, d);
+}
+
+// Count what came of entries [begin, end), whose locals were put in place whatever they were.
+static ESPL__APART tally count_changes(const entries *e, uint32_t begin, uint32_t end)
+{
+    tally t = {.first = UINT32_MAX};
+
+    for (uint32_t at = begin; at < end; ++at) {
+        if (!espl__pose_is_same(&e->old_locals[at], &e->locals[e->ranks[at]])) {
+            t.first = t.writes == 0 ? e->ranks[at] : t.first;
+            t.writes += 1;
+        }
+    }
+    return t;
+}
+
+static ESPL__APART tally put_poses_closely(const entries *e, uint32_t begin, uint32_t end)
+{
+    return put_shaped(e, begin, end, ESPL_WRITE_LOCAL_POSE);
+}
+
+ESPL__INLINE void add_to(tally *t, const tally *more)
+{
+    t->first = t->first < more->first ? t->first : more->first;
+    t->writes += more->writes;
+    t->told += more->told;
+    t->refused += more->refused;
 }
 
 // Four at a time, where nothing is to be told of any of them.
-static void put_poses(const entries *e, tally *t, uint32_t begin, uint32_t end)
+static tally put_poses(const entries *e, uint32_t begin, uint32_t end)
 {
+    tally t = {.first = UINT32_MAX};
     uint32_t at = begin;
 
     for (; end - at >= 4; at += 4) {
-        const espl_transform *const a = transform_at(e, at), *const b = transform_at(e, at + 1);
-        const espl_transform *const c = transform_at(e, at + 2), *const d = transform_at(e, at + 3);
+        const espl_transform *const four[4] = {transform_at(e, at), transform_at(e, at + 1),
+                                               transform_at(e, at + 2), transform_at(e, at + 3)};
+        const bool is_sound = espl__laned_are_sound(four[0], four[1], four[2], four[3]);
 
-        if (!espl__laned_are_sound(a, b, c, d)) {
-            put_poses_closely(e, t, at, at + 4);
-            continue;
+        if (is_sound && put_four(e, at, four)) {
+            t.first = t.first < e->ranks[at] ? t.first : e->ranks[at];
+            t.writes += 4;
+        } else {
+            const tally few =
+                is_sound ? count_changes(e, at, at + 4) : put_poses_closely(e, at, at + 4);
+
+            add_to(&t, &few);
         }
-        put_pose(e, t, at, a);
-        put_pose(e, t, at + 1, b);
-        put_pose(e, t, at + 2, c);
-        put_pose(e, t, at + 3, d);
     }
-    put_poses_closely(e, t, at, end);
+    const tally rest = put_poses_closely(e, at, end);
+
+    add_to(&t, &rest);
+    return t;
 }
 
 static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
 {
     const entries e = entries_of(s);
-    tally t = {.first = UINT32_MAX};
 
     switch (e.kind) {
     case ESPL_WRITE_LOCAL:
     case ESPL_WRITE_LOCAL_POSE:
-        put_poses(&e, &t, begin, end);
-        break;
+        return put_poses(&e, begin, end);
     case ESPL_WRITE_LOCAL_POSITION:
-        put_shaped(&e, &t, begin, end, ESPL_WRITE_LOCAL_POSITION);
-        break;
+        return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSITION);
     default:
-        put_shaped(&e, &t, begin, end, ESPL_WRITE_KIND_COUNT);
+        return put_shaped(&e, begin, end, ESPL_WRITE_KIND_COUNT);
     }
-    return t;
 }
 
 static void add_tally(sweep *s, const tally *t)
