@@ -4,6 +4,8 @@
 // is changed.
 #include "lib/world/batch.h"
 
+#include <string.h>
+
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16 };
@@ -99,11 +101,17 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
 // An entry that is refused for its value wants nothing.
 static bool wants_side(const espl__entries *e, size_t i)
 {
-    espl_write_kind kind;
+    static const espl__extra none = {{1, 1, 1}, 0};
+    espl_write_kind kind = espl__entries_kind(e, i);
     espl_write_value value;
 
-    espl__write_load(&value, espl__entries_kind(e, i), value_at(e, i));
-    return espl__write_wants_side(espl__entries_kind(e, i), &value) &&
+    // Nearly every transform; told without a copy.
+    if (kind == ESPL_WRITE_LOCAL &&
+        memcmp(((const espl_transform *)value_at(e, i))->stretch, &none, sizeof none) == 0) {
+        return false;
+    }
+    espl__write_load(&value, kind, value_at(e, i));
+    return espl__write_wants_side(kind, &value) &&
            fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
 }
 
@@ -127,9 +135,10 @@ static espl_status ensure_sides(espl__batch *b)
 
     for (size_t g = 0; may_want && g < b->group_count && status == ESPL_OK; ++g) {
         const espl__batch_group *const at = &b->groups[g];
+        const bool is_there = b->world->forest.runs[at->run].side != NULL;
         bool is_wanted = false;
 
-        for (uint32_t i = 0; i < at->count && !is_wanted; ++i) {
+        for (uint32_t i = 0; !is_there && i < at->count && !is_wanted; ++i) {
             is_wanted = wants_side(b->entries, number_at(b, at->begin + i));
         }
         status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
