@@ -4,6 +4,8 @@
 // is changed.
 #include "lib/world/batch.h"
 
+#include "lib/world/slot_writes.h"
+
 #include <string.h>
 
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
@@ -201,19 +203,46 @@ static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
     espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
 }
 
+// Tell whether a group is one write of a local that needs no side arrays: what it is at once. In
+// batches of roots all are.
+static bool is_single(const espl__batch *b, const espl__batch_group *g)
+{
+    return g->count == 1 && b->source.values != NULL && espl__write_is_local(b->source.kind) &&
+           b->world->forest.runs[g->run].side == NULL;
+}
+
+static void write_single(espl__batch *b, espl__batch_group *g, espl__crew *crew)
+{
+    const espl__forest *const forest = &b->world->forest;
+    const uint32_t slot = forest->order[forest->runs[g->run].base + b->ranks[g->begin]];
+    const size_t number = number_at(b, g->begin);
+    const espl_status status = espl__slot_write(b->world, crew, slot, b->source.kind,
+                                                b->source.values + number * b->source.value_size);
+
+    b->results[number] = status;
+    g->is_done = true;
+    g->is_told = status != ESPL_OK;
+}
+
 static void write_groups(void *context, size_t begin, size_t end)
 {
     espl__batch *const b = context;
-    const espl__team alone = {0};
-    espl__tally tally = {0};
+    espl__crew alone = {.is_job = true};
 
     // One after the other they use the same room, which is at hand then.
     for (size_t i = begin; i < end; ++i) {
-        if (!b->groups[i].is_done) {
-            write_group(b, &b->groups[i], b->groups[begin].begin, &alone, &tally);
+        espl__batch_group *const g = &b->groups[i];
+
+        if (g->is_done) {
+            continue;
+        }
+        if (is_single(b, g)) {
+            write_single(b, g, &alone);
+        } else {
+            write_group(b, g, b->groups[begin].begin, &alone.team, &alone.tally);
         }
     }
-    add_up(b, &tally);
+    add_up(b, &alone.tally);
 }
 
 static bool is_giant(const espl__batch *b, const espl__batch_group *g)
