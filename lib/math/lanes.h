@@ -71,6 +71,20 @@ ESPL__INLINE espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
            ((espl__lane_bits)a.place ^ (espl__lane_bits)b.place);
 }
 
+/// Tell whether each of four differences has a bit set.
+ESPL__INLINE bool espl__lane_bits_are_each_set(espl__lane_bits a, espl__lane_bits b,
+                                               espl__lane_bits c, espl__lane_bits d)
+{
+    const espl__lane_bits ab =
+        __builtin_shufflevector(a, b, 0, 1, 4, 5) | __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    const espl__lane_bits cd =
+        __builtin_shufflevector(c, d, 0, 1, 4, 5) | __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    const espl__lane_bits each =
+        __builtin_shufflevector(ab, cd, 0, 2, 4, 6) | __builtin_shufflevector(ab, cd, 1, 3, 5, 7);
+
+    return espl__lane_bits_are_zero(each == 0);
+}
+
 /// Bits that are set where position or scale is not finite: x - x is zero, or else NaN.
 ESPL__INLINE espl__lane_bits espl__laned_alarm(espl__laned pose)
 {
@@ -81,6 +95,49 @@ ESPL__INLINE bool espl__laned_is_finite(espl__laned pose)
 {
     return espl__lane_bits_are_zero((espl__lane_bits)(pose.rotation - pose.rotation) |
                                     (espl__lane_bits)(pose.place - pose.place));
+}
+
+ESPL__INLINE espl__lanes espl__lanes_at(const float *values)
+{
+    espl__lanes out;
+
+    memcpy(&out, values, sizeof out);
+    return out;
+}
+
+/// Off unit length or not: espl__rotation_is_unit() of four rotations, a lane each.
+ESPL__INLINE espl__lane_bits espl__lanes_off_unit(espl__lanes a, espl__lanes b, espl__lanes c,
+                                                  espl__lanes d)
+{
+    const espl__lanes ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const espl__lanes cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const espl__lanes ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const espl__lanes cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const espl__lanes x = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    const espl__lanes y = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    const espl__lanes z = __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5);
+    const espl__lanes w = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
+    const espl__lanes off_unit = x * x + y * y + z * z + w * w - 1;
+
+    return ~((off_unit <= 4e-7f) & (off_unit >= -4e-7f));
+}
+
+/// Tell whether poses of four transforms may be stored as they came: all is finite, rotations are of
+/// unit length. false also where large values overflow when they are added up.
+ESPL__INLINE bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
+                                        const espl_transform *c, const espl_transform *d)
+{
+    const espl__lane_bits no_context = {-1, -1, -1, 0};
+    const espl__lanes places = espl__lanes_at(a->position) + espl__lanes_at(b->position) +
+                               (espl__lanes_at(c->position) + espl__lanes_at(d->position));
+    const espl__lanes stretches = espl__lanes_at(a->stretch) + espl__lanes_at(b->stretch) +
+                                  (espl__lanes_at(c->stretch) + espl__lanes_at(d->stretch));
+    const espl__lane_bits off_unit =
+        espl__lanes_off_unit(espl__lanes_at(a->rotation), espl__lanes_at(b->rotation),
+                             espl__lanes_at(c->rotation), espl__lanes_at(d->rotation));
+
+    return espl__lane_bits_are_zero(off_unit | (espl__lane_bits)(places - places) |
+                                    ((espl__lane_bits)(stretches - stretches) & no_context));
 }
 
 /// World pose of a child whose parent has no stretch: the bits of espl__pose_compose_to().
@@ -152,6 +209,12 @@ static inline espl__lane_bits espl__laned_differ(espl__laned a, espl__laned b)
     return espl__pose_is_same(&a.pose, &b.pose) ? 0 : 1;
 }
 
+static inline bool espl__lane_bits_are_each_set(espl__lane_bits a, espl__lane_bits b,
+                                                espl__lane_bits c, espl__lane_bits d)
+{
+    return a != 0 && b != 0 && c != 0 && d != 0;
+}
+
 static inline espl__lane_bits espl__laned_alarm(espl__laned pose)
 {
     return espl__all_finite(pose.pose.position, 3) && espl__all_finite(&pose.pose.scale, 1) ? 0 : 1;
@@ -160,6 +223,19 @@ static inline espl__lane_bits espl__laned_alarm(espl__laned pose)
 static inline bool espl__laned_is_finite(espl__laned pose)
 {
     return espl__pose_is_finite(&pose.pose);
+}
+
+static inline bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
+                                         const espl_transform *c, const espl_transform *d)
+{
+    const espl_transform *const all[] = {a, b, c, d};
+    bool is_sound = true;
+
+    for (int i = 0; i < 4; ++i) {
+        is_sound = is_sound && espl__transform_is_finite(all[i]) &&
+                   espl__rotation_is_unit(all[i]->rotation);
+    }
+    return is_sound;
 }
 
 static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned local)

@@ -11,16 +11,6 @@ enum { DENSE = 4 };
 // Entries whose locals are put before their worlds follow: what was just written is at hand still.
 enum { BLOCK = 2048 };
 
-typedef struct sweep {
-    espl__forest *forest;
-    const espl__run *run;
-    espl__run_writes *w;
-    _Atomic uint32_t first; // least rank whose local changed; UINT32_MAX: none did
-    _Atomic uint64_t writes, told, refused;
-    uint32_t pieces; // of the entries, on several workers
-    bool is_done[ESPL__PIECES];
-} sweep;
-
 // What a block of entries came to.
 typedef struct tally {
     uint32_t first; // rank whose local changed
@@ -28,6 +18,23 @@ typedef struct tally {
     size_t told;    // with more to tell than ESPL_OK
     size_t refused;
 } tally;
+
+typedef struct sweep {
+    espl__forest *forest;
+    const espl__run *run;
+    espl__run_writes *w;
+    tally done;
+} sweep;
+
+// On several workers, who add up what they did. A small run has no use for it: atomic sums would
+// take as long as its nodes.
+typedef struct wide_sweep {
+    const sweep *sweep;
+    _Atomic uint32_t first; // least rank whose local changed; UINT32_MAX: none did
+    _Atomic uint64_t writes, told, refused;
+    uint32_t pieces; // of the entries
+    bool is_done[ESPL__PIECES];
+} wide_sweep;
 
 // --- Locals ---
 
@@ -143,6 +150,88 @@ ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, es
     return t;
 }
 
+static inline const espl_transform *transform_at(const entries *e, uint32_t at)
+{
+    return (const espl_transform *)(const void *)(e->values + number_at(e, at) * e->value_size);
+}
+
+// Put a pose in place, and remember what was there. @return bits that changed.
+ESPL__INLINE espl__lane_bits put_pose(const entries *e, uint32_t at, const espl_transform *value)
+{
+    espl_pose *const place = &e->locals[e->ranks[at]];
+    const espl__laned before = espl__laned_load(place);
+    const espl__laned after = espl__laned_load((const espl_pose *)(const void *)value);
+
+    espl__laned_store(&e->old_locals[at], before);
+    espl__laned_store(place, after);
+    return espl__laned_differ(before, after);
+}
+
+// Four entries of which all are sound. false: some local is as it was.
+ESPL__INLINE bool put_four(const entries *e, uint32_t at, const espl_transform *const value[4])
+{
+    const espl__lane_bits a = put_pose(e, at, value[0]), b = put_pose(e, at + 1, value[1]);
+    const espl__lane_bits c = put_pose(e, at + 2, value[2]), d = put_pose(e, at + 3, value[3]);
+
+    return espl__lane_bits_are_each_set(a, b, c, d);
+}
+
+// Count what came of entries [begin, end), whose locals were put in place whatever they were.
+static ESPL__APART tally count_changes(const entries *e, uint32_t begin, uint32_t end)
+{
+    tally t = {.first = UINT32_MAX};
+
+    for (uint32_t at = begin; at < end; ++at) {
+        if (!espl__pose_is_same(&e->old_locals[at], &e->locals[e->ranks[at]])) {
+            t.first = t.writes == 0 ? e->ranks[at] : t.first;
+            t.writes += 1;
+        }
+    }
+    return t;
+}
+
+static ESPL__APART tally put_poses_closely(const entries *e, uint32_t begin, uint32_t end)
+{
+    return put_shaped(e, begin, end, ESPL_WRITE_LOCAL_POSE);
+}
+
+ESPL__INLINE void add_to(tally *t, const tally *more)
+{
+    t->first = t->first < more->first ? t->first : more->first;
+    t->writes += more->writes;
+    t->told += more->told;
+    t->refused += more->refused;
+}
+
+// Four at a time, where nothing is to be told of any of them.
+static tally put_poses(const entries *e, uint32_t begin, uint32_t end)
+{
+    tally t = {.first = UINT32_MAX};
+    uint32_t at = begin;
+
+    for (; end - at >= 4; at += 4) {
+        const espl_transform *const four[4] = {transform_at(e, at), transform_at(e, at + 1),
+                                               transform_at(e, at + 2), transform_at(e, at + 3)};
+        const bool is_sound = espl__laned_are_sound(four[0], four[1], four[2], four[3]);
+
+        if (is_sound && put_four(e, at, four)) {
+            t.first = t.first < e->ranks[at] ? t.first : e->ranks[at];
+            t.writes += 4;
+        } else {
+            const tally few =
+                is_sound ? count_changes(e, at, at + 4) : put_poses_closely(e, at, at + 4);
+
+            add_to(&t, &few);
+        }
+    }
+    if (at < end) {
+        const tally rest = put_poses_closely(e, at, end);
+
+        add_to(&t, &rest);
+    }
+    return t;
+}
+
 static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
 {
     const entries e = entries_of(s);
@@ -150,24 +239,11 @@ static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
     switch (e.kind) {
     case ESPL_WRITE_LOCAL:
     case ESPL_WRITE_LOCAL_POSE:
-        return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSE);
+        return put_poses(&e, begin, end);
     case ESPL_WRITE_LOCAL_POSITION:
         return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSITION);
     default:
         return put_shaped(&e, begin, end, ESPL_WRITE_KIND_COUNT);
-    }
-}
-
-static void add_tally(sweep *s, const tally *t)
-{
-    uint32_t first = s->first;
-
-    while (t->first < first && !atomic_compare_exchange_weak(&s->first, &first, t->first)) {
-    }
-    s->writes += t->writes;
-    if (t->told != 0) {
-        s->told += t->told;
-        s->refused += t->refused;
     }
 }
 
@@ -201,7 +277,7 @@ static bool sweep_in_turns(sweep *s)
         const tally t = put_entries(s, at, end);
 
         done = t.first < done ? t.first : done;
-        add_tally(s, &t);
+        add_to(&s->done, &t);
         if (done < limit) {
             is_finite = follow(s, done, limit) && is_finite;
             done = limit;
@@ -227,38 +303,58 @@ static bool follow_widely(const sweep *s, uint32_t first)
     return walk.is_finite && is_finite;
 }
 
+static void add_tally(wide_sweep *wide, const tally *t)
+{
+    uint32_t first = wide->first;
+
+    while (t->first < first && !atomic_compare_exchange_weak(&wide->first, &first, t->first)) {
+    }
+    wide->writes += t->writes;
+    wide->told += t->told;
+    wide->refused += t->refused;
+}
+
 static void put_piece(void *context, size_t piece)
 {
-    sweep *const s = context;
-    const uint64_t count = s->w->count;
+    wide_sweep *const wide = context;
+    const uint64_t count = wide->sweep->w->count;
 
-    if (!s->is_done[piece]) {
-        const tally t = put_entries(s, (uint32_t)(count * piece / s->pieces),
-                                    (uint32_t)(count * (piece + 1) / s->pieces));
+    if (!wide->is_done[piece]) {
+        const tally t = put_entries(wide->sweep, (uint32_t)(count * piece / wide->pieces),
+                                    (uint32_t)(count * (piece + 1) / wide->pieces));
 
-        add_tally(s, &t);
-        s->is_done[piece] = true;
+        add_tally(wide, &t);
+        wide->is_done[piece] = true;
     }
 }
 
-// Locals first, then worlds, each on the workers of the run's team.
-static bool sweep_widely(sweep *s)
+// All locals, on the workers of the run's team.
+static tally put_widely(const sweep *s)
 {
     const espl__team *const team = &s->w->team;
     const uint32_t pieces = s->w->count / s->forest->grain;
     bool own = false;
     bool *const is_closed = team->is_closed != NULL ? team->is_closed : &own;
     const bool was_closed = *is_closed;
+    wide_sweep wide = {.sweep = s};
 
-    s->pieces = pieces < 1 ? 1 : pieces < ESPL__PIECES ? pieces : ESPL__PIECES;
+    atomic_init(&wide.first, UINT32_MAX);
+    wide.pieces = pieces < 1 ? 1 : pieces < ESPL__PIECES ? pieces : ESPL__PIECES;
     *is_closed = true;
-    (void)espl__run_jobs(team->executor, team->hooks, put_piece, s, s->pieces);
+    (void)espl__run_jobs(team->executor, team->hooks, put_piece, &wide, wide.pieces);
     *is_closed = was_closed;
     // What an executor loses is done here.
-    for (uint32_t piece = 0; piece < s->pieces; ++piece) {
-        put_piece(s, piece);
+    for (uint32_t piece = 0; piece < wide.pieces; ++piece) {
+        put_piece(&wide, piece);
     }
-    return s->first == UINT32_MAX || follow_widely(s, s->first);
+    return (tally){wide.first, wide.writes, wide.told, wide.refused};
+}
+
+// Locals first, then worlds, each on the workers of the run's team.
+static bool sweep_widely(sweep *s)
+{
+    s->done = put_widely(s);
+    return s->done.first == UINT32_MAX || follow_widely(s, s->done.first);
 }
 
 // --- The whole ---
@@ -280,23 +376,21 @@ static void take_back(const sweep *s)
         s->forest->local[s->run->base + w->ranks[at]] = w->old_locals[at];
         w->source->results[espl__write_number(w, at)] = ESPL_OK;
     }
-    if (s->first != UINT32_MAX) {
-        (void)follow(s, s->first, s->run->size);
+    if (s->done.first != UINT32_MAX) {
+        (void)follow(s, s->done.first, s->run->size);
     }
 }
 
 bool espl__run_sweep(espl__forest *forest, espl__run_writes *w)
 {
-    sweep s = {.forest = forest, .run = &forest->runs[w->run], .w = w};
-
-    if (!can_sweep(s.run, w)) {
+    if (!can_sweep(&forest->runs[w->run], w)) {
         return false;
     }
-    atomic_init(&s.first, UINT32_MAX);
+    sweep s = {forest, &forest->runs[w->run], w, {.first = UINT32_MAX}};
     const bool is_wide =
         espl__run_is_wide(forest, s.run) && !espl__executor_is_serial(w->team.executor);
     const bool is_finite = is_wide ? sweep_widely(&s) : sweep_in_turns(&s);
-    const uint64_t visited = s.first != UINT32_MAX ? s.run->size - s.first : 0;
+    const uint64_t visited = s.done.first != UINT32_MAX ? s.run->size - s.done.first : 0;
 
     w->visited += visited;
     if (!is_finite) {
@@ -304,8 +398,8 @@ bool espl__run_sweep(espl__forest *forest, espl__run_writes *w)
         w->visited += visited;
         return false;
     }
-    w->writes = s.writes;
-    w->writes_skipped = w->count - s.refused - w->writes;
-    w->told = s.told;
+    w->writes = s.done.writes;
+    w->writes_skipped = w->count - s.done.refused - w->writes;
+    w->told = s.done.told;
     return true;
 }

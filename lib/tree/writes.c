@@ -578,17 +578,15 @@ static void write_single(espl__forest *forest, espl__run_writes *w)
     w->writes_skipped = crew.tally.writes_skipped;
 }
 
+static bool is_single(const espl__run_writes *w)
+{
+    return w->count == 1 && w->source->values != NULL && w->old_sides == NULL &&
+           espl__write_is_local(w->source->kind);
+}
+
 // Each pass leaves what it refused in the results.
 static void write_run(espl__forest *forest, espl__run_writes *w)
 {
-    if (w->count == 1 && w->source->values != NULL && w->old_sides == NULL &&
-        espl__write_is_local(w->source->kind)) {
-        write_single(forest, w);
-        return;
-    }
-    if (espl__run_sweep(forest, w)) {
-        return;
-    }
     w->told = w->count;
     if (w->old_sides == NULL) {
         if (carry_out(forest, w, true)) {
@@ -618,6 +616,15 @@ static void write_run(espl__forest *forest, espl__run_writes *w)
 void espl__run_write(espl__forest *forest, espl__run_writes *writes)
 {
     espl__span few[SPANS_ON_STACK];
+
+    // What needs no spans comes first.
+    if (is_single(writes)) {
+        write_single(forest, writes);
+        return;
+    }
+    if (espl__run_sweep(forest, writes)) {
+        return;
+    }
     espl__run_writes with_room = *writes;
 
     if (writes->span_count < SPANS_ON_STACK) {

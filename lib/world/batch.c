@@ -5,6 +5,10 @@
 #include "lib/world/batch.h"
 #include "lib/world/tape.h"
 
+#include "lib/world/slot_writes.h"
+
+#include <string.h>
+
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16 };
@@ -100,11 +104,17 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
 // An entry that is refused for its value wants nothing.
 static bool wants_side(const espl__entries *e, size_t i)
 {
-    espl_write_kind kind;
+    static const espl__extra none = {{1, 1, 1}, 0};
+    espl_write_kind kind = espl__entries_kind(e, i);
     espl_write_value value;
 
-    espl__write_load(&value, espl__entries_kind(e, i), value_at(e, i));
-    return espl__write_wants_side(espl__entries_kind(e, i), &value) &&
+    // Nearly every transform; told without a copy.
+    if (kind == ESPL_WRITE_LOCAL &&
+        memcmp(((const espl_transform *)value_at(e, i))->stretch, &none, sizeof none) == 0) {
+        return false;
+    }
+    espl__write_load(&value, kind, value_at(e, i));
+    return espl__write_wants_side(kind, &value) &&
            fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
 }
 
@@ -128,9 +138,10 @@ static espl_status ensure_sides(espl__batch *b)
 
     for (size_t g = 0; may_want && g < b->group_count && status == ESPL_OK; ++g) {
         const espl__batch_group *const at = &b->groups[g];
+        const bool is_there = b->world->forest.runs[at->run].side != NULL;
         bool is_wanted = false;
 
-        for (uint32_t i = 0; i < at->count && !is_wanted; ++i) {
+        for (uint32_t i = 0; !is_there && i < at->count && !is_wanted; ++i) {
             is_wanted = wants_side(b->entries, number_at(b, at->begin + i));
         }
         status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
@@ -193,19 +204,46 @@ static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
     espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
 }
 
+// Tell whether a group is one write of a local that needs no side arrays: what it is at once. In
+// batches of roots all are.
+static bool is_single(const espl__batch *b, const espl__batch_group *g)
+{
+    return g->count == 1 && b->source.values != NULL && espl__write_is_local(b->source.kind) &&
+           b->world->forest.runs[g->run].side == NULL;
+}
+
+static void write_single(espl__batch *b, espl__batch_group *g, espl__crew *crew)
+{
+    const espl__forest *const forest = &b->world->forest;
+    const uint32_t slot = forest->order[forest->runs[g->run].base + b->ranks[g->begin]];
+    const size_t number = number_at(b, g->begin);
+    const espl_status status = espl__slot_write(b->world, crew, slot, b->source.kind,
+                                                b->source.values + number * b->source.value_size);
+
+    b->results[number] = status;
+    g->is_done = true;
+    g->is_told = status != ESPL_OK;
+}
+
 static void write_groups(void *context, size_t begin, size_t end)
 {
     espl__batch *const b = context;
-    const espl__team alone = {0};
-    espl__tally tally = {0};
+    espl__crew alone = {.is_job = true};
 
     // One after the other they use the same room, which is at hand then.
     for (size_t i = begin; i < end; ++i) {
-        if (!b->groups[i].is_done) {
-            write_group(b, &b->groups[i], b->groups[begin].begin, &alone, &tally);
+        espl__batch_group *const g = &b->groups[i];
+
+        if (g->is_done) {
+            continue;
+        }
+        if (is_single(b, g)) {
+            write_single(b, g, &alone);
+        } else {
+            write_group(b, g, b->groups[begin].begin, &alone.team, &alone.tally);
         }
     }
-    add_up(b, &tally);
+    add_up(b, &alone.tally);
 }
 
 static bool is_giant(const espl__batch *b, const espl__batch_group *g)

@@ -265,6 +265,73 @@ START_TEST(a_bad_entry_among_many_is_refused_alone)
 }
 END_TEST
 
+// One transform of each: it is as it should be, or is brought to unit length, or is large, or has a
+// context that would be no number as a float; or it is refused.
+static espl_transform odd_transform(uint32_t which, uint32_t i)
+{
+    espl_transform t = espl_transform_identity();
+
+    t.position[0] = (float)i;
+    switch (which) {
+    case 1:
+        t.rotation[1] = 2;
+        break;
+    case 2:
+        t.position[2] = 3e38f;
+        break;
+    case 3:
+        t.context = 0x7fc00000;
+        break;
+    case 4:
+        t.stretch[2] = NAN;
+        break;
+    case 5:
+        t.rotation[3] = 0;
+        break;
+    case 6:
+        t.scale = INFINITY;
+        break;
+    default:
+        break;
+    }
+    return t;
+}
+
+// Several values are looked at at once; none is taken for its neighbour's sake.
+START_TEST(each_transform_is_judged_by_itself)
+{
+    static espl_entity entities[MOST];
+    static espl_transform values[MOST];
+    bed b;
+
+    begin(&b);
+    const uint32_t count = TREES * b.size;
+    for (uint32_t which = 0; which < 7; ++which) {
+        for (uint32_t every = 1; every < 8; ++every) {
+            espl_write_report report;
+            size_t refused = 0;
+
+            for (uint32_t i = 0; i < count; ++i) {
+                // Where some are large, their like beneath them would come out of range.
+                const bool is_odd = (which == 2 ? i % b.size == b.size - 1 : i % every == 0);
+                entities[i] = b.here[i];
+                values[i] = odd_transform(is_odd ? which : 0, i + which + every);
+                const espl_status status =
+                    espl_set_local_pose(b.one_by_one.world, b.there[i], &values[i]);
+                refused += status != ESPL_OK ? 1 : 0;
+                ck_assert_int_eq(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
+            }
+            ck_assert_int_eq(espl_write_transforms(b.at_once.world, ESPL_WRITE_LOCAL_POSE, entities,
+                                                   values, count, &report),
+                             refused != 0 ? ESPL_PARTLY : ESPL_OK);
+            ck_assert_uint_eq(report.refused, refused);
+            worlds_are_the_same(&b);
+        }
+    }
+    end(&b);
+}
+END_TEST
+
 static Suite *straight_batches_suite(void)
 {
     Suite *const suite = suite_create("straight batches");
@@ -274,6 +341,7 @@ static Suite *straight_batches_suite(void)
     tcase_add_test(all, every_arrangement_of_entries_comes_to_what_they_do_one_by_one);
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
     tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
+    tcase_add_test(all, each_transform_is_judged_by_itself);
     suite_add_tcase(suite, all);
     return suite;
 }
