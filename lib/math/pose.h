@@ -9,6 +9,7 @@
 #include <espalier/transform.h>
 
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -201,7 +202,7 @@ static inline bool espl__rotation_is_unit(const float q[static 4])
 {
     const float off_unit = q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] - 1;
 
-    return off_unit <= 4e-7f && off_unit >= -4e-7f;
+    return fabsf(off_unit) <= 4e-7f;
 }
 
 /// Bring a rotation to unit length, in place: bit for bit as it is where it is so already. Doing it

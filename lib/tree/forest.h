@@ -83,6 +83,7 @@ typedef struct espl__crew {
     espl__team team;
     bool is_job;            // one of several at work: takes no memory and gives none back
     bool has_sides_to_drop; // a job's: side arrays that it wrote may have come to be needless
+    espl_pose old_local, old_world; // of the one write under way, should it have to be taken back
 } espl__crew;
 
 /// Nodes for which it is worth while to call another worker: 70 microseconds of propagation, with
@@ -118,8 +119,8 @@ typedef struct espl__forest {
     uint32_t unsettled; // first run that wants a purge
     uint32_t ghosts;    // in all runs
     const espl__kernels *kernels;
-    uint32_t grain;     // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
-    espl__crew crew;    // of calls at once; its counts are those since the world was made
+    uint32_t grain;  // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
+    espl__crew crew; // of calls at once; its counts are those since the world was made
     uint64_t purges, nodes_rebuilt, nodes_shifted; // since the world was made
 } espl__forest;
 

@@ -70,11 +70,10 @@ static bool compose_below(espl__forest *forest, espl__crew *crew, const espl__ru
 }
 
 // The old local brings the old worlds back.
-static ESPL__APART espl_status take_back(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                                         const espl_pose *old_local, const espl_pose *old_world)
+static ESPL__APART espl_status take_back(espl__forest *forest, espl__crew *crew, uint32_t slot)
 {
-    forest->local[slot] = *old_local;
-    forest->world[slot] = *old_world;
+    forest->local[slot] = crew->old_local;
+    forest->world[slot] = crew->old_world;
     (void)espl__propagate_below(forest, crew, forest->run[slot], forest->rank[slot]);
     return ESPL_ERR_RANGE;
 }
@@ -90,22 +89,37 @@ static ESPL__APART espl_status put_anywhere(espl__forest *forest, espl__crew *cr
         crew->tally.writes_skipped += 1;
         return ESPL_OK;
     }
+    crew->old_local = old_local;
+    crew->old_world = old_world;
     forest->local[slot] = *local;
     if (!espl__propagate_at(forest, crew, run, rank)) {
-        return take_back(forest, crew, slot, &old_local, &old_world);
+        return take_back(forest, crew, slot);
     }
     if (espl__pose_is_same(&old_world, &forest->world[slot])) {
         crew->tally.nodes_skipped += 1;
     } else if (!espl__propagate_changed(forest, crew, run, rank)) {
-        return take_back(forest, crew, slot, &old_local, &old_world);
+        return take_back(forest, crew, slot);
+    }
+    crew->tally.writes += 1;
+    return ESPL_OK;
+}
+
+// Worlds below a root whose world changed, in a run in rank order that is not wide: all of them, in
+// one go.
+static ESPL__APART espl_status follow_root(espl__forest *forest, espl__crew *crew, uint32_t slot)
+{
+    const espl__run *const run = espl__run_of(forest, slot);
+
+    crew->tally.nodes_visited += run->size - 1;
+    if (!espl__compose_ranks(forest, run, 1, run->size)) {
+        return take_back(forest, crew, slot);
     }
     crew->tally.writes += 1;
     return ESPL_OK;
 }
 
 // Worlds below a node whose world changed, in a run in rank order.
-static ESPL__APART espl_status follow(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                                      espl__laned old_local, espl__laned old_world)
+static ESPL__APART espl_status follow(espl__forest *forest, espl__crew *crew, uint32_t slot)
 {
     const espl__run *const run = espl__run_of(forest, slot);
     const uint32_t rank = forest->rank[slot];
@@ -114,29 +128,29 @@ static ESPL__APART espl_status follow(espl__forest *forest, espl__crew *crew, ui
                                : compose_below(forest, crew, run, rank);
 
     if (!is_finite) {
-        espl_pose local, world;
-
-        espl__laned_store(&local, old_local);
-        espl__laned_store(&world, old_world);
-        return take_back(forest, crew, slot, &local, &world);
+        return take_back(forest, crew, slot);
     }
     crew->tally.writes += 1;
     return ESPL_OK;
 }
 
-espl_status espl__local_put(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                            const espl_pose *local)
+// A world that is not finite was made of a pose that is not, or it overflowed.
+static ESPL__APART espl_status refuse(espl__crew *crew, espl__laned to)
+{
+    if (!espl__laned_is_finite(to)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    crew->tally.nodes_visited += 1;
+    return ESPL_ERR_RANGE;
+}
+
+// Of the two calls below, inline in each: the pose stays in registers from check to store.
+ESPL__INLINE espl_status put(espl__forest *forest, espl__crew *crew, uint32_t slot, espl__laned to)
 {
     const espl__run *const run = espl__run_of(forest, slot);
     const uint32_t rank = forest->rank[slot];
-    const unsigned kind = run->flags & ((unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL);
-
-    if (kind != ESPL__RUN_IN_ORDER) {
-        return put_anywhere(forest, crew, slot, local);
-    }
     // Found from the slot, not from the run, which is another line to wait for.
     const uint32_t base = slot - rank;
-    const espl__laned to = espl__laned_load(local);
     const espl__laned old_local = espl__laned_load(&forest->local[slot]);
     const espl__laned old_world = espl__laned_load(&forest->world[slot]);
     const espl__laned world =
@@ -148,10 +162,10 @@ espl_status espl__local_put(espl__forest *forest, espl__crew *crew, uint32_t slo
         crew->tally.writes_skipped += 1;
         return ESPL_OK;
     }
-    crew->tally.nodes_visited += 1;
     if (!espl__lane_bits_are_zero(espl__laned_alarm(world))) {
-        return ESPL_ERR_RANGE;
+        return refuse(crew, to);
     }
+    crew->tally.nodes_visited += 1;
     espl__laned_store(&forest->local[slot], to);
     if (espl__lane_bits_are_zero(espl__laned_differ(old_world, world))) {
         crew->tally.nodes_skipped += 1;
@@ -160,9 +174,49 @@ espl_status espl__local_put(espl__forest *forest, espl__crew *crew, uint32_t slo
         const uint32_t behind = rank + 1 < run->size ? forest->first[slot + 1] : run->size;
 
         if (forest->first[slot] != behind) {
-            return follow(forest, crew, slot, old_local, old_world);
+            espl__laned_store(&crew->old_local, old_local);
+            espl__laned_store(&crew->old_world, old_world);
+            return rank == 0 && !espl__run_is_wide(forest, run) ? follow_root(forest, crew, slot)
+                                                                : follow(forest, crew, slot);
         }
     }
     crew->tally.writes += 1;
     return ESPL_OK;
+}
+
+static inline bool is_straight(const espl__forest *forest, uint32_t slot)
+{
+    const unsigned kind = (unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL;
+
+    return (espl__run_of(forest, slot)->flags & kind) == ESPL__RUN_IN_ORDER;
+}
+
+espl_status espl__local_put(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                            const espl_pose *local)
+{
+    return is_straight(forest, slot) ? put(forest, crew, slot, espl__laned_load(local))
+                                     : put_anywhere(forest, crew, slot, local);
+}
+
+static ESPL__APART espl_status put_checked(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                                           const espl_transform *value)
+{
+    espl_pose local = espl__pose_of(value);
+
+    if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    return espl__local_put(forest, crew, slot, &local);
+}
+
+espl_status espl__pose_put(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                           const espl_transform *value)
+{
+    // A rotation of unit length is finite; whether the rest is shows in the world.
+    if (!espl__rotation_is_unit(value->rotation) || !is_straight(forest, slot)) {
+        return put_checked(forest, crew, slot, value);
+    }
+    const espl_pose local = espl__pose_of(value);
+
+    return put(forest, crew, slot, espl__laned_load(&local));
 }

@@ -11,5 +11,10 @@
 /// @return ESPL_OK, ESPL_ERR_RANGE: a world would not be finite; all is as before.
 espl_status espl__local_put(espl__forest *forest, espl__crew *crew, uint32_t slot,
                             const espl_pose *local);
+/// The same of the pose of a transform as a user gives it: it is checked, and its rotation brought to
+/// unit length. Stretch and context are not looked at.
+/// @return ESPL_ERR_NOT_FINITE besides.
+espl_status espl__pose_put(espl__forest *forest, espl__crew *crew, uint32_t slot,
+                           const espl_transform *value);
 
 #endif

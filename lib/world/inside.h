@@ -95,8 +95,21 @@ espl_status espl__check_structural(const espl_world *world);
 /// ESPL_OK, or why a handle names no living entity; a pending one is foreign to calls at once.
 espl_status espl__check_living(const espl_world *world, espl_entity entity);
 
-/// ESPL_OK and the slot of a living entity, or why there is none. Inline, as the next one: a read at
-/// random waits for memory, and waits for more entities at a time the fewer instructions each takes.
+/// Find the slot of a living entity with a transform of its own; false where there is none, whatever
+/// world and handle are. What nearly every read and write begins with: a read at random waits for
+/// memory, and waits for more entities at a time the fewer instructions each takes. The handle by
+/// address, for the reason of espl__is_alive().
+ESPL__INLINE bool espl__has_placed(const espl_world *world, const espl_entity *entity,
+                                   uint32_t *slot)
+{
+    if (world == NULL || !espl__is_alive(&world->store, entity->index, entity->generation)) {
+        return false;
+    }
+    *slot = world->store.records[entity->index].slot;
+    return !espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS);
+}
+
+/// ESPL_OK and the slot of a living entity, or why there is none.
 static inline espl_status espl__find_slot(const espl_world *world, espl_entity entity,
                                           uint32_t *slot)
 {

@@ -6,9 +6,9 @@
 
 // --- Placements ---
 
-// Slot of an entity to be read into `out`. Inline, so that the slot stays in a register.
-ESPL__INLINE espl_status find(const espl_world *world, espl_entity entity, const void *out,
-                              uint32_t *slot)
+// Slot of an entity to be read into `out`, or why it is not.
+static espl_status find(const espl_world *world, espl_entity entity, const void *out,
+                        uint32_t *slot)
 {
     const espl_status status = espl__find_placed(world, entity, slot);
 
@@ -22,6 +22,14 @@ ESPL__INLINE espl_status find(const espl_world *world, espl_entity entity, const
     return status;
 }
 
+// Find the slot where nothing is in the way; false: find() is to be asked.
+ESPL__INLINE bool find_at_once(const espl_world *world, const espl_entity *entity, const void *out,
+                               uint32_t *slot)
+{
+    return out != NULL && espl__has_placed(world, entity, slot) &&
+           (ESPL_CHECKS == 0 || !espl__is_parallel(world));
+}
+
 static espl_transform world_of(const espl_world *world, uint32_t slot)
 {
     const espl__extra extra = espl__slot_extra(&world->forest, slot);
@@ -29,17 +37,20 @@ static espl_transform world_of(const espl_world *world, uint32_t slot)
     return espl__transform_of(&world->forest.world[slot], &extra);
 }
 
-static espl_pose local_of(const espl_world *world, uint32_t slot)
+static ESPL__APART espl_pose kept_local_of(const espl__forest *forest, uint32_t slot)
 {
-    const espl__forest *const forest = &world->forest;
-
-    if (!espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
-        return forest->local[slot];
-    }
     const espl__frame parent = espl__slot_frame(forest, espl__frame_slot(forest, slot));
     const espl__placement placement = espl__slot_placement(forest, slot);
 
     return espl__placement_seen(&placement, &parent, &forest->world[slot]);
+}
+
+static inline espl_pose local_of(const espl_world *world, uint32_t slot)
+{
+    const espl__forest *const forest = &world->forest;
+
+    return espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? kept_local_of(forest, slot)
+                                                         : forest->local[slot];
 }
 
 espl_transform espl__read_world(const espl_world *world, uint32_t slot)
@@ -55,120 +66,158 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
     return espl__transform_of(&pose, &extra);
 }
 
-ESPL__INLINE espl_status read_placement(const espl_world *world, espl_entity entity, bool is_world,
-                                        espl_transform *out)
+// --- What is read of one entity ---
+
+// Some of a pose, and behind it some of an extra.
+typedef struct part {
+    const char *operation;
+    enum { OF_WORLD, OF_LOCAL } of;
+    size_t pose_offset, pose_size;
+    size_t extra_offset, extra_size;
+} part;
+
+_Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
+                   offsetof(espl_transform, context) - offsetof(espl_transform, stretch) ==
+                       offsetof(espl__extra, context),
+               "a transform is a pose, and behind it an extra");
+
+#define ALL(name, of)                                           \
+    {                                                           \
+        name, of, 0, sizeof(espl_pose), 0, sizeof(espl__extra), \
+    }
+#define POSE(name, of, field)                                                       \
+    {                                                                               \
+        name, of, offsetof(espl_pose, field), sizeof(((espl_pose *)0)->field), 0, 0 \
+    }
+#define EXTRA(name, field)                                                                    \
+    {                                                                                         \
+        name, OF_WORLD, 0, 0, offsetof(espl__extra, field), sizeof(((espl__extra *)0)->field) \
+    }
+
+// Where the extra of a slot stands. By address: built on the stack, it would be reloaded in wider
+// pieces than it was stored in.
+ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t slot)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        return &none;
+    }
+    const espl__run *const run = espl__run_of(forest, slot);
+
+    return &run->side->extra[slot - run->base];
+}
+
+ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const part *what, void *out)
+{
+    if (what->of == OF_WORLD) {
+        memcpy(out, (const unsigned char *)&world->forest.world[slot] + what->pose_offset,
+               what->pose_size);
+    } else {
+        const espl_pose local = local_of(world, slot);
+
+        memcpy(out, (const unsigned char *)&local + what->pose_offset, what->pose_size);
+    }
+    if (what->extra_size != 0) {
+        memcpy((unsigned char *)out + what->pose_size,
+               (const unsigned char *)extra_at(&world->forest, slot) + what->extra_offset,
+               what->extra_size);
+    }
+}
+
+static ESPL__APART espl_status read_part_slowly(const espl_world *world, espl_entity entity,
+                                                const part *what, void *out)
 {
     uint32_t slot = 0;
     const espl_status status = find(world, entity, out, &slot);
 
     if (status == ESPL_OK) {
-        const espl_pose pose = is_world ? world->forest.world[slot] : local_of(world, slot);
-        const espl__extra extra = espl__slot_extra(&world->forest, slot);
-
-        *out = espl__transform_of(&pose, &extra);
-    }
-    return status;
-}
-
-espl_status espl_get_world(const espl_world *world, espl_entity entity, espl_transform *out)
-{
-    return espl__refuse(world, "get world", entity, read_placement(world, entity, true, out));
-}
-
-espl_status espl_get_local(const espl_world *world, espl_entity entity, espl_transform *out)
-{
-    return espl__refuse(world, "get local", entity, read_placement(world, entity, false, out));
-}
-
-// --- Parts ---
-
-// A field of a pose or an extra.
-typedef struct part {
-    const char *operation;
-    enum { OF_WORLD, OF_LOCAL, OF_EXTRA } of;
-    size_t offset, size;
-} part;
-
-#define PART(name, of, type, field)                                 \
-    {                                                               \
-        name, of, offsetof(type, field), sizeof(((type *)0)->field) \
-    }
-
-// Inline, so that each of the functions below is the few loads that it needs.
-ESPL__INLINE espl_status read_part(const espl_world *world, espl_entity entity, const part *what,
-                                   void *out)
-{
-    uint32_t slot = 0;
-    const espl_status status = find(world, entity, out, &slot);
-
-    if (status == ESPL_OK && what->of == OF_WORLD) {
-        memcpy(out, (const unsigned char *)&world->forest.world[slot] + what->offset, what->size);
-    } else if (status == ESPL_OK && what->of == OF_LOCAL) {
-        const espl_pose local = local_of(world, slot);
-
-        memcpy(out, (const unsigned char *)&local + what->offset, what->size);
-    } else if (status == ESPL_OK) {
-        const espl__extra extra = espl__slot_extra(&world->forest, slot);
-
-        memcpy(out, (const unsigned char *)&extra + what->offset, what->size);
+        copy_part(world, slot, what, out);
     }
     return espl__refuse(world, what->operation, entity, status);
 }
 
+// Inline, so that each of the functions below is the few loads that it needs.
+ESPL__INLINE espl_status read_part(const espl_world *world, const espl_entity *entity,
+                                   const part *what, void *out)
+{
+    uint32_t slot = 0;
+
+    if (!find_at_once(world, entity, out, &slot)) {
+        return read_part_slowly(world, *entity, what, out);
+    }
+    copy_part(world, slot, what, out);
+    return ESPL_OK;
+}
+
+espl_status espl_get_world(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    static const part what = ALL("get world", OF_WORLD);
+
+    return read_part(world, &entity, &what, out);
+}
+
+espl_status espl_get_local(const espl_world *world, espl_entity entity, espl_transform *out)
+{
+    static const part what = ALL("get local", OF_LOCAL);
+
+    return read_part(world, &entity, &what, out);
+}
+
 espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = PART("get world position", OF_WORLD, espl_pose, position);
+    static const part what = POSE("get world position", OF_WORLD, position);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity, float out[4])
 {
-    static const part what = PART("get world rotation", OF_WORLD, espl_pose, rotation);
+    static const part what = POSE("get world rotation", OF_WORLD, rotation);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out)
 {
-    static const part what = PART("get world scale", OF_WORLD, espl_pose, scale);
+    static const part what = POSE("get world scale", OF_WORLD, scale);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_position(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = PART("get local position", OF_LOCAL, espl_pose, position);
+    static const part what = POSE("get local position", OF_LOCAL, position);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity, float out[4])
 {
-    static const part what = PART("get local rotation", OF_LOCAL, espl_pose, rotation);
+    static const part what = POSE("get local rotation", OF_LOCAL, rotation);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out)
 {
-    static const part what = PART("get local scale", OF_LOCAL, espl_pose, scale);
+    static const part what = POSE("get local scale", OF_LOCAL, scale);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = PART("get stretch", OF_EXTRA, espl__extra, stretch);
+    static const part what = EXTRA("get stretch", stretch);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_context(const espl_world *world, espl_entity entity, uint32_t *out)
 {
-    static const part what = PART("get context", OF_EXTRA, espl__extra, context);
+    static const part what = EXTRA("get context", context);
 
-    return read_part(world, entity, &what, out);
+    return read_part(world, &entity, &what, out);
 }
 
 // --- Between frames ---

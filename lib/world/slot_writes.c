@@ -2,7 +2,6 @@
 // Writing the transform at one slot, whoever does it: it propagates before the call returns.
 #include "lib/world/slot_writes.h"
 
-#include "lib/math/lanes.h"
 #include "lib/tree/single.h"
 
 #include <string.h>
@@ -189,30 +188,6 @@ static espl_status write_sided(espl_world *world, espl__crew *crew, uint32_t slo
     return finish(world, crew, &before, &after, status);
 }
 
-// The usual write: a whole transform without stretch and context, to a node without side arrays.
-static inline bool is_usual(const espl__forest *forest, uint32_t slot, espl_write_kind kind,
-                            const espl_transform *value)
-{
-    static const espl__extra none = {{1, 1, 1}, 0};
-
-    return (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
-           !espl__slot_is(forest, slot, ESPL__SLOT_SIDE) &&
-           memcmp(value->stretch, &none, sizeof none) == 0;
-}
-
-// Its value needs no copy but that of the pose.
-static espl_status set_pose(espl__forest *forest, espl__crew *crew, uint32_t slot,
-                            const espl_transform *value)
-{
-    espl_pose local = espl__pose_of(value);
-
-    if (!espl__laned_is_finite(espl__laned_load(&local)) ||
-        !espl__rotation_normalize(local.rotation)) {
-        return ESPL_ERR_NOT_FINITE;
-    }
-    return espl__local_put(forest, crew, slot, &local);
-}
-
 espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
                              espl_write_kind kind, const void *bytes)
 {
@@ -221,8 +196,9 @@ espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
     if (!ESPL_DEMAND(&world->hooks, bytes != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (is_usual(&world->forest, slot, kind, bytes)) {
-        return set_pose(&world->forest, crew, slot, bytes);
+    if ((kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
+        espl__write_is_usual(&world->forest, slot, bytes)) {
+        return espl__pose_put(&world->forest, crew, slot, bytes);
     }
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);

@@ -6,12 +6,25 @@
 
 #include "lib/world/inside.h"
 
+#include <string.h>
+
 /// What writes are called in messages, by kind.
 extern const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT];
 
 static inline const char *espl__write_operation(espl_write_kind kind)
 {
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_operations[kind] : "write";
+}
+
+/// Tell whether a transform is as nearly all are, without stretch and context, and the slot in a run
+/// without side arrays: its pose is all there is to write then.
+ESPL__INLINE bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
+                                       const espl_transform *value)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+
+    return !espl__slot_is(forest, slot, ESPL__SLOT_SIDE) &&
+           memcmp(value->stretch, &none, sizeof none) == 0;
 }
 
 /// Carry out a write of a kind. @param bytes  its value; a pointer of any type.

@@ -2,6 +2,7 @@
 // Writing the transform of one entity, at once.
 #include "lib/world/slot_writes.h"
 
+#include "lib/tree/single.h"
 #include "lib/world/tape.h"
 
 // The slot of an entity that may be written now.
@@ -29,6 +30,27 @@ static espl_status write_one(espl_world *world, espl_entity entity, espl_write_k
     return espl__refuse(world, espl__write_operation(kind), entity, status);
 }
 
+static ESPL__APART espl_status refuse_write(const espl_world *world, espl_entity entity,
+                                            espl_write_kind kind, espl_status status)
+{
+    return espl__refuse(world, espl__write_operation(kind), entity, status);
+}
+
+// A whole local, which mostly is the usual one and goes straight into place.
+ESPL__INLINE espl_status set_local(espl_world *world, const espl_entity *entity,
+                                   espl_write_kind kind, const espl_transform *value)
+{
+    uint32_t slot = 0;
+
+    if (value == NULL || !espl__has_placed(world, entity, &slot) || world->is_playing ||
+        !espl__write_is_usual(&world->forest, slot, value)) {
+        return write_one(world, *entity, kind, value);
+    }
+    const espl_status status = espl__pose_put(&world->forest, &world->forest.crew, slot, value);
+
+    return status >= 0 ? status : refuse_write(world, *entity, kind, status);
+}
+
 espl_status espl_set_local_position(espl_world *world, espl_entity entity, const float position[3])
 {
     return write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, position);
@@ -46,12 +68,12 @@ espl_status espl_set_local_scale(espl_world *world, espl_entity entity, float sc
 
 espl_status espl_set_local_pose(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL_POSE, value);
+    return set_local(world, &entity, ESPL_WRITE_LOCAL_POSE, value);
 }
 
 espl_status espl_set_local(espl_world *world, espl_entity entity, const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_LOCAL, value);
+    return set_local(world, &entity, ESPL_WRITE_LOCAL, value);
 }
 
 espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float stretch[3])

@@ -577,6 +577,56 @@ START_TEST(recording_checks_operands_of_writes)
 }
 END_TEST
 
+// Of nodes with nothing out of the ordinary whether a pose is finite shows in the world that comes of
+// it, under a flat parent too.
+START_TEST(a_plain_pose_is_refused_as_not_finite_or_out_of_range)
+{
+    static const float scales[] = {1, 0, -2, 1e30f};
+    test_world test;
+    test_world_begin(&test, 3, NULL);
+    espl_world *const world = test.world;
+    const espl_entity root = test_solo(world), child = test_solo(world), leaf = test_solo(world);
+
+    ck_assert_int_eq(espl_attach(world, child, root, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(world, leaf, child, NULL), ESPL_OK);
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; ++i) {
+        ck_assert_int_ge(espl_set_local_scale(world, root, scales[i]), ESPL_OK);
+        for (size_t field = 0; field < 8; ++field) {
+            espl_transform value = espl_transform_identity(), before, after;
+            espl_world_stats counted, counted_then;
+            float *const number = field < 4   ? &value.rotation[field]
+                                  : field < 7 ? &value.position[field - 4]
+                                              : &value.scale;
+
+            *number = poison[field % 3];
+            ck_assert_int_eq(espl_get_local(world, child, &before), ESPL_OK);
+            espl_stats(world, &counted);
+            ck_assert_int_eq(espl_set_local(world, child, &value), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_set_local(world, root, &value), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_get_local(world, child, &after), ESPL_OK);
+            espl_stats(world, &counted_then);
+            ck_assert_mem_eq(&before, &after, sizeof before);
+            ck_assert_uint_eq(counted.nodes_visited, counted_then.nodes_visited);
+        }
+    }
+
+    // The last scale is large: a far position overflows below it, and one further down too.
+    espl_transform far = espl_transform_identity(), left;
+    far.position[0] = 1e30f;
+    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(world, leaf, &far), ESPL_OK);
+    far.position[0] = 0;
+    far.scale = 1e30f;
+    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_set_local(world, root, &far), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_get_world(world, leaf, &left), ESPL_OK);
+    ck_assert_float_eq(left.position[0], 1e30f);
+    ck_assert_float_eq(left.scale, 1);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *bad_writes_suite(void)
 {
     Suite *const suite = suite_create("bad writes");
@@ -587,6 +637,7 @@ static Suite *bad_writes_suite(void)
     tcase_add_test(tcase, an_entity_without_placement_has_nothing_to_read_or_write);
     tcase_add_loop_test(tcase, no_field_of_any_kind_may_be_infinite_or_no_number, 0,
                         ESPL_WRITE_KIND_COUNT);
+    tcase_add_test(tcase, a_plain_pose_is_refused_as_not_finite_or_out_of_range);
     tcase_add_test(tcase, helpers_check_each_field);
     tcase_add_test(tcase, a_rotation_off_unit_length_is_normalised_by_every_kind);
     tcase_add_test(tcase, missing_pointers_of_reads_are_refused);
