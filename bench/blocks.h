@@ -9,6 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+/// The variable of the environment that says "off" where no block shall lie in huge pages. The library
+/// reads the same, so that all schemes have them or none.
+#define HUGE_PAGES_SETTING "ESPALIER_HUGE_PAGES"
 
 /// End the program with a message on stderr and the exit status of an incomplete course, 3.
 _Noreturn static inline void course_fail(const char *what, const char *why)
@@ -16,6 +23,25 @@ _Noreturn static inline void course_fail(const char *what, const char *why)
     fflush(stdout);
     fprintf(stderr, "course: %s: %s\n", what, why);
     exit(3);
+}
+
+/// Lay a large block out in huge pages, as the library does.
+static inline void *block_huge(size_t bytes)
+{
+    void *block = NULL;
+
+#ifdef MADV_HUGEPAGE
+    enum { page = 1 << 21 };
+    const char *const setting = getenv(HUGE_PAGES_SETTING);
+
+    if (bytes >= page && (setting == NULL || strcmp(setting, "off") != 0) &&
+        posix_memalign(&block, page, bytes) == 0) {
+        (void)madvise(block, bytes / page * page, MADV_HUGEPAGE);
+    }
+#else
+    (void)bytes;
+#endif
+    return block;
 }
 
 /// Return count elements of a size, aligned to a cache line, content undefined.
@@ -30,7 +56,8 @@ static inline void *block_new(size_t count, size_t size)
 
     // aligned_alloc wants whole lines.
     const size_t bytes = (count * size + line - 1) / line * line;
-    block = aligned_alloc(line, bytes > 0 ? bytes : line);
+    block = block_huge(bytes);
+    block = block != NULL ? block : aligned_alloc(line, bytes > 0 ? bytes : line);
     if (block == NULL) {
         course_fail("memory", "none left");
     }

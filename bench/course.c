@@ -6,6 +6,7 @@
 #include "bench/loads/load.h"
 #include "bench/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct load *const loads[] = {
@@ -188,6 +189,9 @@ int main(int argc, char **argv)
         return 0;
     }
 
+    if (options.huge_pages != NULL) {
+        (void)setenv(HUGE_PAGES_SETTING, options.huge_pages, 1);
+    }
     if (options.is_eager) {
         scheme_wake_espalier();
     }

@@ -22,6 +22,7 @@ void options_help(void)
         "                   for threads 1 and 2)\n"
         "  --short          only the short course\n"
         "  --eager          workers of the library stay awake between calls\n"
+        "  --huge-pages on|off  large blocks of all schemes in huge pages (on)\n"
         "  --csv FILE       write the results to FILE too\n"
         "  --list           print the loads with their shapes, and the schemes\n"
         "  --help           print this\n"
@@ -70,6 +71,16 @@ static bool read_workers(struct options *out, const char *list)
     return true;
 }
 
+static bool read_huge_pages(struct options *out, const char *word)
+{
+    if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0) {
+        fprintf(stderr, "course: --huge-pages takes on or off, not '%s'\n", word);
+        return false;
+    }
+    out->huge_pages = word;
+    return true;
+}
+
 static bool read_option(struct options *out, int letter)
 {
     switch (letter) {
@@ -93,6 +104,8 @@ static bool read_option(struct options *out, int letter)
     case 'e':
         out->is_eager = true;
         return true;
+    case 'g':
+        return read_huge_pages(out, optarg);
     case 'i':
         out->wants_list = true;
         return true;
@@ -107,11 +120,17 @@ static bool read_option(struct options *out, int letter)
 bool options_read(struct options *out, int argc, char **argv)
 {
     static const struct option known[] = {
-        {"load", required_argument, NULL, 'l'},  {"scheme", required_argument, NULL, 's'},
-        {"shape", required_argument, NULL, 'p'}, {"workers", required_argument, NULL, 'w'},
-        {"csv", required_argument, NULL, 'c'},   {"short", no_argument, NULL, 'q'},
-        {"eager", no_argument, NULL, 'e'},       {"list", no_argument, NULL, 'i'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+        {"load", required_argument, NULL, 'l'},
+        {"scheme", required_argument, NULL, 's'},
+        {"shape", required_argument, NULL, 'p'},
+        {"workers", required_argument, NULL, 'w'},
+        {"csv", required_argument, NULL, 'c'},
+        {"short", no_argument, NULL, 'q'},
+        {"eager", no_argument, NULL, 'e'},
+        {"huge-pages", required_argument, NULL, 'g'},
+        {"list", no_argument, NULL, 'i'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     int letter;
 

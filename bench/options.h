@@ -10,10 +10,11 @@
 #define WORKER_LIST_LIMIT 8
 
 struct options {
-    const char *loads;                   ///< Names with commas between; NULL: all.
-    const char *schemes;                 ///< Names with commas between; NULL: all.
-    const char *shape;                   ///< Part of the names of the shapes to run; NULL: all.
-    const char *csv;                     ///< File to write; NULL: none.
+    const char *loads;      ///< Names with commas between; NULL: all.
+    const char *schemes;    ///< Names with commas between; NULL: all.
+    const char *shape;      ///< Part of the names of the shapes to run; NULL: all.
+    const char *csv;        ///< File to write; NULL: none.
+    const char *huge_pages; ///< "on" or "off", of all schemes; NULL: by the environment.
     unsigned workers[WORKER_LIST_LIMIT]; ///< [worker_count]
 
     size_t worker_count; ///< 0: nobody has named any.

@@ -2,6 +2,9 @@
 #include "lib/base/heap.h"
 
 #include <stdlib.h>
+#ifdef HAVE_SYS_MMAN_H
+#include <sys/mman.h>
+#endif
 
 static void *default_allocate(void *user, size_t size, size_t alignment)
 {
@@ -10,6 +13,26 @@ static void *default_allocate(void *user, size_t size, size_t alignment)
 
     // C11 wants a size that is a multiple of the alignment.
     return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
+}
+
+// A block with a huge page or more in it begins with one. Only whole huge pages are asked for, so
+// what is asked for is never more than the block, and the end of a block that is grown into later
+// takes no memory before. A kernel without them says no, and that is all right.
+static void *huge_allocate(void *user, size_t size, size_t alignment)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t whole_pages = size & ~(size_t)(ESPL__HUGE_PAGE - 1);
+    void *block = NULL;
+
+    if (whole_pages != 0) {
+        if (posix_memalign(&block, ESPL__HUGE_PAGE, size) != 0) {
+            return NULL;
+        }
+        (void)madvise(block, whole_pages, MADV_HUGEPAGE);
+        return block;
+    }
+#endif
+    return default_allocate(user, size, alignment);
 }
 
 static void default_release(void *user, void *block, size_t size, size_t alignment)
@@ -37,6 +60,13 @@ void espl__heap_init(espl__heap *heap, const espl_allocator *allocator)
     atomic_flag_clear(&heap->busy);
     if (allocator->allocate == NULL) {
         heap->allocator = (espl_allocator){NULL, default_allocate, default_release};
+    }
+}
+
+void espl__heap_use_huge_pages(espl__heap *heap)
+{
+    if (heap->allocator.allocate == default_allocate) {
+        heap->allocator.allocate = huge_allocate;
     }
 }
 

@@ -18,6 +18,10 @@ typedef enum espl__purpose {
     ESPL__PURPOSE_COUNT
 } espl__purpose;
 
+/// The size of a huge page where there are any, in bytes: that of x86 and of AArch64 with pages of
+/// 4 KiB. Where it is another one, nothing but time is lost.
+enum { ESPL__HUGE_PAGE = 1 << 21 };
+
 typedef struct espl__heap {
     espl_allocator allocator;
     atomic_flag busy;                  // guards the allocator and the counts
@@ -27,6 +31,11 @@ typedef struct espl__heap {
 
 /// Set up; the null allocator means malloc and free.
 void espl__heap_init(espl__heap *heap, const espl_allocator *allocator);
+
+/// From now on, lay blocks of at least ESPL__HUGE_PAGE bytes out in huge pages where the system has
+/// them: what is asked for and counted stays the same. An allocator of the user's own is left as it
+/// is.
+void espl__heap_use_huge_pages(espl__heap *heap);
 
 /// Bytes outstanding over all purposes. Any thread.
 size_t espl__heap_bytes(const espl__heap *heap);

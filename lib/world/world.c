@@ -17,7 +17,8 @@ static bool is_def_valid(const espl_world_def *def)
 {
     const espl_allocator *const a = &def->allocator;
 
-    return (a->allocate == NULL) == (a->release == NULL) && def->tag <= TAG_LIMIT;
+    return (a->allocate == NULL) == (a->release == NULL) && def->tag <= TAG_LIMIT &&
+           (unsigned)def->huge_pages <= ESPL_HUGE_PAGES_ON;
 }
 
 // The kernels that a definition asks for, or the environment where it does not. NULL: there are none
@@ -38,6 +39,36 @@ static const espl__kernels *find_kernels(const espl_world_def *def)
     return kernels;
 }
 
+// Whether a definition wants huge pages, or the environment where it does not say. The third value
+// means that the environment says neither.
+static espl_huge_pages find_pages(const espl_world_def *def)
+{
+    const char *const word =
+        def->huge_pages == ESPL_HUGE_PAGES_DEFAULT ? getenv("ESPALIER_HUGE_PAGES") : NULL;
+    char line[160];
+
+    if (word == NULL) {
+        return def->huge_pages == ESPL_HUGE_PAGES_OFF ? ESPL_HUGE_PAGES_OFF : ESPL_HUGE_PAGES_ON;
+    }
+    if (strcmp(word, "on") == 0 || strcmp(word, "off") == 0) {
+        return word[1] == 'n' ? ESPL_HUGE_PAGES_ON : ESPL_HUGE_PAGES_OFF;
+    }
+    if (def->hooks.log != NULL) {
+        (void)espl__tell(line, sizeof line, 0,
+                         "world refused: ESPALIER_HUGE_PAGES is \"%.40s\", not on or off", word);
+        def->hooks.log(def->hooks.user, ESPL_LOG_WARNING, line);
+    }
+    return ESPL_HUGE_PAGES_DEFAULT;
+}
+
+static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pages pages)
+{
+    espl__heap_init(heap, &def->allocator);
+    if (pages == ESPL_HUGE_PAGES_ON) {
+        espl__heap_use_huge_pages(heap);
+    }
+}
+
 espl_status espl_world_create(espl_world **out, const espl_world_def *def)
 {
     const espl_world_def defaults = {0};
@@ -47,11 +78,12 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
         return ESPL_ERR_ARGUMENT;
     }
     const espl__kernels *const kernels = find_kernels(d);
-    if (kernels == NULL) {
+    const espl_huge_pages pages = kernels != NULL ? find_pages(d) : ESPL_HUGE_PAGES_DEFAULT;
+    if (pages == ESPL_HUGE_PAGES_DEFAULT) {
         return ESPL_ERR_ARGUMENT;
     }
     espl__heap heap;
-    espl__heap_init(&heap, &d->allocator);
+    begin_heap(&heap, d, pages);
     espl_world *const world =
         espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(max_align_t));
     if (world == NULL) {
@@ -59,7 +91,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     }
 
     memset(world, 0, sizeof *world);
-    espl__heap_init(&world->heap, &d->allocator);
+    begin_heap(&world->heap, d, pages);
     world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
     espl__hooks_guard(world, &d->hooks);
     world->executor = d->executor;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "lib/base/heap.h"
 
+#include "lib/base/array.h"
 #include "tests/base/abort.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 static test_heap under;
@@ -94,6 +97,137 @@ START_TEST(null_allocator_aligns_blocks_of_any_size)
 }
 END_TEST
 
+// --- Huge pages ---
+
+static void set_up_huge(void)
+{
+    const espl_allocator none = {0};
+
+    espl__heap_init(&heap, &none);
+    espl__heap_use_huge_pages(&heap);
+}
+
+// Whether the system was told to lay a place of memory out in huge pages: 1 or 0, and -1 where it
+// tells nobody.
+static int is_advised(const void *place)
+{
+    FILE *const maps = fopen("/proc/self/smaps", "r");
+    FILE *const setting = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "r");
+    char line[4096];
+    bool is_here = false;
+    int answer = -1;
+
+    while (maps != NULL && setting != NULL && fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t begin = 0, end = 0;
+
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2) {
+            is_here = begin <= (uintptr_t)place && (uintptr_t)place < end;
+        } else if (is_here && strncmp(line, "VmFlags:", 8) == 0) {
+            answer = strstr(line, " hg") != NULL;
+        }
+    }
+    if (maps != NULL) {
+        (void)fclose(maps);
+    }
+    if (setting != NULL) {
+        (void)fclose(setting);
+    }
+    return answer;
+}
+
+START_TEST(large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for)
+{
+    const size_t sizes[] = {ESPL__HUGE_PAGE, ESPL__HUGE_PAGE + 1, 5 * (size_t)ESPL__HUGE_PAGE / 2};
+
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, sizes[i], 64);
+
+        ck_assert_ptr_nonnull(block);
+#ifdef __linux__
+        ck_assert_uint_eq((uintptr_t)block % ESPL__HUGE_PAGE, 0);
+#endif
+        memset(block, 1, sizes[i]);
+        ck_assert_uint_eq(espl__heap_bytes_for(&heap, ESPL__FOR_TREE), sizes[i]);
+        espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, sizes[i], 64);
+        ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
+    }
+}
+END_TEST
+
+// The C library may put blocks of up to 32 MiB where others were; a larger one comes fresh.
+START_TEST(whole_pages_of_a_block_are_huge_and_its_end_is_not)
+{
+    enum { PAGES = 20 };
+    const size_t size = PAGES * (size_t)ESPL__HUGE_PAGE + ESPL__HUGE_PAGE / 2;
+    unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, size, 64);
+
+    ck_assert_ptr_nonnull(block);
+    if (is_advised(block) >= 0) {
+        ck_assert_int_eq(is_advised(block), 1);
+        ck_assert_int_eq(is_advised(block + PAGES * (size_t)ESPL__HUGE_PAGE - 1), 1);
+        ck_assert_int_eq(is_advised(block + PAGES * (size_t)ESPL__HUGE_PAGE), 0);
+        ck_assert_int_eq(is_advised(block + size - 1), 0);
+    }
+    espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, size, 64);
+}
+END_TEST
+
+START_TEST(block_below_a_huge_page_and_a_heap_not_told_ask_for_none)
+{
+    const espl_allocator none = {0};
+    const size_t small = ESPL__HUGE_PAGE - 1, large = 40 * (size_t)ESPL__HUGE_PAGE;
+    unsigned char *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, small, 64);
+
+    ck_assert_ptr_nonnull(block);
+    ck_assert_int_le(is_advised(block + small / 2), 0);
+    espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, small, 64);
+
+    espl__heap_init(&heap, &none);
+    unsigned char *const plain = espl__heap_take(&heap, ESPL__FOR_TREE, 1, large, 64);
+    ck_assert_ptr_nonnull(plain);
+    ck_assert_int_le(is_advised(plain + large / 2), 0);
+    espl__heap_give(&heap, ESPL__FOR_TREE, plain, 1, large, 64);
+}
+END_TEST
+
+START_TEST(array_keeps_its_items_from_small_to_huge_pages_and_back)
+{
+    enum { COUNT = ESPL__HUGE_PAGE };
+    uint32_t *items = NULL;
+
+    for (uint32_t i = 0; i < COUNT; ++i) {
+        if (espl__array_length(items) == espl__array_capacity(items)) {
+            ck_assert(ESPL_ARRAY_RESERVE(&heap, ESPL__FOR_TREE, items, 1));
+        }
+        ESPL_ARRAY_PUSH(items, i * 2654435761u);
+    }
+    for (uint32_t length = COUNT; length > 0; length /= 2) {
+        espl__array_set_length(items, length);
+        ck_assert(ESPL_ARRAY_SHRINK(&heap, ESPL__FOR_TREE, items, 0));
+        for (uint32_t i = 0; i < length; ++i) {
+            ck_assert(items[i] == i * 2654435761u);
+        }
+        ck_assert_uint_eq(espl__heap_bytes(&heap), espl__array_bytes(items, sizeof *items));
+    }
+    ESPL_ARRAY_FREE(&heap, ESPL__FOR_TREE, items);
+    ck_assert_uint_eq(espl__heap_bytes(&heap), 0);
+}
+END_TEST
+
+START_TEST(allocator_of_the_user_is_asked_as_ever)
+{
+    const espl_allocator before = test_heap_allocator(&under);
+
+    espl__heap_init(&heap, &before);
+    espl__heap_use_huge_pages(&heap);
+    void *const block = espl__heap_take(&heap, ESPL__FOR_TREE, 1, 3 * ESPL__HUGE_PAGE, 64);
+    ck_assert_ptr_nonnull(block);
+    ck_assert_uint_eq(under.bytes, 3 * ESPL__HUGE_PAGE);
+    espl__heap_give(&heap, ESPL__FOR_TREE, block, 1, 3 * ESPL__HUGE_PAGE, 64);
+    is_empty_and_faultless();
+}
+END_TEST
+
 static void *take_and_give(void *unused)
 {
     (void)unused;
@@ -175,6 +309,7 @@ static Suite *heap_suite(void)
 {
     Suite *const suite = suite_create("heap");
     TCase *const blocks = tcase_create("blocks");
+    TCase *const huge_pages = tcase_create("huge_pages");
     TCase *const sizes = tcase_create("sizes");
 
     tcase_add_checked_fixture(blocks, set_up, NULL);
@@ -185,8 +320,16 @@ static Suite *heap_suite(void)
     tcase_add_test(blocks, null_allocator_aligns_blocks_of_any_size);
     tcase_add_test(blocks, threads_take_turns_at_the_allocator);
     tcase_add_test(blocks, faults_of_the_library_are_caught_by_checked_builds);
+    tcase_add_checked_fixture(huge_pages, set_up_huge, NULL);
+    // In one process, small blocks may come to lie where huge ones were before.
+    tcase_add_test(huge_pages, block_below_a_huge_page_and_a_heap_not_told_ask_for_none);
+    tcase_add_test(huge_pages, large_blocks_begin_with_a_huge_page_and_are_counted_as_asked_for);
+    tcase_add_test(huge_pages, whole_pages_of_a_block_are_huge_and_its_end_is_not);
+    tcase_add_test(huge_pages, array_keeps_its_items_from_small_to_huge_pages_and_back);
+    tcase_add_test(blocks, allocator_of_the_user_is_asked_as_ever);
     tcase_add_test(sizes, sizes_refuse_to_wrap);
     suite_add_tcase(suite, blocks);
+    suite_add_tcase(suite, huge_pages);
     suite_add_tcase(suite, sizes);
     return suite;
 }

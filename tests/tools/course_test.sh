@@ -109,6 +109,21 @@ run --load roots --shape nowhere
 test "$status" -eq 3 && grep -q 'nothing to do' "$scratch/err"
 ok "a course without work says so"
 
+checksum()
+{
+    sed -n 's/^espalier,1,wide,.*,//p' "$scratch/csv"
+}
+
+run --load wide --shape 1x100000 --scheme espalier,flat --workers 1 --huge-pages off
+agrees 2 && small=$(checksum) && test -n "$small" &&
+    run --load wide --shape 1x100000 --scheme espalier,flat --workers 1 --huge-pages on &&
+    agrees 2 && test "$(checksum)" = "$small"
+ok "worlds do not depend on huge pages"
+
+run --load wide --huge-pages yes
+test "$status" -eq 2 && grep -q "on or off, not 'yes'" "$scratch/err"
+ok "huge pages are on or off"
+
 run --load flight
 test "$status" -eq 2 && grep -q "no load 'flight'" "$scratch/err"
 ok "a load that does not exist is named"

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Huge pages for the blocks of a world: who says whether, and that nothing else is different.
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "lib/world/inside.h"
+
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// The pool of so many nodes fills more than one huge page. Not where a world does not hold as many, or
+// moves all of them at each step.
+#if defined(ESPL_SHRUNKEN) || defined(ESPL_HARD_MOVE)
+enum { NODES = 60, HAS_LARGE_BLOCKS = 0 };
+#else
+enum { NODES = 60000, HAS_LARGE_BLOCKS = 1 };
+#endif
+
+static espl_world *world_by(espl_huge_pages pages)
+{
+    const espl_world_def def = {.tag = 1, .huge_pages = pages};
+    espl_world *world = NULL;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    return world;
+}
+
+// Whether a world asks for huge pages.
+static bool asks_for_them(espl_huge_pages pages)
+{
+    const espl_allocator none = {0};
+    espl__heap plain;
+    espl_world *const world = world_by(pages);
+
+    espl__heap_init(&plain, &none);
+    const bool asks = world->heap.allocator.allocate != plain.allocator.allocate;
+    espl_world_destroy(world);
+    return asks;
+}
+
+START_TEST(the_definition_decides_then_the_environment_then_they_are_on)
+{
+    unsetenv("ESPALIER_HUGE_PAGES");
+    ck_assert(asks_for_them(ESPL_HUGE_PAGES_DEFAULT));
+    ck_assert(asks_for_them(ESPL_HUGE_PAGES_ON));
+    ck_assert(!asks_for_them(ESPL_HUGE_PAGES_OFF));
+    setenv("ESPALIER_HUGE_PAGES", "off", 1);
+    ck_assert(!asks_for_them(ESPL_HUGE_PAGES_DEFAULT));
+    ck_assert(asks_for_them(ESPL_HUGE_PAGES_ON));
+    setenv("ESPALIER_HUGE_PAGES", "on", 1);
+    ck_assert(asks_for_them(ESPL_HUGE_PAGES_DEFAULT));
+    ck_assert(!asks_for_them(ESPL_HUGE_PAGES_OFF));
+    unsetenv("ESPALIER_HUGE_PAGES");
+}
+END_TEST
+
+static void refuses(espl_huge_pages pages, size_t lines)
+{
+    test_hooks hooks = {0};
+    const espl_world_def def = {.hooks = test_hooks_of(&hooks), .huge_pages = pages};
+    espl_world *world = NULL;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_null(world);
+    ck_assert_uint_eq(hooks.lines, lines);
+    ck_assert_uint_eq(hooks.traps, 0);
+    ck_assert(lines == 0 || strstr(hooks.last_line, "ESPALIER_HUGE_PAGES") != NULL);
+}
+
+START_TEST(what_is_neither_on_nor_off_is_refused)
+{
+    refuses((espl_huge_pages)3, 0);
+    refuses((espl_huge_pages)-1, 0);
+    setenv("ESPALIER_HUGE_PAGES", "yes", 1);
+    refuses(ESPL_HUGE_PAGES_DEFAULT, 1);
+    setenv("ESPALIER_HUGE_PAGES", "", 1);
+    refuses(ESPL_HUGE_PAGES_DEFAULT, 1);
+    espl_world_destroy(world_by(ESPL_HUGE_PAGES_OFF));
+    unsetenv("ESPALIER_HUGE_PAGES");
+}
+END_TEST
+
+// A forest with roots of 20, which then loses every third node.
+static espl_entity *grow(espl_world *world)
+{
+    uint32_t *const parents = malloc(NODES * sizeof *parents);
+
+    ck_assert_ptr_nonnull(parents);
+    for (uint32_t i = 0; i < NODES; ++i) {
+        parents[i] = i % 20 == 0 ? PLANT_ROOT : i - 1 - i % 20 / 2;
+    }
+    espl_entity *const nodes = plant_forest(world, parents, NODES);
+    free(parents);
+    return nodes;
+}
+
+static void thin_out(espl_world *world, const espl_entity *nodes)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    for (uint32_t i = 0; i < NODES; i += 3) {
+        ck_assert_int_eq(espl_record_destroy_only(espl_commands_recorder(commands, 0), 0, nodes[i]),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+}
+
+START_TEST(a_world_is_the_same_and_as_large_with_and_without)
+{
+    espl_world *const worlds[] = {world_by(ESPL_HUGE_PAGES_OFF), world_by(ESPL_HUGE_PAGES_ON)};
+    uint64_t hashes[2][3];
+    espl_world_stats stats[2];
+
+    for (int i = 0; i < 2; ++i) {
+        espl_entity *const nodes = grow(worlds[i]);
+        ck_assert_int_eq(worlds[i]->forest.block_size > ESPL__HUGE_PAGE, HAS_LARGE_BLOCKS);
+#ifdef __linux__
+        ck_assert(i == 0 || !HAS_LARGE_BLOCKS ||
+                  (uintptr_t)worlds[i]->forest.block % ESPL__HUGE_PAGE == 0);
+#endif
+        hashes[i][0] = test_physical_hash(worlds[i]);
+        thin_out(worlds[i], nodes);
+        hashes[i][1] = test_physical_hash(worlds[i]);
+        ck_assert_int_eq(espl_trim(worlds[i]), ESPL_OK);
+        test_world_is_valid(worlds[i]);
+        hashes[i][2] = test_physical_hash(worlds[i]);
+        stats[i] = test_stats(worlds[i]);
+        free(nodes);
+        espl_world_destroy(worlds[i]);
+    }
+    ck_assert_mem_eq(hashes[0], hashes[1], sizeof hashes[0]);
+    ck_assert_uint_eq(stats[0].bytes, stats[1].bytes);
+    ck_assert_uint_eq(stats[0].bytes_tree, stats[1].bytes_tree);
+    ck_assert_uint_eq(stats[0].bytes_store, stats[1].bytes_store);
+}
+END_TEST
+
+static Suite *huge_pages_suite(void)
+{
+    Suite *const suite = suite_create("huge_pages");
+    TCase *const tests = tcase_create("huge_pages");
+
+    tcase_add_test(tests, the_definition_decides_then_the_environment_then_they_are_on);
+    tcase_add_test(tests, what_is_neither_on_nor_off_is_refused);
+    tcase_add_test(tests, a_world_is_the_same_and_as_large_with_and_without);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+RUN_SUITE(huge_pages_suite)
