@@ -17,6 +17,12 @@ has_shrunken_limits()
     grep -q '^#define ESPL_SHRUNKEN 1' config.h 2>/dev/null
 }
 
+# always_moves: tells whether arrays of the library of this build move at each append.
+always_moves()
+{
+    grep -q '^#define ESPL_HARD_MOVE 1' config.h 2>/dev/null
+}
+
 # explain: more about a failure, for the scripts that know more.
 explain()
 {
