@@ -23,13 +23,16 @@ static void hand_out_range(espl__forest *forest, espl__plot *plot)
 // In order of groups, whichever way each of them goes.
 static void hand_out_ranges(espl__playback *playback)
 {
-    const size_t ranges = playback->birth_count + playback->plot_count;
+    const size_t ranges = playback->birth_count + playback->resettled_count + playback->plot_count;
+    espl__resettled *resettled = playback->resettled;
 
     for (size_t i = 0; ranges != 0 && i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
         if (group->is_short && group->does == ESPL__SHORT_BIRTH) {
             espl__short_hand_out(playback, group);
+        } else if (group->is_resettled) {
+            espl__short_resettle(playback, (uint32_t)i, resettled++);
         }
         for (uint32_t k = group->work->plot_begin; k < group->work->plot_end; ++k) {
             hand_out_range(playback->forest, &playback->plots[k]);
@@ -158,9 +161,17 @@ static void retire_runs(espl__playback *playback)
 
 // --- After the parallel part ---
 
+static void release_resettled(espl__forest *forest, const espl__resettled *resettled)
+{
+    espl__range_give(forest, resettled->old_base, resettled->old_capacity);
+}
+
+// In order of groups, whichever way each of them went.
 static void release_unused(espl__playback *playback)
 {
     espl__forest *const forest = playback->forest;
+    const espl__resettled *resettled = playback->resettled;
+    const espl__resettled *const end = resettled + playback->resettled_count;
 
     for (size_t i = 0; i < playback->touched_count; ++i) {
         if (!playback->loads[i].goes_on) {
@@ -173,10 +184,16 @@ static void release_unused(espl__playback *playback)
         if (plot->old_run == ESPL__NO_RUN) {
             continue;
         }
+        for (; resettled < end && resettled->group < plot->group; ++resettled) {
+            release_resettled(forest, resettled);
+        }
         espl__side_free(playback->heap, plot->old_side);
         if (plot->is_moved) {
             espl__range_give(forest, plot->old_base, plot->old_capacity);
         }
+    }
+    for (; resettled < end; ++resettled) {
+        release_resettled(forest, resettled);
     }
 }
 

@@ -108,12 +108,13 @@ typedef struct espl__group {
     uint8_t does;
     bool is_short;
     bool is_patched;
+    bool is_resettled;  // its run goes to another range: `base` is set anew by the patch
     bool only_writes;   // living entities of one run
     bool may_drop_side; // of these: stretch or context may come to be the default
     espl__work *work;   // of one that is short: an empty one that all those share
 } espl__group;
 
-_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 7 + 8, padded");
+_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 8 + 8");
 _Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX, "a group's steps are counted by a byte");
 
 /// A run that commands touch.
@@ -138,6 +139,12 @@ typedef struct espl__plot {
     uint32_t *left; // [left_capacity] slots of the run that nodes left, unless it is_moved
     uint32_t left_count, left_capacity;
 } espl__plot;
+
+/// A run of a group that is short, which goes to another range: the one it had.
+typedef struct espl__resettled {
+    uint32_t group;
+    uint32_t old_base, old_capacity; // given back after the patch
+} espl__resettled;
 
 /// A write of a group that only writes.
 typedef struct espl__written {
@@ -271,7 +278,9 @@ typedef struct espl__playback {
     espl__reference *references; // stb array, given back at the end
     espl__lost_clone *lost;      // [lost_count]
     size_t lost_count;
-    size_t birth_count; // groups whose copy comes by itself
+    size_t birth_count;         // groups whose copy comes by itself
+    espl__resettled *resettled; // [resettled_count] in order of groups, set by the patch
+    size_t resettled_count;
     // Of the report: counted by the end of stage 4, batches of rows by stage 5.
     size_t visited_nodes, rebuilt_nodes, moved_nodes, row_batches;
     bool sketches_all; // no group goes the short way, which tests compare with the long one

@@ -170,16 +170,19 @@ static void choose_wide(espl__playback *playback)
     }
 }
 
-// What goes the short way needs room only where it comes by itself.
+// What goes the short way needs room only where it comes by itself, or goes to another range.
 static void add_short(espl__playback *playback, const espl__group *group, wants *all)
 {
     if (group->does == ESPL__SHORT_BIRTH) {
         all->slots += group->size;
         all->runs += 1;
         playback->birth_count += 1;
+    } else if (group->is_resettled) {
+        all->slots += espl__run_room(&playback->forest->runs[group->run], group->size);
+        playback->resettled_count += 1;
     }
     playback->rebuilt_nodes += group->size;
-    playback->moved_nodes += group->clones;
+    playback->moved_nodes += group->is_resettled ? group->size : group->clones;
 }
 
 void espl__plot_use(espl__plot *plot, uint32_t *words)
@@ -215,7 +218,7 @@ espl_status espl__lay_plots(espl__playback *playback)
         count += playback->works[i].sketch.laid.count;
     }
     playback->plots = espl__arena_take(&playback->arena, count, sizeof *playback->plots);
-    playback->plot_count = playback->birth_count = 0;
+    playback->plot_count = playback->birth_count = playback->resettled_count = 0;
     playback->visited_nodes = playback->rebuilt_nodes = playback->moved_nodes = 0;
     if (playback->plots == NULL) {
         return ESPL_ERR_NO_MEMORY;
@@ -231,7 +234,9 @@ espl_status espl__lay_plots(espl__playback *playback)
         }
     }
     choose_wide(playback);
-    return give_scratch(playback, all.scratch)
+    playback->resettled =
+        espl__arena_take(&playback->arena, playback->resettled_count, sizeof *playback->resettled);
+    return playback->resettled != NULL && give_scratch(playback, all.scratch)
                ? espl__forest_reserve(playback->forest, all.slots, all.runs)
                : ESPL_ERR_NO_MEMORY;
 }

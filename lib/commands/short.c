@@ -218,13 +218,24 @@ static bool are_copies_finite(const espl__playback *playback, const espl__group 
     return are_finite;
 }
 
-// Tell whether the run has room where it is, and its root the role that it had.
+static uint32_t size_to_be(const espl__run *run, const espl__splice *splice)
+{
+    return run->size + splice->made - splice->gone;
+}
+
+// Tell whether the run cannot stay where it is: see choose_room() of plots.c.
+static bool leaves(const espl__run *run, const espl__splice *splice)
+{
+    return splice->made > run->capacity - run->size ||
+           espl__run_is_loose(run, size_to_be(run, splice));
+}
+
+// Tell whether its root has the role that it had. All of a run is written where it goes to another
+// range: many nodes are divided between workers, the long way.
 static bool fits(const espl__run *run, const espl__splice *splice)
 {
-    const uint32_t size = run->size + splice->made - splice->gone;
-
-    return run->size > 1 && size > 1 && splice->made <= run->capacity - run->size &&
-           !espl__run_is_loose(run, size);
+    return run->size > 1 && size_to_be(run, splice) > 1 &&
+           (run->size <= ESPL__SPLICE_RANKS || !leaves(run, splice));
 }
 
 static void accept(const espl__playback *playback, const espl__group *group)
@@ -268,7 +279,8 @@ static bool plan_splice(espl__playback *playback, espl__group *group)
     group->step_count = (uint8_t)splice.event_count;
     group->clones = group->visited = splice.made;
     group->dead = splice.gone;
-    group->size = run->size + splice.made - splice.gone;
+    group->size = size_to_be(run, &splice);
+    group->is_resettled = leaves(run, &splice);
     return true;
 }
 
@@ -401,6 +413,7 @@ static void finish(espl__playback *playback, espl__group *group)
         accept(playback, group);
     }
     group->is_short = is_planned;
+    group->is_resettled = group->is_resettled && is_planned;
 }
 
 // Each step of a group's plan comes some groups after the one before it, which asked for its memory.

@@ -77,6 +77,9 @@ void espl__short_ask_for_removals(const espl__playback *playback, size_t group, 
 void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out);
 /// Give a group whose copy comes by itself its run and its slots; reserved.
 void espl__short_hand_out(espl__playback *playback, espl__group *group);
+/// Give a group whose run goes to another range that range; reserved. The one it has is noted, to be
+/// given back.
+void espl__short_resettle(espl__playback *playback, uint32_t number, espl__resettled *out);
 /// Patch those of groups [begin, end) that were planned so. Cannot fail. An espl__range_function.
 void espl__short_patch(void *playback, size_t begin, size_t end);
 

@@ -51,6 +51,32 @@ void espl__short_hand_out(espl__playback *playback, espl__group *group)
     group->base = espl__range_take(playback->forest, group->size);
 }
 
+void espl__short_resettle(espl__playback *playback, uint32_t number, espl__resettled *out)
+{
+    espl__group *const group = &playback->groups[number];
+    const espl__run *const run = &playback->forest->runs[group->run];
+
+    *out = (espl__resettled){number, run->base, run->capacity};
+    group->base = espl__range_take(playback->forest, espl__run_room(run, group->size));
+}
+
+static void resettle(const espl__playback *playback, const espl__group *group,
+                     const espl__recipe *const *recipes, uint32_t *slots)
+{
+    const espl__resettling to = {
+        .base = group->base,
+        .capacity = espl__run_room(&playback->forest->runs[group->run], group->size),
+        .steps = playback->steps + group->step_begin,
+        .step_count = group->step_count,
+        .recipes = recipes,
+        .slots = slots,
+        .moved = espl__entity_record_slot,
+        .context = playback->store,
+    };
+
+    espl__splice_resettle(playback->forest, group->run, &to);
+}
+
 static void splice(const espl__playback *playback, const espl__group *group, uint32_t *slots)
 {
     const espl__recipe *recipes[ESPL__SPLICE_EDITS];
@@ -60,6 +86,10 @@ static void splice(const espl__playback *playback, const espl__group *group, uin
 
         recipes[i] =
             espl__entry_instantiates(entry) ? &espl__short_recipe(playback, entry)->tree : NULL;
+    }
+    if (group->is_resettled) {
+        resettle(playback, group, recipes, slots);
+        return;
     }
     espl__splice_commit(playback->forest, group->run, playback->steps + group->step_begin,
                         group->step_count, recipes, slots);
@@ -178,7 +208,7 @@ static bool waits(const espl__group *group)
 
 static void ask_for_links(const espl__playback *playback, const espl__group *group)
 {
-    if (!waits(group) || group->does != ESPL__SHORT_SPLICE) {
+    if (!waits(group) || group->does != ESPL__SHORT_SPLICE || group->is_resettled) {
         return;
     }
     const uint32_t begin = group->base + playback->steps[group->step_begin].split;

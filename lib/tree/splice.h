@@ -99,4 +99,21 @@ void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps);
 void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_step *steps,
                          uint32_t count, const espl__recipe *const *recipes, uint32_t *slots);
 
+// --- resettle.c ---
+
+/// What a run is written by, and where to.
+typedef struct espl__resettling {
+    uint32_t base, capacity; // of its range to be, which holds all
+    const espl__splice_step *steps;
+    uint32_t step_count;
+    const espl__recipe *const *recipes; // of each edit that has one
+    uint32_t *slots;                    // out: where each node that comes in stands, as above
+    void (*moved)(void *context, uint32_t entity, uint32_t slot); // called for each that stays
+    void *context;
+} espl__resettling;
+
+/// The same, into another range: everybody stands in rank order there. What stands in the range that
+/// the run had stays as it is, for the caller to give back. Cannot fail. O(size).
+void espl__splice_resettle(espl__forest *forest, uint32_t run, const espl__resettling *to);
+
 #endif

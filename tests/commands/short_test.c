@@ -64,6 +64,61 @@ static void room_is_not_enough_but_for_who_goes(dock *d)
     room_is_not_enough(d);
 }
 
+static void room_is_not_enough_in(dock *d, uint32_t ship)
+{
+    for (uint32_t i = 0; i < 2; ++i) {
+        clone(d, d->prefab, ship + i);
+        destroy(d, leaf_of(d, ship, i));
+    }
+}
+
+static void room_is_not_enough_for_two_ships(dock *d)
+{
+    room_is_not_enough_in(d, d->ship);
+    room_is_not_enough_in(d, d->other);
+}
+
+// Between two that go the short way one goes the long way to another range.
+static void room_is_not_enough_for_some_ships(dock *d)
+{
+    const uint32_t third = add_ship(d, 2);
+
+    room_is_not_enough_in(d, d->other);
+    room_is_not_enough_in(d, third);
+    ck_assert_int_eq(espl_record_destroy_only(d->lane, 0, entity_of(d, leaf_of(d, third, 2))),
+                     ESPL_OK);
+    room_is_not_enough_in(d, d->ship);
+}
+
+// Most of its members have no numbers to be asked for.
+static void full_ship_of(dock *d, uint32_t size)
+{
+    const uint32_t known = 100, ship = add_tree(d, known, 30);
+
+    for (uint32_t i = known; i < size; ++i) {
+        (void)add_entity(d, entity_of(d, ship + i % known), false);
+        d->y.count -= 1;
+    }
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    clone(d, d->prefab, ship + 1);
+}
+
+static void full_ship_is_as_large_as_may_be(dock *d)
+{
+    full_ship_of(d, ESPL__SPLICE_RANKS);
+}
+
+static void full_ship_is_a_little_too_large(dock *d)
+{
+    full_ship_of(d, ESPL__SPLICE_RANKS + 1);
+}
+
+static void bare_member_of_a_full_ship_goes(dock *d)
+{
+    destroy(d, add_entity(d, entity_of(d, d->ship), true));
+    room_is_not_enough(d);
+}
+
 static void copy_by_a_free_link(dock *d)
 {
     espl_instance_def def = clone_def(d, d->prefab, d->ship);
@@ -566,6 +621,13 @@ static void world_overflows(dock *d)
     record_def(d, &def, 1);
 }
 
+// What was found out about the room holds for the short way only.
+static void room_is_not_enough_and_a_world_overflows(dock *d)
+{
+    room_is_not_enough(d);
+    world_overflows(d);
+}
+
 static void world_of_a_solo_overflows(dock *d)
 {
     espl_instance_def def = clone_def(d, d->solo, d->ship + 1);
@@ -670,8 +732,14 @@ static const scene scenes[] = {
     {subtree_goes, 1, 1, 0},
     {leaves_go_and_copies_come, 1, 1, 0},
     {all_the_room_is_taken, 1, 1, 0},
-    {room_is_not_enough, 1, 0, 0},
-    {room_is_not_enough_but_for_who_goes, 1, 0, 0},
+    {room_is_not_enough, 1, 1, 0},
+    {room_is_not_enough_but_for_who_goes, 1, 1, 0},
+    {room_is_not_enough_for_two_ships, 2, 2, 0},
+    {room_is_not_enough_for_some_ships, 3, 2, 0},
+    {room_is_not_enough_and_a_world_overflows, 1, 0, 0},
+    {full_ship_is_as_large_as_may_be, 1, 1, 1200},
+    {full_ship_is_a_little_too_large, 1, 0, 1200},
+    {bare_member_of_a_full_ship_goes, 1, 1, 0},
     {copy_by_a_free_link, 1, 1, 0},
     {orphans_that_are_none, 1, 1, 0},
     {copy_of_what_has_a_free_link_below, 1, 1, 0},
@@ -718,7 +786,7 @@ static const scene scenes[] = {
     {copy_goes_with_its_parent, 1, 0, 0},
     {as_many_as_may_be, 1, 1, 140},
     {one_more_than_may_be, 1, 0, 140},
-    {ship_is_left_mostly_empty, 1, 0, 80},
+    {ship_is_left_mostly_empty, 1, 1, 80},
     {ship_has_a_ghost, 1, 0, 0},
     {source_has_a_ghost, 1, 0, 0},
     {ship_is_stretched, 1, 0, 0},

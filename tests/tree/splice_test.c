@@ -37,14 +37,15 @@ static uint32_t room_left(void)
     return b.was.capacity - b.was.size - (b.t.count - b.t.old);
 }
 
-static void edit_at_random(uint64_t *random)
+// `more`: slots there will be besides those that the run has.
+static void edit_at_random(uint64_t *random, uint32_t more)
 {
     static card cards[TRIES];
     const uint32_t near = test_below(random, b.t.old), cuts = 1 + test_below(random, 4);
     const uint32_t tries = 1 + test_below(random, TRIES);
 
     for (uint32_t i = 0; i < tries; ++i) {
-        const uint32_t rank = random_rank(random, near), room = room_left();
+        const uint32_t rank = random_rank(random, near), room = room_left() + more;
 
         if (test_below(random, 5) < cuts) {
             (void)edit(rank, NULL);
@@ -69,7 +70,7 @@ START_TEST(random_edits_come_to_what_they_come_to_one_by_one)
         const grove_plan plan = random_plan(parent, &random);
 
         bench_begin(&plan);
-        edit_at_random(&random);
+        edit_at_random(&random, 0);
         ck_assert_uint_eq(grove_hash(&b.g), b.hash);
         if (sort_edits()) {
             commit();
@@ -87,6 +88,31 @@ START_TEST(random_edits_come_to_what_they_come_to_one_by_one)
 }
 END_TEST
 
+START_TEST(random_edits_come_to_the_same_in_another_range)
+{
+    uint64_t random = 177 + (uint64_t)_i;
+    uint32_t grown = 0, shrunk = 0, unordered = 0;
+
+    for (size_t i = 0; i < test_scaled(1500) + 20; ++i) {
+        uint32_t parent[GROVE_LIMIT];
+        const grove_plan plan = random_plan(parent, &random);
+
+        bench_begin(&plan);
+        edit_at_random(&random, test_below(&random, 40));
+        if (sort_edits()) {
+            resettle(test_below(&random, 3) * test_below(&random, 30));
+            grown += b.t.count - b.t.old > b.was.capacity - b.was.size;
+            shrunk += b.g.forest.runs[b.run].capacity < b.was.size;
+            unordered += (b.was.flags & ESPL__RUN_IN_ORDER) == 0;
+        }
+        bench_end();
+    }
+    ck_assert_uint_gt(grown, 5);
+    ck_assert_uint_gt(shrunk, 0);
+    ck_assert_uint_gt(unordered, 5);
+}
+END_TEST
+
 // --- All there are ---
 
 enum { FORMS = 4, SMALL_ROOM = 9 };
@@ -99,6 +125,7 @@ static bool edit_by_number(uint32_t number, const card *cards)
     return edit(number / FORMS, form == 0 ? NULL : &cards[form - 1].recipe);
 }
 
+// The same edits once where the run is and once in another range.
 static void try_edits(const uint32_t *parent, uint32_t size, const uint32_t *numbers,
                       uint32_t count, const card *cards)
 {
@@ -108,14 +135,20 @@ static void try_edits(const uint32_t *parent, uint32_t size, const uint32_t *num
                              .spare = SMALL_ROOM - 2,
                              .is_shuffled = numbers[0] % 2 == 0};
 
-    bench_begin(&plan);
-    for (uint32_t i = 0; i < count; ++i) {
-        (void)edit_by_number(numbers[i], cards);
+    for (uint32_t way = 0; way < 2; ++way) {
+        bench_begin(&plan);
+        for (uint32_t i = 0; i < count; ++i) {
+            (void)edit_by_number(numbers[i], cards);
+        }
+        const bool is_sorted = sort_edits();
+
+        if (is_sorted && way == 0) {
+            commit();
+        } else if (is_sorted) {
+            resettle(0);
+        }
+        bench_end();
     }
-    if (sort_edits()) {
-        commit();
-    }
-    bench_end();
 }
 
 // All sequences of edits of a length on all trees of a size; few of them where steps are slow.
@@ -458,6 +491,7 @@ static Suite *make_suite(void)
 
     tcase_set_timeout(random, 120);
     tcase_add_loop_test(random, random_edits_come_to_what_they_come_to_one_by_one, 0, 4);
+    tcase_add_loop_test(random, random_edits_come_to_the_same_in_another_range, 0, 2);
     suite_add_tcase(suite, random);
 
     tcase_set_timeout(all, 120);

@@ -348,7 +348,7 @@ static inline void expect(expected *x)
 static inline void links_are(const expected *x)
 {
     const espl__forest *const forest = &b.g.forest;
-    const uint32_t base = b.was.base;
+    const uint32_t base = forest->runs[b.run].base;
 
     for (uint32_t rank = 0; rank < x->size; ++rank) {
         const uint32_t parent = b.t.nodes[x->node[rank]].parent;
@@ -523,42 +523,145 @@ static inline void steps_are(const espl__splice_step *steps, uint32_t count,
     ck_assert_uint_eq(gone, b.t.gone);
 }
 
-// Steps are all that the commit has: the splice is gone then.
-static inline void commit_steps(const expected *x, uint32_t *slots)
-{
-    static espl__splice_step steps[ESPL__SPLICE_EVENTS + 1];
+// All that a commit has: the splice is gone then.
+typedef struct worked_out {
+    espl__splice_step steps[ESPL__SPLICE_EVENTS + 1];
     const espl__recipe *recipes[ESPL__SPLICE_EDITS];
-    const uint32_t count = b.splice.event_count;
+    uint32_t count;
+    uint32_t slots[ESPL__SPLICE_MADE + 1];
+} worked_out;
 
+static inline void work_out(worked_out *w, const expected *x)
+{
+    w->count = b.splice.event_count;
     for (uint32_t i = 0; i < b.splice.edit_count; ++i) {
-        recipes[i] = b.splice.edits[i].recipe;
+        w->recipes[i] = b.splice.edits[i].recipe;
     }
-    memset(steps, 0xa5, sizeof steps);
-    const espl__splice_step behind = steps[count];
+    memset(w->steps, 0xa5, sizeof w->steps);
+    memset(w->slots, 0xff, sizeof w->slots);
+    const espl__splice_step behind = w->steps[w->count];
 
-    espl__splice_resolve(&b.splice, steps);
-    ck_assert_int_eq(memcmp(&steps[count], &behind, sizeof behind), 0);
+    espl__splice_resolve(&b.splice, w->steps);
+    ck_assert_int_eq(memcmp(&w->steps[w->count], &behind, sizeof behind), 0);
     ck_assert_uint_eq(grove_hash(&b.g), b.hash);
-    steps_are(steps, count, recipes, x);
+    steps_are(w->steps, w->count, w->recipes, x);
     memset(&b.splice, 0xa5, sizeof b.splice);
-    espl__splice_commit(&b.g.forest, b.run, steps, count, recipes, slots);
+}
+
+static inline void slots_are(const worked_out *w, const expected *x)
+{
+    for (uint32_t node = b.t.old; node < b.t.count; ++node) {
+        ck_assert_uint_eq(w->slots[node - b.t.old], x->slot[x->rank_of[node]]);
+    }
+    ck_assert_uint_eq(w->slots[b.t.count - b.t.old], UINT32_MAX);
 }
 
 static inline void commit(void)
 {
-    uint32_t slots[ESPL__SPLICE_MADE + 1];
+    static worked_out w;
     static expected x;
 
-    memset(slots, 0xff, sizeof slots);
     expect(&x);
-    commit_steps(&x, slots);
+    work_out(&w, &x);
+    espl__splice_commit(&b.g.forest, b.run, w.steps, w.count, w.recipes, w.slots);
     links_are(&x);
     holes_are(&x);
     header_is(&x);
-    for (uint32_t node = b.t.old; node < b.t.count; ++node) {
-        ck_assert_uint_eq(slots[node - b.t.old], x.slot[x.rank_of[node]]);
+    slots_are(&w, &x);
+    settle(&x);
+}
+
+// --- In another range ---
+
+// Who was said to have come to stand where.
+typedef struct told_moves {
+    uint32_t entities[NODES], slots[NODES];
+    uint32_t count;
+} told_moves;
+
+static inline void tell_move(void *context, uint32_t entity, uint32_t slot)
+{
+    told_moves *const told = context;
+
+    ck_assert_uint_lt(told->count, NODES);
+    told->entities[told->count] = entity;
+    told->slots[told->count++] = slot;
+}
+
+// Those who stay hold what they held, which stands in their old slots still, and were told of.
+static inline void values_are(const expected *x, const told_moves *told)
+{
+    const espl__forest *const forest = &b.g.forest;
+    uint32_t stays = 0;
+
+    for (uint32_t rank = 0; rank < x->size; ++rank) {
+        const uint32_t node = x->node[rank], slot = x->slot[rank];
+
+        if (node >= b.t.old) {
+            continue;
+        }
+        const uint32_t from = b.order[node];
+
+        ck_assert_int_eq(memcmp(&forest->local[slot], &forest->local[from], sizeof(espl_pose)), 0);
+        ck_assert_int_eq(memcmp(&forest->world[slot], &forest->world[from], sizeof(espl_pose)), 0);
+        ck_assert_uint_eq(forest->flags[slot], forest->flags[from]);
+        ck_assert_uint_eq(forest->entity[slot], forest->entity[from]);
+        ck_assert_uint_lt(stays, told->count);
+        ck_assert_uint_eq(told->entities[stays], forest->entity[from]);
+        ck_assert_uint_eq(told->slots[stays++], slot);
     }
-    ck_assert_uint_eq(slots[b.t.count - b.t.old], UINT32_MAX);
+    ck_assert_uint_eq(stays, told->count);
+}
+
+static inline void resettled_header_is(const expected *x, uint32_t base, uint32_t capacity)
+{
+    const espl__forest *const forest = &b.g.forest;
+    const espl__run *const run = &forest->runs[b.run];
+
+    ck_assert_uint_eq(run->base, base);
+    ck_assert_uint_eq(run->capacity, capacity);
+    ck_assert_uint_eq(run->size, x->size);
+    ck_assert_uint_eq(run->used, x->size);
+    ck_assert_uint_eq(run->flags, b.was.flags | (unsigned)ESPL__RUN_IN_ORDER);
+    for (uint32_t i = 0; i < capacity; ++i) {
+        ck_assert_uint_eq(forest->run[base + i], b.run);
+    }
+}
+
+// Write the run into another range, with so many slots to spare.
+static inline void resettle(uint32_t spare)
+{
+    espl__forest *const forest = &b.g.forest;
+    static worked_out w;
+    static expected x;
+    static told_moves told;
+
+    expect(&x);
+    work_out(&w, &x);
+    const uint32_t capacity = x.size + spare;
+
+    ck_assert_int_eq(espl__forest_reserve(forest, capacity, 0), ESPL_OK);
+    told.count = 0;
+    const espl__resettling to = {
+        .base = espl__range_take(forest, capacity),
+        .capacity = capacity,
+        .steps = w.steps,
+        .step_count = w.count,
+        .recipes = w.recipes,
+        .slots = w.slots,
+        .moved = tell_move,
+        .context = &told,
+    };
+
+    espl__splice_resettle(forest, b.run, &to);
+    for (uint32_t rank = 0; rank < x.size; ++rank) {
+        x.slot[rank] = to.base + rank;
+    }
+    links_are(&x);
+    resettled_header_is(&x, to.base, capacity);
+    slots_are(&w, &x);
+    values_are(&x, &told);
+    espl__range_give(forest, b.was.base, b.was.capacity);
     settle(&x);
 }
 
