@@ -115,7 +115,7 @@ typedef struct espl__group {
     espl__work *work;   // of one that is short: an empty one that all those share
 } espl__group;
 
-_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 7 + 8, padded");
+_Static_assert(sizeof(espl__group) == 64 || sizeof(void *) != 8, "group: 48 + 8 + 8");
 _Static_assert((int)ESPL__SPLICE_EVENTS <= UINT8_MAX, "a group's steps are counted by a byte");
 
 /// A run that commands touch.
