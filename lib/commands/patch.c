@@ -246,8 +246,10 @@ void espl__stage_patch(espl__playback *playback)
 {
     espl__forest *const forest = playback->forest;
 
-    hand_out_ranges(playback);
+    // First, since these give their old ranges back at once: the neighbour of one of them could be
+    // a range that was handed out, but looks free until it is claimed.
     espl__reparent_hand_out(playback);
+    hand_out_ranges(playback);
     retire_runs(playback);
     patch_wide(playback);
     patch_short(playback);

@@ -56,6 +56,9 @@ typedef struct espl__reparenting {
     uint32_t listed_count;
 } espl__reparenting;
 
+/// Words of a recipe for each of its members, at most.
+enum { ESPL__RECIPE_WORDS = 4 };
+
 /// Tell whether a group consists of such moves alone.
 bool espl__reparent_suits(const espl__playback *playback, const espl__group *group);
 /// Plan those groups whose `does` says so; sets is_short where it can be done.
@@ -63,6 +66,22 @@ bool espl__reparent_suits(const espl__playback *playback, const espl__group *gro
 espl_status espl__reparent_plan(espl__playback *playback);
 /// Slots that runs which move take; adds what is moved to the counts of the report.
 size_t espl__reparent_count(espl__playback *playback);
+
+// --- reparent_movers.c ---
+
+/// The commands of one group while they are looked at.
+typedef struct espl__moving {
+    espl__playback *playback;
+    const espl__forest *forest;
+    uint32_t *marks; // by slot; all zero before and after
+    espl__reparenting *all;
+    uint32_t begin, end; // movers of the group
+} espl__moving;
+
+/// List the movers of a group. @return false where it has to go the long way.
+bool espl__movers_list(espl__moving *moving, const espl__group *group);
+/// Draw up how to paste each with all that hangs below it. @return movers that are not void.
+uint32_t espl__movers_draw_up(const espl__moving *moving);
 
 // --- reparent_patch.c ---
 

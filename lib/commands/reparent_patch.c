@@ -31,11 +31,11 @@ static void place(const espl__playback *playback, const espl__mover *mover, uint
     espl__entity_set_slot(playback->store, mover->entity, slot);
 }
 
-// What comes below one node is a mover and all that hangs below it by now.
-static void place_all(const espl__playback *playback, const espl__refit *refit,
-                      const uint32_t *slots)
+// What a run gets, in the order of its slots: movers that come below one who stays, each with all
+// that hangs below it by now.
+static uint32_t list_movers(const espl__reparenting *all, const espl__refit *refit, uint32_t *out)
 {
-    const espl__reparenting *const all = playback->reparenting;
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < refit->edit_count; ++i) {
         const uint32_t edit = all->edits[refit->edit_begin + i];
@@ -43,26 +43,60 @@ static void place_all(const espl__playback *playback, const espl__refit *refit,
         const uint32_t size = edit % 2 != 0 ? top->recipe->size : 0;
 
         for (uint32_t k = 0; k < size; ++k) {
-            place(playback, &all->movers[all->members[top->member_begin + k]], *slots++);
+            out[count++] = all->members[top->member_begin + k];
         }
+    }
+    return count;
+}
+
+// Who comes where: between the splice of a run and the placing stands the memory that this asks for.
+typedef struct arrivals {
+    uint32_t movers[ESPL__SPLICE_MADE], slots[ESPL__SPLICE_MADE];
+} arrivals;
+
+static void ask_for_arrivals(const espl__playback *playback, const arrivals *a, uint32_t count)
+{
+    const espl__forest *const forest = playback->forest;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t slot = a->slots[i];
+
+        __builtin_prefetch(&forest->local[slot], 1);
+        __builtin_prefetch(&forest->world[slot], 1);
+        __builtin_prefetch(&forest->flags[slot], 1);
+        __builtin_prefetch(&forest->entity[slot], 1);
+        __builtin_prefetch(
+            &playback->store->records[playback->reparenting->movers[a->movers[i]].entity], 1);
     }
 }
 
-static void patch_run(const espl__playback *playback, uint32_t touched)
+static void splice(const espl__playback *playback, uint32_t touched, arrivals *a)
 {
     const espl__reparenting *const all = playback->reparenting;
-    espl__refit *const refit = &all->refits[touched];
+    const espl__refit *const refit = &all->refits[touched];
     const espl__recipe *recipes[ESPL__SPLICE_EDITS];
-    uint32_t slots[ESPL__SPLICE_MADE];
 
+    if (refit->is_patched) {
+        return;
+    }
     for (uint32_t i = 0; i < refit->edit_count; ++i) {
         const uint32_t edit = all->edits[refit->edit_begin + i];
 
         recipes[i] = edit % 2 != 0 ? all->movers[edit / 2].recipe : NULL;
     }
     espl__splice_commit(playback->forest, playback->touched[touched].run,
-                        all->steps + refit->step_begin, refit->step_count, recipes, slots);
-    place_all(playback, refit, slots);
+                        all->steps + refit->step_begin, refit->step_count, recipes, a->slots);
+    ask_for_arrivals(playback, a, list_movers(all, refit, a->movers));
+}
+
+static void place_all(const espl__playback *playback, uint32_t touched, const arrivals *a)
+{
+    const espl__reparenting *const all = playback->reparenting;
+    espl__refit *const refit = &all->refits[touched];
+
+    for (uint32_t i = 0; i < refit->made && !refit->is_patched; ++i) {
+        place(playback, &all->movers[a->movers[i]], a->slots[i]);
+    }
     refit->is_patched = true;
 }
 
@@ -80,18 +114,27 @@ static void ask_for_links(const espl__playback *playback, uint32_t touched)
     espl__ahead_links(forest->rank, begin, end);
 }
 
+// Each step of a patch comes some runs after the one before it, which asked for its memory.
 static void patch_runs(void *context, size_t begin, size_t end)
 {
-    enum { AHEAD = 4 };
+    enum { LINKS = 4, ARRIVALS = 2 };
     const espl__playback *const playback = context;
-    const espl__reparenting *const all = playback->reparenting;
+    const uint32_t *const listed = playback->reparenting->listed + begin;
+    const size_t count = end - begin;
+    arrivals all[ARRIVALS + 1]; // in turns
 
-    for (size_t i = begin; i < end; ++i) {
-        if (i + AHEAD < end) {
-            ask_for_links(playback, all->listed[i + AHEAD]);
+    for (size_t at = 0; at < count + LINKS + ARRIVALS; ++at) {
+        // Where a number is less than 0 it is past the count as well.
+        const size_t spliced = at - LINKS, placed = at - LINKS - ARRIVALS;
+
+        if (at < count) {
+            ask_for_links(playback, listed[at]);
         }
-        if (!all->refits[all->listed[i]].is_patched) {
-            patch_run(playback, all->listed[i]);
+        if (spliced < count) {
+            splice(playback, listed[spliced], &all[spliced % (ARRIVALS + 1)]);
+        }
+        if (placed < count) {
+            place_all(playback, listed[placed], &all[placed % (ARRIVALS + 1)]);
         }
     }
 }

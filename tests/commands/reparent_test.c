@@ -531,6 +531,136 @@ START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
 }
 END_TEST
 
+// --- Many moves ---
+
+enum { SHIPS = 72, CREW = 7, PASSENGERS = SHIPS * CREW };
+
+// Ships so many that several jobs have their runs. @return the number of the first one.
+static uint32_t add_fleet(dock *d)
+{
+    const uint32_t first = d->y.count;
+
+    for (uint32_t i = 0; i < SHIPS; ++i) {
+        (void)add_tree(d, CREW, 4);
+    }
+    return first;
+}
+
+// Of those who are leaves now some come below others, who may have moved before. Now and then somebody
+// who has children moves too, or keeps its world.
+static void record_moves(dock *d, uint32_t fleet)
+{
+    uint64_t *const random = &d->y.random;
+    const uint32_t count = test_below(random, 120);
+    const bool is_odd = test_one_in(random, 4);
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t child = fleet + test_below(random, PASSENGERS);
+        const espl_entity parent = entity_of(d, fleet + test_below(random, PASSENGERS));
+        espl_attach_options options = keep_local;
+        const bool is_leaf = espl_count_children(d->y.world, entity_of(d, child)) == 0;
+
+        options.link = test_one_in(random, 6) ? ESPL_LINK_FREE : ESPL_LINK_OWNED;
+        options.scale = is_odd && test_one_in(random, 100) ? ESPL_STAY_WORLD : ESPL_STAY_LOCAL;
+        if (is_leaf || (is_odd && test_one_in(random, 50))) {
+            ck_assert_int_eq(espl_record_attach(yard_lane(&d->y, test_below(random, YARD_LANES)),
+                                                test_below(random, 5), entity_of(d, child), parent,
+                                                &options),
+                             ESPL_OK);
+        }
+    }
+}
+
+static void statuses_agree(const dock *a, const dock *b)
+{
+    for (uint32_t lane = 0; lane < YARD_LANES; ++lane) {
+        espl_status status = ESPL_OK;
+
+        for (uint32_t i = 0; status != ESPL_ERR_ARGUMENT; ++i) {
+            status = espl_commands_result(a->y.bed.commands, lane, i);
+            ck_assert_int_eq(status, espl_commands_result(b->y.bed.commands, lane, i));
+        }
+    }
+}
+
+// The first knows no short way, the third plays on any number of workers.
+START_TEST(frames_of_moves_come_to_the_same_both_ways_on_any_executor)
+{
+    static dock docks[3];
+    uint32_t fleets[3], groups = 0;
+
+    if (test_lacks_room(YARD_ENTITIES, "a fleet")) {
+        return;
+    }
+    for (uint32_t i = 0; i < 3; ++i) {
+        dock_begin(&docks[i], 300 + (uint64_t)_i, i == 0);
+        fleets[i] = add_fleet(&docks[i]);
+    }
+    for (uint32_t frame = 0; frame < test_scaled(60) + 12; ++frame) {
+        for (uint32_t i = 0; i < 3; ++i) {
+            record_moves(&docks[i], fleets[i]);
+        }
+        (void)count_short(&docks[1], &groups);
+        bed_run_on(&docks[2].y.bed, stage_workers[frame % STAGE_WORKERS],
+                   frame % 2 == 0 ? TEST_SHUFFLED : TEST_REVERSED);
+        for (uint32_t i = 0; i < 3; ++i) {
+            play(&docks[i]);
+            statuses_agree(&docks[i], &docks[0]);
+            docks_agree(&docks[i], &docks[0]);
+        }
+        for (uint32_t i = 0; i < 3; ++i) {
+            espl_commands_reset(docks[i].y.bed.commands);
+        }
+        ck_assert_uint_eq(test_physical_hash(docks[1].y.world),
+                          test_physical_hash(docks[2].y.world));
+    }
+    ck_assert_uint_gt(docks[1].does[ESPL__SHORT_MOVES], test_scaled(60) / 2);
+    for (uint32_t i = 0; i < 3; ++i) {
+        dock_end(&docks[i]);
+    }
+}
+END_TEST
+
+START_TEST(without_memory_nothing_moves_and_a_later_playback_is_what_it_would_have_been)
+{
+    static dock d, twin;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    uint32_t groups = 0;
+    size_t failures = 0;
+
+    if (test_lacks_room(YARD_ENTITIES, "a fleet")) {
+        return;
+    }
+    dock_begin(&d, 5, false);
+    dock_begin(&twin, 5, false);
+    record_moves(&d, add_fleet(&d));
+    record_moves(&twin, add_fleet(&twin));
+    two_leaves_swap_ships(&d);
+    two_leaves_swap_ships(&twin);
+    (void)count_short(&d, &groups);
+    ck_assert_uint_gt(d.does[ESPL__SHORT_MOVES], 0);
+    const uint64_t hash = test_physical_hash(d.y.world);
+    test_heap *const heap = &d.y.bed.test.heap;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        failures = n - 1;
+        espl__playback_trim(d.y.playback);
+        test_heap_arm(heap, n, n % 2 == 0);
+        status = espl_play(d.y.world, d.y.bed.commands, &d.report);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && heap->failures > 0));
+        ck_assert_int_eq(test_physical_hash(d.y.world) == hash, status != ESPL_OK);
+        test_heap_arm(heap, 0, false);
+    }
+    ck_assert_uint_gt(failures, 2);
+    test_world_is_valid(d.y.world);
+    play(&twin);
+    docks_agree(&d, &twin);
+    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
+    dock_end(&d);
+    dock_end(&twin);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("reparent");
@@ -539,6 +669,13 @@ static Suite *make_suite(void)
     tcase_add_loop_test(conditions, each_condition_decides_which_way_and_both_ways_come_to_the_same,
                         0, sizeof scenes / sizeof *scenes);
     suite_add_tcase(suite, conditions);
+    TCase *const frames = tcase_create("frames");
+
+    tcase_set_timeout(frames, 300);
+    tcase_add_loop_test(frames, frames_of_moves_come_to_the_same_both_ways_on_any_executor, 0, 3);
+    tcase_add_test(frames,
+                   without_memory_nothing_moves_and_a_later_playback_is_what_it_would_have_been);
+    suite_add_tcase(suite, frames);
     return suite;
 }
 
