@@ -13,6 +13,15 @@ static espl_status find_free(const espl_world *world, espl_entity entity, uint32
     return status == ESPL_OK && world->is_playing ? ESPL_ERR_BUSY : status;
 }
 
+// Apart, so that a write without a tape pays one test: 8 instructions of 300, where it took 17 with
+// both ends of the record in line.
+ESPL__APART static espl_status write_taped(espl_world *world, espl_entity entity, uint32_t slot,
+                                           espl_write_kind kind, const void *bytes)
+{
+    espl__tape_write(world, entity, kind, bytes);
+    return espl__tape_close(world, espl__slot_write(world, &world->forest.crew, slot, kind, bytes));
+}
+
 // @param bytes  the value of the kind; a pointer of any type.
 static espl_status write_one(espl_world *world, espl_entity entity, espl_write_kind kind,
                              const void *bytes)
@@ -20,12 +29,10 @@ static espl_status write_one(espl_world *world, espl_entity entity, espl_write_k
     uint32_t slot = 0;
     espl_status status = find_free(world, entity, &slot);
 
-    if (status == ESPL_OK && espl__may_tape(world)) {
-        espl__tape_write(world, entity, kind, bytes);
-    }
     if (status == ESPL_OK) {
-        status = espl__slot_write(world, &world->forest.crew, slot, kind, bytes);
-        status = espl__tape_end(world, status);
+        status = world->tape.sink.append != NULL
+                     ? write_taped(world, entity, slot, kind, bytes)
+                     : espl__slot_write(world, &world->forest.crew, slot, kind, bytes);
     }
     return espl__refuse(world, espl__write_operation(kind), entity, status);
 }
