@@ -50,7 +50,7 @@ ESPL__INLINE espl_status set_local(espl_world *world, const espl_entity *entity,
     uint32_t slot = 0;
 
     if (value == NULL || !espl__has_placed(world, entity, &slot) || world->is_playing ||
-        !espl__write_is_usual(&world->forest, slot, value)) {
+        world->tape.sink.append != NULL || !espl__write_is_usual(&world->forest, slot, value)) {
         return write_one(world, *entity, kind, value);
     }
     const espl_status status = espl__pose_put(&world->forest, &world->forest.crew, slot, value);
