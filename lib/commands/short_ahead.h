@@ -17,7 +17,8 @@ static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint
 {
     enum { LINE = 16, LINES = 8 };
 
-    for (uint32_t at = begin, lines = 0; at < end && lines < LINES; at += LINE, ++lines) {
+    for (uint32_t at = begin / LINE * LINE, lines = 0; at < end && lines < LINES;
+         at += LINE, ++lines) {
         __builtin_prefetch(links + at, 1);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The second half of the short way: who goes, and what the forest is like afterwards.
 #include "lib/commands/short_ahead.h"
+#include "lib/math/lanes.h"
 
 // --- Those that go ---
 
@@ -122,27 +123,10 @@ static void found(const espl__playback *playback, const espl__group *group, uint
 
 static void write_links(const espl__playback *playback, const espl__group *group, uint32_t *slots)
 {
-    const espl__forest *const forest = playback->forest;
-
     if (group->does == ESPL__SHORT_BIRTH) {
         found(playback, group, slots);
     } else if (group->does == ESPL__SHORT_SPLICE) {
         splice(playback, group, slots);
-    }
-    for (size_t i = 0; i < group->clones; ++i) {
-        __builtin_prefetch(&forest->local[slots[i]], 1);
-        __builtin_prefetch(&forest->world[slots[i]], 1);
-        __builtin_prefetch(&forest->entity[slots[i]], 1);
-        __builtin_prefetch(&forest->flags[slots[i]], 1);
-    }
-    for (uint32_t i = 0; group->clones != 0 && i < espl__ahead_entries(group); ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
-
-        for (uint32_t k = 0; k < entry->clone_count; ++k) {
-            const uint32_t entity = playback->make_entities[entry->make_begin + k].index;
-
-            __builtin_prefetch(&playback->store->records[entity], 1);
-        }
     }
 }
 
@@ -153,15 +137,20 @@ static void place_copy(espl__playback *playback, const espl__entry *entry, const
     const espl__recipe *const recipe = &espl__short_recipe(playback, entry)->tree;
     const espl_entity *const entities = playback->make_entities + entry->make_begin;
     const bool is_free = espl__entry_has_parent(entry) && entry->command->link == ESPL_LINK_FREE;
+    const espl_pose top = espl__pose_of(espl__entry_transform(playback, entry));
+    espl__laned world = espl__laned_load(&top);
 
-    forest->local[slots[0]] = espl__pose_of(espl__entry_transform(playback, entry));
-    forest->world[slots[0]] = espl__short_top_world(playback, entry);
+    espl__laned_store(&forest->local[slots[0]], world);
+    if (espl__entry_has_parent(entry)) {
+        world = espl__laned_compose(espl__laned_load(&forest->world[entry->parent.number]), world);
+    }
+    espl__laned_store(&forest->world[slots[0]], world);
     for (uint32_t i = 1; i < recipe->size; ++i) {
-        espl_pose *const local = &forest->local[slots[i]];
+        const espl__laned local = espl__laned_load(&forest->local[recipe->slots[i]]);
+        const espl__laned up = espl__laned_load(&forest->world[slots[recipe->parents[i]]]);
 
-        *local = forest->local[recipe->slots[i]];
-        espl__pose_compose_to(&forest->world[slots[i]], &forest->world[slots[recipe->parents[i]]],
-                              NULL, local);
+        espl__laned_store(&forest->local[slots[i]], local);
+        espl__laned_store(&forest->world[slots[i]], espl__laned_compose(up, local));
     }
     for (uint32_t i = 0; i < recipe->size; ++i) {
         forest->flags[slots[i]] = i == 0 && is_free ? ESPL__SLOT_FREE_LINK : 0;
@@ -206,51 +195,119 @@ static bool waits(const espl__group *group)
            (group->does == ESPL__SHORT_SPLICE || group->does == ESPL__SHORT_BIRTH);
 }
 
+// --- What is asked for ahead ---
+
+static void ask_for_entries(const espl__playback *playback, const espl__group *group)
+{
+    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
+        __builtin_prefetch(espl__group_entry(playback, group, i));
+    }
+    if (group->does == ESPL__SHORT_SPLICE) {
+        __builtin_prefetch(&playback->forest->runs[group->run], 1);
+    }
+}
+
+// Nodes stand in any slots of their run, whatever their ranks are. A run that goes to another range is
+// read where it was.
 static void ask_for_links(const espl__playback *playback, const espl__group *group)
 {
-    if (!waits(group) || group->does != ESPL__SHORT_SPLICE || group->is_resettled) {
-        return;
-    }
-    const uint32_t begin = group->base + playback->steps[group->step_begin].split;
-    const uint32_t end = group->base + group->size + group->dead;
     const espl__forest *const forest = playback->forest;
 
-    espl__ahead_links(forest->first, begin, end);
-    espl__ahead_links(forest->order, begin, end);
-    espl__ahead_links(forest->parent, begin, end);
-    espl__ahead_links(forest->rank, begin, end);
+    if (group->does == ESPL__SHORT_SPLICE) {
+        const espl__splice_step *const step = &playback->steps[group->step_begin];
+        const espl__run *const run = &forest->runs[group->run];
+        const uint32_t begin = run->base + step->gap;
+        const uint32_t end = run->base + run->size;
+
+        espl__ahead_links(forest->first, run->base + step->split, end);
+        espl__ahead_links(forest->order, begin, end);
+        espl__ahead_links(forest->parent, begin, end);
+        espl__ahead_links(forest->rank, run->base, run->base + run->used);
+    }
     for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
         const espl__entry *const entry = espl__group_entry(playback, group, i);
 
-        if (espl__entry_instantiates(entry)) {
-            __builtin_prefetch(&playback->forest->world[entry->parent.number]);
+        if (entry->clone_count != 0) {
+            __builtin_prefetch(entry->command);
+        }
+        if (entry->clone_count != 0 && espl__entry_has_parent(entry)) {
+            __builtin_prefetch(&forest->world[entry->parent.number]);
         }
     }
 }
 
-// Each step of a patch comes some groups after the one before it, which asked for its memory.
+// What the copies of a group are written to, and where the first node of each is told to stand.
+static void ask_for_places(const espl__playback *playback, const espl__group *group,
+                           const uint32_t *slots)
+{
+    const espl__forest *const forest = playback->forest;
+
+    for (size_t i = 0; i < group->clones; ++i) {
+        __builtin_prefetch(&forest->local[slots[i]], 1);
+        __builtin_prefetch(&forest->world[slots[i]], 1);
+        __builtin_prefetch(&forest->entity[slots[i]], 1);
+        __builtin_prefetch(&forest->flags[slots[i]], 1);
+    }
+    for (uint32_t i = 0; group->clones != 0 && i < espl__ahead_entries(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        if (entry->clone_count != 0) {
+            __builtin_prefetch(espl__entry_transform(playback, entry));
+        }
+        for (uint32_t k = 0; k < entry->clone_count; ++k) {
+            const uint32_t entity = playback->make_entities[entry->make_begin + k].index;
+
+            __builtin_prefetch(&playback->store->records[entity], 1);
+        }
+    }
+}
+
+// Where the chunks of a group's copies mirror their slots.
+static void ask_for_rows(const espl__playback *playback, const espl__group *group)
+{
+    for (uint32_t i = 0; group->clones != 0 && i < espl__ahead_entries(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+
+        for (uint32_t k = 0; k < entry->clone_count; ++k) {
+            espl__entity_ask_for_slot(playback->store,
+                                      playback->make_entities[entry->make_begin + k].index);
+        }
+    }
+}
+
+// Each step of a patch comes some groups after the one before it, which asked for its memory. A
+// place that is found by another one is asked for a step after it: to read on the way to it would
+// be to wait.
 void espl__short_patch(void *context, size_t begin, size_t end)
 {
-    enum { LINKS = 6, COPIES = 4 };
+    enum { ENTRIES = 18, LINKS = 10, PLACES = 4, ROWS = 2, SETS = PLACES + 1 };
     espl__playback *const playback = context;
-    espl__group *const groups = playback->groups;
+    espl__group *const groups = playback->groups + begin;
     const size_t count = end - begin;
-    uint32_t slots[COPIES + 1][ESPL__SPLICE_MADE]; // where the nodes that come in stand, in turns
+    uint32_t slots[SETS][ESPL__SPLICE_MADE]; // where the nodes that come in stand, in turns
 
-    for (size_t at = 0; at < count + LINKS + COPIES; ++at) {
+    for (size_t at = 0; at < count + ENTRIES; ++at) {
         // Where a number is less than 0 it is past the count as well.
-        const size_t linked = at - LINKS, placed = at - LINKS - COPIES;
+        const size_t asked = at - (ENTRIES - LINKS), linked = at - (ENTRIES - PLACES);
+        const size_t mirrored = at - (ENTRIES - ROWS), placed = at - ENTRIES;
 
-        if (at < count) {
-            ask_for_links(playback, &groups[begin + at]);
+        if (at < count && waits(&groups[at])) {
+            ask_for_entries(playback, &groups[at]);
         }
-        if (linked < count && waits(&groups[begin + linked])) {
-            write_links(playback, &groups[begin + linked], slots[linked % (COPIES + 1)]);
+        if (asked < count && waits(&groups[asked])) {
+            ask_for_links(playback, &groups[asked]);
         }
-        if (placed < count && waits(&groups[begin + placed])) {
-            place_copies(playback, &groups[begin + placed], slots[placed % (COPIES + 1)]);
-            tell_general(playback, &groups[begin + placed]);
-            groups[begin + placed].is_patched = true;
+        if (linked < count && waits(&groups[linked])) {
+            write_links(playback, &groups[linked], slots[linked % SETS]);
+            ask_for_places(playback, &groups[linked], slots[linked % SETS]);
+        }
+        if (mirrored < count && waits(&groups[mirrored])) {
+            ask_for_rows(playback, &groups[mirrored]);
+        }
+        if (placed < count && waits(&groups[placed])) {
+            place_copies(playback, &groups[placed], slots[placed % SETS]);
+            tell_general(playback, &groups[placed]);
+            groups[placed].is_patched = true;
         }
     }
 }

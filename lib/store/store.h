@@ -287,6 +287,16 @@ static inline void espl__entity_set_slot(const espl__store *store, uint32_t inde
         ((uint32_t *)(void *)(chunk->bytes + chunk->slots_offset))[record->row] = slot;
     }
 }
+/// Ask for the memory that espl__entity_set_slot() writes to; the entity's record is at hand.
+static inline void espl__entity_ask_for_slot(const espl__store *store, uint32_t index)
+{
+    const espl__record *const record = &store->records[index];
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+
+    if (chunk->slots_offset != ESPL__NONE) {
+        __builtin_prefetch(chunk->bytes + chunk->slots_offset + record->row * sizeof(uint32_t), 1);
+    }
+}
 /// The same, for whoever moves slots and knows a store by its address only.
 static inline void espl__entity_record_slot(void *store, uint32_t index, uint32_t slot)
 {
