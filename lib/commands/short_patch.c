@@ -217,7 +217,8 @@ static void ask_for_links(const espl__playback *playback, const espl__group *gro
         const espl__splice_step *const step = &playback->steps[group->step_begin];
         const espl__run *const run = &forest->runs[group->run];
         const uint32_t begin = run->base + step->gap;
-        const uint32_t end = run->base + run->size;
+        const uint32_t size = group->is_resettled ? run->size : group->size + group->dead;
+        const uint32_t end = run->base + size;
 
         espl__ahead_links(forest->first, run->base + step->split, end);
         espl__ahead_links(forest->order, begin, end);
