@@ -9,6 +9,8 @@
 #include <string.h>
 
 enum { SPANS_ON_STACK = 32 };
+// Slots of a run that are asked for at once: as much as stays in the nearest cache.
+enum { ASKED = 256 };
 
 // One run's arrays; slots are absolute, ranks start at the run's base.
 typedef struct view {
@@ -189,10 +191,24 @@ static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint
     return alarm;
 }
 
+// Slots of a small run out of rank order: no machine guesses which memory comes next, but all of it
+// is one range, which is asked for at once.
+static void ask_for_slots(const espl__forest *forest, const espl__run *run)
+{
+    for (uint32_t slot = run->base; slot < run->base + run->used; slot += 2) {
+        __builtin_prefetch(&forest->local[slot]);
+        __builtin_prefetch(&forest->world[slot], 1);
+    }
+}
+
 // Ranks [begin, end) of a run in which every node follows its parent. false: not finite.
 static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
 {
     const espl__ranks ranks = ranks_of(forest, run);
+
+    if (ranks.order != NULL && run->used <= ASKED && end - begin > run->used / 2) {
+        ask_for_slots(forest, run);
+    }
     const float alarm = end - begin == 1 ? espl__compose_rank(&ranks, begin)
                                          : forest->kernels->compose(&ranks, begin, end);
 
