@@ -463,4 +463,25 @@ static inline void play_scene(const scene *s, uint64_t seed)
     ck_assert(s->shorts != s->groups || refused == 0);
 }
 
+/// Play while the allocation n fails, for n = 1 on, until all are made: before that nothing changes.
+/// @return playbacks that failed.
+static inline size_t play_without_memory(dock *d)
+{
+    const uint64_t hash = test_physical_hash(d->y.world);
+    test_heap *const heap = &d->y.bed.test.heap;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t failures = 0;
+
+    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
+        failures = n - 1;
+        espl__playback_trim(d->y.playback);
+        test_heap_arm(heap, n, n % 2 == 0);
+        status = espl_play(d->y.world, d->y.bed.commands, &d->report);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && heap->failures > 0));
+        ck_assert_int_eq(test_physical_hash(d->y.world) == hash, status != ESPL_OK);
+        test_heap_arm(heap, 0, false);
+    }
+    return failures;
+}
+
 #endif

@@ -624,9 +624,7 @@ END_TEST
 START_TEST(without_memory_nothing_moves_and_a_later_playback_is_what_it_would_have_been)
 {
     static dock d, twin;
-    espl_status status = ESPL_ERR_NO_MEMORY;
     uint32_t groups = 0;
-    size_t failures = 0;
 
     if (test_lacks_room(YARD_ENTITIES, "a fleet")) {
         return;
@@ -639,19 +637,7 @@ START_TEST(without_memory_nothing_moves_and_a_later_playback_is_what_it_would_ha
     two_leaves_swap_ships(&twin);
     (void)count_short(&d, &groups);
     ck_assert_uint_gt(d.does[ESPL__SHORT_MOVES], 0);
-    const uint64_t hash = test_physical_hash(d.y.world);
-    test_heap *const heap = &d.y.bed.test.heap;
-
-    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-        failures = n - 1;
-        espl__playback_trim(d.y.playback);
-        test_heap_arm(heap, n, n % 2 == 0);
-        status = espl_play(d.y.world, d.y.bed.commands, &d.report);
-        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && heap->failures > 0));
-        ck_assert_int_eq(test_physical_hash(d.y.world) == hash, status != ESPL_OK);
-        test_heap_arm(heap, 0, false);
-    }
-    ck_assert_uint_gt(failures, 2);
+    ck_assert_uint_gt(play_without_memory(&d), 2);
     test_world_is_valid(d.y.world);
     play(&twin);
     docks_agree(&d, &twin);
