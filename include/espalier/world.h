@@ -80,7 +80,8 @@ ESPL_API const char *espl_world_kernels(const espl_world *world);
 ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
 
 /// Give back all memory that nothing needs now, what was reserved included, purge the dead and lay
-/// transforms out in order. Nothing that can be read changes, but ranks and slots may. Structural.
+/// transforms out in order, and rows in the order of their transforms. Nothing that can be read
+/// changes, but ranks, slots and rows may, and a chunk whose rows did is written. Structural.
 ///
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY: moving things together needs memory for a while, and as much
 ///         was given back as could be without; ESPL_ERR_BUSY. O(size).

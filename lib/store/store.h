@@ -80,7 +80,7 @@ typedef struct espl__archetype {
     size_t floor;              // rows that a user reserved room for, kept until a trim
     size_t leaving_count;      // rows marked to leave
     size_t tail;               // settle's next row that may fill a hole
-    size_t coming;             // 0, but while the layer above changes many rows: how many come in
+    size_t coming;             // 0, but while many rows are changed: how many come in or are put
     uint32_t changed_to;       // ESPL__NONE, but likewise: where the rows of this one go
     espl__edge gain, loss;     // of the last component alone that came, that went
     uint32_t role_edge[3];     // archetype with role ESPL_SOLO + i; ESPL__NONE: not looked up
@@ -250,6 +250,13 @@ static inline espl_entity *espl__chunk_entities(const espl__chunk *chunk)
 {
     return (espl_entity *)(void *)chunk->bytes;
 }
+
+/// Put the rows of listed entities first in each archetype, in the order of the list (row_order.c);
+/// the others of that archetype come behind, in no order that is worth naming. Rows that change
+/// places count as written, all at one version. Between structural changes; needs no memory and
+/// cannot fail. Linear.
+/// @param indices  [count] of living entities, none twice; ESPL__NONE is passed over.
+void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t count);
 
 // --- Values (values.c) ---
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Giving memory back: the dead are purged, transforms are laid out without room between them, and
-// all scratch goes.
+// Giving memory back: the dead are purged, transforms are laid out without room between them, rows
+// in the order of their transforms, and all scratch goes.
 #include "lib/world/tape.h"
 
 espl_status espl__settle(espl_world *world)
@@ -60,6 +60,10 @@ static espl_status trim(espl_world *world)
         espl__forest_trim(&world->forest, espl__entity_record_slot, &world->store);
     const espl_status given = give_back(world);
 
+    if (is_packed) {
+        // A query that goes from row to row then finds transform behind transform.
+        espl__rows_put_in_order(&world->store, world->forest.entity, world->forest.end);
+    }
     if (purged != ESPL_OK || given != ESPL_OK) {
         return purged != ESPL_OK ? purged : given;
     }

@@ -177,6 +177,48 @@ START_TEST(hierarchies_stand_in_the_order_of_ranks)
 }
 END_TEST
 
+// How often a query meets a row whose slot stands before that of the row above it.
+static size_t count_descents(espl_world *world)
+{
+    espl_query query;
+    size_t descents = 0;
+
+    ck_assert_int_eq(espl_query_begin(world, NULL, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        for (size_t row = 1; row < query.count && query.slots != NULL; ++row) {
+            descents += query.slots[row] < query.slots[row - 1];
+        }
+    }
+    return descents;
+}
+
+// A chain that is put together from its end on has its members' rows the wrong way round.
+START_TEST(rows_stand_in_the_order_of_slots)
+{
+    enum { LINKS = 20 };
+    espl_entity link[LINKS];
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    for (size_t i = 0; i < LINKS; ++i) {
+        link[i] = test_solo_at(test.world, (float)i, 0, 0);
+    }
+    for (size_t i = 0; i + 1 < LINKS; ++i) {
+        ck_assert_int_eq(espl_attach(test.world, link[i], link[i + 1], NULL), ESPL_OK);
+    }
+    const uint64_t hash = test_logical_hash(test.world);
+
+    ck_assert_uint_gt(count_descents(test.world), 0);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_uint_eq(count_descents(test.world), 0);
+    ck_assert_uint_eq(test_logical_hash(test.world), hash);
+    for (size_t i = 0; i < LINKS; ++i) {
+        ck_assert_float_eq(test_world_of(test.world, link[i]).position[0], (float)i);
+    }
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(second_trim_takes_and_gives_nothing)
 {
     test_world test;
@@ -410,6 +452,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(hand, 60);
     tcase_add_test(hand, trim_changes_nothing_but_ranks_and_slots);
     tcase_add_test(hand, hierarchies_stand_in_the_order_of_ranks);
+    tcase_add_test(hand, rows_stand_in_the_order_of_slots);
     tcase_add_test(hand, second_trim_takes_and_gives_nothing);
     tcase_add_test(hand, what_was_reserved_goes_back);
     tcase_add_test(hand, what_was_reserved_outlives_a_pack);
