@@ -417,6 +417,13 @@ uint64_t test_environment(const char *name, uint64_t otherwise)
 #define PACE TEST_SWIFT
 #endif
 
+unsigned long test_factor(void)
+{
+    const uint64_t factor = test_environment("ESPL_FACTOR", 1);
+
+    return factor == 0 ? 1 : (unsigned long)factor;
+}
+
 // Appending one by one is quadratic there, so large counts are cut further.
 #ifdef ESPL_HARD_MOVE
 #define ARRAYS_ALWAYS_MOVE 1
@@ -456,4 +463,10 @@ uint32_t test_stride(uint32_t stride)
         [TEST_SWIFT] = 1, [TEST_SLOW] = stride, [TEST_SLOWEST] = stride * stride};
 
     return strides[test_pace_of_build()];
+}
+
+void test_tell_figure(uint64_t count, const char *what)
+{
+    printf("# figure: %llu %s\n", (unsigned long long)count, what);
+    fflush(stdout);
 }

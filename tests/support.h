@@ -135,6 +135,8 @@ bool test_lacks_room(size_t entities, const char *subject);
 
 /// Number in an environment variable, or `otherwise`.
 uint64_t test_environment(const char *name, uint64_t otherwise);
+/// How many times as long random runs are to be: the environment variable ESPL_FACTOR, else 1.
+unsigned long test_factor(void);
 /// Tell whether arrays of the build move at each reserve, which then takes memory.
 bool test_moves_always(void);
 /// How long a step takes in this build: what is left out where steps are slow, is left out by this,
@@ -154,5 +156,8 @@ size_t test_scaled_alone(size_t count);
 /// swift, else `stride`, its square under ThreadSanitizer. It is prime to the counts that make up
 /// the list, so that each part of a case still meets many of the others.
 uint32_t test_stride(uint32_t stride);
+/// Say in the output of a suite how much of something it did, on a line that tests/figures.sh sums.
+/// @param what  plural, without a blank at either end.
+void test_tell_figure(uint64_t count, const char *what);
 
 #endif

@@ -79,7 +79,7 @@ void espl__sketch_clear(espl__sketch *sketch)
     sketch->made.count = sketch->written.count = sketch->noted.count = sketch->list.count = 0;
     sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
     sketch->changed_count = 0;
-    sketch->stamp = NONE_STAMP + 1;
+    sketch->stamp = sketch->kept_stamp = NONE_STAMP + 1;
     sketch->may_hide = sketch->is_touched = sketch->is_restructured = sketch->is_failed = false;
 }
 
@@ -517,12 +517,18 @@ static bool climb(const espl__sketch *sketch, uint32_t node, uint32_t *settled)
     return is_dirty || node != ESPL__NO_NODE;
 }
 
-// Without memory it is computed again when it is asked for again.
+// Worlds that are known no longer make room: kept, they would take as much as each command is deep,
+// for as many commands as there are. Without memory a world is computed again when it is asked for
+// again.
 static void keep_world(espl__sketch *sketch, uint32_t node, const espl_pose *world)
 {
     espl__bag *const bag = &sketch->worlds;
     espl__node *const n = espl__sketch_at(sketch, node);
 
+    if (sketch->kept_stamp != sketch->stamp) {
+        sketch->kept_stamp = sketch->stamp;
+        bag->count = 0;
+    }
     if (espl__bag_reserve(bag, sketch->heap, sizeof *world, 1)) {
         n->world = bag->count;
         n->stamp = sketch->stamp;

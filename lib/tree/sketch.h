@@ -134,6 +134,7 @@ typedef struct espl__sketch {
     espl__bag bits;       // uint64_t: known ranks by load, while it is laid out
     size_t changed_count; // laid out: nodes whose world differs
     uint32_t stamp;
+    uint32_t kept_stamp;  // when the worlds of the bag were computed
     bool may_hide;        // a later edit may hide the overflow of an earlier one
     bool is_touched;      // some node of the forest has another world perhaps
     bool is_restructured; // some link changed, a placement came or went, or ghosts were dropped

@@ -4,18 +4,23 @@
 #include "tests/runner.h"
 #include "tests/stage.h"
 
-// @return batches that were compared.
-static size_t run_recorded(uint64_t seed, uint32_t population, uint32_t limit, size_t batches,
+// What was compared.
+typedef struct played {
+    size_t batches, commands;
+} played;
+
+static played run_recorded(uint64_t seed, uint32_t population, uint32_t limit, size_t batches,
                            const espl_executor *executors, size_t count)
 {
     stage *const s = stage_begin(seed, population, executors, count);
     const uint32_t fitting = stage_fit(s, limit);
-    size_t done = 0;
+    played done = {0};
 
-    while (done < batches && !tape_is_worn(&s->tape) &&
+    while (done.batches < batches && !tape_is_worn(&s->tape) &&
            stage_step(s, 1 + test_below(&s->tape.random, fitting))) {
-        done += 1;
+        done.batches += 1;
     }
+    done.commands = s->commands;
     stage_end(s);
     return done;
 }
@@ -25,19 +30,25 @@ static void run_seeds(uint64_t first, uint32_t seeds, uint32_t population, uint3
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
     uint64_t state = first;
-    size_t done = 0;
+    played sum = {0};
 
     if (chosen != 0) {
         run_recorded(chosen, population, limit, batches, executors, count);
         return;
     }
-    seeds = (uint32_t)test_scaled(seeds);
-    for (uint32_t i = 0; i < seeds; ++i) {
-        done += run_recorded(test_random(&state), population, limit, batches, executors, count);
+    const size_t runs = test_scaled(seeds) * test_factor();
+    for (size_t i = 0; i < runs; ++i) {
+        const played done =
+            run_recorded(test_random(&state), population, limit, batches, executors, count);
+
+        sum.batches += done.batches;
+        sum.commands += done.commands;
     }
+    test_tell_figure(sum.commands, "commands played beside the model");
     // Stages end early where worlds do.
     const bool is_whole = test_fitting(BATCH_LIMIT, 0) == BATCH_LIMIT;
-    ck_assert_msg(is_whole ? done == seeds * batches : done >= seeds, "%zu batches", done);
+    ck_assert_msg(is_whole ? sum.batches == runs * batches : sum.batches >= runs, "%zu batches",
+                  sum.batches);
 }
 
 START_TEST(tiny_batches_on_a_tiny_world_come_to_the_same)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A million commands of every kind, in playbacks of up to 200: on the model, at once, and recorded
 // over lanes with keys, played by every kind of executor. ESPL_SEED runs one tape,
-// ESPL_OPERATIONS sets how many commands there are.
+// ESPL_OPERATIONS sets how many commands there are, ESPL_FACTOR multiplies them.
 #include "tests/runner.h"
 #include "tests/stage.h"
 
@@ -57,7 +57,8 @@ static size_t run_tape(uint64_t seed, const espl_executor *executor)
 START_TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
-    const size_t wanted = (size_t)test_environment("ESPL_OPERATIONS", test_scaled(1000000));
+    const size_t wanted = (size_t)test_environment(
+        "ESPL_OPERATIONS", test_scaled(1000000) * test_factor());
     uint64_t state = 41;
     size_t commands = 0;
     manners m;
@@ -69,6 +70,7 @@ START_TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
     for (uint32_t i = 0; i < m.count && chosen != 0; ++i) {
         (void)run_tape(chosen, &m.executors[i]);
     }
+    test_tell_figure(commands, "commands played beside the model");
     manners_end(&m);
 }
 END_TEST

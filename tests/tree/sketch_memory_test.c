@@ -132,6 +132,29 @@ START_TEST(room_that_is_there_is_not_taken_again)
 }
 END_TEST
 
+// Each edit near the root makes all worlds below it unknown, and each look at the last one works
+// them all out again. What is kept of that is as much as there are nodes, not as there are looks.
+START_TEST(worlds_that_are_known_no_longer_make_room_for_others)
+{
+    enum { CHAIN = 24, LOOKS = 200 };
+    uint32_t parent[CHAIN];
+
+    for (uint32_t i = 0; i < CHAIN; ++i) {
+        parent[i] = i == 0 ? ESPL__NO_SLOT : i - 1;
+    }
+    begin_sketch(CHAIN);
+    (void)load(grove_plant(&g, &(grove_plan){.parent = parent, .size = CHAIN}));
+    for (uint32_t i = 0; i < LOOKS; ++i) {
+        espl__sketch_touch(&sketch, plants[0].node);
+        (void)espl__sketch_world(&sketch, plants[CHAIN - 1].node);
+        ck_assert_uint_le(sketch.worlds.count, CHAIN);
+    }
+    ck_assert_uint_eq(sketch.worlds.is_own, 0);
+    worlds_agree();
+    layout_agrees();
+}
+END_TEST
+
 // --- Failures ---
 
 static void bury_nobody(void *context, uint32_t entity)
@@ -262,6 +285,7 @@ static Suite *make_suite(void)
     tcase_add_test(memory, reserve_without_memory_changes_nothing);
     tcase_add_test(memory, nodes_past_all_bounds_are_refused_before_the_allocator_is_asked);
     tcase_add_test(memory, room_that_is_there_is_not_taken_again);
+    tcase_add_test(memory, worlds_that_are_known_no_longer_make_room_for_others);
     tcase_add_test(memory, each_allocation_may_fail_alone);
     tcase_add_test(memory, each_allocation_may_fail_with_all_that_follow);
     tcase_add_test(memory, walks_end_where_there_is_no_memory);

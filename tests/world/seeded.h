@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random operations at once, the library beside the model: how a tape of them is run and compared.
-// ESPL_SEED runs one seed, ESPL_OPERATIONS sets how many steps each run takes.
+// ESPL_SEED runs one seed, ESPL_OPERATIONS sets how many steps each run takes, ESPL_FACTOR makes the
+// runs so many times as many.
 #ifndef ESPALIER_TESTS_WORLD_SEEDED_H
 #define ESPALIER_TESTS_WORLD_SEEDED_H
 
@@ -71,10 +72,12 @@ static void run_seeds(seed_range seeds, uint32_t population, size_t steps, manne
         run_tape(chosen, population, length, how);
         return;
     }
-    for (uint32_t i = 0; i < seeds.count; ++i) {
+    for (size_t i = 0; i < seeds.count * (size_t)test_factor(); ++i) {
         operations += run_tape(test_random(&state), population, length, how);
     }
     // Tapes end early where worlds do.
+    test_tell_figure(operations, how.is_structural ? "structural operations beside the model"
+                                                   : "operations beside the model");
     const bool is_whole = length >= steps && !test_is_worn(steps, 2 * (size_t)population);
     ck_assert_msg(!is_whole || operations >= least, "%zu operations", operations);
 }

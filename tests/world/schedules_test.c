@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+// Controlled schedules: the jobs of everything that is shared out run on one thread in chosen orders,
+// all orders of each call that makes few jobs, random ones with priorities of all the others. Each
+// schedule comes to the same world, bit for bit, and to the same account.
+#include "tests/runner.h"
+#include "tests/schedule.h"
+#include "tests/script.h"
+#include "tests/world/parallel.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Of a scene: random schedules. What is promised of all scenes together.
+enum { RANDOM = 12, PROMISED = 1000 };
+enum { TAG = 5, SEED = 9, MOVED_TREE = 8 };
+
+// --- A play: a scene, and what is done in it ---
+
+typedef struct play {
+    test_world test;
+    espl_world *world;
+    espl_entity *entities; // [count] of a forest
+    uint32_t count;
+    uint64_t random;
+    script_world actors;
+    script *lines; // of a scripted scene
+} play;
+
+typedef struct scene {
+    const char *name;
+    uint32_t trees, nodes;         // a forest of so many trees of so many nodes
+    uint32_t actors, lines, kinds; // or what a script says
+    uint32_t grain, wide;          // 0: as ever
+    uint64_t (*act)(play *p);      // what it came to but for the world
+    size_t phases;                 // that it has at least, where a world of this build holds it
+} scene;
+
+static uint64_t hash_report(espl_report *report)
+{
+    memset(report->stage_ns, 0, sizeof report->stage_ns);
+    return test_hash_bytes(TEST_HASH_START, report, sizeof *report);
+}
+
+static espl_entity any_of(play *p)
+{
+    return p->entities[test_below(&p->random, p->count)];
+}
+
+static espl_commands *commands_of(play *p, espl_recorder **recorder)
+{
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(p->world, 1, &commands), ESPL_OK);
+    *recorder = espl_commands_recorder(commands, 0);
+    return commands;
+}
+
+static uint64_t play_all(play *p, espl_commands *commands)
+{
+    espl_report report;
+
+    const espl_status status = espl_play(p->world, commands, &report);
+    // A small world may have no room for all that is made.
+    ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
+    espl_commands_destroy(commands);
+    return hash_report(&report) ^ (uint64_t)(uint32_t)status;
+}
+
+static uint64_t act_script(play *p)
+{
+    script_recording r;
+    espl_report report;
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(p->world, 3, &commands), ESPL_OK);
+    script_record(&p->actors, &r, commands, 3, p->lines, 8);
+    const espl_status status = espl_play(p->world, commands, &report);
+    ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
+    const uint64_t parts[3] = {script_results(&r), hash_report(&report), p->actors.heard};
+    script_recording_free(&r);
+    espl_commands_destroy(commands);
+    return test_hash_bytes(TEST_HASH_START, parts, sizeof parts);
+}
+
+// From each tree one leaf moves under a node of another, so that none is left alone.
+static uint64_t act_moves(play *p)
+{
+    const espl_attach_options keep = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    espl_recorder *recorder = NULL;
+    espl_commands *const commands = commands_of(p, &recorder);
+
+    for (uint32_t root = 0; root + MOVED_TREE <= p->count; root += MOVED_TREE) {
+        const espl_entity leaf = p->entities[root + MOVED_TREE - 1];
+        const uint32_t to = test_below(&p->random, p->count / MOVED_TREE) * MOVED_TREE +
+                            test_below(&p->random, MOVED_TREE / 2);
+
+        ck_assert_int_eq(espl_record_attach(recorder, root, leaf, p->entities[to], &keep), ESPL_OK);
+    }
+    return play_all(p, commands);
+}
+
+// Small prefabs come under some, and others go.
+static uint64_t act_spawns(play *p)
+{
+    espl_recorder *recorder = NULL;
+    espl_commands *const commands = commands_of(p, &recorder);
+    espl_entity made;
+
+    for (uint32_t i = 0; i < p->count / 6; ++i) {
+        const espl_instance_def def = {.source = p->entities[p->count - 1],
+                                       .parent = any_of(p),
+                                       .place = ESPL_PLACE_LOCAL,
+                                       .transform = test_at(1, 2, (float)i)};
+
+        ck_assert_int_eq(espl_record_instantiate(recorder, i, &def, 1, &made), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(recorder, i, any_of(p)), ESPL_OK);
+    }
+    return play_all(p, commands);
+}
+
+static uint64_t act_recorded_writes(play *p)
+{
+    espl_recorder *recorder = NULL;
+    espl_commands *const commands = commands_of(p, &recorder);
+
+    for (uint32_t i = 0; i < p->count; ++i) {
+        const espl_write write = write_ordinary(
+            any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
+
+        ck_assert_int_eq(espl_record_write(recorder, i, &write), ESPL_OK);
+    }
+    return play_all(p, commands);
+}
+
+static uint64_t act_batch(play *p)
+{
+    espl_write *const writes = calloc(p->count + 1, sizeof *writes);
+    espl_write_report report = {0};
+
+    ck_assert_ptr_nonnull(writes);
+    for (uint32_t i = 0; i < p->count; ++i) {
+        writes[i] = write_ordinary(
+            any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
+    }
+    const espl_status status = espl_write_batch(p->world, writes, p->count, &report);
+    ck_assert_int_ge(status, 0);
+    free(writes);
+    return test_hash_bytes((uint64_t)status, &report.applied, sizeof report.applied);
+}
+
+// What hangs below a root and below those next to it follows.
+static uint64_t act_giant_writes(play *p)
+{
+    for (uint32_t i = 0; i < 3; ++i) {
+        const espl_transform value = test_at((float)i, 2, 3);
+
+        ck_assert_int_ge(espl_set_local(p->world, p->entities[i], &value), 0);
+    }
+    return test_stats(p->world).nodes_visited;
+}
+
+static void write_rows(espl_writer *writer, const espl_query *rows, void *context)
+{
+    espl_world *const world = espl_writer_world(writer);
+
+    (void)context;
+    for (size_t row = 0; row < rows->count; ++row) {
+        const espl_entity entity = rows->entities[row];
+        const espl_entity parent = espl_get_parent(world, entity);
+        float at[3] = {1, 2, (float)entity.index};
+
+        (void)!espl_get_world_position(world, parent, at);
+        (void)!espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, at, ESPL_SITE);
+    }
+}
+
+static uint64_t write_by_jobs(play *p, const espl_parallel_def *asked)
+{
+    espl_parallel_def def = *asked;
+    espl_parallel_report report = {0};
+
+    cut_small(p->world);
+    def.function = write_rows;
+    ck_assert_int_eq(espl_write_parallel(p->world, &def, &report), ESPL_OK);
+    report.group_ns = report.run_ns = 0;
+    return test_hash_bytes(TEST_HASH_START, &report, offsetof(espl_parallel_report, first_status)) ^
+           (uint64_t)report.first_status;
+}
+
+static uint64_t act_rows(play *p)
+{
+    return write_by_jobs(p, &(espl_parallel_def){.job_limit = SCHEDULE_FEW});
+}
+
+static uint64_t act_rows_top_down(play *p)
+{
+    return write_by_jobs(p, &(espl_parallel_def){.flags = ESPL_PARALLEL_TOP_DOWN});
+}
+
+static const scene scenes[] = {
+    {"mixed", 0, 0, 900, 2600, 0, 0, 0, act_script, 6},
+    {"cut", 0, 0, 900, 1600, 0, 64, 64, act_script, 4},
+    {"many", 0, 0, 900, 8400, 0, 0, 0, act_script, 9},
+    {"moves", 150, MOVED_TREE, 0, 0, 0, 0, 0, act_moves, 2},
+    {"spawns", 400, 3, 0, 0, 0, 0, 0, act_spawns, 2},
+    {"recorded writes", 100, 8, 0, 0, 0, 0, 0, act_recorded_writes, 2},
+    {"recorded writes to few", 2, 700, 0, 0, 0, 128, 128, act_recorded_writes, 2},
+    {"batch", 300, 8, 0, 0, 0, 0, 0, act_batch, 2},
+    {"batch to few", 2, 1200, 0, 0, 0, 256, 0, act_batch, 2},
+    {"giant", 1, 1500, 0, 0, 0, 128, 0, act_giant_writes, 1},
+    {"rows", 60, 8, 0, 0, 0, 0, 0, act_rows, 1},
+    {"rows, parents first", 90, 3, 0, 0, 0, 0, 0, act_rows_top_down, 1},
+};
+enum { SCENES = sizeof scenes / sizeof *scenes };
+
+// --- One schedule ---
+
+static void plant(play *p, const scene *sc)
+{
+    const uint32_t trees = test_fitting(sc->trees * sc->nodes, 32) / sc->nodes;
+
+    p->count = trees > 0 ? trees * sc->nodes : test_fitting(sc->nodes, 32);
+    uint32_t *const parent = calloc(p->count + 1, sizeof *parent);
+    ck_assert_ptr_nonnull(parent);
+    for (uint32_t i = 0; i < p->count; ++i) {
+        const uint32_t at = i % sc->nodes;
+
+        parent[i] = at == 0 ? PLANT_ROOT : i - at + (at - 1) / 3;
+    }
+    p->entities = plant_forest(p->world, parent, p->count);
+    free(parent);
+}
+
+// Built in the order of indices, then played as the schedule says.
+static uint64_t run(const scene *sc, script *lines, test_schedule *schedule)
+{
+    const test_schedule wanted = *schedule;
+    const espl_executor executor = schedule_executor(schedule);
+    play p = {.random = SEED, .lines = lines};
+
+    schedule_begin(schedule);
+    test_world_begin(&p.test, TAG, &executor);
+    p.world = p.test.world;
+    p.world->playback.wide = sc->wide != 0 ? sc->wide : p.world->playback.wide;
+    p.world->forest.grain = sc->grain != 0 ? sc->grain : p.world->forest.grain;
+    if (sc->trees != 0) {
+        plant(&p, sc);
+    } else {
+        script_world_begin(&p.actors, p.world, script_population(sc->actors), SEED);
+    }
+    if (lines != NULL && lines->lines == NULL) {
+        *lines =
+            script_write(&p.actors, SEED, script_lines(sc->lines, sc->actors), sc->kinds, true);
+    }
+    *schedule = wanted;
+    schedule->phases = 0;
+    const uint64_t outcome = sc->act(&p);
+    const uint64_t parts[2] = {outcome, test_physical_hash(p.world)};
+    schedule->chosen = SCHEDULE_NO_PHASE;
+    schedule->random = 0;
+    free(p.entities);
+    test_world_end(&p.test);
+    return test_hash_bytes(TEST_HASH_START, parts, sizeof parts);
+}
+
+// What a scene comes to by itself, and each way to play it.
+typedef struct rehearsal {
+    const scene *scene;
+    script lines;
+    test_schedule plain; // its phases
+    uint64_t hash;
+    size_t schedules;
+} rehearsal;
+
+static void rehearse(rehearsal *r, const scene *sc)
+{
+    *r = (rehearsal){.scene = sc};
+    schedule_begin(&r->plain);
+    r->hash = run(sc, sc->trees == 0 ? &r->lines : NULL, &r->plain);
+}
+
+static void try_schedule(rehearsal *r, test_schedule *schedule)
+{
+    const size_t phase = schedule->chosen;
+    const uint64_t random = schedule->random;
+    const uint64_t hash = run(r->scene, r->scene->trees == 0 ? &r->lines : NULL, schedule);
+
+    r->schedules += 1;
+    ck_assert_msg(hash == r->hash, "%s: order %u of phase %zu, seed 0x%llx", r->scene->name,
+                  schedule->order, phase, (unsigned long long)random);
+    ck_assert_msg(
+        schedule->phases == r->plain.phases &&
+            memcmp(schedule->jobs, r->plain.jobs, r->plain.phases * sizeof *r->plain.jobs) == 0,
+        "%s: other jobs", r->scene->name);
+}
+
+// --- All orders, and random ones ---
+
+// Few entities make few jobs; and where arrays always move all is slow.
+static bool is_whole(void)
+{
+    return test_limits_of_build().entities > 100000 && !test_moves_always();
+}
+
+// Each phase by itself, the others in the order of indices.
+static void try_all_orders(rehearsal *r)
+{
+    const uint32_t stride = test_stride(11);
+    test_schedule schedule;
+
+    for (size_t phase = 0; phase < r->plain.phases; ++phase) {
+        if (r->plain.jobs[phase] > SCHEDULE_FEW) {
+            continue;
+        }
+        for (uint32_t order = 1; order < schedule_orders(r->plain.jobs[phase]); order += stride) {
+            schedule_begin(&schedule);
+            schedule.chosen = phase;
+            schedule.order = order;
+            try_schedule(r, &schedule);
+        }
+    }
+}
+
+START_TEST(every_order_of_few_jobs_comes_to_the_same_world)
+{
+    size_t schedules = 0;
+
+    for (size_t i = 0; i < SCENES; ++i) {
+        rehearsal r;
+
+        rehearse(&r, &scenes[i]);
+        ck_assert_msg(!is_whole() || r.plain.phases >= scenes[i].phases, "%s: %zu phases",
+                      scenes[i].name, r.plain.phases);
+        try_all_orders(&r);
+        schedules += r.schedules;
+        script_free(&r.lines);
+    }
+    test_tell_figure(schedules, "schedules, all orders of few jobs");
+    ck_assert_msg(!is_whole() || test_stride(11) != 1 || schedules >= PROMISED, "%zu schedules",
+                  schedules);
+}
+END_TEST
+
+// Long calls, short ones and all of them together, each with its own share of workers held up.
+START_TEST(random_priorities_come_to_the_same_world)
+{
+    const size_t count = test_scaled(RANDOM) * test_factor();
+    uint64_t state = test_environment("ESPL_SEED", 17);
+    size_t schedules = 0;
+
+    for (size_t i = 0; i < SCENES; ++i) {
+        rehearsal r;
+
+        rehearse(&r, &scenes[i]);
+        for (size_t k = 0; k < count && r.plain.phases > 0; ++k) {
+            test_schedule schedule;
+
+            schedule_begin(&schedule);
+            schedule.random = test_random(&state) | 1;
+            schedule.drops = k % 4;
+            try_schedule(&r, &schedule);
+        }
+        schedules += r.schedules;
+        script_free(&r.lines);
+    }
+    test_tell_figure(schedules, "schedules by random priorities");
+    ck_assert(schedules >= count * SCENES || !is_whole());
+}
+END_TEST
+
+// --- The schedules themselves ---
+
+enum { LISTED = 5 };
+
+typedef struct sheet {
+    uint8_t at[SCHEDULE_FEW];
+    size_t count;
+} sheet;
+
+static void note(void *argument, size_t index)
+{
+    sheet *const s = argument;
+
+    s->at[s->count++] = (uint8_t)index;
+}
+
+START_TEST(each_number_is_an_order_of_its_own)
+{
+    static bool is_met[1 << (3 * LISTED)];
+    test_schedule schedule;
+
+    schedule_begin(&schedule);
+    const espl_executor executor = schedule_executor(&schedule);
+    ck_assert_uint_eq(schedule_orders(LISTED), 120);
+    ck_assert_uint_eq(schedule_orders(SCHEDULE_FEW), 720);
+    for (uint32_t order = 0; order < 120; ++order) {
+        sheet s = {.count = 0};
+        uint32_t number = 0, seen = 0;
+
+        schedule.chosen = schedule.phases;
+        schedule.order = order;
+        executor.parallel_for(executor.context, note, &s, LISTED);
+        ck_assert_uint_eq(s.count, LISTED);
+        for (size_t i = 0; i < LISTED; ++i) {
+            number = number * 8 + s.at[i];
+            seen |= 1u << s.at[i];
+        }
+        ck_assert_uint_eq(seen, (1u << LISTED) - 1);
+        ck_assert(!is_met[number]);
+        is_met[number] = true;
+    }
+}
+END_TEST
+
+static Suite *schedules_suite(void)
+{
+    Suite *const suite = suite_create("schedules");
+    TCase *const tcase = tcase_create("orders");
+
+    tcase_set_timeout(tcase, 600);
+    tcase_add_test(tcase, each_number_is_an_order_of_its_own);
+    tcase_add_test(tcase, every_order_of_few_jobs_comes_to_the_same_world);
+    tcase_add_test(tcase, random_priorities_come_to_the_same_world);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(schedules_suite)
