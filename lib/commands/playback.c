@@ -170,7 +170,7 @@ static void fill_counts(const espl__playback *playback, espl_report *report)
 // Stages 5 to 7: cannot fail.
 static void commit(espl__playback *playback, espl_report *report)
 {
-    playback->heap->is_forbidden = true;
+    espl__heap_forbid(playback->heap);
     espl__watch_stage(&playback->watch, ESPL_STAGE_CHANGE);
     espl__stage_change(playback);
     espl__watch_stage(&playback->watch, ESPL_STAGE_PATCH);
@@ -179,7 +179,7 @@ static void commit(espl__playback *playback, espl_report *report)
     espl__stage_report(playback, report);
     espl__calls_report(playback, report);
     fill_counts(playback, report);
-    playback->heap->is_forbidden = false;
+    espl__heap_allow(playback->heap);
 }
 
 espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,

@@ -209,11 +209,11 @@ static void write_values(const espl__change *c)
 // Values are read before the rows they may stand in are gone: these go with the settle.
 static void commit(const espl__change *c)
 {
-    c->world->heap.is_forbidden = true;
+    espl__heap_forbid(&c->world->heap);
     move_rows(c);
     write_values(c);
     espl__rows_settle(&c->world->store);
-    c->world->heap.is_forbidden = false;
+    espl__heap_allow(&c->world->heap);
 }
 
 // --- Placements ---
