@@ -151,7 +151,10 @@ static espl_status prepare(espl__playback *playback)
     espl__watch_stage(watch, ESPL_STAGE_PLAN);
     status = espl__stage_plan(playback);
     status = status != ESPL_OK ? status : check_plan(playback);
-    return status != ESPL_OK ? status : espl__stage_reserve(playback);
+    status = status != ESPL_OK ? status : espl__stage_reserve(playback);
+    return status != ESPL_OK || playback->reserve_more == NULL
+               ? status
+               : playback->reserve_more(playback->more_context);
 }
 
 static void fill_counts(const espl__playback *playback, espl_report *report)
