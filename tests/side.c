@@ -107,7 +107,7 @@ static espl_status run_instance(test_side *side, const test_tape *tape, const op
         return status;
     }
     status = espl_play(side->world, side->single, &report);
-    if (status == ESPL_ERR_LIMIT) {
+    if (status == ESPL_ERR_LIMIT || status == ESPL_ERR_NO_MEMORY) {
         return status;
     }
     tape_demand(tape, status == ESPL_OK, "play: %s", espl_status_name(status));

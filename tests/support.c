@@ -14,7 +14,7 @@
 
 // --- The allocator under test ---
 
-enum { GUARD_SIZE = 16, FRESH = 0xA5, STALE = 0xDD, GUARD = 0x5C };
+enum { GUARD_SIZE = 16, FRESH = 0xA5, STALE = 0xDD, GUARD = 0x5C, PAGE = 4096, PLACES = 4 };
 
 // Stands right before each block.
 typedef struct block_header {
@@ -64,6 +64,51 @@ static block_header header_of(const void *block)
     return header;
 }
 
+// Room for a block with what stands around it. Scattered, it is one of several that are free.
+static unsigned char *heap_place(test_heap *heap, size_t size, size_t alignment)
+{
+    const bool is_wide = heap->blocks_kind == TEST_BLOCKS_WIDE;
+    const size_t room = sizeof(block_header) + (is_wide ? PAGE : 2 * alignment) + size + GUARD_SIZE;
+    const uint32_t places = heap->blocks_kind == TEST_BLOCKS_SCATTERED ? PLACES : 1;
+    const uint32_t taken = test_below(&heap->random, places);
+    unsigned char *place[PLACES];
+
+    for (uint32_t i = 0; i < places; ++i) {
+        place[i] = malloc(room + 64 * (size_t)i);
+    }
+    for (uint32_t i = 0; i < places; ++i) {
+        if (i != taken) {
+            free(place[i]);
+        }
+    }
+    return place[taken];
+}
+
+// Where a block begins in its room: at an odd multiple of the alignment, so that one that needs more
+// than it asked for is found out, or at a page.
+static size_t heap_offset(const test_heap *heap, const unsigned char *base, size_t alignment)
+{
+    const bool is_wide = heap->blocks_kind == TEST_BLOCKS_WIDE;
+    const size_t step = is_wide ? PAGE : 2 * alignment;
+    const uintptr_t first = (uintptr_t)base + sizeof(block_header);
+    const uintptr_t past = (first + (is_wide ? 0 : alignment)) % step;
+
+    return sizeof(block_header) + (past != 0 ? step - past : 0);
+}
+
+static void heap_fill(test_heap *heap, unsigned char *block, size_t size)
+{
+    if (heap->blocks_kind == TEST_BLOCKS_NOISY) {
+        const uint64_t start = test_random(&heap->random);
+
+        for (size_t i = 0; i < size; ++i) {
+            block[i] = (unsigned char)(start >> (i % 8 * 8)) ^ (unsigned char)i;
+        }
+        return;
+    }
+    memset(block, heap->blocks_kind == TEST_BLOCKS_WIDE ? 0 : FRESH, size);
+}
+
 static void *heap_allocate(void *user, size_t size, size_t alignment)
 {
     test_heap *const heap = user;
@@ -78,20 +123,16 @@ static void *heap_allocate(void *user, size_t size, size_t alignment)
         return NULL;
     }
 
-    // An odd multiple of the alignment: a block that needs more than it asked for is found out.
-    unsigned char *const base = malloc(sizeof(block_header) + 2 * alignment + size + GUARD_SIZE);
+    unsigned char *const base = heap_place(heap, size, alignment);
     if (base == NULL) {
         heap_leave(heap);
         return NULL;
     }
-    const uintptr_t first = (uintptr_t)base + sizeof(block_header);
-    const uintptr_t past = (first + alignment) % (2 * alignment);
-    unsigned char *const block =
-        base + sizeof(block_header) + (past != 0 ? 2 * alignment - past : 0);
+    unsigned char *const block = base + heap_offset(heap, base, alignment);
     const block_header header = {base, size, alignment};
 
     memcpy(block - sizeof header, &header, sizeof header);
-    memset(block, FRESH, size);
+    heap_fill(heap, block, size);
     memset(block + size, GUARD, GUARD_SIZE);
     heap->bytes += size;
     heap->blocks += 1;
@@ -147,15 +188,23 @@ espl_hooks test_hooks_of(test_hooks *hooks)
 }
 
 static espl_tape next_tape;
+static test_blocks next_blocks;
 
 void test_world_record(espl_tape tape)
 {
     next_tape = tape;
 }
 
+void test_world_take(test_blocks kind)
+{
+    next_blocks = kind;
+}
+
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor)
 {
     test_heap_init(&test->heap);
+    test->heap.blocks_kind = next_blocks;
+    next_blocks = TEST_BLOCKS_TIGHT;
     memset(&test->hooks, 0, sizeof test->hooks);
     test->world = NULL;
 

@@ -8,8 +8,17 @@
 
 #include <stdatomic.h>
 
-/// Allocator under test. Every block is aligned to what was asked and no more, filled with 0xA5,
-/// followed by a guard, and checked against its size and alignment when it comes back.
+/// What an allocator under test may do that a program might come to depend on.
+typedef enum test_blocks {
+    TEST_BLOCKS_TIGHT,     // aligned to what was asked and no more, filled with 0xA5
+    TEST_BLOCKS_SCATTERED, // the same, but each at one of several places, picked at random
+    TEST_BLOCKS_NOISY,     // filled with bytes that differ from block to block
+    TEST_BLOCKS_WIDE,      // aligned to a page, filled with zeros
+    TEST_BLOCKS_KINDS
+} test_blocks;
+
+/// Allocator under test. Every block is laid out as `blocks` says, followed by a guard, and checked
+/// against its size and alignment when it comes back. None is ever grown in place.
 typedef struct test_heap {
     size_t bytes;     // outstanding
     size_t blocks;    // outstanding
@@ -18,6 +27,8 @@ typedef struct test_heap {
     bool fails_after; // so do all later ones
     size_t failures;  // calls refused since the last test_heap_arm()
     size_t faults;    // wrong size, alignment or guard; two threads at once
+    test_blocks blocks_kind;
+    uint64_t random; // places and bytes
     atomic_flag is_busy;
 } test_heap;
 
@@ -47,6 +58,8 @@ typedef struct test_world {
 void test_world_begin(test_world *test, uint32_t tag, const espl_executor *executor);
 /// Have the next of these worlds record itself.
 void test_world_record(espl_tape tape);
+/// Give the next of these worlds blocks of another kind.
+void test_world_take(test_blocks kind);
 /// Validate, destroy, and demand that the heap ends at zero bytes without a fault.
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.

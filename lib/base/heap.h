@@ -26,6 +26,7 @@ typedef struct espl__heap {
     espl_allocator allocator;
     atomic_flag busy;                  // guards the allocator and the counts
     bool is_forbidden;                 // a commit runs: only recorders may allocate
+    uint64_t commits;                  // that ran, for tests
     size_t bytes[ESPL__PURPOSE_COUNT]; // outstanding, by purpose
 } espl__heap;
 
@@ -46,6 +47,22 @@ size_t espl__heap_bytes_for(const espl__heap *heap, espl__purpose purpose);
 /// A product of zero gives NULL and is no failure: ask for at least one. Any thread.
 void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, size_t size,
                       size_t alignment);
+
+/// Begin a commit: until it ends nothing but what recorders ask for may be taken. Commits do not
+/// nest. For the thread that changes the world, while no job of it runs.
+static inline void espl__heap_forbid(espl__heap *heap)
+{
+    ESPL_CHECK(!heap->is_forbidden);
+    heap->is_forbidden = true;
+    heap->commits += 1;
+}
+
+/// End a commit.
+static inline void espl__heap_allow(espl__heap *heap)
+{
+    ESPL_CHECK(heap->is_forbidden);
+    heap->is_forbidden = false;
+}
 
 /// Take back a block of espl__heap_take() with the numbers it was asked for; NULL is left alone.
 /// Any thread.

@@ -151,7 +151,10 @@ static espl_status prepare(espl__playback *playback)
     espl__watch_stage(watch, ESPL_STAGE_PLAN);
     status = espl__stage_plan(playback);
     status = status != ESPL_OK ? status : check_plan(playback);
-    return status != ESPL_OK ? status : espl__stage_reserve(playback);
+    status = status != ESPL_OK ? status : espl__stage_reserve(playback);
+    return status != ESPL_OK || playback->reserve_more == NULL
+               ? status
+               : playback->reserve_more(playback->more_context);
 }
 
 static void fill_counts(const espl__playback *playback, espl_report *report)
@@ -170,7 +173,7 @@ static void fill_counts(const espl__playback *playback, espl_report *report)
 // Stages 5 to 7: cannot fail.
 static void commit(espl__playback *playback, espl_report *report)
 {
-    playback->heap->is_forbidden = true;
+    espl__heap_forbid(playback->heap);
     espl__watch_stage(&playback->watch, ESPL_STAGE_CHANGE);
     espl__stage_change(playback);
     espl__watch_stage(&playback->watch, ESPL_STAGE_PATCH);
@@ -179,7 +182,7 @@ static void commit(espl__playback *playback, espl_report *report)
     espl__stage_report(playback, report);
     espl__calls_report(playback, report);
     fill_counts(playback, report);
-    playback->heap->is_forbidden = false;
+    espl__heap_allow(playback->heap);
 }
 
 espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,

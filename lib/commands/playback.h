@@ -290,6 +290,10 @@ typedef struct espl__playback {
     uint32_t wide;     // ranks written that a plot is cut from, ESPL__WIDE; tests make it small
     bool is_strict;    // all commands are done or none: one refused refuses the playback
     uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX
+    // NULL, or called when all is reserved, with `moves` as they will be: takes what whoever plays
+    // needs behind the playback, which is refused where this is.
+    espl_status (*reserve_more)(void *context);
+    void *more_context;
 } espl__playback;
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,

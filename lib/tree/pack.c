@@ -161,6 +161,7 @@ bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uin
     packed.floor = forest->floor;
     packed.run_floor = forest->run_floor;
 
+    espl__heap_forbid(forest->heap);
     for (uint32_t run = 0; run < forest->run_end; ++run) {
         espl__run *const old = &forest->runs[run];
 
@@ -172,6 +173,7 @@ bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uin
     keep_settings(&packed, forest);
     espl__forest_free(forest);
     *forest = packed;
+    espl__heap_allow(forest->heap);
     return true;
 }
 
@@ -253,6 +255,7 @@ bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uin
         return false;
     }
 
+    espl__heap_forbid(forest->heap);
     for (uint32_t run = 0; run < forest->run_end; ++run) {
         const espl__run *const old = &forest->runs[run];
 
@@ -264,5 +267,6 @@ bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uin
     keep_settings(&tight, forest);
     espl__forest_free(forest);
     *forest = tight;
+    espl__heap_allow(forest->heap);
     return true;
 }

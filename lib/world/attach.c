@@ -175,10 +175,10 @@ static espl_status commit(change *c)
         return status;
     }
 
-    world->heap.is_forbidden = true;
+    espl__heap_forbid(&world->heap);
     change_roles(c);
     espl__graft_commit(&c->graft, espl__entity_record_slot, &world->store);
-    world->heap.is_forbidden = false;
+    espl__heap_allow(&world->heap);
     tidy(c, c->graft.run);
     tidy(c, world->forest.run[c->graft.slots[0]]);
     (void)espl__settle(world);

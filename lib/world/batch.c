@@ -386,6 +386,21 @@ static espl_status prepare(espl__batch *b)
     return status;
 }
 
+static void commit(espl__batch *b)
+{
+    espl__heap_forbid(&b->world->heap);
+    write_giants(b);
+    if (run_closed(b, write_groups, b->group_count, WRITE_GRAIN) != ESPL_OK) {
+        // The executor lost a job; the writes are under way and are completed here.
+        write_groups(b, 0, b->group_count);
+    }
+    count_groups(b);
+    if (b->has_sides) {
+        drop_sides(b);
+    }
+    espl__heap_allow(&b->world->heap);
+}
+
 static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
 {
     espl__batch b = {.world = world, .entries = e};
@@ -398,16 +413,7 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     if (status != ESPL_OK) {
         return status;
     }
-    write_giants(&b);
-    status = run_closed(&b, write_groups, b.group_count, WRITE_GRAIN);
-    if (status != ESPL_OK) {
-        // The executor lost a job; the writes are under way and are completed here.
-        write_groups(&b, 0, b.group_count);
-    }
-    count_groups(&b);
-    if (b.has_sides) {
-        drop_sides(&b);
-    }
+    commit(&b);
     count_results(&b, report);
     if (report->refused != 0) {
         (void)espl__refuse(world, "batched write", entity_of(e, report->first_refused),

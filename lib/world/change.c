@@ -83,8 +83,6 @@ static espl_status reserve_coming(espl__store *store, uint32_t number)
     return coming == 0 ? ESPL_OK : espl__rows_reserve(store, number, coming);
 }
 
-// Rows that a playback moves to where others will go too are counted with those: reserves do not
-// add up, and one settle leaves what was reserved.
 static espl_status reserve_rows(const espl__change *c)
 {
     espl__store *const store = &c->world->store;
@@ -93,14 +91,11 @@ static espl_status reserve_rows(const espl__change *c)
     for (size_t i = 0; i < c->bucket_count; ++i) {
         const espl__bucket *const b = &c->buckets[i];
 
-        store->archetypes[b->placed].coming += b->placed != b->from ? count_rows(b) : 0;
         store->archetypes[b->to].coming += b->to != b->placed ? count_rows(b) : 0;
     }
     for (size_t i = 0; i < c->bucket_count; ++i) {
-        const espl_status placed = reserve_coming(store, c->buckets[i].placed);
         const espl_status last = reserve_coming(store, c->buckets[i].to);
 
-        status = status != ESPL_OK ? status : placed;
         status = status != ESPL_OK ? status : last;
     }
     return status;
@@ -118,6 +113,85 @@ static espl_status prepare(espl__change *c)
     const espl_status status = find_destinations(c);
 
     return status != ESPL_OK ? status : reserve_rows(c);
+}
+
+// --- Room behind a playback ---
+
+// Where rows go on to from where a playback moves them. One that has no room there is none of the
+// change's, whose own were looked at before: it goes nowhere.
+static espl_status find_moved(const espl__change *c)
+{
+    const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
+    const espl__playback *const playback = &c->world->playback;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < playback->move_count && status == ESPL_OK; ++i) {
+        uint32_t to = 0;
+
+        status = find_destination(&c->world->store, playback->moves[i].archetype, &lists, &to);
+        status = status == ESPL_ERR_LIMIT ? ESPL_OK : status;
+    }
+    return status;
+}
+
+// Reserves do not add up: rows that a playback moves to where others will go too are counted with
+// those. One settle leaves what was reserved.
+static void count_coming(const espl__change *c)
+{
+    const espl__playback *const playback = &c->world->playback;
+    espl__archetype *const archetypes = c->world->store.archetypes;
+
+    for (size_t i = 0; i < playback->move_count; ++i) {
+        const uint32_t at = playback->moves[i].archetype, to = archetypes[at].changed_to;
+
+        archetypes[at].coming += 1;
+        if (to != at && to != ESPL__NONE) {
+            archetypes[to].coming += 1;
+        }
+    }
+    for (size_t i = 0; i < c->bucket_count; ++i) {
+        const espl__bucket *const b = &c->buckets[i];
+
+        archetypes[b->to].coming += b->placed == b->from && b->to != b->from ? count_rows(b) : 0;
+    }
+}
+
+static espl_status reserve_counted(const espl__change *c)
+{
+    const espl__playback *const playback = &c->world->playback;
+    espl__store *const store = &c->world->store;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < playback->move_count + c->bucket_count; ++i) {
+        const bool is_move = i < playback->move_count;
+        const uint32_t at =
+            is_move ? playback->moves[i].archetype : c->buckets[i - playback->move_count].to;
+        const uint32_t to = is_move ? store->archetypes[at].changed_to : at;
+        const espl_status here = reserve_coming(store, at);
+        const espl_status there = to != ESPL__NONE ? reserve_coming(store, to) : ESPL_OK;
+
+        status = status != ESPL_OK ? status : here;
+        status = status != ESPL_OK ? status : there;
+    }
+    return status;
+}
+
+// Room for the rows where the playback leaves them: what it moves, for a placement or for a role
+// whose change was put off, and what it does not.
+static espl_status reserve_behind(void *context)
+{
+    const espl__change *const c = context;
+    const espl__playback *const playback = &c->world->playback;
+    espl_status status = find_moved(c);
+
+    if (status == ESPL_OK) {
+        count_coming(c);
+        status = reserve_counted(c);
+    }
+    for (size_t i = 0; i < playback->move_count; ++i) {
+        c->world->store.archetypes[playback->moves[i].archetype].changed_to = ESPL__NONE;
+    }
+    return status;
 }
 
 // --- Moving them ---
@@ -209,11 +283,11 @@ static void write_values(const espl__change *c)
 // Values are read before the rows they may stand in are gone: these go with the settle.
 static void commit(const espl__change *c)
 {
-    c->world->heap.is_forbidden = true;
+    espl__heap_forbid(&c->world->heap);
     move_rows(c);
     write_values(c);
     espl__rows_settle(&c->world->store);
-    c->world->heap.is_forbidden = false;
+    espl__heap_allow(&c->world->heap);
 }
 
 // --- Placements ---
@@ -270,16 +344,19 @@ static void copy_values(espl__change *c, const placing *p)
     }
 }
 
-static espl_status play(const espl__change *c, espl__lane_view *lanes, uint32_t lane_count)
+static espl_status play(espl__change *c, espl__lane_view *lane)
 {
     espl_world *const world = c->world;
+    espl__playback *const playback = &world->playback;
     espl_report report = {0};
 
     world->is_playing = true;
-    world->playback.is_strict = true;
-    const espl_status status =
-        espl__playback_run(&world->playback, lanes, lane_count, UINT32_MAX, &report);
-    world->playback.is_strict = false;
+    playback->is_strict = true;
+    playback->reserve_more = reserve_behind;
+    playback->more_context = c;
+    const espl_status status = espl__playback_run(playback, lane, 1, UINT32_MAX, &report);
+    playback->reserve_more = NULL;
+    playback->is_strict = false;
     world->is_playing = false;
     return status;
 }
@@ -291,7 +368,7 @@ static espl_status play_placements(espl__change *c, const placing *p)
     unsigned char *const payload = (unsigned char *)&value;
     espl__lane_view lane = {
         .commands = p->commands, .payloads = &payload, .results = p->results, .count = p->count};
-    const espl_status status = play(c, &lane, 1);
+    const espl_status status = play(c, &lane);
 
     if (status != ESPL_OK && c->world->playback.first_refused < p->count) {
         c->refused = c->world->playback.first_refused;
@@ -314,20 +391,9 @@ static bool plays_placements(const espl__change *c)
 
 // --- All of it ---
 
-// Purge what was put off: a role that changes in a playback is none of this change's.
-static espl_status purge(espl__change *c)
-{
-    espl_status status = ESPL_OK;
-
-    if (c->world->forest.unsettled != ESPL__NO_RUN) {
-        status = play(c, NULL, 0);
-        espl__gather_again(c);
-    }
-    return status;
-}
-
-// Rows are reserved first, so that what follows the playback cannot fail: the archetypes are known
-// by then.
+// What the change needs behind the playback is reserved within it, so that what follows cannot fail:
+// the archetypes are known by then. A purge that was put off is a part of the playback: done before,
+// it would stay where the rest is refused.
 static espl_status carry_out_placed(espl__change *c)
 {
     placing p;
@@ -336,8 +402,7 @@ static espl_status carry_out_placed(espl__change *c)
     if (status != ESPL_OK) {
         return status;
     }
-    status = purge(c);
-    status = status != ESPL_OK ? status : prepare(c);
+    status = find_destinations(c);
     if (status == ESPL_OK) {
         copy_values(c, &p);
         status = play_placements(c, &p);

@@ -117,6 +117,7 @@ static espl_status create(espl_world *world, const espl_component *components,
     }
 
     const bool is_placed = espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT);
+    espl__heap_forbid(&world->heap);
     for (size_t i = 0; i < count; ++i) {
         const espl_entity entity = espl__entity_take(&world->store);
 
@@ -130,6 +131,7 @@ static espl_status create(espl_world *world, const espl_component *components,
     // Ended like any other change: else the room for these rows, once they have moved to another
     // archetype, would be kept for as many again.
     espl__rows_settle(&world->store);
+    espl__heap_allow(&world->heap);
     return ESPL_OK;
 }
 

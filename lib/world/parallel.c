@@ -248,10 +248,12 @@ static espl_status run(espl__parallel *p, espl_query *query, espl_parallel_repor
     }
     espl__deal_out(&p->deal, job_limit_of(p->def));
     make_writers(&p->deal);
+    espl__heap_forbid(&p->world->heap);
     stamp_columns(p);
     const uint64_t dealt = time_for(p->world, is_timed);
     run_jobs(p);
     add_up(&p->deal, report);
+    espl__heap_allow(&p->world->heap);
     report->group_ns = time_between(begin, dealt);
     report->run_ns = time_between(dealt, time_for(p->world, is_timed));
     return report->refused != 0 ? ESPL_PARTLY : ESPL_OK;

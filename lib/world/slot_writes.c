@@ -102,12 +102,44 @@ static void drop_side(espl__forest *forest, espl__crew *crew, uint32_t run)
     espl__run_drop_side(forest, run);
 }
 
+// Put a node's new placement in its place, or leave all as it was: false.
+static bool put(espl__forest *forest, espl__crew *crew, const node *before, const node *after)
+{
+    const uint32_t slot = after->slot;
+
+    espl__slot_place(forest, slot, &after->placement);
+    if (follow(forest, crew, slot, before, after)) {
+        crew->tally.writes += 1;
+        return true;
+    }
+    // Worlds are a function of what is stored: the old placement brings the old worlds back.
+    espl__slot_place(forest, slot, &before->placement);
+    forest->world[slot] = before->world;
+    (void)espl__propagate_below(forest, crew, forest->run[slot], forest->rank[slot]);
+    return false;
+}
+
+// Let nothing be taken while a write is carried out. For jobs whoever began them sees to that. A
+// write without side arrays knows no heap, so that it needs no such guard.
+static void forbid(espl_world *world, const espl__crew *crew)
+{
+    if (!crew->is_job) {
+        espl__heap_forbid(&world->heap);
+    }
+}
+
+static void allow(espl_world *world, const espl__crew *crew)
+{
+    if (!crew->is_job) {
+        espl__heap_allow(&world->heap);
+    }
+}
+
 static espl_status commit(espl_world *world, espl__crew *crew, const node *before,
                           const node *after)
 {
     espl__forest *const forest = &world->forest;
-    const uint32_t slot = after->slot;
-    const uint32_t run = forest->run[slot];
+    const uint32_t run = forest->run[after->slot];
 
     if (espl__placement_is_equal(&before->placement, &after->placement)) {
         crew->tally.writes_skipped += 1;
@@ -120,19 +152,13 @@ static espl_status commit(espl_world *world, espl__crew *crew, const node *befor
             return status;
         }
     }
-    espl__slot_place(forest, slot, &after->placement);
-    const bool is_finite = follow(forest, crew, slot, before, after);
+    forbid(world, crew);
+    const bool is_finite = put(forest, crew, before, after);
 
-    if (!is_finite) {
-        // Worlds are a function of what is stored: the old placement brings the old worlds back.
-        espl__slot_place(forest, slot, &before->placement);
-        forest->world[slot] = before->world;
-        (void)espl__propagate_below(forest, crew, run, forest->rank[slot]);
-    }
     if (forest->runs[run].side != NULL) {
         drop_side(forest, crew, run);
     }
-    crew->tally.writes += is_finite ? 1 : 0;
+    allow(world, crew);
     return is_finite ? ESPL_OK : ESPL_ERR_RANGE;
 }
 

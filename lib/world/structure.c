@@ -45,8 +45,10 @@ static espl_status destroy(espl_world *world, espl_entity entity, espl__closure 
     if (espl__may_tape(world)) {
         espl__tape_entity(world, ops[closure], entity);
     }
+    espl__heap_forbid(&world->heap);
     espl__make_ghosts(&world->forest, slot, closure, bury, &world->store);
     espl__rows_settle(&world->store);
+    espl__heap_allow(&world->heap);
     (void)espl__settle(world);
     return espl__tape_end(world, ESPL_OK);
 }

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: MIT
+// Calls at once, with all that may take memory among them.
+#include "tests/asserts.h"
+#include "tests/forms.h"
+#include "tests/planting.h"
+#include "tests/sweep.h"
+
+#include <espalier/writers.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ONE PART_BIT(PART_SOLO)
+#define TREE (ONE | PART_BIT(PART_ROOT) | PART_BIT(PART_MEMBER) | PART_BIT(PART_LEAF))
+#define ALL (TREE | PART_BIT(PART_OTHER) | PART_BIT(PART_BARE) | PART_BIT(PART_PREFAB))
+#define LENGTH(table) (sizeof(table) / sizeof *(table))
+
+static void tell(sweep_world *w, espl_status status, const void *bytes, size_t size)
+{
+    if (status >= 0) {
+        sweep_tell(w, bytes, size);
+    }
+}
+
+static void tell_made(sweep_world *w, espl_status status, uint32_t count)
+{
+    if (status >= 0) {
+        w->made_count = count;
+        sweep_tell(w, w->made, count * sizeof *w->made);
+    }
+}
+
+// --- Making ---
+
+static espl_status run_create(sweep_world *w, unsigned number)
+{
+    const espl_component sets[][3] = {{ESPL_PLACEMENT, w->word, w->link},
+                                      {ESPL_PLACEMENT, w->tag, ESPL_PREFAB},
+                                      {w->word, w->tag, ESPL_DISABLED}};
+    static const struct {
+        uint32_t set, length, count;
+    } ways[] = {{0, 1, 1}, {0, 1, 13}, {0, 3, 3}, {1, 3, 5}, {2, 0, 1}, {2, 2, 2}};
+    const espl_status status = espl_create(w->world, sets[ways[number].set], ways[number].length,
+                                           ways[number].count, w->made);
+
+    tell_made(w, status, ways[number].count);
+    return status;
+}
+
+// More than a chunk holds.
+static espl_status run_create_many(sweep_world *w, unsigned number)
+{
+    const espl_component set[] = {ESPL_PLACEMENT, w->word};
+
+    return espl_create(w->world, set, 1 + number, test_fitting(140, 50), NULL);
+}
+
+static espl_status run_register(sweep_world *w, unsigned number)
+{
+    static const uint32_t at[2] = {0, 8};
+    const espl_component_def def = {.name = "another name of a component",
+                                    .size = number == 0 ? 0 : 16,
+                                    .references = at,
+                                    .reference_count = number};
+    espl_component made = 0;
+    const espl_status status = espl_component_register(w->world, &def, &made);
+
+    tell(w, status, &made, sizeof made);
+    return status;
+}
+
+static void ignore(void *user, const espl_calls *calls)
+{
+    (void)user;
+    (void)calls;
+}
+
+static espl_status run_register_callback(sweep_world *w, unsigned number)
+{
+    const espl_callback_def def = {.name = "ignore", .function = ignore};
+    espl_callback made = 0;
+    const espl_status status = espl_callback_register(w->world, &def, &made);
+
+    (void)number;
+    return status;
+}
+
+static espl_status run_make_commands(sweep_world *w, unsigned number)
+{
+    return espl_commands_create(w->world, number, &w->commands[1]);
+}
+
+static espl_status run_instantiate(sweep_world *w, unsigned number)
+{
+    static const struct {
+        sweep_part source;
+        uint32_t count;
+    } ways[] = {{PART_SOLO, 1},   {PART_SOLO, 9},   {PART_ROOT, 1},
+                {PART_MEMBER, 2}, {PART_LEAF, 3},   {PART_BARE, 2},
+                {PART_PREFAB, 1}, {PART_PREFAB, 4}, {PART_OTHER, 2}};
+    const uint32_t count = ways[number].count;
+    const espl_status status =
+        espl_instantiate(w->world, w->part[ways[number].source], count, w->made);
+
+    tell_made(w, status, count);
+    return status;
+}
+
+// --- Structure ---
+
+// Before PART_COUNT: last.
+static espl_status run_attach(sweep_world *w, unsigned number)
+{
+    static const struct {
+        sweep_part child, parent, before;
+        espl_attach_options options;
+    } ways[] = {
+        {PART_SOLO, PART_ROOT, PART_COUNT, {0}},
+        {PART_SOLO, PART_LEAF, PART_COUNT, {.inherit = ESPL_KEEP_Y}},
+        {PART_SOLO, PART_MEMBER, PART_COUNT, {.inherit = ESPL_COPY_PARENT}},
+        {PART_SOLO, PART_ROOT, PART_MEMBER, {.position = ESPL_STAY_LOCAL, .link = ESPL_LINK_FREE}},
+        {PART_LEAF, PART_SOLO, PART_COUNT, {.rotation = ESPL_STAY_NONE}},
+        {PART_MEMBER, PART_SOLO, PART_COUNT, {0}},
+        {PART_LEAF, PART_ROOT, PART_MEMBER, {0}},
+        {PART_ROOT, PART_SOLO, PART_COUNT, {0}},
+        {PART_LEAF, PART_ROOT, PART_COUNT, {.inherit = ESPL_KEEP_SCALE}},
+        {PART_OTHER, PART_LEAF, PART_COUNT, {.scale = ESPL_STAY_LOCAL}},
+        {PART_BARE, PART_OTHER, PART_COUNT, {0}},
+        {PART_ROOT, PART_OTHER, PART_COUNT, {.inherit = ESPL_KEEP_ROTATION}},
+        {PART_PREFAB, PART_MEMBER, PART_LEAF, {0}},
+        {PART_SOLO, PART_BARE, PART_COUNT, {0}},
+        {PART_MEMBER, PART_OTHER, PART_COUNT, {.link = ESPL_LINK_FREE}},
+    };
+    espl_attach_options options = ways[number].options;
+
+    if (ways[number].before != PART_COUNT) {
+        options.before = w->part[ways[number].before];
+    }
+    return espl_attach(w->world, w->part[ways[number].child], w->part[ways[number].parent],
+                       &options);
+}
+
+static espl_status run_detach(sweep_world *w, unsigned number)
+{
+    static const struct {
+        sweep_part part;
+        espl_stay keep;
+    } ways[] = {{PART_LEAF, ESPL_STAY_WORLD},
+                {PART_MEMBER, ESPL_STAY_LOCAL},
+                {PART_MEMBER, ESPL_STAY_NONE},
+                {PART_BARE, ESPL_STAY_WORLD}};
+
+    return espl_detach(w->world, w->part[ways[number].part], ways[number].keep);
+}
+
+static espl_status run_sibling(sweep_world *w, unsigned number)
+{
+    const espl_entity member = w->part[PART_MEMBER];
+    const espl_entity last = espl_get_last_child(w->world, w->part[PART_ROOT]);
+
+    return number == 0 ? espl_set_sibling(w->world, member, espl_entity_null())
+                       : espl_set_sibling(w->world, last, member);
+}
+
+static espl_status run_destroy(sweep_world *w, unsigned number)
+{
+    static const sweep_part parts[] = {PART_SOLO, PART_ROOT, PART_MEMBER, PART_LEAF, PART_BARE};
+    const espl_entity entity = w->part[parts[number / 3]];
+
+    switch (number % 3) {
+    case 0:
+        return espl_destroy(w->world, entity);
+    case 1:
+        return espl_destroy_subtree(w->world, entity);
+    default:
+        return espl_destroy_only(w->world, entity);
+    }
+}
+
+// So many that a purge is due.
+static espl_status run_destroy_many(sweep_world *w, unsigned number)
+{
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = w->count; i-- > number && status == ESPL_OK;) {
+        status = espl_destroy_only(w->world, w->all[i]);
+    }
+    return status;
+}
+
+static espl_status run_enable(sweep_world *w, unsigned number)
+{
+    const espl_extent extent = (espl_extent)(number % 3);
+    const espl_entity root = w->part[PART_ROOT];
+
+    return number < 3 ? espl_disable(w->world, root, extent) : espl_enable(w->world, root, extent);
+}
+
+static void prepare_enable(sweep_world *w, unsigned number)
+{
+    if (number >= 3) {
+        ck_assert_int_eq(espl_disable(w->world, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    }
+}
+
+// --- Components ---
+
+static espl_status run_add(sweep_world *w, unsigned number)
+{
+    static const sweep_part parts[] = {PART_SOLO, PART_ROOT, PART_LEAF, PART_MEMBER, PART_BARE};
+    static const espl_transform placed = {.rotation = {0, 0, 0, 1},
+                                          .position = {1, 2, 3},
+                                          .scale = 1,
+                                          .stretch = {1, 1, 3},
+                                          .context = 4};
+    const uint32_t word = 5;
+    const espl_entity entity = w->part[parts[number % 5]];
+
+    switch (number / 5) {
+    case 0:
+        return espl_add(w->world, entity, w->word, &word, sizeof word);
+    case 1:
+        return espl_add(w->world, entity, w->link, NULL, 12);
+    case 2:
+        return espl_add(w->world, entity, w->tag, NULL, 0);
+    case 3:
+        return espl_add(w->world, entity, ESPL_PLACEMENT, &placed, sizeof placed);
+    default:
+        return espl_remove(w->world, entity, ESPL_PLACEMENT);
+    }
+}
+
+typedef struct change_room {
+    espl_component_value values[3];
+    espl_component removed[2];
+    espl_transform placed;
+    uint32_t word;
+} change_room;
+
+static espl_change_def change_of(change_room *room, const sweep_world *w, unsigned number)
+{
+    room->word = 77;
+    room->placed = test_at(3, 2, 1);
+    room->placed.stretch[1] = 2;
+    room->values[0] = (espl_component_value){w->word, sizeof room->word, &room->word};
+    room->values[1] = (espl_component_value){w->tag, 0, NULL};
+    room->values[2] = (espl_component_value){ESPL_PLACEMENT, sizeof room->placed, &room->placed};
+    room->removed[0] = w->link;
+    room->removed[1] = ESPL_PLACEMENT;
+    switch (number % 4) {
+    case 0:
+        return (espl_change_def){room->values, 2, room->removed, 1};
+    case 1:
+        return (espl_change_def){room->values, 3, room->removed, 1};
+    case 2:
+        return (espl_change_def){room->values, 1, room->removed, 2};
+    default:
+        return (espl_change_def){NULL, 0, room->removed + 1, 1};
+    }
+}
+
+static espl_status run_change(sweep_world *w, unsigned number)
+{
+    static const sweep_part parts[] = {PART_SOLO, PART_LEAF, PART_MEMBER, PART_ROOT};
+    change_room room;
+    const espl_change_def def = change_of(&room, w, number);
+
+    return espl_change(w->world, w->part[parts[number / 4]], &def);
+}
+
+static espl_status run_change_array(sweep_world *w, unsigned number)
+{
+    change_room room;
+    const espl_change_def def = change_of(&room, w, number);
+    size_t refused = 0;
+    const espl_status status = espl_change_array(w->world, w->all, w->count, &def, &refused);
+
+    tell(w, status, &refused, sizeof refused);
+    return status;
+}
+
+static espl_status run_change_query(sweep_world *w, unsigned number)
+{
+    static const espl_component roles[] = {ESPL_MEMBER, ESPL_ROOT};
+    change_room room;
+    const espl_change_def def = change_of(&room, w, number);
+    const espl_query_def query = {.all = roles + number / 4 % 2,
+                                  .all_count = number / 8 == 0 ? 1 : 0,
+                                  .include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
+    size_t count = 0;
+    const espl_status status = espl_change_query(w->world, &query, &def, &count);
+
+    tell(w, status, &count, sizeof count);
+    return status;
+}
+
+// --- Writes ---
+
+// Those that may need a side array.
+static espl_status run_side_write(sweep_world *w, unsigned number)
+{
+    static const sweep_part parts[] = {PART_SOLO, PART_ROOT, PART_LEAF};
+    const espl_entity entity = w->part[parts[number / 6]];
+    const float stretch[3] = {1, 3, 1};
+    espl_transform value = test_at(1, 2, 3);
+
+    value.context = 6;
+    switch (number % 6) {
+    case 0:
+        return espl_set_stretch(w->world, entity, stretch);
+    case 1:
+        return espl_set_context(w->world, entity, 9);
+    case 2:
+        return espl_set_local(w->world, entity, &value);
+    case 3:
+        return espl_set_world(w->world, entity, &value);
+    case 4:
+        return espl_multiply_stretch(w->world, entity, stretch);
+    default:
+        return espl_set_inherit(w->world, entity, ESPL_KEEP_X | ESPL_KEEP_FORWARD);
+    }
+}
+
+// Every kind in turn, or one kind; each entity once, or twice.
+static espl_status run_batch(sweep_world *w, unsigned number)
+{
+    espl_write writes[2 * SWEEP_ALL];
+    espl_write_report report;
+    uint64_t random = 7;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < w->count * (number % 2 + 1); ++i) {
+        const uint32_t kind = number < 2 ? i : number / 2 * 2;
+
+        writes[count++] = write_ordinary(w->all[i % w->count],
+                                         (espl_write_kind)(kind % ESPL_WRITE_KIND_COUNT), &random);
+    }
+    const espl_status status = espl_write_batch(w->world, writes, count, &report);
+
+    tell(w, status, &report.applied, sizeof report.applied);
+    return status;
+}
+
+static espl_status run_arrays(sweep_world *w, unsigned number)
+{
+    static const float vectors[SWEEP_ALL][3] = {{1, 2, 3}, {4, 5, 6}};
+    espl_transform transforms[SWEEP_ALL];
+
+    for (uint32_t i = 0; i < w->count; ++i) {
+        transforms[i] = test_at((float)i, 2, 3);
+        transforms[i].context = i % 3;
+    }
+    switch (number) {
+    case 0:
+        return espl_write_vectors(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, vectors, w->count,
+                                  NULL);
+    case 1:
+        return espl_write_transforms(w->world, ESPL_WRITE_LOCAL, w->all, transforms, w->count,
+                                     NULL);
+    default:
+        return espl_write_transforms(w->world, ESPL_WRITE_WORLD, w->all, transforms, w->count,
+                                     NULL);
+    }
+}
+
+static void push(espl_writer *writer, const espl_query *rows, void *context)
+{
+    static const float step[3] = {1, 0, 0};
+
+    (void)context;
+    for (size_t row = 0; row < rows->count; ++row) {
+        const espl_status status = espl_writer_translate_local(writer, rows->entities[row], step);
+
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_COPIES_PARENT);
+    }
+}
+
+static espl_status run_parallel(sweep_world *w, unsigned number)
+{
+    static const espl_component all[][2] = {
+        {ESPL_PLACEMENT, ESPL_MEMBER}, {ESPL_PLACEMENT, ESPL_ROOT}, {ESPL_PLACEMENT, ESPL_SOLO}};
+    const espl_query_def query = {
+        .all = all[number % 3], .all_count = number < 3 ? 2 : 1, .include = ESPL_INCLUDE_DISABLED};
+    const espl_parallel_def def = {.query = &query,
+                                   .function = push,
+                                   .columns = &w->word,
+                                   .column_count = number / 3,
+                                   .flags = number % 2 == 1 ? ESPL_PARALLEL_TOP_DOWN : 0};
+    espl_parallel_report report;
+    const espl_status status = espl_write_parallel(w->world, &def, &report);
+
+    tell(w, status, &report.rows, sizeof report.rows);
+    tell(w, status, &report.jobs, sizeof report.jobs);
+    return status;
+}
+
+// --- Memory ---
+
+static espl_status run_reserve(sweep_world *w, unsigned number)
+{
+    const espl_component rows[] = {ESPL_PLACEMENT, w->word, w->tag, ESPL_MEMBER};
+    const size_t some = test_fitting(200, 60);
+
+    switch (number) {
+    case 0:
+        return espl_reserve(w->world, some);
+    case 1:
+        return espl_reserve_rows(w->world, rows, 4, some);
+    case 2:
+        return espl_reserve_rows(w->world, rows, 1, some);
+    case 3:
+        return espl_reserve_writes(w->world, 100);
+    case 4:
+        return espl_reserve_parallel(w->world, 100);
+    default:
+        return espl_reserve_side(w->world, w->part[number == 5 ? PART_LEAF : PART_SOLO]);
+    }
+}
+
+static espl_status run_view(sweep_world *w, unsigned number)
+{
+    espl_view view = {0};
+    const espl_status status =
+        espl_view_hierarchy(w->world, w->part[number == 0 ? PART_ROOT : PART_SOLO], &view);
+
+    if (status == ESPL_OK) {
+        sweep_tell(w, view.parents + 1, (view.count - 1) * sizeof *view.parents);
+        sweep_tell(w, view.slots, view.count * sizeof *view.slots);
+    }
+    return status;
+}
+
+static espl_status run_trim(sweep_world *w, unsigned number)
+{
+    (void)number;
+    return espl_trim(w->world);
+}
+
+// --- The list ---
+
+// Calls that differ by a number only, and what the first ones of them name.
+typedef struct call_group {
+    const char *name;
+    espl_status (*run)(sweep_world *w, unsigned number);
+    void (*prepare)(sweep_world *w, unsigned number);
+    unsigned traits;
+    unsigned count;
+    unsigned parts[4];  // of those up to the limits
+    unsigned limits[4]; // 0: no more
+} call_group;
+
+static const call_group groups[] = {
+    {"create", run_create, NULL, 0, 6, {0}, {6}},
+    {"create many", run_create_many, NULL, 0, 2, {0}, {2}},
+    {"register a component", run_register, NULL, 0, 3, {0}, {3}},
+    {"register a callback", run_register_callback, NULL, 0, 1, {0}, {1}},
+    {"make commands", run_make_commands, NULL, 0, 6, {0}, {6}},
+    {"instantiate", run_instantiate, NULL, 0, 9, {ONE, TREE, ALL}, {2, 5, 9}},
+    {"attach", run_attach, NULL, 0, 15, {TREE, ALL}, {9, 15}},
+    {"detach", run_detach, NULL, 0, 4, {TREE, ALL}, {3, 4}},
+    {"set sibling", run_sibling, NULL, 0, 2, {TREE}, {2}},
+    {"destroy", run_destroy, NULL, CALL_IS_SAVED, 15, {ONE, TREE, ALL}, {3, 12, 15}},
+    {"destroy many", run_destroy_many, NULL, CALL_IS_SAVED, 3, {TREE}, {3}},
+    {"enable", run_enable, prepare_enable, 0, 6, {TREE}, {6}},
+    {"add", run_add, NULL, 0, 25, {ALL}, {25}},
+    {"change", run_change, NULL, 0, 16, {ONE, TREE}, {4, 16}},
+    {"change an array", run_change_array, NULL, 0, 4, {0}, {4}},
+    {"change a query", run_change_query, NULL, 0, 12, {0}, {12}},
+    {"write a side", run_side_write, NULL, 0, 18, {ONE, TREE}, {5, 18}},
+    {"write a batch", run_batch, NULL, 0, 12, {ONE}, {12}},
+    {"write arrays", run_arrays, NULL, 0, 3, {ONE}, {3}},
+    {"write in parallel", run_parallel, NULL, 0, 6, {0}, {6}},
+    {"reserve", run_reserve, NULL, 0, 7, {0, TREE}, {5, 7}},
+    {"view", run_view, NULL, 0, 2, {TREE}, {2}},
+    {"trim", run_trim, NULL, CALL_IS_PARTIAL, 1, {0}, {1}},
+};
+
+size_t sweep_call_count(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < LENGTH(groups); ++i) {
+        count += groups[i].count;
+    }
+    return count;
+}
+
+static unsigned parts_of(const call_group *group, unsigned number)
+{
+    unsigned i = 0;
+
+    while (number >= group->limits[i]) {
+        i += 1;
+    }
+    return group->parts[i];
+}
+
+sweep_call sweep_call_at(size_t at)
+{
+    size_t i = 0;
+
+    for (; at >= groups[i].count; ++i) {
+        at -= groups[i].count;
+    }
+    const call_group *const g = &groups[i];
+    const unsigned number = (unsigned)at;
+
+    return (sweep_call){.name = g->name,
+                        .parts = parts_of(g, number),
+                        .traits = g->traits,
+                        // No commands object has no lanes.
+                        .number = g->run == run_make_commands ? number + 1 : number,
+                        .prepare = g->prepare,
+                        .run = g->run};
+}

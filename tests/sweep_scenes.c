@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+// The worlds in which memory runs out. Each is made anew for every point, so they are small.
+#include "tests/asserts.h"
+#include "tests/sweep.h"
+
+#include "lib/world/inside.h"
+
+#include <string.h>
+
+enum { TAG = 11, CHAIN = 9, STAR = 20, GHOSTS = 3, PURGED = 12 };
+
+const sweep_scene sweep_scenes[] = {
+    {"empty", SWEEP_EMPTY, 0},
+    {"one", SWEEP_ONE, 0},
+    {"pair", SWEEP_PAIR, 0},
+    {"chain", SWEEP_CHAIN, 0},
+    {"star", SWEEP_STAR, 0},
+    {"forest", SWEEP_FOREST, 0},
+    {"full run", SWEEP_FULL_RUN, 0},
+    {"full chunk", SWEEP_FULL_CHUNK, 0},
+    {"diverse forest", SWEEP_FOREST, SCENE_DIVERSE},
+    {"forest with sides", SWEEP_FOREST, SCENE_SIDES},
+    {"aged forest", SWEEP_FOREST, SCENE_AGED},
+    {"trimmed forest", SWEEP_FOREST, SCENE_AGED | SCENE_TRIMMED},
+    {"unsettled star", SWEEP_STAR, SCENE_UNSETTLED},
+    {"prepaid forest", SWEEP_FOREST, SCENE_PREPAID},
+    {"forest beside commands", SWEEP_FOREST, SCENE_RECORDED},
+    {"taped forest", SWEEP_FOREST, SCENE_TAPED | SCENE_DIVERSE},
+    {"forest of four workers", SWEEP_FOREST, SCENE_SHUFFLED | SCENE_DIVERSE},
+    {"all at once", SWEEP_FOREST,
+     SCENE_SHUFFLED | SCENE_DIVERSE | SCENE_SIDES | SCENE_AGED | SCENE_UNSETTLED | SCENE_RECORDED},
+};
+
+const size_t sweep_scene_count = sizeof sweep_scenes / sizeof *sweep_scenes;
+
+static const espl_executor *next_executor;
+
+void sweep_use(const espl_executor *executor)
+{
+    next_executor = executor;
+}
+
+// --- Making entities ---
+
+static espl_entity make(sweep_world *w)
+{
+    ck_assert_uint_lt(w->count, SWEEP_ALL);
+    const espl_entity entity = test_solo_at(w->world, (float)w->count, 1, 0);
+
+    w->all[w->count++] = entity;
+    return entity;
+}
+
+static espl_entity make_below(sweep_world *w, espl_entity parent)
+{
+    const espl_entity child = make(w);
+
+    ck_assert_int_eq(espl_attach(w->world, child, parent, NULL), ESPL_OK);
+    return child;
+}
+
+static void destroy(sweep_world *w, uint32_t number)
+{
+    ck_assert_int_eq(espl_destroy(w->world, w->all[number]), ESPL_OK);
+    memmove(w->all + number, w->all + number + 1, (w->count - number - 1) * sizeof *w->all);
+    w->count -= 1;
+}
+
+// A hierarchy of so many nodes, node i below node (i - 1) / fan.
+static espl_entity make_tree(sweep_world *w, uint32_t size, uint32_t fan)
+{
+    const uint32_t first = w->count;
+    const espl_entity root = make(w);
+
+    for (uint32_t i = 1; i < size; ++i) {
+        (void)make_below(w, w->all[first + (i - 1) / fan]);
+    }
+    return root;
+}
+
+static void name_parts(sweep_world *w, uint32_t root, uint32_t size)
+{
+    w->part[PART_ROOT] = w->all[root];
+    w->part[PART_MEMBER] = w->all[root + 1];
+    w->part[PART_LEAF] = w->all[root + size - 1];
+}
+
+// --- Shapes ---
+
+// A member without placement, below which another one hangs.
+static void make_bare(sweep_world *w)
+{
+    const espl_component word = w->word;
+    espl_entity bare = {0};
+
+    ck_assert_int_eq(espl_create(w->world, &word, 1, 1, &bare), ESPL_OK);
+    w->all[w->count++] = bare;
+    ck_assert_int_eq(espl_attach(w->world, bare, w->part[PART_ROOT], NULL), ESPL_OK);
+    (void)make_below(w, bare);
+    w->part[PART_BARE] = bare;
+}
+
+typedef struct link_value {
+    uint32_t word;
+    espl_entity to;
+} link_value;
+
+// Three that name each other in a ring.
+static void make_prefab(sweep_world *w)
+{
+    const uint32_t first = w->count;
+
+    w->part[PART_PREFAB] = make_tree(w, 3, 2);
+    for (uint32_t i = 0; i < 3; ++i) {
+        const link_value value = {i, w->all[first + (i + 1) % 3]};
+
+        ck_assert_int_eq(espl_add(w->world, w->all[first + i], w->link, &value, sizeof value),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_add(w->world, w->part[PART_PREFAB], ESPL_PREFAB, NULL, 0), ESPL_OK);
+}
+
+static void make_forest(sweep_world *w)
+{
+    (void)make_tree(w, SWEEP_MEMBERS, 2);
+    name_parts(w, 0, SWEEP_MEMBERS);
+    w->part[PART_OTHER] = make_tree(w, 4, 3);
+    make_bare(w);
+    make_prefab(w);
+}
+
+// Until the next one would need a larger range.
+static void fill_run(sweep_world *w)
+{
+    const espl_entity root = make_tree(w, 5, 4);
+    const espl__forest *const forest = &w->world->forest;
+
+    name_parts(w, 0, 5);
+    for (bool is_full = false; !is_full;) {
+        const espl__run *const run = espl__run_of(forest, w->world->store.records[root.index].slot);
+
+        is_full = run->size == run->capacity;
+        if (!is_full) {
+            w->part[PART_LEAF] = make_below(w, w->part[PART_MEMBER]);
+        }
+    }
+}
+
+static void fill_chunk(sweep_world *w)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    const size_t rows = test_limits_of_build().rows;
+
+    (void)make_tree(w, 2, 1);
+    name_parts(w, 0, 2);
+    ck_assert_int_eq(espl_create(w->world, &placement, 1, rows, w->all + w->count), ESPL_OK);
+    w->count += (uint32_t)rows;
+}
+
+static void make_shape(sweep_world *w, sweep_shape shape)
+{
+    if (shape == SWEEP_PAIR || shape == SWEEP_CHAIN) {
+        const uint32_t size = shape == SWEEP_PAIR ? 2 : CHAIN;
+
+        (void)make_tree(w, size, 1);
+        name_parts(w, 0, size);
+    } else if (shape == SWEEP_STAR) {
+        (void)make_tree(w, STAR, STAR);
+        name_parts(w, 0, STAR);
+    } else if (shape == SWEEP_FOREST) {
+        make_forest(w);
+    } else if (shape == SWEEP_FULL_RUN) {
+        fill_run(w);
+    } else if (shape == SWEEP_FULL_CHUNK) {
+        fill_chunk(w);
+    }
+    if (shape != SWEEP_EMPTY) {
+        w->part[PART_SOLO] = make(w);
+    }
+}
+
+// --- What else a scene has ---
+
+static void make_diverse(sweep_world *w)
+{
+    const uint32_t count = w->count;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t word = 100 + i;
+        const espl_component sets[] = {w->word, w->tag};
+
+        if (i % 3 != 2) {
+            ck_assert_int_eq(espl_add(w->world, w->all[i], sets[i % 3], i % 3 == 0 ? &word : NULL,
+                                      i % 3 == 0 ? sizeof word : 0),
+                             ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_disable(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY), ESPL_OK);
+}
+
+static void make_sides(sweep_world *w)
+{
+    const float stretch[3] = {1, 2, 1};
+    const espl_entity leaf = w->part[PART_LEAF], member = w->part[PART_MEMBER];
+
+    ck_assert_int_eq(espl_set_stretch(w->world, w->part[PART_ROOT], stretch), ESPL_OK);
+    ck_assert_int_eq(espl_set_context(w->world, leaf, 7), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(w->world, member, ESPL_KEEP_Y | ESPL_KEEP_UP), ESPL_OK);
+}
+
+// Those that come and go leave holes, free indices and ghosts, too few for a purge.
+static void grow_old(sweep_world *w)
+{
+    const uint32_t first = w->count;
+
+    for (uint32_t i = 0; i < 9; ++i) {
+        (void)make_below(w, i % 2 == 0 ? w->part[PART_ROOT] : w->part[PART_MEMBER]);
+    }
+    for (uint32_t i = 0; i < GHOSTS; ++i) {
+        destroy(w, first + i);
+        ck_assert_int_eq(espl_attach(w->world, w->all[first + 2 + i], w->part[PART_OTHER], NULL),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_detach(w->world, w->all[first + 4], ESPL_STAY_WORLD), ESPL_OK);
+}
+
+// Many ghosts below the root, and a root that has nobody left: nothing of it could be seen to.
+static void put_off(sweep_world *w)
+{
+    const uint32_t pair = w->count;
+
+    (void)make_tree(w, 2, 1);
+    for (uint32_t i = 0; i < PURGED; ++i) {
+        (void)make_below(w, w->part[PART_ROOT]);
+    }
+    espl__playback_trim(&w->world->playback);
+    test_heap_arm(&w->test.heap, 1, true);
+    while (w->count > pair + 1) {
+        destroy(w, w->count - 1);
+    }
+    test_heap_arm(&w->test.heap, 0, false);
+    ck_assert_uint_ne(w->world->forest.unsettled, ESPL__NO_RUN);
+}
+
+static void prepay(sweep_world *w)
+{
+    const espl_component rows[] = {ESPL_PLACEMENT, ESPL_MEMBER};
+
+    ck_assert_int_eq(espl_reserve(w->world, 20), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 2, 20), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 1, 20), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_writes(w->world, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_parallel(w->world, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_side(w->world, w->part[PART_ROOT]), ESPL_OK);
+}
+
+static void leave_commands(sweep_world *w)
+{
+    const espl_instance_def def = {.source = w->part[PART_ROOT]};
+    espl_entity pending = {0};
+
+    ck_assert_int_eq(espl_commands_create(w->world, 2, &w->waiting), ESPL_OK);
+    espl_recorder *const lane = espl_commands_recorder(w->waiting, 1);
+    ck_assert_int_eq(espl_record_instantiate(lane, 3, &def, 2, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(lane, 1, &def, 1, &pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 2, pending), ESPL_OK);
+}
+
+static void make_rest(sweep_world *w, unsigned has)
+{
+    void (*const makes[])(sweep_world *) = {make_diverse, make_sides, grow_old,
+                                            put_off,      prepay,     leave_commands};
+    const unsigned bits[] = {SCENE_DIVERSE,   SCENE_SIDES,   SCENE_AGED,
+                             SCENE_UNSETTLED, SCENE_PREPAID, SCENE_RECORDED};
+
+    for (size_t i = 0; i < sizeof bits / sizeof *bits; ++i) {
+        if ((has & bits[i]) != 0) {
+            makes[i](w);
+        }
+    }
+    if ((has & SCENE_TRIMMED) != 0) {
+        ck_assert_int_eq(espl_trim(w->world), ESPL_OK);
+    }
+}
+
+// --- Worlds ---
+
+static void append(void *user, const void *bytes, size_t size)
+{
+    sweep_world *const w = user;
+
+    w->taped = test_hash_bytes(w->taped, bytes, size);
+}
+
+static void hear(void *user, const espl_calls *calls)
+{
+    sweep_world *const w = user;
+
+    for (size_t i = 0; i < calls->count; ++i) {
+        const espl_payload *const payload = &calls->payloads[i];
+
+        w->heard = test_hash_bytes(w->heard, payload->data, payload->size);
+        w->heard = test_hash_bytes(w->heard, &payload->key, sizeof payload->key);
+    }
+}
+
+static void make_components(sweep_world *w)
+{
+    static const uint32_t at[1] = {4};
+    const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
+    const espl_component_def link = {"link", sizeof(link_value), 4, at, 1};
+    const espl_component_def tag = {.name = "tag"};
+    const espl_callback_def callback = {.name = "hear", .user = w, .function = hear};
+
+    ck_assert_int_eq(espl_component_register(w->world, &word, &w->word), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(w->world, &link, &w->link), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(w->world, &tag, &w->tag), ESPL_OK);
+    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callback), ESPL_OK);
+}
+
+void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kind)
+{
+    const bool is_shuffled = (scene->has & SCENE_SHUFFLED) != 0;
+
+    memset(w, 0, sizeof *w);
+    w->answer = w->heard = w->taped = TEST_HASH_START;
+    w->executor = (test_executor){.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
+    const espl_executor shuffled = test_executor_of(&w->executor);
+    if ((scene->has & SCENE_TAPED) != 0) {
+        test_world_record((espl_tape){w, append});
+    }
+    test_world_take(kind);
+    test_world_begin(&w->test, TAG, is_shuffled ? &shuffled : next_executor);
+    w->world = w->test.world;
+    if (is_shuffled || next_executor != NULL) {
+        w->world->job_cost = 8;
+        w->world->playback.wide = 2;
+        w->world->forest.grain = 4;
+    }
+    make_components(w);
+    make_shape(w, scene->shape);
+    make_rest(w, scene->has);
+}
+
+void sweep_world_end(sweep_world *w)
+{
+    espl_commands_destroy(w->waiting);
+    espl_commands_destroy(w->commands[0]);
+    espl_commands_destroy(w->commands[1]);
+    test_world_end(&w->test);
+}
+
+void sweep_tell(sweep_world *w, const void *bytes, size_t size)
+{
+    w->answer = test_hash_bytes(w->answer, bytes, size);
+}
+
+// --- What fits ---
+
+static unsigned parts_of(sweep_shape shape)
+{
+    const unsigned one = PART_BIT(PART_SOLO);
+    const unsigned tree = one | PART_BIT(PART_ROOT) | PART_BIT(PART_MEMBER) | PART_BIT(PART_LEAF);
+
+    switch (shape) {
+    case SWEEP_EMPTY:
+        return 0;
+    case SWEEP_ONE:
+        return one;
+    case SWEEP_FOREST:
+        return tree | PART_BIT(PART_OTHER) | PART_BIT(PART_BARE) | PART_BIT(PART_PREFAB);
+    case SWEEP_PAIR:
+    case SWEEP_CHAIN:
+    case SWEEP_STAR:
+    case SWEEP_FULL_RUN:
+    case SWEEP_FULL_CHUNK:
+        break;
+    }
+    return tree;
+}
+
+bool sweep_fits(const sweep_scene *scene, const sweep_call *call)
+{
+    return (call->parts & ~parts_of(scene->shape)) == 0;
+}

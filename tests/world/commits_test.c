@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+// While a change is carried out nothing may be taken from the allocator, so that none can fail in the
+// middle of it: jobs of every kind of change that are caught at it end the program.
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "lib/world/inside.h"
+
+#include "tests/base/abort.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include <espalier/writers.h>
+
+#include <string.h>
+
+#ifndef ESPL_CHECKS
+#define ESPL_CHECKS 1
+#endif
+
+enum { NODES = 30 }; // of a tree, and solos: a world of any build holds both
+
+// An executor that looks whether a commit runs, and may take memory in it.
+typedef struct spy {
+    espl_world *world; // NULL: it looks at nothing
+    size_t commits;    // ranges within one
+    bool takes;
+} spy;
+
+static void spy_on_range(void *context, espl_job function, void *argument, size_t count)
+{
+    spy *const s = context;
+    const bool is_commit = s->world != NULL && s->world->heap.is_forbidden;
+
+    s->commits += is_commit;
+    if (is_commit && s->takes) {
+        (void)espl__heap_take(&s->world->heap, ESPL__FOR_TREE, 1, 8, 8);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+// --- Changes, each with a range of jobs in its commit ---
+
+typedef struct place {
+    espl_world *world;
+    espl_entity *tree;  // [NODES] a star, wide enough for several workers
+    espl_entity *solos; // [NODES]
+} place;
+
+static void write_batch(const place *p)
+{
+    espl_write writes[2 * NODES];
+    uint64_t random = 4;
+
+    for (uint32_t i = 0; i < NODES; ++i) {
+        writes[2 * i] = write_ordinary(p->solos[i], ESPL_WRITE_LOCAL_POSITION, &random);
+        writes[2 * i + 1] = write_ordinary(p->tree[i], ESPL_WRITE_LOCAL_POSITION, &random);
+    }
+    ck_assert_int_eq(espl_write_batch(p->world, writes, 2 * NODES, NULL), ESPL_OK);
+}
+
+static void push(espl_writer *writer, const espl_query *rows, void *context)
+{
+    const float step[3] = {1, 0, 0};
+
+    (void)context;
+    for (size_t row = 0; row < rows->count; ++row) {
+        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+    }
+}
+
+static void write_in_parallel(const place *p)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    const espl_query_def query = {.all = &placement, .all_count = 1};
+    const espl_parallel_def def = {.query = &query, .function = push};
+
+    ck_assert_int_eq(espl_write_parallel(p->world, &def, NULL), ESPL_OK);
+}
+
+static void write_root_of_a_sided_run(const place *p)
+{
+    const float stretch[3] = {1, 2, 1};
+
+    ck_assert_int_eq(espl_set_stretch(p->world, p->tree[0], stretch), ESPL_OK);
+}
+
+static void play_writes(const place *p)
+{
+    const espl_transform to = test_at(1, 2, 3);
+    espl_commands *commands = NULL;
+
+    ck_assert_int_eq(espl_commands_create(p->world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    for (uint32_t i = 0; i < NODES; ++i) {
+        ck_assert_int_eq(espl_record_set_local(lane, 0, p->solos[i], &to), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local(lane, 0, p->tree[i], &to), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(p->world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+}
+
+typedef void (*change)(const place *p);
+
+static const change changes[] = {write_batch, write_in_parallel, write_root_of_a_sided_run,
+                                 play_writes};
+
+enum { CHANGES = sizeof changes / sizeof *changes };
+
+static size_t carry_out(int which, bool takes)
+{
+    spy s = {.takes = takes};
+    const espl_executor executor = {&s, 4, spy_on_range};
+    const espl_component placement = ESPL_PLACEMENT;
+    uint32_t parents[NODES];
+    espl_entity solos[NODES];
+    test_world test;
+
+    test_world_begin(&test, 8, &executor);
+    test.world->job_cost = 4;
+    test.world->forest.grain = 4;
+    test.world->playback.wide = 4;
+    for (uint32_t i = 0; i < NODES; ++i) {
+        parents[i] = i == 0 ? PLANT_ROOT : 0;
+    }
+    espl_entity *const tree = plant_forest(test.world, parents, NODES);
+    ck_assert_int_eq(espl_create(test.world, &placement, 1, NODES, solos), ESPL_OK);
+    s.world = test.world;
+    changes[which](&(place){test.world, tree, solos});
+    ck_assert(!test.world->heap.is_forbidden);
+    s.world = NULL;
+    free(tree);
+    test_world_end(&test);
+    return s.commits;
+}
+
+START_TEST(jobs_of_a_change_run_in_its_commit)
+{
+    ck_assert_uint_gt(carry_out(_i, false), 0);
+}
+END_TEST
+
+static int caught;
+
+static void be_caught(void)
+{
+    (void)carry_out(caught, true);
+}
+
+START_TEST(memory_that_is_taken_in_a_commit_aborts)
+{
+    char said[256];
+
+    if (ESPL_CHECKS >= 1) {
+        caught = _i;
+        expect_abort(be_caught, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "is_forbidden"));
+    }
+}
+END_TEST
+
+static Suite *commits_suite(void)
+{
+    Suite *const suite = suite_create("commits");
+    TCase *const tcase = tcase_create("guard");
+
+    tcase_set_timeout(tcase, 60);
+    tcase_add_loop_test(tcase, jobs_of_a_change_run_in_its_commit, 0, CHANGES);
+    tcase_add_loop_test(tcase, memory_that_is_taken_in_a_commit_aborts, 0, CHANGES);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(commits_suite)

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: MIT
+// Calls that take no memory: every read, navigation, queries, hashes, and writes but for the first
+// that needs a side array. Each is made in many worlds whose allocator has nothing left.
+#include "tests/forms.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+#include "tests/sweep.h"
+
+#include <string.h>
+
+// An entity at a time, or two.
+typedef struct place {
+    espl_world *w;
+    espl_entity e, p; // whom it is about, and another one
+    sweep_world *s;
+    float f[16];
+    uint32_t word;
+    espl_transform t;
+    uint64_t hash;
+    char bytes[16];
+} place;
+
+// Sum of what was found, so that nothing is left out.
+typedef size_t (*free_call)(place *k);
+
+// --- Reads ---
+
+#define READS(X)                                                      \
+    X(is_alive, espl_is_alive(k->w, k->e))                            \
+    X(has, espl_has(k->w, k->e, ESPL_PLACEMENT))                      \
+    X(get, espl_get(k->w, k->e, k->s->word, k->bytes, 4))             \
+    X(find, espl_component_find(k->w, "word"))                        \
+    X(version, espl_get_version(k->w) != 0)                           \
+    X(kernels, strlen(espl_world_kernels(k->w)))                      \
+    X(is_enabled, espl_is_enabled(k->w, k->e))                        \
+    X(role, espl_get_role(k->w, k->e))                                \
+    X(parent, espl_get_parent(k->w, k->e).index)                      \
+    X(root, espl_get_root(k->w, k->e).index)                          \
+    X(link, espl_get_link(k->w, k->e))                                \
+    X(rank, espl_get_rank(k->w, k->e))                                \
+    X(depth, espl_get_depth(k->w, k->e))                              \
+    X(children, espl_count_children(k->w, k->e))                      \
+    X(descendants, espl_count_descendants(k->w, k->e))                \
+    X(first_child, espl_get_first_child(k->w, k->e).index)            \
+    X(last_child, espl_get_last_child(k->w, k->e).index)              \
+    X(previous, espl_get_previous_sibling(k->w, k->e).index)          \
+    X(next, espl_get_next_sibling(k->w, k->e).index)                  \
+    X(child, espl_get_child(k->w, k->e, 1).index)                     \
+    X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                \
+    X(get_world, espl_get_world(k->w, k->e, &k->t))                   \
+    X(get_local, espl_get_local(k->w, k->e, &k->t))                   \
+    X(world_position, espl_get_world_position(k->w, k->e, k->f))      \
+    X(world_rotation, espl_get_world_rotation(k->w, k->e, k->f))      \
+    X(world_scale, espl_get_world_scale(k->w, k->e, k->f))            \
+    X(local_position, espl_get_local_position(k->w, k->e, k->f))      \
+    X(local_rotation, espl_get_local_rotation(k->w, k->e, k->f))      \
+    X(local_scale, espl_get_local_scale(k->w, k->e, k->f))            \
+    X(stretch, espl_get_stretch(k->w, k->e, k->f))                    \
+    X(context, espl_get_context(k->w, k->e, &k->word))                \
+    X(relative, espl_relative(k->w, k->p, k->e, &k->t))               \
+    X(point_out, espl_point_to_world(k->w, k->e, k->f, k->f))         \
+    X(point_in, espl_point_to_local(k->w, k->e, k->f, k->f))          \
+    X(vector_out, espl_vector_to_world(k->w, k->e, k->f, k->f))       \
+    X(vector_in, espl_vector_to_local(k->w, k->e, k->f, k->f))        \
+    X(direction_out, espl_direction_to_world(k->w, k->e, k->f, k->f)) \
+    X(direction_in, espl_direction_to_local(k->w, k->e, k->f, k->f))  \
+    X(axis, espl_get_axis(k->w, k->e, ESPL_AXIS_UP, k->f))            \
+    X(is_mirrored, espl_is_mirrored(k->w, k->e))                      \
+    X(matrix_3x4, espl_get_matrix_3x4(k->w, k->e, k->f))              \
+    X(matrix_4x4, espl_get_matrix_4x4(k->w, k->e, k->f))              \
+    X(matrix_inverse, espl_get_matrix_4x4_inverse(k->w, k->e, k->f))  \
+    X(inherit, espl_get_inherit(k->w, k->e))                          \
+    X(logical, espl_hash(k->w, ESPL_HASH_LOGICAL, &k->hash))          \
+    X(physical, espl_hash(k->w, ESPL_HASH_PHYSICAL, &k->hash))        \
+    X(validate, espl_validate(k->w, NULL))                            \
+    X(status_text, strlen(espl_status_text(espl_tape_frame(k->w))))   \
+    X(stage_name, strlen(espl_stage_name((espl_stage)k->word)))
+
+#define CALL(name, call)                \
+    static size_t call_##name(place *k) \
+    {                                   \
+        return (size_t)(call);          \
+    }
+READS(CALL)
+
+#define NAME(name, call) call_##name,
+static const free_call reads[] = {READS(NAME)};
+
+// --- Walks ---
+
+static size_t walk_query(place *k)
+{
+    const espl_component all[] = {ESPL_PLACEMENT};
+    const espl_query_def def = {.all = all, .all_count = 1, .include = ESPL_INCLUDE_DISABLED};
+    espl_query query;
+    size_t rows = 0;
+
+    ck_assert_int_eq(espl_query_begin(k->w, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        rows += query.count + (espl_query_read(&query, k->s->word, 4) != NULL);
+        rows += espl_query_write(&query, k->s->word, 4) != NULL;
+    }
+    ck_assert_int_eq(espl_query_begin(k->w, &def, &query), ESPL_OK);
+    espl_query_end(&query);
+    return rows;
+}
+
+static size_t walk_subtree(place *k)
+{
+    espl_subtree below;
+    size_t count = 0;
+
+    ck_assert_int_eq(espl_subtree_begin(k->w, k->e, &below), ESPL_OK);
+    while (espl_subtree_next(&below)) {
+        count += 1;
+    }
+    ck_assert_int_eq(espl_subtree_begin(k->w, k->e, &below), ESPL_OK);
+    espl_subtree_end(&below);
+    return count;
+}
+
+static size_t copy_subtree(place *k)
+{
+    espl_entity entities[SWEEP_ALL];
+    uint32_t parents[SWEEP_ALL], depths[SWEEP_ALL];
+    espl_transform locals[SWEEP_ALL], worlds[SWEEP_ALL];
+    const espl_subtree_arrays out = {entities, parents, depths, locals, worlds};
+
+    return espl_copy_subtree(k->w, k->e, ESPL_EXTENT_SUBTREE, SWEEP_ALL, &out);
+}
+
+static size_t read_stats(place *k)
+{
+    espl_world_stats stats;
+
+    espl_stats(k->w, &stats);
+    return stats.bytes;
+}
+
+static size_t read_commands(place *k)
+{
+    espl_commands *const commands = k->s->waiting;
+    espl_entity out = {0};
+
+    return commands == NULL
+               ? 0
+               : espl_commands_count(commands) + (espl_commands_recorder(commands, 1) != NULL) +
+                     (size_t)espl_commands_result(commands, 1, 0) +
+                     (size_t)espl_commands_resolve(commands, k->e, &out);
+}
+
+static size_t stand_in_line(place *k)
+{
+    return k->s->waiting != NULL ? (size_t)espl_commands_submit(k->s->waiting) : 0;
+}
+
+static const free_call walks[] = {walk_query, walk_subtree,  copy_subtree,
+                                  read_stats, read_commands, stand_in_line};
+
+// --- Writes ---
+
+static bool is_plain(espl_write_kind kind)
+{
+    return kind != ESPL_WRITE_STRETCH && kind != ESPL_WRITE_CONTEXT &&
+           kind != ESPL_WRITE_MULTIPLY_STRETCH;
+}
+
+// Every kind that is stored without a side array, its stretch and context those that are there.
+static size_t write_all_kinds(place *k)
+{
+    uint64_t random = 3;
+    size_t done = 0;
+
+    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
+        espl_write write = write_ordinary(k->e, (espl_write_kind)kind, &random);
+
+        if (form_type(write.kind) == VALUE_TRANSFORM) {
+            write.value.transform.context = 0;
+            for (int axis = 0; axis < 3; ++axis) {
+                write.value.transform.stretch[axis] = 1;
+            }
+        }
+        done += is_plain(write.kind) && form_write(k->w, &write, FORM_FUNCTION) >= 0;
+    }
+    done += espl_look_at(k->w, k->e, (float[3]){4, 5, 6}, NULL) >= 0;
+    done += espl_rotate_about(k->w, k->e, (float[3]){4, 5, 6}, (float[4]){0, 0, 0, 1}) >= 0;
+    done += espl_set_inherit(k->w, k->e, 0) >= 0;
+    return done;
+}
+
+static size_t set_component(place *k)
+{
+    const uint32_t word = 7;
+
+    return (size_t)espl_set(k->w, k->e, k->s->word, &word, sizeof word) + 1;
+}
+
+static const free_call writes[] = {write_all_kinds, set_component};
+
+// --- The tests ---
+
+static size_t call_all(sweep_world *w, const free_call *calls, size_t count)
+{
+    size_t found = 0;
+
+    for (uint32_t i = 0; i < w->count; ++i) {
+        place k = {.w = w->world, .e = w->all[i], .p = w->all[0], .s = w, .f = {1, 2, 3, 4}};
+
+        for (size_t c = 0; c < count; ++c) {
+            found += calls[c](&k);
+        }
+    }
+    return found;
+}
+
+static void demand_nothing(const sweep_scene *scene, const free_call *calls, size_t count)
+{
+    sweep_world w;
+
+    sweep_world_begin(&w, scene, TEST_BLOCKS_TIGHT);
+    test_heap_arm(&w.test.heap, 1, true);
+    const size_t found = call_all(&w, calls, count);
+
+    ck_assert_msg(w.test.heap.calls == 0, "%zu allocations in \"%s\"", w.test.heap.calls,
+                  scene->name);
+    ck_assert(found != 0 || w.count == 0);
+    test_heap_arm(&w.test.heap, 0, false);
+    sweep_world_end(&w);
+}
+
+#define LENGTH(table) (sizeof(table) / sizeof *(table))
+
+START_TEST(reading_takes_no_memory)
+{
+    demand_nothing(&sweep_scenes[_i], reads, LENGTH(reads));
+}
+END_TEST
+
+START_TEST(walking_takes_no_memory)
+{
+    demand_nothing(&sweep_scenes[_i], walks, LENGTH(walks));
+}
+END_TEST
+
+START_TEST(writing_takes_no_memory_where_no_side_array_is_needed)
+{
+    demand_nothing(&sweep_scenes[_i], writes, LENGTH(writes));
+}
+END_TEST
+
+// What was recorded and played once is recorded and played again.
+START_TEST(the_same_commands_take_no_memory_again)
+{
+    const sweep_scene *const scene = &sweep_scenes[_i];
+    const espl_transform place_of = test_at(1, 2, 3);
+    espl_commands *commands = NULL;
+    sweep_world w;
+
+    sweep_world_begin(&w, scene, TEST_BLOCKS_TIGHT);
+    ck_assert_int_eq(espl_commands_create(w.world, 1, &commands), ESPL_OK);
+    for (int time = 0; time < 3; ++time) {
+        test_heap_arm(&w.test.heap, time < 2 ? 0 : 1, true);
+        for (uint32_t i = 0; i < w.count; ++i) {
+            ck_assert_int_eq(
+                espl_record_set_local(espl_commands_recorder(commands, 0), 0, w.all[i], &place_of),
+                ESPL_OK);
+        }
+        ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
+        espl_commands_reset(commands);
+    }
+    // In a build whose arrays always move each reserve takes a new block.
+    ck_assert(w.test.heap.calls == 0 || test_moves_always());
+    test_heap_arm(&w.test.heap, 0, false);
+    espl_commands_destroy(commands);
+    sweep_world_end(&w);
+}
+END_TEST
+
+static Suite *free_calls_suite(void)
+{
+    Suite *const suite = suite_create("calls that take no memory");
+    TCase *const tcase = tcase_create("calls");
+    const int scenes = (int)sweep_scene_count;
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, reading_takes_no_memory, 0, scenes);
+    tcase_add_loop_test(tcase, walking_takes_no_memory, 0, scenes);
+    tcase_add_loop_test(tcase, writing_takes_no_memory_where_no_side_array_is_needed, 0, scenes);
+    tcase_add_loop_test(tcase, the_same_commands_take_no_memory_again, 0, scenes);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(free_calls_suite)
