@@ -12,6 +12,8 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16 };
+// Entries of a batch at most: there are four numbers for each.
+#define BATCH_LIMIT (UINT32_MAX / 4)
 
 // --- Entries ---
 
@@ -81,7 +83,7 @@ static espl_status reserve(espl_world *world, size_t count)
 {
     espl__batch measured;
 
-    if (count > UINT32_MAX / 4) {
+    if (count > BATCH_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
     return espl__scratch_grow(world, &world->write_scratch, lay_out(&measured, NULL, count));
@@ -423,8 +425,12 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
+// Entries past the limit are not looked at: nobody has that many.
 static void put_on_tape(espl_world *world, const espl__entries *e)
 {
+    if (e->count > BATCH_LIMIT) {
+        return;
+    }
     espl__tape_batch(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
         espl__tape_entry(world, entity_of(e, i), espl__entries_kind(e, i), value_at(e, i));

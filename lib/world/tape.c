@@ -239,9 +239,6 @@ void espl__tape_change_query(espl_world *world, const espl_query_def *query_def,
 void espl__tape_set(espl_world *world, espl_entity entity, espl_component component,
                     const void *data, size_t size)
 {
-    if (size > ESPL_COMPONENT_SIZE_LIMIT || (data == NULL && size != 0)) {
-        return;
-    }
     open_record(world, ESPL_TAPE_SET);
     put_entity(world, entity);
     put_value(world, component, data, size);
@@ -251,11 +248,8 @@ void espl__tape_set(espl_world *world, espl_entity entity, espl_component compon
 // --- Structure ---
 
 void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
-                       const espl_attach_options *options)
+                       const espl_attach_options *o)
 {
-    const espl_attach_options defaults = {0};
-    const espl_attach_options *const o = options != NULL ? options : &defaults;
-
     open_record(world, ESPL_TAPE_ATTACH);
     put_entity(world, child);
     put_entity(world, parent);

@@ -47,10 +47,11 @@ void espl__tape_change(espl_world *world, const espl_entity *entities, size_t co
                        const espl_change_def *def);
 void espl__tape_change_query(espl_world *world, const espl_query_def *query,
                              const espl_change_def *def);
+/// A value that the world takes: it was checked.
 void espl__tape_set(espl_world *world, espl_entity entity, espl_component component,
                     const void *data, size_t size);
 void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
-                       const espl_attach_options *options);
+                       const espl_attach_options *o);
 /// What needs nothing but one or two entities.
 void espl__tape_entity(espl_world *world, espl_tape_op op, espl_entity entity);
 void espl__tape_pair(espl_world *world, espl_tape_op op, espl_entity entity, espl_entity other);

@@ -82,6 +82,7 @@ static void is_untouched(const side *sd, uint64_t world, uint64_t results, size_
 typedef struct shortage {
     uint32_t kinds; // of the commands
     bool fails_after, is_large;
+    bool is_in_arena;       // scratch of the playback lacks it, and nothing else
     size_t stride;          // from one point to the next; 0 counts as 1
     espl_executor executor; // of the world that lacks it
 } shortage;
@@ -112,6 +113,58 @@ static size_t play_without(side *faulted, const shortage *how, espl_status wante
     return points;
 }
 
+// --- Scratch of a playback ---
+//
+// Blocks of the arena hold many pieces, so that an allocation which fails is the one of hardly any
+// of them. Here the arena has room up to some byte and gets no more.
+
+enum { ARENA_STEP = 64, ARENA_BLOCK = 16 * 1024, ARENA_MOST = 1 << 20 };
+
+static void *refuse_blocks(void *user, size_t size, size_t alignment)
+{
+    test_heap *const heap = user;
+
+    return size >= ARENA_BLOCK && alignment == ARENA_STEP
+               ? NULL
+               : test_heap_allocator(heap).allocate(heap, size, alignment);
+}
+
+static espl_status play_with_room(side *faulted, size_t room)
+{
+    espl_world *const world = faulted->test.world;
+    espl__arena *const arena = &world->playback.arena;
+
+    espl__arena_free(arena);
+    ck_assert_ptr_nonnull(espl__arena_take(arena, 1, ARENA_MOST));
+    arena->blocks->used = arena->blocks->size - room;
+    world->heap.allocator.allocate = refuse_blocks;
+    const espl_status status = espl_play(world, faulted->commands, NULL);
+    world->heap.allocator.allocate = test_heap_allocator(&faulted->test.heap).allocate;
+    return status;
+}
+
+// A step more room each time, until the playback passes.
+static size_t play_in_little_room(side *faulted, espl_status wanted)
+{
+    const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
+    const size_t count = espl_commands_count(faulted->commands);
+    const size_t step = ARENA_STEP * (size_t)test_stride(7);
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= ARENA_MOST; room += step) {
+        status = play_with_room(faulted, room);
+        if (status == ESPL_ERR_NO_MEMORY) {
+            is_untouched(faulted, world, results, count);
+            points += 1;
+        }
+    }
+    ck_assert_int_eq(status, wanted);
+    return points;
+}
+
+// --- All of it ---
+
 // Frames of commands of some kinds. @return points at which memory failed.
 static size_t sweep(const shortage *how)
 {
@@ -129,7 +182,8 @@ static size_t sweep(const shortage *how)
         script_record(&calm.s, &calm.recording, calm.commands, 2, &lines, frame + 1);
         script_record(&faulted.s, &faulted.recording, faulted.commands, 2, &lines, frame + 1);
         const espl_status wanted = side_play(&calm);
-        points += play_without(&faulted, how, wanted);
+        points += how->is_in_arena ? play_in_little_room(&faulted, wanted)
+                                   : play_without(&faulted, how, wanted);
         faulted.results = script_results(&faulted.recording);
         faulted.world = script_hash(&faulted.s);
         faulted.account = calm.account;
@@ -166,6 +220,18 @@ END_TEST
 START_TEST(a_rich_mix_fails_cleanly_when_all_later_allocations_fail)
 {
     ck_assert_uint_gt(sweep(&(shortage){.fails_after = true}), 10);
+}
+END_TEST
+
+START_TEST(each_kind_alone_fails_cleanly_wherever_scratch_runs_out)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i, .is_in_arena = true}), 3 * FRAMES);
+}
+END_TEST
+
+START_TEST(a_rich_mix_fails_cleanly_wherever_scratch_runs_out)
+{
+    ck_assert_uint_gt(sweep(&(shortage){.is_in_arena = true}), 10);
 }
 END_TEST
 
@@ -454,6 +520,9 @@ static Suite *no_memory_suite(void)
                         SCRIPT_KINDS);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_when_one_allocation_fails);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_when_all_later_allocations_fail);
+    tcase_add_loop_test(memory, each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0,
+                        SCRIPT_KINDS);
+    tcase_add_test(memory, a_rich_mix_fails_cleanly_wherever_scratch_runs_out);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_in_any_order_of_jobs);
     if (espl_executor_has_threads()) {
         tcase_add_test(memory, a_rich_mix_fails_cleanly_on_threads);

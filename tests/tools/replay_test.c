@@ -504,6 +504,25 @@ START_TEST(what_memory_refused_is_left_out)
 }
 END_TEST
 
+START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
+{
+    field f;
+    spool s;
+
+    field_begin(&f, &s, NULL);
+    const espl_write write = {.entity = f.e[0], .kind = ESPL_WRITE_TRANSLATE_LOCAL};
+    const float by[3] = {1, 0, 0};
+    const size_t before = s.size;
+
+    ck_assert_int_eq(espl_write_batch(f.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(
+        espl_write_vectors(f.world, ESPL_WRITE_TRANSLATE_LOCAL, f.e, &by, SIZE_MAX, NULL),
+        ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(s.size, before);
+    field_end(&f, &s, 0);
+}
+END_TEST
+
 static Suite *replay_suite(void)
 {
     Suite *const suite = suite_create("replay");
@@ -523,6 +542,7 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, frame_without_a_tape_does_nothing);
     tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
     tcase_add_test(tests, what_memory_refused_is_left_out);
+    tcase_add_test(tests, batch_of_more_than_can_be_counted_is_refused_and_left_out);
     suite_add_tcase(suite, tests);
     return suite;
 }
