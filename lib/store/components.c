@@ -46,7 +46,7 @@ static bool are_references_sound(const espl_component_def *def)
     for (size_t i = 0; i < def->reference_count; ++i) {
         const size_t begin = def->references[i];
 
-        if (begin < end || begin + sizeof(espl_entity) > def->size) {
+        if (begin < end || begin > def->size || def->size - begin < sizeof(espl_entity)) {
             return false;
         }
         end = begin + sizeof(espl_entity);

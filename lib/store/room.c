@@ -124,7 +124,8 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     espl__archetype *const archetype = &store->archetypes[number];
     size_t total = 0;
 
-    if (!espl__size_add(&total, archetype->count, rows)) {
+    // No more than there are indices of entities: past that, memory is not asked on any machine.
+    if (!espl__size_add(&total, archetype->count, rows) || total > UINT32_MAX / 2) {
         return ESPL_ERR_LIMIT;
     }
     if (total > archetype->reserved) {

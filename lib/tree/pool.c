@@ -79,18 +79,34 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
     return (uint32_t)(next > limit ? limit : next);
 }
 
+// Lay the arrays of so many slots out. @return bytes, or 0 where they are more than a size_t counts,
+// as on a machine of 32 bits 49 million slots are.
+static size_t lay_out(size_t offsets[ARRAY_COUNT], size_t capacity)
+{
+    size_t size = 0;
+
+    for (int i = 0; i < ARRAY_COUNT; ++i) {
+        size_t bytes = 0;
+
+        offsets[i] = size;
+        if (!espl__size_multiply(&bytes, capacity, item_sizes[i]) ||
+            !espl__size_add(&bytes, bytes, SKEW + 63) ||
+            !espl__size_add(&size, size, bytes & ~(size_t)63)) {
+            return 0;
+        }
+    }
+    return size;
+}
+
 static bool grow_slots(espl__forest *forest, uint32_t capacity)
 {
     const arrays old = arrays_of(forest);
     arrays next;
-    size_t offsets[ARRAY_COUNT], size = 0;
-
-    for (int i = 0; i < ARRAY_COUNT; ++i) {
-        offsets[i] = size;
-        size += ((capacity * item_sizes[i] + 63) & ~(size_t)63) + SKEW;
-    }
+    size_t offsets[ARRAY_COUNT];
+    const size_t size = lay_out(offsets, capacity);
     unsigned char *const block =
         espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, BLOCK_ALIGNMENT);
+
     if (block == NULL) {
         return false;
     }

@@ -31,7 +31,7 @@ typedef struct sweep {
 typedef struct wide_sweep {
     const sweep *sweep;
     _Atomic uint32_t first; // least rank whose local changed; UINT32_MAX: none did
-    _Atomic uint64_t writes, told, refused;
+    atomic_size_t writes, told, refused;
     uint32_t pieces; // of the entries
     bool is_done[ESPL__PIECES];
 } wide_sweep;

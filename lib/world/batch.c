@@ -91,7 +91,10 @@ static espl_status reserve(espl_world *world, size_t count)
 
 static espl_status reserve_sides(espl_world *world, size_t count)
 {
-    return espl__scratch_grow(world, &world->side_scratch, count * sizeof(espl__side_entry));
+    size_t size = 0;
+
+    (void)espl__carve(NULL, &size, count, sizeof(espl__side_entry), 1);
+    return espl__scratch_grow(world, &world->side_scratch, size);
 }
 
 espl_status espl_reserve_writes(espl_world *world, size_t count)

@@ -85,9 +85,10 @@ espl_status espl__deal_reserve(espl_world *world, size_t rows)
     // A chunk of its own for each row, all of them members and wanted by rank, is the worst.
     espl__deal d = {
         .chunk_count = rows, .row_count = rows, .has_members = true, .is_top_down = true};
-    const size_t alone = (rows + ESPL_PARALLEL_JOB_LIMIT) * sizeof *d.pieces;
-    const espl_status status =
-        espl__scratch_grow(world, &world->deal_scratch, lay_out(&d, NULL) + alone);
+    size_t size = lay_out(&d, NULL);
+
+    (void)espl__carve(NULL, &size, rows + ESPL_PARALLEL_JOB_LIMIT, sizeof *d.pieces, 1);
+    const espl_status status = espl__scratch_grow(world, &world->deal_scratch, size);
 
     return status != ESPL_OK ? status : reserve_marks(world, world->forest.run_capacity);
 }

@@ -138,13 +138,19 @@ uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity);
 /// Handle of the entity at a slot; null for ESPL__NO_SLOT.
 espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot);
 
-/// Where an array of a block begins, or NULL where there is no block yet; `at` moves past it.
+/// Where an array of a block begins, or NULL where there is no block yet; `at` moves past it, to
+/// SIZE_MAX where that is more than a size_t counts: nobody gives so much.
+/// @param size       of an item, not 0.
 /// @param alignment  a power of two.
 static inline void *espl__carve(unsigned char *block, size_t *at, size_t count, size_t size,
                                 size_t alignment)
 {
     const size_t begin = (*at + alignment - 1) & ~(alignment - 1);
 
+    if (begin < *at || count > (SIZE_MAX - begin) / size) {
+        *at = SIZE_MAX;
+        return NULL;
+    }
     *at = begin + count * size;
     return block != NULL ? block + begin : NULL;
 }

@@ -199,7 +199,7 @@ START_TEST(reserve_past_the_index_limit_is_refused)
 
     ck_assert_int_eq(espl__entities_reserve(&fix.store, INDEX_LIMIT), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl__entities_reserve(&fix.store, (size_t)UINT32_MAX + 2), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl__entities_reserve(&fix.store, SIZE_MAX / 2 + 2), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(espl__array_length(fix.store.records), 1);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 20), ESPL_OK);
     ck_assert_int_eq(espl__entities_reserve(&fix.store, 0), ESPL_OK);

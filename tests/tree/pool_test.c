@@ -585,6 +585,19 @@ START_TEST(counts_past_the_limit_are_refused_before_the_allocator_is_asked)
 }
 END_TEST
 
+// Whatever a slot takes between 64 and 128 bytes, one of these counts of slots takes a size_t just
+// once round.
+START_TEST(slots_of_more_bytes_than_can_be_counted_are_refused)
+{
+    (void)take(3);
+    test_heap_arm(&g.under, 0, false);
+    for (size_t bytes = 64; bytes <= 128; ++bytes) {
+        ck_assert_int_lt(espl__forest_reserve(forest, SIZE_MAX / bytes + 1, 1), 0);
+    }
+    ck_assert_uint_eq(g.under.calls, 0);
+}
+END_TEST
+
 #ifdef ESPL_HARD_MOVE
 START_TEST(every_reserve_moves_slots_and_headers)
 {
@@ -654,6 +667,7 @@ static Suite *make_suite(void)
     tcase_add_test(memory, growth_keeps_everything);
     tcase_add_test(memory, reserve_fails_cleanly_wherever_memory_runs_out);
     tcase_add_test(memory, counts_past_the_limit_are_refused_before_the_allocator_is_asked);
+    tcase_add_test(memory, slots_of_more_bytes_than_can_be_counted_are_refused);
 #ifdef ESPL_HARD_MOVE
     tcase_add_test(memory, every_reserve_moves_slots_and_headers);
 #else

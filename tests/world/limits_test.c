@@ -118,7 +118,7 @@ START_TEST(more_entities_than_indices_are_refused_at_once)
     // Rows are counted by chunks, of which there are as many as numbers.
     const uint64_t hash = test_physical_hash(s.world);
     is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX), hash);
-    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX / 2), hash);
+    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX / 2 + 1), hash);
     ck_assert_int_eq(create(&s, 1, &out), ESPL_OK);
     ck_assert_uint_eq(out.index, 3);
     scene_end(&s);

@@ -53,10 +53,10 @@ START_TEST(creation_is_checked)
     ck_assert_int_eq(espl_create(s.world, &unknown, 1, 1, NULL), ESPL_ERR_NO_COMPONENT);
     ck_assert_int_eq(espl_create(s.world, twice, 2, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_create(s.world, &placement, 1, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_create(s.world, &placement, 1, (size_t)1 << 40, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(s.world, &placement, 1, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(s.world, s.root, 0, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(s.world, s.root, (size_t)1 << 40, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_reserve(s.world, SIZE_MAX), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), before);

@@ -534,6 +534,48 @@ START_TEST(reserving_writes_is_done_or_refused_and_changes_no_world)
 }
 END_TEST
 
+// Gives blocks of up to 16 MiB.
+static void *take_little(void *user, size_t size, size_t alignment)
+{
+    void *block = NULL;
+
+    (void)user;
+    if (size > (size_t)1 << 24) {
+        return NULL;
+    }
+    return posix_memalign(&block, alignment < sizeof block ? sizeof block : alignment, size) == 0
+               ? block
+               : NULL;
+}
+
+static void give_back(void *user, void *block, size_t size, size_t alignment)
+{
+    (void)user;
+    (void)size;
+    (void)alignment;
+    free(block);
+}
+
+// Where a size_t has 32 bits, one of these counts takes it just once round, however many bytes
+// each of the things asked for takes.
+START_TEST(a_reserve_of_more_than_memory_holds_is_refused)
+{
+    const espl_world_def def = {.allocator = {NULL, take_little, give_back}};
+    espl_world *world = NULL;
+
+    ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
+    for (size_t bytes = 16; bytes <= 512; ++bytes) {
+        const size_t count = UINT32_MAX / bytes + 1;
+
+        ck_assert_int_lt(espl_reserve(world, count), 0);
+        ck_assert_int_lt(espl_reserve_writes(world, count), 0);
+        ck_assert_int_lt(espl_reserve_parallel(world, count), 0);
+    }
+    ck_assert(espl_validate(world, NULL));
+    espl_world_destroy(world);
+}
+END_TEST
+
 static Suite *room_suite(void)
 {
     Suite *const suite = suite_create("room");
@@ -560,6 +602,7 @@ static Suite *room_suite(void)
     tcase_add_test(writes, a_batch_without_memory_changes_nothing_and_can_be_tried_again);
     tcase_add_test(writes, a_batch_with_reserved_room_takes_no_memory);
     tcase_add_test(writes, reserving_writes_is_done_or_refused_and_changes_no_world);
+    tcase_add_test(writes, a_reserve_of_more_than_memory_holds_is_refused);
     suite_add_tcase(suite, writes);
     return suite;
 }
