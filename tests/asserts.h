@@ -10,4 +10,14 @@
 // What the assertions of Check call when they hold. A macro stands before the function there.
 #define _mark_point(file, line) ((void)0)
 
+/// What they call when they do not: tell Check, or who listens. Arguments as those of Check.
+_Noreturn void test_failed(const char *file, int line, const char *expression, const char *message,
+                           ...) __attribute__((format(printf, 4, 5)));
+#define _ck_assert_failed test_failed
+
+/// Who is told of a failure, and does not return.
+typedef void test_listener(const char *file, int line, const char *text);
+/// Have failures told to somebody else than Check, in a program that is no suite of it.
+void test_listen(test_listener *listener);
+
 #endif

@@ -25,11 +25,11 @@ static uint32_t pick_component_bit(test_tape *tape)
 {
     uint32_t bit = 0;
 
-    if ((tape->style.components & model_bit(MODEL_BULK)) != 0 && test_one_in(&tape->random, 4)) {
+    if ((tape->style.components & model_bit(MODEL_BULK)) != 0 && draw_one_in(&tape->draw, 4)) {
         return model_bit(MODEL_BULK);
     }
     while ((bit & tape->style.components) == 0) {
-        bit = model_bit(components[test_below(&tape->random, KINDS)]);
+        bit = model_bit(components[draw_below(&tape->draw, KINDS)]);
     }
     return bit;
 }
@@ -39,10 +39,10 @@ static uint32_t pick_kin(test_tape *tape)
 {
     const uint32_t count = tape->model.count;
 
-    if (count == 0 || test_one_in(&tape->random, 8)) {
+    if (count == 0 || draw_one_in(&tape->draw, 8)) {
         return MODEL_NONE;
     }
-    return test_one_in(&tape->random, 4) ? test_below(&tape->random, count) : pick_living(tape);
+    return draw_one_in(&tape->draw, 4) ? draw_below(&tape->draw, count) : pick_living(tape);
 }
 
 static uint32_t known_kin(uint32_t kin)
@@ -52,10 +52,10 @@ static uint32_t known_kin(uint32_t kin)
 
 void pick_given(test_tape *tape, operation *op)
 {
-    for (uint32_t i = test_below(&tape->random, 3); i > 0; --i) {
+    for (uint32_t i = draw_below(&tape->draw, 3); i > 0; --i) {
         op->given |= pick_component_bit(tape);
     }
-    op->load = test_random(&tape->random);
+    op->load = draw_bits(&tape->draw);
     op->kin = known_kin(pick_kin(tape));
 }
 
@@ -64,31 +64,31 @@ static model_flaw pick_flaw(test_tape *tape, uint32_t named)
 {
     const bool is_many = (named & model_bit(MODEL_BULK)) != 0;
 
-    return test_one_in(&tape->random, 32) && !is_many
-               ? (model_flaw)test_below(&tape->random, MODEL_FLAW_COUNT)
+    return draw_one_in(&tape->draw, 32) && !is_many
+               ? (model_flaw)draw_below(&tape->draw, MODEL_FLAW_COUNT)
                : MODEL_FLAWLESS;
 }
 
 static model_change pick_change(test_tape *tape, bool may_place)
 {
-    uint64_t *const random = &tape->random;
+    tape_draw *const draw = &tape->draw;
     model_change change = {.placement = pick_value(tape, pick_living(tape), false)};
 
-    for (uint32_t i = 1 + test_below(random, 4); i > 0; --i) {
+    for (uint32_t i = 1 + draw_below(draw, 4); i > 0; --i) {
         const uint32_t bit = pick_component_bit(tape);
-        *(test_one_in(random, 2) ? &change.add : &change.remove) |= bit;
+        *(draw_one_in(draw, 2) ? &change.add : &change.remove) |= bit;
     }
-    if (test_one_in(random, 6)) {
+    if (draw_one_in(draw, 6)) {
         change.add |= model_bit(MODEL_TAG);
     }
-    if (may_place && test_one_in(random, 4)) {
-        const bool takes = tape->style.has_unplaced && test_one_in(random, 2);
+    if (may_place && draw_one_in(draw, 4)) {
+        const bool takes = tape->style.has_unplaced && draw_one_in(draw, 2);
         *(takes ? &change.remove : &change.add) |= model_bit(ESPL_PLACEMENT);
     }
     change.remove &= ~change.add;
-    change.zeroed = test_one_in(random, 3) ? change.add & (uint32_t)test_random(random) : 0;
-    change.values = (model_values){(uint32_t)test_random(random), test_random(random),
-                                   known_kin(pick_kin(tape))};
+    change.zeroed = draw_one_in(draw, 3) ? change.add & (uint32_t)draw_bits(draw) : 0;
+    change.values =
+        (model_values){(uint32_t)draw_bits(draw), draw_bits(draw), known_kin(pick_kin(tape))};
     change.flaw = pick_flaw(tape, change.add | change.remove);
     return change;
 }
@@ -119,15 +119,15 @@ model_query pick_query(uint64_t *random)
 
 static void name_nodes(test_tape *tape, operation *op)
 {
-    const bool are_good = !test_one_in(&tape->random, 4);
+    const bool are_good = !draw_one_in(&tape->draw, 4);
 
-    op->count = op->change_form == CHANGE_ARRAY ? test_below(&tape->random, 12) : 1;
+    op->count = op->change_form == CHANGE_ARRAY ? draw_below(&tape->draw, 12) : 1;
     tape_reserve_named(tape, op->count + 1);
     for (uint32_t i = 0; i < op->count; ++i) {
-        const bool repeats = i > 0 && test_one_in(&tape->random, 8);
+        const bool repeats = i > 0 && draw_one_in(&tape->draw, 8);
         const uint32_t node = are_good ? pick_living(tape) : pick_any(tape);
 
-        tape->named[i] = repeats              ? tape->named[test_below(&tape->random, i)]
+        tape->named[i] = repeats              ? tape->named[draw_below(&tape->draw, i)]
                          : node == TAPE_ALIEN ? MODEL_FOREIGN
                                               : node;
     }
@@ -138,11 +138,11 @@ static void pick_sibling(test_tape *tape, operation *op)
     const bool is_member =
         is_living_node(tape, op->entity) && tape->model.nodes[op->entity].parent != MODEL_NONE;
 
-    if (test_one_in(&tape->random, 4)) {
+    if (draw_one_in(&tape->draw, 4)) {
         op->before = MODEL_NONE;
-    } else if (is_member && !test_one_in(&tape->random, 8)) {
+    } else if (is_member && !draw_one_in(&tape->draw, 8)) {
         op->before = tape->model.nodes[tape->model.nodes[op->entity].parent].first;
-        for (uint32_t i = test_below(&tape->random, 4); i > 0 && op->before != MODEL_NONE; --i) {
+        for (uint32_t i = draw_below(&tape->draw, 4); i > 0 && op->before != MODEL_NONE; --i) {
             op->before = tape->model.nodes[op->before].next;
         }
     } else {
@@ -152,17 +152,17 @@ static void pick_sibling(test_tape *tape, operation *op)
 
 static void pick_creation(test_tape *tape, operation *op)
 {
-    uint64_t *const random = &tape->random;
+    tape_draw *const draw = &tape->draw;
 
     pick_given(tape, op);
-    op->given |= test_one_in(random, 8) ? 0 : model_bit(MODEL_TAG);
+    op->given |= draw_one_in(draw, 8) ? 0 : model_bit(MODEL_TAG);
     op->given |= op->has_placement ? model_bit(ESPL_PLACEMENT) : 0;
-    op->zeroed = test_one_in(random, 4) ? op->given & (uint32_t)test_random(random) : 0;
+    op->zeroed = draw_one_in(draw, 4) ? op->given & (uint32_t)draw_bits(draw) : 0;
     op->flaw = pick_flaw(tape, op->given);
     if (op->flaw == MODEL_TAKES_ROLE || op->flaw == MODEL_CONTRADICTS) {
         op->flaw = MODEL_FLAWLESS; // nothing is taken
     }
-    if (!op->has_placement && !test_one_in(random, 8)) {
+    if (!op->has_placement && !draw_one_in(draw, 8)) {
         op->inherit = 0;
     }
 }
@@ -170,26 +170,26 @@ static void pick_creation(test_tape *tape, operation *op)
 static void pick_set(test_tape *tape, operation *op)
 {
     static const model_flaw flaws[3] = {MODEL_GIVES_ROLE, MODEL_UNKNOWN, MODEL_MISSIZES};
-    uint64_t *const random = &tape->random;
+    tape_draw *const draw = &tape->draw;
     const uint32_t bit = pick_component_bit(tape);
 
     pick_given(tape, op);
-    op->component = test_one_in(random, 3)    ? MODEL_TAG
-                    : test_one_in(random, 32) ? ESPL_PLACEMENT
-                                              : (espl_component)__builtin_ctz(bit);
-    op->flaw = test_one_in(random, 32) ? flaws[test_below(random, 3)] : MODEL_FLAWLESS;
+    op->component = draw_one_in(draw, 3)    ? MODEL_TAG
+                    : draw_one_in(draw, 32) ? ESPL_PLACEMENT
+                                            : (espl_component)__builtin_ctz(bit);
+    op->flaw = draw_one_in(draw, 32) ? flaws[draw_below(draw, 3)] : MODEL_FLAWLESS;
 }
 
 static void pick_call(test_tape *tape, operation *op)
 {
-    uint64_t *const random = &tape->random;
-    const bool is_bad = test_one_in(random, 32);
+    tape_draw *const draw = &tape->draw;
+    const bool is_bad = draw_one_in(draw, 32);
 
-    op->call.callback = test_below(random, SIDE_CALLBACKS + (is_bad ? 1 : 0));
-    op->call.size = test_one_in(random, 8) ? 0 : test_below(random, 80);
-    op->call.alignment = test_one_in(random, 4) ? 0 : (uint32_t)1 << test_below(random, 9);
-    op->call.alignment = is_bad && test_one_in(random, 2) ? 3 : op->call.alignment;
-    op->call.seed = test_one_in(random, 8) ? 0 : test_random(random);
+    op->call.callback = draw_below(draw, SIDE_CALLBACKS + (is_bad ? 1 : 0));
+    op->call.size = draw_one_in(draw, 8) ? 0 : draw_below(draw, 80);
+    op->call.alignment = draw_one_in(draw, 4) ? 0 : (uint32_t)1 << draw_below(draw, 9);
+    op->call.alignment = is_bad && draw_one_in(draw, 2) ? 3 : op->call.alignment;
+    op->call.seed = draw_one_in(draw, 8) ? 0 : draw_bits(draw);
 }
 
 void pick_recorded(test_tape *tape, operation *op)
@@ -207,14 +207,14 @@ void pick_recorded(test_tape *tape, operation *op)
 
 void pick_change_of(test_tape *tape, operation *op)
 {
-    op->change_form = (change_form)test_below(&tape->random, CHANGE_FORM_COUNT);
+    op->change_form = (change_form)draw_below(&tape->draw, CHANGE_FORM_COUNT);
     if (op->code == OP_SET_SIBLING) {
         pick_sibling(tape, op);
     } else if (op->code == OP_ENABLE || op->code == OP_DISABLE) {
-        const uint32_t kind = test_below(&tape->random, 64);
+        const uint32_t kind = draw_below(&tape->draw, 64);
         op->extent = kind == 0 ? (espl_extent)9 : (espl_extent)(kind % 3);
     } else if (op->code == OP_PLACE) {
-        op->change.zeroed = test_one_in(&tape->random, 8) ? model_bit(ESPL_PLACEMENT) : 0;
+        op->change.zeroed = draw_one_in(&tape->draw, 8) ? model_bit(ESPL_PLACEMENT) : 0;
     } else if (op->code == OP_CHANGE) {
         name_nodes(tape, op);
         op->change = pick_change(tape, true);
@@ -222,6 +222,7 @@ void pick_change_of(test_tape *tape, operation *op)
         op->change = pick_change(tape, true);
     } else if (op->code == OP_CHANGE_QUERY) {
         op->change = pick_change(tape, false);
-        op->query = pick_query(&tape->random);
+        uint64_t random = draw_bits(&tape->draw);
+        op->query = pick_query(&random);
     }
 }

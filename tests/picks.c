@@ -10,7 +10,7 @@
 uint32_t pick_living(test_tape *tape)
 {
     const test_model *const model = &tape->model;
-    return model->living_count != 0 ? model->living[test_below(&tape->random, model->living_count)]
+    return model->living_count != 0 ? model->living[draw_below(&tape->draw, model->living_count)]
                                     : MODEL_DEAD;
 }
 
@@ -18,7 +18,7 @@ static uint32_t pick_dead(test_tape *tape)
 {
     const test_model *const model = &tape->model;
     for (int tries = 0; tries < 8 && model->count != 0; ++tries) {
-        const uint32_t node = test_below(&tape->random, model->count);
+        const uint32_t node = draw_below(&tape->draw, model->count);
         if (!model->nodes[node].is_alive) {
             return node;
         }
@@ -28,7 +28,7 @@ static uint32_t pick_dead(test_tape *tape)
 
 static uint32_t pick_bad(test_tape *tape)
 {
-    switch (test_below(&tape->random, 4)) {
+    switch (draw_below(&tape->draw, 4)) {
     case 0:
         return MODEL_NONE;
     case 1:
@@ -42,7 +42,7 @@ static uint32_t pick_bad(test_tape *tape)
 
 uint32_t pick_any(test_tape *tape)
 {
-    return test_one_in(&tape->random, tape->style.bad_one_in) ? pick_bad(tape) : pick_living(tape);
+    return draw_one_in(&tape->draw, tape->style.bad_one_in) ? pick_bad(tape) : pick_living(tape);
 }
 
 bool is_living_node(const test_tape *tape, uint32_t operand)
@@ -65,7 +65,7 @@ uint32_t pick_parent(test_tape *tape)
     const tape_shape shape = tape->style.shape;
     uint32_t node = MODEL_NONE;
 
-    if (test_one_in(&tape->random, 4)) {
+    if (draw_one_in(&tape->draw, 4)) {
         return pick_any(tape);
     }
     if (shape == SHAPE_CHAIN) {
@@ -73,7 +73,7 @@ uint32_t pick_parent(test_tape *tape)
     } else if (shape == SHAPE_STAR) {
         node = oldest_living(tape, 0);
     } else if (shape == SHAPE_WIDE) {
-        node = oldest_living(tape, test_below(&tape->random, 4));
+        node = oldest_living(tape, draw_below(&tape->draw, 4));
     }
     return node < tape->model.count && is_living_node(tape, node) ? node : pick_any(tape);
 }
@@ -81,14 +81,14 @@ uint32_t pick_parent(test_tape *tape)
 // A child of the parent, more often than not; else anything.
 uint32_t pick_before(test_tape *tape, uint32_t parent)
 {
-    if (!test_one_in(&tape->random, 3)) {
+    if (!draw_one_in(&tape->draw, 3)) {
         return MODEL_NONE;
     }
-    if (!is_living_node(tape, parent) || test_one_in(&tape->random, 8)) {
+    if (!is_living_node(tape, parent) || draw_one_in(&tape->draw, 8)) {
         return pick_any(tape);
     }
     uint32_t child = tape->model.nodes[parent].first;
-    for (uint32_t steps = test_below(&tape->random, 4); steps > 0 && child != MODEL_NONE; --steps) {
+    for (uint32_t steps = draw_below(&tape->draw, 4); steps > 0 && child != MODEL_NONE; --steps) {
         child = tape->model.nodes[child].next;
     }
     return child;
@@ -96,11 +96,11 @@ uint32_t pick_before(test_tape *tape, uint32_t parent)
 
 // --- Values ---
 
-static void random_rotation(uint64_t *random, float q[4])
+static void random_rotation(tape_draw *draw, float q[4])
 {
     static const float half = 0.70710678f;
-    const uint32_t kind = test_below(random, 8);
-    const uint32_t axis = test_below(random, 3);
+    const uint32_t kind = draw_below(draw, 8);
+    const uint32_t axis = draw_below(draw, 3);
 
     q[0] = q[1] = q[2] = 0;
     q[3] = 1;
@@ -109,61 +109,61 @@ static void random_rotation(uint64_t *random, float q[4])
     }
     if (kind == 2) {
         q[axis] = half;
-        q[3] = test_one_in(random, 2) ? half : -half;
+        q[3] = draw_one_in(draw, 2) ? half : -half;
         return;
     }
     for (int i = 0; i < 4; ++i) {
-        q[i] = test_between(random, -1, 1);
+        q[i] = draw_between(draw, -1, 1);
     }
     q[axis] += q[axis] < 0 ? -0.5f : 0.5f; // keeps off zero length
 }
 
-static float random_scale(const test_tape *tape, uint64_t *random)
+static float random_scale(const test_tape *tape, tape_draw *draw)
 {
     static const float usual[4] = {2, 0.5f, 0.25f, 1.5f};
     const uint32_t plain = tape->style.shape == SHAPE_CHAIN ? 16 : 2;
 
-    if (!test_one_in(random, plain)) {
+    if (!draw_one_in(draw, plain)) {
         return 1;
     }
-    if (tape->style.values == VALUES_ZERO && test_one_in(random, 4)) {
+    if (tape->style.values == VALUES_ZERO && draw_one_in(draw, 4)) {
         return 0;
     }
-    if (tape->style.values == VALUES_HUGE && test_one_in(random, tape->style.huge_one_in)) {
-        return test_one_in(random, 2) ? 1e25f : 1e-25f;
+    if (tape->style.values == VALUES_HUGE && draw_one_in(draw, tape->style.huge_one_in)) {
+        return draw_one_in(draw, 2) ? 1e25f : 1e-25f;
     }
-    const float scale = usual[test_below(random, 4)] * test_between(random, 0.75f, 1.25f);
-    return test_one_in(random, 8) ? -scale : scale;
+    const float scale = usual[draw_below(draw, 4)] * draw_between(draw, 0.75f, 1.25f);
+    return draw_one_in(draw, 8) ? -scale : scale;
 }
 
-static float random_stretch(const test_tape *tape, uint64_t *random)
+static float random_stretch(const test_tape *tape, tape_draw *draw)
 {
-    if (tape->style.values == VALUES_ZERO && test_one_in(random, 4)) {
+    if (tape->style.values == VALUES_ZERO && draw_one_in(draw, 4)) {
         return 0;
     }
-    return test_between(random, -1, 3);
+    return draw_between(draw, -1, 3);
 }
 
 static espl_transform random_value(test_tape *tape)
 {
-    uint64_t *const random = &tape->random;
+    tape_draw *const draw = &tape->draw;
     espl_transform value = espl_transform_identity();
     const float reach =
-        tape->style.values == VALUES_HUGE && test_one_in(random, tape->style.huge_one_in) ? 2e38f
-                                                                                          : 10.0f;
+        tape->style.values == VALUES_HUGE && draw_one_in(draw, tape->style.huge_one_in) ? 2e38f
+                                                                                        : 10.0f;
 
-    random_rotation(random, value.rotation);
+    random_rotation(draw, value.rotation);
     for (int i = 0; i < 3; ++i) {
-        value.position[i] = test_one_in(random, 8) ? 0 : test_between(random, -reach, reach);
+        value.position[i] = draw_one_in(draw, 8) ? 0 : draw_between(draw, -reach, reach);
     }
-    value.scale = random_scale(tape, random);
-    if (tape->style.values != VALUES_PLAIN && test_one_in(random, 4)) {
+    value.scale = random_scale(tape, draw);
+    if (tape->style.values != VALUES_PLAIN && draw_one_in(draw, 4)) {
         for (int i = 0; i < 3; ++i) {
-            value.stretch[i] = random_stretch(tape, random);
+            value.stretch[i] = random_stretch(tape, draw);
         }
     }
-    if (test_one_in(random, 16)) {
-        value.context = test_below(random, 3);
+    if (draw_one_in(draw, 16)) {
+        value.context = draw_below(draw, 3);
     }
     return value;
 }
@@ -171,10 +171,10 @@ static espl_transform random_value(test_tape *tape)
 static const float poison[4] = {NAN, INFINITY, -INFINITY, -NAN};
 
 // One field that no placement may have, or a rotation without length.
-static void spoil_value(uint64_t *random, espl_transform *value)
+static void spoil_value(tape_draw *draw, espl_transform *value)
 {
-    const float bad = poison[test_below(random, 4)];
-    const uint32_t field = test_below(random, 12);
+    const float bad = poison[draw_below(draw, 4)];
+    const uint32_t field = draw_below(draw, 12);
 
     if (field < 4) {
         value->rotation[field] = bad;
@@ -194,11 +194,11 @@ espl_transform pick_value(test_tape *tape, uint32_t node, bool is_world)
     espl_transform value = random_value(tape);
 
     // What is there already must change nothing.
-    if (is_living_node(tape, node) && test_one_in(&tape->random, 16)) {
+    if (is_living_node(tape, node) && draw_one_in(&tape->draw, 16)) {
         return is_world ? tape->model.nodes[node].world : model_local(&tape->model, node);
     }
-    if (test_one_in(&tape->random, 64)) {
-        spoil_value(&tape->random, &value);
+    if (draw_one_in(&tape->draw, 64)) {
+        spoil_value(&tape->draw, &value);
     }
     return value;
 }
@@ -207,7 +207,7 @@ espl_transform pick_value(test_tape *tape, uint32_t node, bool is_world)
 
 espl_stay pick_stay(test_tape *tape)
 {
-    const uint32_t kind = test_below(&tape->random, 64);
+    const uint32_t kind = draw_below(&tape->draw, 64);
     return kind == 0 ? (espl_stay)7 : (espl_stay)(kind % 3);
 }
 
@@ -219,16 +219,16 @@ uint32_t pick_flags(test_tape *tape)
     if (style == FLAGS_NONE) {
         return 0;
     }
-    if (test_one_in(&tape->random, 64)) {
-        return bad[test_below(&tape->random, 4)];
+    if (draw_one_in(&tape->draw, 64)) {
+        return bad[draw_below(&tape->draw, 4)];
     }
-    if (test_below(&tape->random, 4) < (style == FLAGS_FEW ? 3u : 1u)) {
+    if (draw_below(&tape->draw, 4) < (style == FLAGS_FEW ? 3u : 1u)) {
         return 0;
     }
-    if (test_one_in(&tape->random, 6)) {
+    if (draw_one_in(&tape->draw, 6)) {
         return ESPL_COPY_PARENT;
     }
-    return test_below(&tape->random, ESPL_COPY_PARENT) & tape->style.flag_mask;
+    return draw_below(&tape->draw, ESPL_COPY_PARENT) & tape->style.flag_mask;
 }
 
 // --- Writes ---
@@ -241,10 +241,10 @@ static bool is_of_world(espl_write_kind kind)
 
 espl_write_kind pick_kind(test_tape *tape)
 {
-    if (test_one_in(&tape->random, 128)) {
-        return (espl_write_kind)(ESPL_WRITE_KIND_COUNT + test_below(&tape->random, 3));
+    if (draw_one_in(&tape->draw, 128)) {
+        return (espl_write_kind)(ESPL_WRITE_KIND_COUNT + draw_below(&tape->draw, 3));
     }
-    return (espl_write_kind)test_below(&tape->random, ESPL_WRITE_KIND_COUNT);
+    return (espl_write_kind)draw_below(&tape->draw, ESPL_WRITE_KIND_COUNT);
 }
 
 // The field of a placement that a kind reads.
@@ -274,17 +274,17 @@ static espl_write_value data_of(const espl_transform *value, value_type type)
     return out;
 }
 
-static void spoil_data(uint64_t *random, espl_write_value *data, value_type type)
+static void spoil_data(tape_draw *draw, espl_write_value *data, value_type type)
 {
     static const uint32_t fields[] = {
         [VALUE_POSITION] = 3, [VALUE_ROTATION] = 4, [VALUE_SCALE] = 1, [VALUE_STRETCH] = 3};
 
     if (type == VALUE_TRANSFORM) {
-        spoil_value(random, &data->transform);
-    } else if (type == VALUE_ROTATION && test_one_in(random, 2)) {
+        spoil_value(draw, &data->transform);
+    } else if (type == VALUE_ROTATION && draw_one_in(draw, 2)) {
         memset(data->rotation, 0, sizeof data->rotation);
     } else if (type != VALUE_CONTEXT) {
-        data->rotation[test_below(random, fields[type])] = poison[test_below(random, 4)];
+        data->rotation[draw_below(draw, fields[type])] = poison[draw_below(draw, 4)];
     }
 }
 
@@ -296,8 +296,8 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
         return (espl_write_value){.transform = value};
     }
     espl_write_value data = data_of(&value, form_type(kind));
-    if (test_one_in(&tape->random, 64)) {
-        spoil_data(&tape->random, &data, form_type(kind));
+    if (draw_one_in(&tape->draw, 64)) {
+        spoil_data(&tape->draw, &data, form_type(kind));
     }
     return data;
 }
@@ -305,21 +305,21 @@ espl_write_value pick_data(test_tape *tape, uint32_t node, espl_write_kind kind)
 void pick_point(test_tape *tape, operation *op)
 {
     const espl_transform at = random_value(tape), up = random_value(tape);
-    const bool is_own = is_living_node(tape, op->entity) && test_one_in(&tape->random, 8);
+    const bool is_own = is_living_node(tape, op->entity) && draw_one_in(&tape->draw, 8);
 
     memcpy(op->point, is_own ? tape->model.nodes[op->entity].world.position : at.position,
            sizeof op->point);
     memcpy(op->up, up.position, sizeof op->up);
-    op->has_up = test_one_in(&tape->random, 2);
-    if (test_one_in(&tape->random, 16)) {
+    op->has_up = draw_one_in(&tape->draw, 2);
+    if (draw_one_in(&tape->draw, 16)) {
         memset(op->up, 0, sizeof op->up);
-        op->up[1] = test_one_in(&tape->random, 2) ? -2.0f : 0.0f;
+        op->up[1] = draw_one_in(&tape->draw, 2) ? -2.0f : 0.0f;
     }
-    if (test_one_in(&tape->random, 64)) {
-        op->point[test_below(&tape->random, 3)] = poison[test_below(&tape->random, 4)];
+    if (draw_one_in(&tape->draw, 64)) {
+        op->point[draw_below(&tape->draw, 3)] = poison[draw_below(&tape->draw, 4)];
     }
-    if (test_one_in(&tape->random, 64)) {
-        op->up[test_below(&tape->random, 3)] = poison[test_below(&tape->random, 4)];
+    if (draw_one_in(&tape->draw, 64)) {
+        op->up[draw_below(&tape->draw, 3)] = poison[draw_below(&tape->draw, 4)];
     }
 }
 
@@ -331,7 +331,7 @@ static uint32_t pick_near(test_tape *tape, uint32_t node)
     const model_node *const n = is_living_node(tape, node) ? &tape->model.nodes[node] : NULL;
     uint32_t near = MODEL_NONE;
 
-    switch (test_below(&tape->random, 5)) {
+    switch (draw_below(&tape->draw, 5)) {
     case 0:
         near = node;
         break;
@@ -352,7 +352,7 @@ static uint32_t pick_near(test_tape *tape, uint32_t node)
 static void name_all(test_tape *tape, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t at = test_below(&tape->random, i + 1);
+        const uint32_t at = draw_below(&tape->draw, i + 1);
         tape->entries[i].node = tape->entries[at].node;
         tape->entries[at].node = tape->model.living[i];
     }
@@ -371,11 +371,11 @@ static void name_some(test_tape *tape, uint32_t count)
 void pick_entries(test_tape *tape, operation *op)
 {
     const uint32_t living = tape->model.living_count;
-    const bool names_all = living != 0 && test_one_in(&tape->random, living > 100 ? 64 : 16);
-    const espl_write_kind same = (espl_write_kind)test_below(&tape->random, ESPL_WRITE_KIND_COUNT);
-    const bool are_same = test_one_in(&tape->random, 3);
+    const bool names_all = living != 0 && draw_one_in(&tape->draw, living > 100 ? 64 : 16);
+    const espl_write_kind same = (espl_write_kind)draw_below(&tape->draw, ESPL_WRITE_KIND_COUNT);
+    const bool are_same = draw_one_in(&tape->draw, 3);
 
-    op->count = names_all ? living : 2 + test_below(&tape->random, 23);
+    op->count = names_all ? living : 2 + draw_below(&tape->draw, 23);
     op->form = are_same && form_has_short(same) ? FORM_SHORT : FORM_BATCH;
     tape_reserve_entries(tape, op->count);
     if (names_all) {

@@ -70,11 +70,17 @@ uint32_t tape_pend(test_tape *tape, uint32_t count)
     return first;
 }
 
-static void maybe_pending(test_tape *tape, uint32_t *operand)
+// One of those that are to be, or MODEL_NONE to leave an operand as it is.
+static uint32_t pick_pending(test_tape *tape)
 {
-    if (tape->pending_count != 0 && test_one_in(&tape->random, 4)) {
-        *operand = TAPE_PENDING + test_below(&tape->random, tape->pending_count);
-    }
+    return tape->pending_count != 0 && draw_one_in(&tape->draw, 4)
+               ? TAPE_PENDING + draw_below(&tape->draw, tape->pending_count)
+               : MODEL_NONE;
+}
+
+static void put_pending(uint32_t *operand, uint32_t pending)
+{
+    *operand = pending != MODEL_NONE ? pending : *operand;
 }
 
 // --- Operations ---
@@ -88,7 +94,7 @@ static opcode pick_recordable(test_tape *tape)
     const bool makes = code == OP_CREATION || code == OP_INSTANCE;
 
     if (makes && living >= 2 * tape->style.population) {
-        return (opcode)(OP_DESTROY + test_below(&tape->random, 3));
+        return (opcode)(OP_DESTROY + draw_below(&tape->draw, 3));
     }
     if (pick_is_destroy(code) && living <= tape->style.population / 2) {
         return OP_CREATION;
@@ -105,7 +111,7 @@ static operation next_creation(test_tape *tape)
     op.entity = MODEL_NONE;
     op.sets_tag = false;
     op.given = 0;
-    op.count = 1 + test_below(&tape->random, TAPE_COUNT_LIMIT);
+    op.count = 1 + draw_below(&tape->draw, TAPE_COUNT_LIMIT);
     if (op.count > tape->style.population / 4 + 1) {
         op.count = 1;
     }
@@ -142,17 +148,23 @@ model_creation tape_creation_of(const test_tape *tape, const operation *op)
 
 operation tape_next_recorded(test_tape *tape)
 {
-    operation op = next_operation(tape, pick_recordable(tape));
+    (void)tape_advance(tape);
+    const opcode code = pick_recordable(tape);
+    const uint32_t lane = draw_below(&tape->draw, tape->style.lanes);
+    const uint32_t key = draw_below(&tape->draw, tape->style.keys);
+    const uint32_t entity = pick_pending(tape), parent = pick_pending(tape);
+    const uint32_t before = pick_pending(tape);
+    operation op = next_operation(tape, code);
 
-    maybe_pending(tape, &op.entity);
+    op.lane = lane;
+    op.key = key;
+    put_pending(&op.entity, entity);
     if ((op.code != OP_INSTANCE && op.code != OP_CREATION) || op.parent != MODEL_NONE) {
-        maybe_pending(tape, &op.parent);
+        put_pending(&op.parent, parent);
     }
     if (op.before != MODEL_NONE) {
-        maybe_pending(tape, &op.before);
+        put_pending(&op.before, before);
     }
-    op.key = test_below(&tape->random, tape->style.keys);
-    op.lane = test_below(&tape->random, tape->style.lanes);
     if (op.code == OP_INSTANCE || op.code == OP_CREATION) {
         op.pending = tape_pend(tape, op.count);
     }

@@ -4,6 +4,7 @@
 
 #include "tests/asserts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -332,6 +333,12 @@ void stage_compare(stage *s, test_side *side, const expected *wanted, const espl
     side_map(side, &s->tape, NULL);
     side_compare(side, &s->tape);
     espl_commands_reset(side->batch);
+}
+
+void stage_tell_driver(stage *s, uint32_t limit)
+{
+    (void)snprintf(s->driver, sizeof s->driver, "tests/fuzz/recorded --limit %u", limit);
+    s->tape.driver = s->driver;
 }
 
 bool stage_step(stage *s, uint32_t count)

@@ -33,6 +33,7 @@ typedef struct stage {
     size_t played_count;
     test_batch batch;
     size_t commands; // recorded so far
+    char driver[48]; // for the tape
 } stage;
 
 /// @param executors  [count] one for each played world.
@@ -42,6 +43,10 @@ void stage_end(stage *s);
 /// Fit batches of some size to what a world of this build holds: smaller ones, or such that make
 /// nothing. @return how large they may be.
 uint32_t stage_fit(stage *s, uint32_t limit);
+
+/// Say in failures how to run the tape again, where it is in batches of 1 to `limit`, the number of
+/// each drawn from the tape's seed before its operations.
+void stage_tell_driver(stage *s, uint32_t limit);
 
 /// Make one batch, carry it out in all worlds, compare everything and validate.
 /// @return false where a world had too few indices, so that they are no longer in step.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Makes operations from a seed and carries them out on the model.
+// Makes operations from records and carries them out on the model.
 #include "tests/asserts.h"
 #include "tests/picks.h"
 #include "tests/placing.h"
@@ -17,17 +17,36 @@ static const char *const opcode_names[OPCODE_COUNT] = {
     "change",       "change_query", "trim",         "creation",    "change_one",
     "set",          "call"};
 
+const char *tape_code_name(opcode code)
+{
+    return opcode_names[code];
+}
+
+// The command that plays so much of the tape once more; nothing where records were given, whose
+// driver knows the file.
+static void describe_rerun(const test_tape *tape, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (tape->driver != NULL && tape->records == NULL) {
+        (void)snprintf(text, size, "; again: %s --population %u --length %zu --seed 0x%llx",
+                       tape->driver, tape->style.population, tape->taken,
+                       (unsigned long long)tape->seed);
+    }
+}
+
 _Noreturn void tape_fail(const test_tape *tape, const char *file, int line, const char *format, ...)
 {
-    char text[512];
+    char text[512], again[160];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    _ck_assert_failed(file, line, "tape", "ESPL_SEED=0x%llx, operation %zu (%s)%s%s: %s",
-                      (unsigned long long)tape->seed, tape->at, opcode_names[tape->code],
-                      tape->note != NULL ? ", " : "", tape->note != NULL ? tape->note : "", text);
+    describe_rerun(tape, again, sizeof again);
+    _ck_assert_failed(file, line, "tape", "ESPL_SEED=0x%llx, operation %zu (%s)%s%s: %s%s",
+                      (unsigned long long)tape->seed, tape->at, tape_code_name(tape->code),
+                      tape->note != NULL ? ", " : "", tape->note != NULL ? tape->note : "", text,
+                      again);
     abort(); // not reached
 }
 
@@ -40,10 +59,10 @@ static void choose_weights(test_tape *tape)
     for (int i = 0; i <= OP_TRIM; ++i) {
         tape->style.weights[i] = weights[test_below(&tape->random, 8)];
     }
-    // A world without entities, or without hierarchies, has little to say.
+    // A world without entities has nothing to say, and one without hierarchies or writes little.
     tape->style.weights[OP_CREATE] += 1;
-    tape->style.weights[OP_ATTACH] += 4;
-    tape->style.weights[OP_WRITE] += 2;
+    tape->style.weights[OP_ATTACH] += test_one_in(&tape->random, 4) ? 0 : 4;
+    tape->style.weights[OP_WRITE] += test_one_in(&tape->random, 4) ? 0 : 2;
     // These touch many, or all.
     tape->style.weights[OP_CHANGE_QUERY] /= 4;
     tape->style.weights[OP_TRIM] /= 4;
@@ -68,7 +87,7 @@ void tape_begin(test_tape *tape, uint64_t seed, uint32_t population)
     model_init(&tape->model);
     choose_weights(tape);
     tape->style.population = test_fitting(population * 4, 0) / 4;
-    tape->style.shape = (tape_shape)test_below(&tape->random, 5);
+    tape->style.shape = (tape_shape)test_below(&tape->random, SHAPE_COUNT);
     tape->style.values = (tape_values)test_below(&tape->random, 4);
     tape->style.huge_one_in = 8;
     choose_flags(tape);
@@ -116,6 +135,30 @@ void tape_prefer_structure(test_tape *tape)
     tape->style.weights[OP_WRITE] = 1;
 }
 
+// --- Records ---
+
+void tape_feed(test_tape *tape, const tape_record *records, size_t count)
+{
+    tape->records = records;
+    tape->record_count = count;
+}
+
+bool tape_is_over(const test_tape *tape)
+{
+    return tape->records != NULL && tape->taken == tape->record_count;
+}
+
+const tape_record *tape_advance(test_tape *tape)
+{
+    ck_assert_msg(!tape_is_over(tape), "no record is left");
+    const tape_record record =
+        tape->records != NULL ? tape->records[tape->taken] : record_from(&tape->random);
+
+    tape->taken += 1;
+    draw_begin(&tape->draw, &record);
+    return &tape->draw.record;
+}
+
 // --- Operations ---
 
 opcode pick_code(test_tape *tape)
@@ -125,7 +168,7 @@ opcode pick_code(test_tape *tape)
     for (int i = 0; i < OPCODE_COUNT; ++i) {
         sum += tape->style.weights[i];
     }
-    uint32_t left = test_below(&tape->random, sum);
+    uint32_t left = draw_below(&tape->draw, sum);
     while (left >= tape->style.weights[code]) {
         left -= tape->style.weights[code++];
     }
@@ -145,7 +188,7 @@ static opcode pick_fitting_code(test_tape *tape)
     const bool makes = code == OP_CREATE || code == OP_INSTANTIATE || code == OP_INSTANCE;
 
     if (makes && living >= tape->style.population) {
-        return (opcode)(OP_DESTROY + test_below(&tape->random, 3));
+        return (opcode)(OP_DESTROY + draw_below(&tape->draw, 3));
     }
     if (pick_is_destroy(code) && living <= tape->style.population / 2) {
         return OP_CREATE;
@@ -169,17 +212,16 @@ static void limit_clones(const test_tape *tape, operation *op)
 
 void pick_instance(test_tape *tape, operation *op)
 {
-    op->count = 1 + test_below(&tape->random, TAPE_COUNT_LIMIT);
-    op->place = (espl_place)test_below(&tape->random, 3);
-    op->orphan = (espl_orphan)test_below(&tape->random, 2);
-    op->sets_tag = test_one_in(&tape->random, 2);
-    op->tag = (uint32_t)test_random(&tape->random);
+    op->count = 1 + draw_below(&tape->draw, TAPE_COUNT_LIMIT);
+    op->place = (espl_place)draw_below(&tape->draw, 3);
+    op->orphan = (espl_orphan)draw_below(&tape->draw, 2);
+    op->sets_tag = draw_one_in(&tape->draw, 2);
+    op->tag = (uint32_t)draw_bits(&tape->draw);
     pick_given(tape, op);
-    if (op->code == OP_INSTANTIATE || test_one_in(&tape->random, 3)) {
+    if (op->code == OP_INSTANTIATE || draw_one_in(&tape->draw, 3)) {
         op->parent = op->before = MODEL_NONE;
     }
-    if (op->code == OP_INSTANTIATE ||
-        (op->parent == MODEL_NONE && !test_one_in(&tape->random, 8))) {
+    if (op->code == OP_INSTANTIATE || (op->parent == MODEL_NONE && !draw_one_in(&tape->draw, 8))) {
         op->inherit = 0;
     }
     // Refused when recorded, even where a dead parent would leave it unread at playback.
@@ -192,9 +234,9 @@ void pick_instance(test_tape *tape, operation *op)
 static void fill_options(test_tape *tape, espl_attach_options *options)
 {
     options->position = pick_stay(tape);
-    options->rotation = test_one_in(&tape->random, 2) ? options->position : pick_stay(tape);
-    options->scale = test_one_in(&tape->random, 2) ? options->position : pick_stay(tape);
-    options->link = (espl_link)test_below(&tape->random, 2);
+    options->rotation = draw_one_in(&tape->draw, 2) ? options->position : pick_stay(tape);
+    options->scale = draw_one_in(&tape->draw, 2) ? options->position : pick_stay(tape);
+    options->link = (espl_link)draw_below(&tape->draw, 2);
     options->inherit = pick_flags(tape);
 }
 
@@ -203,7 +245,7 @@ static void fill_write(test_tape *tape, operation *op)
     op->kind = pick_kind(tape);
     op->data = pick_data(tape, op->entity, op->kind);
     op->form = (unsigned)op->kind < ESPL_WRITE_KIND_COUNT
-                   ? (write_form)test_below(&tape->random, FORM_COUNT)
+                   ? (write_form)draw_below(&tape->draw, FORM_COUNT)
                    : FORM_BATCH;
 }
 
@@ -216,11 +258,10 @@ operation pick_operation(test_tape *tape, opcode code)
     op.before = pick_before(tape, op.parent);
     fill_options(tape, &op.options);
     op.keep = pick_stay(tape);
-    op.value = pick_value(tape, op.entity, op.code == OP_SET_WORLD);
     op.inherit = pick_flags(tape);
     op.count = 1;
-    op.has_placement = !(tape->style.has_unplaced && test_one_in(&tape->random, 8));
-    op.tag = (uint32_t)test_random(&tape->random);
+    op.has_placement = !(tape->style.has_unplaced && draw_one_in(&tape->draw, 8));
+    op.tag = (uint32_t)draw_bits(&tape->draw);
     if (op.code == OP_INSTANTIATE || op.code == OP_INSTANCE) {
         pick_instance(tape, &op);
     } else if (op.code == OP_WRITE) {
@@ -233,11 +274,14 @@ operation pick_operation(test_tape *tape, opcode code)
     } else if (op.code >= OP_SET_SIBLING) {
         pick_change_of(tape, &op);
     }
+    // Values come last: they take what the choices leave.
+    op.value = pick_value(tape, op.entity, op.code == OP_SET_WORLD);
     return op;
 }
 
 operation tape_next(test_tape *tape)
 {
+    (void)tape_advance(tape);
     return pick_operation(tape, pick_fitting_code(tape));
 }
 

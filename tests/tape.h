@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// One operation language for many drivers. A tape makes operations from one 64-bit seed, bad input
-// among them, and carries them out on the model; a side is a world under test with the handles of
-// the model's nodes, which carries the same operations out at once or records them.
+// One operation language for many drivers. A tape makes operations, bad input among them, from
+// records of a few bytes each, and carries them out on the model; a seed says in what style, and
+// makes the records where nobody gives any. A side is a world under test with the handles of the
+// model's nodes, which carries the same operations out at once or records them.
 #ifndef ESPALIER_TESTS_TAPE_H
 #define ESPALIER_TESTS_TAPE_H
 
+#include "tests/draws.h"
 #include "tests/forms.h"
 #include "tests/model.h"
 #include "tests/support.h"
@@ -95,7 +97,8 @@ typedef enum tape_shape {
     SHAPE_CHAIN,
     SHAPE_STAR,
     SHAPE_WIDE,
-    SHAPE_TINY
+    SHAPE_TINY, // many roots of a few nodes
+    SHAPE_COUNT
 } tape_shape;
 typedef enum tape_values { VALUES_PLAIN, VALUES_STRETCHED, VALUES_ZERO, VALUES_HUGE } tape_values;
 typedef enum tape_flags { FLAGS_NONE, FLAGS_FEW, FLAGS_MANY } tape_flags;
@@ -117,7 +120,11 @@ typedef struct tape_style {
 
 typedef struct test_tape {
     uint64_t seed, random;
-    size_t at; // operation at hand, for the failure message
+    const tape_record *records; // [record_count] NULL: as many as are asked for, from the seed
+    size_t record_count, taken; // of the records
+    tape_draw draw;             // of the operation at hand
+    const char *driver;         // NULL, or how to run the tape again, but for seed and length
+    size_t at;                  // operation at hand, for the failure message
     opcode code;
     const char *note; // NULL, or the case at hand, for the failure message
     tape_style style;
@@ -137,6 +144,13 @@ typedef struct test_tape {
 /// Set up and choose a style from the seed.
 /// @param population  at most what a world of this build holds four times.
 void tape_begin(test_tape *tape, uint64_t seed, uint32_t population);
+/// Make operations of records, which must outlive the tape, instead of such as the seed makes.
+/// @param records  [count]
+void tape_feed(test_tape *tape, const tape_record *records, size_t count);
+/// Tell whether there is no more record.
+bool tape_is_over(const test_tape *tape);
+/// Begin with the next record. @return it.
+const tape_record *tape_advance(test_tape *tape);
 /// Tell whether worlds that follow a tape may soon lack indices, so many lives it made: it ends.
 bool tape_is_worn(const test_tape *tape);
 void tape_end(test_tape *tape);
@@ -144,7 +158,8 @@ void tape_end(test_tape *tape);
 void tape_prefer_structure(test_tape *tape);
 /// Tell whether an opcode is one of them; a create is not.
 bool tape_is_structural(opcode code);
-/// Make the next operation from the state of the model.
+const char *tape_code_name(opcode code);
+/// Make the next operation from the next record and the state of the model.
 operation tape_next(test_tape *tape);
 /// Let the style say what tape_next_recorded() makes.
 void tape_prepare_recorded(test_tape *tape);
@@ -166,7 +181,7 @@ model_change tape_change_of(const operation *operation);
 void tape_forget_pending(test_tape *tape);
 /// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.
 uint32_t tape_node(const test_tape *tape, uint32_t operand);
-/// Fail the test with seed, operation and opcode.
+/// Fail the test with seed, operation, opcode, and how to run it again.
 #define tape_demand(tape, condition, ...)                       \
     do {                                                        \
         if (!(condition)) {                                     \

@@ -9,6 +9,7 @@ typedef struct replay_def {
     const espl_executor *executor; // NULL: serial
     uint64_t frames;               // to play at most; 0: all
     size_t memory;                 // bytes that the world may take; 0: any
+    bool goes_on;                  // past what differs, to what no good tape leads to: for fuzzing
 } replay_def;
 
 typedef enum replay_verdict {
@@ -21,6 +22,7 @@ typedef struct replay_result {
     uint64_t calls;  // carried out
     uint64_t frames; // compared
     bool is_cut;     // the tape ends within a record
+    bool is_broken;  // the library found a fault of its own
     tool_fault fault;
 } replay_result;
 

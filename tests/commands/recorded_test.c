@@ -16,6 +16,7 @@ static played run_recorded(uint64_t seed, uint32_t population, uint32_t limit, s
     const uint32_t fitting = stage_fit(s, limit);
     played done = {0};
 
+    stage_tell_driver(s, fitting);
     while (done.batches < batches && !tape_is_worn(&s->tape) &&
            stage_step(s, 1 + test_below(&s->tape.random, fitting))) {
         done.batches += 1;

@@ -44,6 +44,7 @@ static size_t run_tape(uint64_t seed, const espl_executor *executor)
     stage *const s = stage_begin(seed, population, executor, 1);
     const uint32_t limit = stage_fit(s, COMMANDS);
 
+    stage_tell_driver(s, limit);
     for (int i = 0; i < STEPS && !tape_is_worn(&s->tape); ++i) {
         if (!stage_step(s, 1 + test_below(&s->tape.random, limit))) {
             break;

@@ -422,6 +422,42 @@ START_TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
 }
 END_TEST
 
+// A command of sixteen million clones is a few bytes of tape, and no more may come of them.
+START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
+{
+    enum { COUNT_AT = 1 + 4 + 4 + 8 + 4 + 1 + 4 + 3 * 8 };
+
+    spool s;
+    test_world test;
+    espl_commands *commands = NULL;
+    espl_entity pending = {0};
+    replay_result result;
+    const replay_def def = {.memory = 16u << 20};
+
+    test_world_record(tape_to(&s));
+    test_world_begin(&test, TAG, NULL);
+    const espl_instance_def clone = {.source = test_solo(test.world)};
+
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &clone, 1, &pending),
+        ESPL_OK);
+    const size_t record = s.size;
+
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+    ck_assert_int_eq(replay_run(&def, s.bytes, s.size, &result), REPLAY_AGREED);
+
+    ck_assert_uint_eq(s.bytes[record], ESPL_TAPE_PLAY);
+    ck_assert_uint_eq(s.bytes[record + COUNT_AT], 1);
+    memset(s.bytes + record + COUNT_AT, 0xff, 3);
+    ck_assert_int_eq(replay_run(&def, s.bytes, s.size, &result), REPLAY_BAD);
+    ck_assert_ptr_nonnull(strstr(result.fault.text, "cannot be recorded: ESPL_ERR_NO_MEMORY"));
+    free(s.bytes);
+}
+END_TEST
+
 // --- The call ---
 
 START_TEST(frame_without_a_tape_does_nothing)
@@ -539,6 +575,7 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, a_tape_may_end_anywhere);
     tcase_add_test(tests, a_file_of_another_kind_is_refused);
     tcase_add_test(tests, tapes_with_wrong_bytes_are_refused_or_played_within_bounds);
+    tcase_add_test(tests, a_command_that_makes_millions_is_refused_for_want_of_memory);
     tcase_add_test(tests, frame_without_a_tape_does_nothing);
     tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
     tcase_add_test(tests, what_memory_refused_is_left_out);

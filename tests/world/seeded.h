@@ -36,6 +36,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps, manner 
     size_t operations = 0;
 
     tape_begin(&tape, seed, population);
+    tape.driver = how.is_structural ? "tests/fuzz/operations --structure" : "tests/fuzz/operations";
     side_begin(&side, 1, NULL);
     if (how.is_structural) {
         tape_prefer_structure(&tape);
