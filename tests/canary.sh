@@ -1,0 +1,131 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The tests themselves tested: each fault of tests/mutate/canary.txt is planted in a copy of its
+# source, and the suites that must notice it are linked with it and have to fail. Without arguments a
+# few, each for one suite; "tests/canary.sh --all", as "make mutate" runs it, all, and prints how soon
+# each suite noticed.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+. "$srcdir/tests/mutate/lib.sh"
+here=$srcdir/tests/mutate
+tab=$(printf '\t')
+
+# One line a fault, of fields that a tab parts: its name, source, text, what that becomes, suites,
+# and whether it is quick.
+list_faults()
+{
+    awk '
+        function put()
+        {
+            if (name != "") {
+                printf "%s\t%s\t%s\t%s\t%s\t%s\n", name, file, text, new, suites, quick
+            }
+            name = ""
+            quick = "no"
+        }
+        /^fault   / { put(); name = substr($0, 9) }
+        /^in      / { file = substr($0, 9) }
+        /^text    / { text = substr($0, 9) }
+        /^becomes / { new = substr($0, 9) }
+        /^seen by / { suites = substr($0, 9) }
+        /^quick$/ { quick = "yes" }
+        END { put() }' "$here/canary.txt"
+}
+
+# Mutants of a few lines: what is code has them, what is not has none.
+list_example()
+{
+    awk -v name=example -f "$here/mutants.awk" <<'EOF'
+#define ONE 1 // 1 < 2
+enum { A = 1 };
+static int f(int x)
+{
+    ESPL_CHECK(x < 1);
+    if (x <= 2 && g("1 < 2")) {
+        x += 1;
+    }
+    return true;
+}
+static void ask_for_f(int x)
+{
+    x += 1;
+}
+EOF
+}
+
+expected="6 condition x <= 2 && g(\"1 < 2\") (negated)
+6 logic && ||
+6 relation <= <
+7 arithmetic += -=
+7 constant 1 0
+7 statement x += 1 (dropped)
+9 constant true false"
+
+# plant SOURCE TEXT NEW: build it with the fault.
+plant()
+{
+    rm -rf "$room/source"
+    mkdir -p "$room/source/${1%/*}"
+    awk -v old="$2" -v new="$3" -f "$here/apply.awk" "$srcdir/$1" >"$room/source/$1" &&
+        build_changed "$1"
+}
+
+explain()
+{
+    tail -n 20 "$room/errors" | sed 's/^/# /'
+}
+
+# seen_by SUITE: it fails where the fault is.
+seen_by()
+{
+    link_suite "$1" || return
+    start=$(now)
+    if run_suite "$1" 60 </dev/null; then
+        echo "$1 finds nothing wrong" >"$room/errors"
+        return 1
+    fi
+    seconds=$(since "$start")
+    case $result in
+        1) by=$(failure) ;;
+        124) by="time" ;;
+        125 | 126 | 127) echo "$1 was not run" >"$room/errors" && return 1 ;;
+        *) by="crash" ;;
+    esac
+    test -z "$report" || printf '%s,%s,%s,%s,%s\n' "$fault" "$file" "$1" "$by" "$seconds" >>"$report"
+}
+
+test -n "${COMPILE-}" || skip_all "make check knows how the library is compiled"
+test -f $core || skip_all "no archive of the library's objects here"
+test -f libtests.a || skip_all "no suites without Check"
+test $is_sanitized = no || skip_all "faults are planted in builds without sanitizers"
+case $COMPILE in
+    *--coverage*) skip_all "coverage is not to be counted of faulty code" ;;
+esac
+room=$(mktemp -d ./canary.XXXXXX) || exit 99
+trap 'rm -rf "$room"' EXIT
+list_faults >"$room/faults"
+report=
+if test "${1-}" = --all; then
+    : "${ESPL_DIVISOR:=20}"
+    export ESPL_DIVISOR
+    report=canary.csv
+    echo "fault,source,suite,test and operation,seconds" >$report
+fi
+
+list_example | awk -F '\t' '{ print $2, $3, $6, $7 }' | sort >"$room/example"
+echo "$expected" | diff - "$room/example" >"$room/errors"
+ok "mutants are made of code alone"
+while IFS=$tab read -r fault file text new suites quick; do
+    awk -v old="$text" -v new="$new" -f "$here/apply.awk" "$srcdir/$file" >/dev/null
+    ok "$fault: stands once in $file"
+    if test -n "$report" || test "$quick" = yes; then
+        test -n "$report" || suites=${suites%% *}
+        plant "$file" "$text" "$new"
+        ok "$fault: is C"
+        for suite in $suites; do
+            seen_by "$suite"
+            ok "$fault: seen by $suite"
+        done
+    fi
+done <"$room/faults"
+done_testing
