@@ -15,8 +15,8 @@
 #include <string.h>
 
 // Frames, and those of a level, at whose end all die; living ones at most, as far as that is up to
-// this test, and commands of a frame. In the first part of its frames a life is warmed up: it holds
-// twice as much, so that what it then needs by chance was there before.
+// this test, and commands of a frame. At first a life is warmed up: it holds twice as much, so that
+// what it then needs by chance was there before. One that is cut short does not get warm.
 enum { FRAMES = 20000, LEVEL = 250, WARM_PART = 5, CROWD = 100, LINES = 26 };
 enum { KEPT = 48, BURIED = 256, TAG = 3, TOLD = 100000 };
 
@@ -269,9 +269,7 @@ static void change_at_once(life *l, uint64_t random)
 
 static bool is_warm(const soak *s)
 {
-    const uint64_t part = s->frames / WARM_PART;
-
-    return s->age >= (part < FRAMES ? part : FRAMES);
+    return s->age >= (s->frames > FRAMES ? FRAMES : FRAMES / WARM_PART);
 }
 
 // Makers where few live, destroyers where many do.
