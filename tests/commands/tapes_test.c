@@ -58,8 +58,8 @@ static size_t run_tape(uint64_t seed, const espl_executor *executor)
 START_TEST(a_million_commands_come_to_the_same_one_by_one_and_played)
 {
     const uint64_t chosen = test_environment("ESPL_SEED", 0);
-    const size_t wanted = (size_t)test_environment(
-        "ESPL_OPERATIONS", test_scaled(1000000) * test_factor());
+    const size_t wanted =
+        (size_t)test_environment("ESPL_OPERATIONS", test_scaled(1000000) * test_factor());
     uint64_t state = 41;
     size_t commands = 0;
     manners m;
