@@ -85,9 +85,12 @@ void sweep_use(const espl_executor *executor);
 
 /// What a call may do that others may not.
 enum {
-    CALL_IS_SAVED = 1,   // carried out without memory as well; what can wait is put off
-    CALL_IS_PARTIAL = 2, // refused for want of memory, it may have moved what nobody can read
-    CALL_IS_STEPWISE = 4 // what was done before the refusal stays done
+    CALL_IS_SAVED = 1,    // carried out without memory as well; what can wait is put off
+    CALL_IS_PARTIAL = 2,  // refused for want of memory, it may have moved what nobody can read
+    CALL_IS_STEPWISE = 4, // what was done before the refusal stays done
+    // What it comes to depends on the order of archetypes, in which a refused call may have taken a
+    // number: it comes to the same again, but not where another call was made between.
+    CALL_IS_ORDERED = 8
 };
 
 typedef struct sweep_call {

@@ -24,6 +24,12 @@ static bool is_destroy(opcode code)
     return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
 }
 
+// In every other tape destroys lack memory too, which puts purges off.
+static bool destroys_fail(const test_tape *tape)
+{
+    return tape->seed % 2 == 0;
+}
+
 // Refused, nothing has changed. A trim may have moved what nobody can read.
 static void is_untouched(const test_tape *tape, const test_side *side, opcode code,
                          const uint64_t before[2])
@@ -54,7 +60,7 @@ static espl_status run_without(pair *p, test_tape *tape, const operation *op)
 {
     test_side *const side = &p->faulted;
     test_heap *const heap = &side->test.heap;
-    const bool may_fail = is_one_call(op->code) && (!is_destroy(op->code) || tape->seed % 2 == 0);
+    const bool may_fail = is_one_call(op->code) && (!is_destroy(op->code) || destroys_fail(tape));
     espl_status status = ESPL_ERR_NO_MEMORY;
     uint64_t before[2];
 
@@ -93,6 +99,10 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     test_tape tape;
 
     tape_begin(&tape, seed, population);
+    if (destroys_fail(&tape)) {
+        // Roles are late where a purge was put off, and queries ask for roles.
+        tape.style.weights[OP_CHANGE_QUERY] = 0;
+    }
     p.points = 0;
     p.has_parted = false;
     side_begin(&p.calm, 1, NULL);
@@ -113,6 +123,8 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
         side_map(&p.faulted, &tape, &op);
         compare(&p, &tape);
     }
+    // What was put off is seen to.
+    tape_demand(&tape, espl_trim(p.faulted.world) == ESPL_OK, "trim");
     side_compare(&p.faulted, &tape);
     side_end(&p.calm);
     side_end(&p.faulted);
