@@ -12,6 +12,8 @@
 
 // Few entities and lines; many, so that ranges have several jobs.
 enum { FRAMES = 3, FEW = 160, FEW_LINES = 90, MANY = 1100, MANY_LINES = 700 };
+// Where the playback is tried hundreds of times.
+enum { FEWEST = 40, FEWEST_LINES = 16 };
 
 // A world of so few entities may have no room for all of the clones.
 static bool is_small(void)
@@ -118,13 +120,14 @@ static size_t play_without(side *faulted, const shortage *how, espl_status wante
 // Blocks of the arena hold many pieces, so that an allocation which fails is the one of hardly any
 // of them. Here the arena has room up to some byte and gets no more.
 
-enum { ARENA_STEP = 64, ARENA_BLOCK = 16 * 1024, ARENA_MOST = 1 << 20 };
+// A block is at least as large as all before it, by which it is told from what else is taken.
+enum { ARENA_STEP = 64, ARENA_MOST = 1 << 20 };
 
 static void *refuse_blocks(void *user, size_t size, size_t alignment)
 {
     test_heap *const heap = user;
 
-    return size >= ARENA_BLOCK && alignment == ARENA_STEP
+    return size >= ARENA_MOST && alignment == ARENA_STEP
                ? NULL
                : test_heap_allocator(heap).allocate(heap, size, alignment);
 }
@@ -168,9 +171,12 @@ static size_t play_in_little_room(side *faulted, espl_status wanted)
 // Frames of commands of some kinds. @return points at which memory failed.
 static size_t sweep(const shortage *how)
 {
-    const uint32_t entities = script_population(how->is_large ? MANY : FEW);
-    const uint32_t count =
-        how->is_large ? script_lines(MANY_LINES, MANY) : script_lines(FEW_LINES, FEW);
+    const uint32_t wanted_entities = how->is_in_arena ? FEWEST : how->is_large ? MANY : FEW;
+    const uint32_t wanted_lines = how->is_in_arena ? FEWEST_LINES
+                                  : how->is_large  ? MANY_LINES
+                                                   : FEW_LINES;
+    const uint32_t entities = script_population(wanted_entities);
+    const uint32_t count = script_lines(wanted_lines, wanted_entities);
     side calm = {.results = 0}, faulted = {.results = 0};
     size_t points = 0;
 
@@ -510,6 +516,7 @@ static Suite *no_memory_suite(void)
 {
     Suite *const suite = suite_create("no memory");
     TCase *const memory = tcase_create("memory");
+    TCase *const scratch = tcase_create("scratch");
     TCase *const commit = tcase_create("commit");
     TCase *const jobs = tcase_create("jobs");
 
@@ -520,20 +527,22 @@ static Suite *no_memory_suite(void)
                         SCRIPT_KINDS);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_when_one_allocation_fails);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_when_all_later_allocations_fail);
-    tcase_add_loop_test(memory, each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0,
-                        SCRIPT_KINDS);
-    tcase_add_test(memory, a_rich_mix_fails_cleanly_wherever_scratch_runs_out);
     tcase_add_test(memory, a_rich_mix_fails_cleanly_in_any_order_of_jobs);
     if (espl_executor_has_threads()) {
         tcase_add_test(memory, a_rich_mix_fails_cleanly_on_threads);
     }
     tcase_add_test(memory, recording_that_lacks_memory_records_nothing_and_is_tried_again);
+    tcase_set_timeout(scratch, 240);
+    tcase_add_loop_test(scratch, each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0,
+                        SCRIPT_KINDS);
+    tcase_add_test(scratch, a_rich_mix_fails_cleanly_wherever_scratch_runs_out);
     tcase_add_test(commit, nothing_is_asked_of_the_allocator_in_the_commit);
     tcase_add_test(commit, memory_that_is_taken_in_the_commit_aborts);
     tcase_set_timeout(jobs, 240);
     tcase_add_loop_test(jobs, a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed, 0,
                         FAULTS);
     suite_add_tcase(suite, memory);
+    suite_add_tcase(suite, scratch);
     suite_add_tcase(suite, commit);
     suite_add_tcase(suite, jobs);
     return suite;

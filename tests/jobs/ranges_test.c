@@ -520,6 +520,50 @@ START_TEST(fault_without_a_hook_aborts_checked_builds)
 }
 END_TEST
 
+// --- Runs within runs ---
+
+enum { DEEP = 80 };
+
+// Executors that differ by their context alone, each with a run inside a job of the one before.
+typedef struct nest {
+    espl_executor executors[DEEP];
+    int depth;
+    size_t ran;
+} nest;
+
+static void run_in_turn(void *context, espl_job function, void *argument, size_t count)
+{
+    (void)context;
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+}
+
+static void go_deeper(void *argument, size_t job)
+{
+    nest *const n = argument;
+
+    n->ran += 1;
+    if (job == 0 && n->depth < DEEP) {
+        const espl_executor *const next = &n->executors[n->depth++];
+
+        ck_assert_int_eq(espl__run_jobs(next, NULL, go_deeper, n, 2), ESPL_OK);
+    }
+}
+
+START_TEST(runs_within_runs_need_no_more_gates_than_there_are)
+{
+    nest n = {.depth = 1};
+
+    for (int i = 0; i < DEEP; ++i) {
+        n.executors[i] = (espl_executor){&n.executors[i], 2, run_in_turn};
+    }
+    ck_assert_int_eq(espl__run_jobs(&n.executors[0], NULL, go_deeper, &n, 2), ESPL_OK);
+    ck_assert_int_eq(n.depth, DEEP);
+    ck_assert_uint_eq(n.ran, 2 * DEEP);
+}
+END_TEST
+
 static TCase *legal_case(void)
 {
     TCase *const legal = tcase_create("legal");
@@ -530,6 +574,7 @@ static TCase *legal_case(void)
     tcase_add_test(legal, null_and_empty_executors_are_serial);
     tcase_add_test(legal, pieces_follow_each_other_up_to_the_largest_count);
     tcase_add_test(legal, single_job_stays_on_the_calling_thread);
+    tcase_add_test(legal, runs_within_runs_need_no_more_gates_than_there_are);
     return legal;
 }
 

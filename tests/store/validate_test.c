@@ -2,6 +2,8 @@
 // Each invariant is broken on purpose, seen named, and mended.
 #include "tests/store/fixture.h"
 
+#include <stdio.h>
+
 static fixture fix;
 static espl_component weight, page, bond;
 static uint32_t plain, root, paged; // archetypes
@@ -59,13 +61,19 @@ static void expect_rule(const char *expected, int line)
 }
 
 // Give a field a wrong value, see the rule named, and mend it.
-#define BREAKS(rule, field, wrong)               \
+#define BREAKS_HERE(rule, field, wrong)          \
     do {                                         \
         const __typeof__(field) right = (field); \
         (field) = (wrong);                       \
         expect_rule((rule), __LINE__);           \
         (field) = right;                         \
-        fixture_is_sound(&fix);                  \
+    } while (0)
+
+// The same where nothing else is wrong.
+#define BREAKS(rule, field, wrong)       \
+    do {                                 \
+        BREAKS_HERE(rule, field, wrong); \
+        fixture_is_sound(&fix);          \
     } while (0)
 
 // The same for the length of an array.
@@ -130,6 +138,17 @@ START_TEST(broken_record_is_named)
     BREAKS(back, alive->row, ESPL__ROW_RETIRED);
     BREAKS("a record carries the tag of its world", free_one->generation, 1);
     BREAKS("a record points at the row that holds its handle", free_one->row, 0);
+
+    // Free ones that name a chunk: without memory, with fewer rows, with a row of another one.
+    const char *const holds = "a record points at the row that holds its handle";
+    const uint32_t next = free_one->chunk;
+
+    free_one->chunk = fix.store.free_chunks[0];
+    BREAKS_HERE(holds, free_one->row, 0);
+    free_one->chunk = alive->chunk;
+    BREAKS_HERE(holds, free_one->row, 100);
+    BREAKS_HERE(holds, free_one->row, alive->row);
+    free_one->chunk = next;
     BREAKS(partition, free_one->row, ESPL__ROW_RETIRED);
     BREAKS(partition, fix.store.alive_count, fix.store.alive_count + 1);
     BREAKS(partition, fix.store.retired_count, 1);
@@ -208,6 +227,49 @@ START_TEST(broken_layout_is_named)
     BREAKS(behind, value->offset, value->offset + 8);
     BREAKS("the slot column stands where noted", at(plain)->placement_offset, ESPL__NONE);
     BREAKS("the slot column stands where noted", at(paged)->placement_offset, 24);
+}
+END_TEST
+
+START_TEST(columns_out_of_order_are_named)
+{
+    const espl_component height = fixture_component(&fix, "height", 8, 8);
+    const espl_component set[] = {weight, height};
+    const uint32_t both = fixture_archetype(&fix, set, 2);
+
+    BREAKS("columns stand in the order of their components and do not overlap",
+           at(both)->columns[1].component, weight);
+}
+END_TEST
+
+// Roles are low numbers; those past 63 have no bit.
+START_TEST(role_edge_to_a_set_with_other_high_components_is_named)
+{
+    const char *const edge = "a role edge leads to the same set with that role";
+    espl_component tags[70];
+    char name[16];
+
+    for (int i = 0; i < 70; ++i) {
+        (void)snprintf(name, sizeof name, "tag %d", i);
+        tags[i] = fixture_component(&fix, name, 0, 1);
+    }
+    const espl_component one[] = {ESPL_SOLO, tags[67], tags[69]};
+    const espl_component other[] = {ESPL_ROOT, tags[68], tags[69]};
+    const espl_component less[] = {ESPL_ROOT, tags[69]}, none[] = {ESPL_ROOT};
+    const uint32_t from = fixture_archetype(&fix, one, 3);
+    const uint32_t wrong[] = {fixture_archetype(&fix, other, 3), fixture_archetype(&fix, less, 2),
+                              fixture_archetype(&fix, none, 1)};
+    uint32_t to = 0;
+
+    ck_assert_int_eq(espl__archetype_role(&fix.store, from, ESPL_ROOT, &to), ESPL_OK);
+    for (size_t i = 0; i < 3; ++i) {
+        BREAKS(edge, at(from)->role_edge[1], wrong[i]);
+    }
+
+    const espl_component bare[] = {ESPL_SOLO};
+    const uint32_t alone = fixture_archetype(&fix, bare, 1);
+
+    ck_assert_int_eq(espl__archetype_role(&fix.store, alone, ESPL_ROOT, &to), ESPL_OK);
+    BREAKS(edge, at(alone)->role_edge[1], wrong[1]);
 }
 END_TEST
 
@@ -387,6 +449,8 @@ static Suite *validate_suite(void)
     tcase_add_test(cases, broken_set_is_named);
     tcase_add_test(cases, set_past_the_limit_is_named);
     tcase_add_test(cases, broken_layout_is_named);
+    tcase_add_test(cases, columns_out_of_order_are_named);
+    tcase_add_test(cases, role_edge_to_a_set_with_other_high_components_is_named);
     tcase_add_test(cases, broken_role_edge_is_named);
     tcase_add_test(cases, broken_edge_is_named);
     tcase_add_test(cases, broken_rows_are_named);

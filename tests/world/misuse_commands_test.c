@@ -96,6 +96,40 @@ START_TEST(playing_is_checked)
 }
 END_TEST
 
+START_TEST(commands_that_were_played_take_none_of_any_kind)
+{
+    misuse s;
+    misuse_begin(&s, NULL);
+    espl_recorder *const r = espl_commands_recorder(s.commands, 0);
+    const espl_transform value = test_at(1, 0, 0);
+    const espl_write write = {.entity = s.solo, .kind = ESPL_WRITE_LOCAL};
+    const espl_instance_def def = {.source = s.solo};
+
+    ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    const espl_status answers[] = {
+        espl_record_destroy(r, 0, s.solo),
+        espl_record_destroy_subtree(r, 0, s.solo),
+        espl_record_destroy_only(r, 0, s.solo),
+        espl_record_attach(r, 0, s.solo, s.root, NULL),
+        espl_record_detach(r, 0, s.solo, ESPL_STAY_WORLD),
+        espl_record_set_sibling(r, 0, s.solo, espl_entity_null()),
+        espl_record_set_local(r, 0, s.solo, &value),
+        espl_record_set_world(r, 0, s.solo, &value),
+        espl_record_write(r, 0, &write),
+        espl_record_write(r, 0, NULL),
+        espl_record_set_inherit(r, 0, s.solo, 0),
+        espl_record_instantiate(r, 0, &def, 1, NULL),
+        espl_record_enable(r, 0, s.solo, ESPL_EXTENT_ENTITY),
+        espl_record_disable(r, 0, s.solo, ESPL_EXTENT_ENTITY),
+    };
+
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; ++i) {
+        ck_assert_msg(answers[i] == ESPL_ERR_PLAYED, "call %zu", i);
+    }
+    misuse_end(&s);
+}
+END_TEST
+
 START_TEST(an_object_is_submitted_once_and_played_in_line)
 {
     misuse s;
@@ -183,6 +217,7 @@ static Suite *misuse_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, recording_is_checked);
     tcase_add_test(tcase, playing_is_checked);
+    tcase_add_test(tcase, commands_that_were_played_take_none_of_any_kind);
     tcase_add_test(tcase, an_object_is_submitted_once_and_played_in_line);
     tcase_add_test(tcase, an_executor_that_miscounts_leaves_the_world_untouched);
     suite_add_tcase(suite, tcase);

@@ -491,6 +491,7 @@ static void use_kept(deeds *d, espl_writer *writer, const espl_query *rows)
 
 START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
 {
+    const float turn[4] = {0, 0, 0, 1};
     deeds d;
 
     deeds_begin(&d, NULL);
@@ -498,6 +499,15 @@ START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
     ck_assert_int_eq(let(&d, 1, use_kept, NULL), ESPL_OK);
     d.heard = (ears){.lines = 0};
     ck_assert_int_eq(espl_writer_translate_local(kept, d.child[0], step), ESPL_ERR_ARGUMENT);
+    demand_trap(&d, "espl__writer_is_at_hand");
+    d.heard = (ears){.lines = 0};
+    ck_assert_int_eq(espl_writer_turn_to(kept, d.child[0], step, NULL, NULL), ESPL_ERR_ARGUMENT);
+    demand_trap(&d, "espl__writer_is_at_hand");
+    d.heard = (ears){.lines = 0};
+    ck_assert_int_eq(espl_writer_turn_about(kept, d.child[0], step, turn, NULL), ESPL_ERR_ARGUMENT);
+    demand_trap(&d, "espl__writer_is_at_hand");
+    d.heard = (ears){.lines = 0};
+    ck_assert_int_eq(espl_writer_inherit(kept, d.child[0], 0, NULL), ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     ck_assert_float_eq(test_local_of(d.world, d.child[0]).position[0], 0);
     deeds_end(&d);

@@ -171,6 +171,13 @@ START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
     def.job_limit = 1;
     ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
     ck_assert_uint_eq(report.jobs, 1);
+    def.job_limit = 0;
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    const size_t most = report.jobs;
+
+    def.job_limit = UINT32_MAX;
+    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
+    ck_assert_uint_eq(report.jobs, most);
     free(made);
     test_world_end(&test);
     free(parents);

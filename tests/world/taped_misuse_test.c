@@ -77,6 +77,7 @@ static void refuse_sets(field *f)
     hear(f, espl_create(f->world, NULL, 1, 1, &made));
     hear(f, espl_create(f->world, &f->mark, ESPL_SET_LIMIT + 1, 1, &made));
     hear(f, espl_reserve_rows(f->world, NULL, 1, 1));
+    hear(f, espl_reserve(f->world, SIZE_MAX));
     ck_assert(espl_entity_is_null(made));
 }
 
