@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tests/BUGS.md and the tests agree: each test that it names stands in the file it names and is run,
-# each entry of the classes that are done has a test, each other one has a test or a reason, and a
-# test that begins with the number of an entry is named there, in the row of that entry.
+# each entry has a test, but in class J for one that has a reason, and a test that begins with the
+# number of an entry is named there, in the row of that entry.
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 cd "${srcdir:-.}" || exit 99
@@ -16,7 +16,7 @@ list_rows()
         $2 ~ /^ [A-L][0-9]+ $/ {
             entry = $2
             gsub(/ /, "", entry)
-            if ($4 ~ /^ later: [a-z]/) { print entry, "later", "-"; next }
+            if ($4 ~ /^ (later|never): [a-z]/) { print entry, "later", "-"; next }
             seen = 0
             parts = split($4, part, ";")
             for (i = 1; i <= parts; ++i) {
@@ -76,7 +76,7 @@ find_untested()
 {
     list_rows | awk '
         $2 == "-" { print $1 " has neither a test nor a reason"; bad = 1 }
-        $2 == "later" && $1 ~ /^[ABCDEHK]/ { print $1 " lacks a test"; bad = 1 }
+        $2 == "later" && $1 !~ /^J/ { print $1 " lacks a test"; bad = 1 }
         $2 ~ /_test/ && index(tolower("_" $3), "_" tolower($1) "_") { numbered[$1] = 1 }
         { all[$1] = 1 }
         END {
@@ -110,7 +110,7 @@ ok "the table lists its entries in order"
 find_named
 ok "each test that the table names is there and is run"
 find_untested
-ok "each entry has a test or a reason, and each of A, B, C, D, E, H and K a test of its number"
+ok "each entry has a test, in J at least a reason, and each of A, B, C, D, E, H and K one of its number"
 find_unlisted
 ok "each test that begins with the number of an entry is named in its row"
 done_testing

@@ -59,6 +59,24 @@ espl_entity reel_entity(reel *r)
     return (espl_entity){index, reel_u32(r)};
 }
 
+size_t reel_count(reel *r)
+{
+    const uint64_t count = reel_number(r, 8);
+
+    return count > SIZE_MAX ? SIZE_MAX : (size_t)count;
+}
+
+size_t reel_length(reel *r, unsigned width, size_t size)
+{
+    const uint64_t length = reel_number(r, width);
+
+    if (r->state == REEL_GOOD && length > reel_left(r) / size) {
+        r->state = REEL_SHORT;
+        return 0;
+    }
+    return (size_t)length;
+}
+
 uint32_t reel_up_to(reel *r, uint32_t limit, const char *what)
 {
     const uint32_t number = reel_u32(r);

@@ -42,6 +42,10 @@ const unsigned char *reel_bytes(reel *r, size_t size);
 uint64_t reel_number(reel *r, unsigned size);
 uint32_t reel_u32(reel *r);
 espl_entity reel_entity(reel *r);
+/// A number of 8 bytes; SIZE_MAX where it is larger, which the library refuses as it does that.
+size_t reel_count(reel *r);
+/// The length of a list, in `width` bytes, whose items take `size` bytes each at least.
+size_t reel_length(reel *r, unsigned width, size_t size);
 /// A number that may be at most `limit`.
 uint32_t reel_up_to(reel *r, uint32_t limit, const char *what);
 /// Words of 4 bytes. @param out  [count]

@@ -48,8 +48,18 @@ typedef struct replay {
 bool replay_wants(replay *p);
 /// Compare what a call answered.
 void replay_compare(replay *p, const char *call, espl_status status);
+/// Read the record of an op and carry it out (replay_calls.c). @return false: there is no such op.
+bool replay_call(replay *p, uint32_t op);
 /// Read a playback and carry it out (replay_play.c).
 void replay_playback(replay *p);
+
+// The same of writes (replay_writes.c).
+
+void replay_writes(replay *p);
+void replay_write(replay *p);
+void replay_look_at(replay *p);
+void replay_rotate_about(replay *p);
+void replay_inherit(replay *p);
 /// Words in the value of a kind of write; 0 for no kind.
 size_t replay_value_words(uint32_t kind);
 

@@ -32,6 +32,8 @@ static void wallet_free(void *old);
 #define stbds_shmode_func espl__stbds_shmode_func
 #define STBDS_NO_SHORT_NAMES
 #define typeof __typeof__ // stb_ds says typeof to gcc and clang, which strict C11 lacks
+// Its macros step from entries to the header before them, in this file as well.
+#pragma GCC diagnostic ignored "-Wcast-align"
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"
 #pragma GCC diagnostic ignored "-Wsign-conversion"

@@ -86,8 +86,10 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *operation
 /// Checked builds only.
 bool espl__may_read(const espl_world *world, uint32_t slot);
 
-/// Append to a line of text; what does not fit is left out. @return the length of the line.
-size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...);
+/// Append to a line of text, as printf; what does not fit is left out. @return the length of the
+/// line.
+size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /// ESPL_ERR_BUSY during iteration or playback.
 espl_status espl__check_structural(const espl_world *world);

@@ -500,6 +500,31 @@ START_TEST(f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins)
 }
 END_TEST
 
+START_TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
+{
+    const espl_component_def def = {.name = "word", .size = 4, .alignment = 4};
+    const uint32_t values[2] = {1, 2};
+    espl_component word = 0;
+    uint32_t value = 0;
+    scene s;
+
+    scene_begin(&s);
+    ck_assert_int_eq(espl_component_register(s.world, &def, &word), ESPL_OK);
+    const espl_entity by_lane = test_solo(s.world), by_key = test_solo(s.world);
+    for (uint32_t i = 0; i < 2; ++i) {
+        ck_assert_int_eq(espl_record_add(s.lane[i], 9, by_lane, word, &values[i], 4), ESPL_OK);
+        ck_assert_int_eq(espl_record_add(s.lane[i], 5 - i, by_key, word, &values[i], 4), ESPL_OK);
+    }
+    play(&s);
+    ck_assert_uint_eq(s.report.applied, 4);
+    ck_assert_int_eq(espl_get(s.world, by_lane, word, &value, 4), ESPL_OK);
+    ck_assert_uint_eq(value, 2);
+    ck_assert_int_eq(espl_get(s.world, by_key, word, &value, 4), ESPL_OK);
+    ck_assert_uint_eq(value, 1);
+    scene_end(&s);
+}
+END_TEST
+
 START_TEST(f5_an_attach_taken_back_changes_nothing)
 {
     scene s;
@@ -813,6 +838,7 @@ static Suite *bugs_suite(void)
     tcase_add_test(tcase, c21_many_children_under_one_new_parent_stand_there_once_each);
     tcase_add_test(tcase, f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order);
     tcase_add_test(tcase, f1_keys_order_before_lanes_and_the_last_of_two_attaches_wins);
+    tcase_add_test(tcase, f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value);
     tcase_add_test(tcase, f5_an_attach_taken_back_changes_nothing);
     tcase_add_test(tcase, f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothing);
     tcase_add_test(tcase, f7_attaching_to_the_same_parent_again_changes_nothing);

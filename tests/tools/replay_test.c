@@ -559,6 +559,25 @@ START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
 }
 END_TEST
 
+// Where a size_t has 32 bits, a count of a larger machine is none of the small ones.
+START_TEST(a_count_past_a_size_is_not_cut_short)
+{
+    const unsigned char past[8] = {5, 0, 0, 0, 1, 0, 0, 0};
+    replay_result result;
+    test_world test;
+    spool s;
+
+    test_world_record(tape_to(&s));
+    test_world_begin(&test, TAG, NULL);
+    ck_assert_int_eq(espl_reserve(test.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    memcpy(s.bytes + s.size - 1 - sizeof past, past, sizeof past); // the count before the answer
+    test_world_end(&test);
+    ck_assert_msg(replay_with(&s, NULL, &result) == REPLAY_AGREED, "%s", result.fault.text);
+    ck_assert_uint_eq(result.calls, 1);
+    free(s.bytes);
+}
+END_TEST
+
 static Suite *replay_suite(void)
 {
     Suite *const suite = suite_create("replay");
@@ -580,6 +599,7 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
     tcase_add_test(tests, what_memory_refused_is_left_out);
     tcase_add_test(tests, batch_of_more_than_can_be_counted_is_refused_and_left_out);
+    tcase_add_test(tests, a_count_past_a_size_is_not_cut_short);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MIT
+// Calls at once of a tape, read and carried out, but for writes. What the tape says is believed in
+// nothing: each count is held against the bytes there are, and the library itself refuses handles
+// and values that mean nothing.
+#include "tools/replay.h"
+
+#include <string.h>
+
+enum { NAME_LIMIT = 255 };
+
+// --- Lists ---
+
+static espl_entity *read_entities(reel *r, size_t *count)
+{
+    *count = reel_length(r, 8, sizeof(espl_entity));
+    espl_entity *const entities = reel_list(r, *count, sizeof *entities);
+
+    for (size_t i = 0; entities != NULL && i < *count; ++i) {
+        entities[i] = reel_entity(r);
+    }
+    return entities;
+}
+
+static uint32_t *read_words(reel *r, size_t *count)
+{
+    *count = reel_length(r, 4, sizeof(uint32_t));
+    uint32_t *const words = reel_list(r, *count, sizeof *words);
+
+    if (words != NULL) {
+        reel_words(r, words, *count);
+    }
+    return words;
+}
+
+static espl_component_value read_value(reel *r)
+{
+    espl_component_value value = {.component = reel_u32(r)};
+
+    value.size = reel_u32(r);
+    if (reel_up_to(r, 1, "for a yes or no") != 0) {
+        value.data = reel_bytes(r, value.size);
+    }
+    return value;
+}
+
+// --- Calls, by op ---
+
+// Blame the tape where the world shows something else than it says.
+static void compare_hashes(replay *p, const uint64_t *hashes, uint64_t logical, uint64_t physical)
+{
+    if (hashes[0] != logical) {
+        reel_blame(&p->reel, "frame %llu shows something else: %016llx, not %016llx",
+                   (unsigned long long)p->result->frames, (unsigned long long)hashes[0],
+                   (unsigned long long)logical);
+        p->is_disagreed = true;
+    } else if (hashes[1] != physical && !p->has_lacked_memory) {
+        reel_blame(&p->reel, "frame %llu shows the same, standing elsewhere: %016llx, not %016llx",
+                   (unsigned long long)p->result->frames, (unsigned long long)hashes[1],
+                   (unsigned long long)physical);
+        p->is_disagreed = true;
+    }
+}
+
+static void frame(replay *p)
+{
+    const uint64_t logical = reel_number(&p->reel, 8), physical = reel_number(&p->reel, 8);
+    uint64_t hashes[2] = {0, 0};
+
+    if (!replay_wants(p)) {
+        return;
+    }
+    espl_status status = espl_hash(p->world, ESPL_HASH_LOGICAL, &hashes[0]);
+
+    status = status != ESPL_OK ? status : espl_hash(p->world, ESPL_HASH_PHYSICAL, &hashes[1]);
+    replay_compare(p, "frame", status);
+    if (!p->def->goes_on) {
+        compare_hashes(p, hashes, logical, physical);
+    }
+    p->result->frames += 1;
+}
+
+static void register_component(replay *p)
+{
+    reel *const r = &p->reel;
+    char name[NAME_LIMIT + 1] = "";
+    const uint32_t length = reel_up_to(r, NAME_LIMIT, "bytes of a name");
+    const unsigned char *const bytes = reel_bytes(r, length);
+    espl_component_def def = {.name = name};
+    espl_component number = 0;
+
+    if (bytes != NULL) {
+        memcpy(name, bytes, length);
+    }
+    def.size = reel_u32(r);
+    def.alignment = reel_u32(r);
+    def.references = read_words(r, &def.reference_count);
+    if (replay_wants(p)) {
+        replay_compare(p, "registration", espl_component_register(p->world, &def, &number));
+    }
+}
+
+static void create(replay *p)
+{
+    size_t count = 0;
+    const espl_component *const set = read_words(&p->reel, &count);
+    const size_t made = reel_count(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "creation", espl_create(p->world, set, count, made, NULL));
+    }
+}
+
+static void reserve_rows(replay *p)
+{
+    size_t count = 0;
+    const espl_component *const set = read_words(&p->reel, &count);
+    const size_t rows = reel_count(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "reserve", espl_reserve_rows(p->world, set, count, rows));
+    }
+}
+
+static void change(replay *p)
+{
+    reel *const r = &p->reel;
+    size_t count = 0;
+    const espl_entity *const entities = read_entities(r, &count);
+    espl_change_def def = {.add_count = reel_up_to(r, ESPL_SET_LIMIT, "components")};
+    espl_component_value *const add = reel_list(r, def.add_count, sizeof *add);
+
+    for (size_t i = 0; add != NULL && i < def.add_count; ++i) {
+        add[i] = read_value(r);
+    }
+    def.add = add;
+    def.remove = read_words(r, &def.remove_count);
+    if (replay_wants(p)) {
+        replay_compare(p, "change", espl_change_array(p->world, entities, count, &def, NULL));
+    }
+}
+
+static void set_value(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    const espl_component_value value = read_value(&p->reel);
+
+    if (p->reel.state == REEL_GOOD && value.data == NULL && value.size != 0) {
+        reel_blame(&p->reel, "a value without bytes is set");
+    }
+    if (replay_wants(p)) {
+        replay_compare(p, "set",
+                       espl_set(p->world, entity, value.component, value.data, value.size));
+    }
+}
+
+static void column(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_component component = reel_u32(r);
+    const uint32_t size = reel_up_to(r, ESPL_COMPONENT_SIZE_LIMIT, "bytes of a value");
+    size_t count = 0;
+    const espl_entity *const entities = read_entities(r, &count);
+    const unsigned char *const values =
+        reel_left(r) / (size + 1) < count / 2 ? NULL : reel_bytes(r, count * size);
+    espl_status status = ESPL_OK;
+
+    if (!replay_wants(p) || values == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        status = espl_set(p->world, entities[i], component, values + i * size, size);
+    }
+    replay_compare(p, "column", status);
+}
+
+static void enable(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    const uint32_t extent = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "enable", espl_enable(p->world, entity, (espl_extent)extent));
+    }
+}
+
+static void disable(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    const uint32_t extent = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "disable", espl_disable(p->world, entity, (espl_extent)extent));
+    }
+}
+
+static void attach(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity child = reel_entity(r), parent = reel_entity(r);
+    espl_attach_options options = {.before = reel_entity(r)};
+
+    options.position = (espl_stay)reel_u32(r);
+    options.rotation = (espl_stay)reel_u32(r);
+    options.scale = (espl_stay)reel_u32(r);
+    options.link = (espl_link)reel_u32(r);
+    options.inherit = reel_u32(r);
+    if (replay_wants(p)) {
+        replay_compare(p, "attach", espl_attach(p->world, child, parent, &options));
+    }
+}
+
+static void detach(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    const uint32_t stay = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "detach", espl_detach(p->world, entity, (espl_stay)stay));
+    }
+}
+
+static void set_sibling(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel), before = reel_entity(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "set sibling", espl_set_sibling(p->world, entity, before));
+    }
+}
+
+static void destroy(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "destroy", espl_destroy(p->world, entity));
+    }
+}
+
+static void destroy_subtree(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "destroy subtree", espl_destroy_subtree(p->world, entity));
+    }
+}
+
+static void destroy_only(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "destroy only", espl_destroy_only(p->world, entity));
+    }
+}
+
+static void instantiate(replay *p)
+{
+    const espl_entity source = reel_entity(&p->reel);
+    const size_t count = reel_count(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "instantiate", espl_instantiate(p->world, source, count, NULL));
+    }
+}
+
+static void reserve(replay *p)
+{
+    const size_t count = reel_count(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "reserve", espl_reserve(p->world, count));
+    }
+}
+
+static void reserve_side(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "reserve of side arrays", espl_reserve_side(p->world, entity));
+    }
+}
+
+static void trim(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "trim", espl_trim(p->world));
+    }
+}
+
+static void view(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    espl_view seen;
+
+    if (replay_wants(p)) {
+        replay_compare(p, "view", espl_view_hierarchy(p->world, entity, &seen));
+    }
+}
+
+static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
+    [ESPL_TAPE_FRAME] = frame,
+    [ESPL_TAPE_REGISTER] = register_component,
+    [ESPL_TAPE_CREATE] = create,
+    [ESPL_TAPE_CHANGE] = change,
+    [ESPL_TAPE_SET] = set_value,
+    [ESPL_TAPE_ENABLE] = enable,
+    [ESPL_TAPE_DISABLE] = disable,
+    [ESPL_TAPE_ATTACH] = attach,
+    [ESPL_TAPE_DETACH] = detach,
+    [ESPL_TAPE_SIBLING] = set_sibling,
+    [ESPL_TAPE_DESTROY] = destroy,
+    [ESPL_TAPE_DESTROY_TREE] = destroy_subtree,
+    [ESPL_TAPE_DESTROY_ONLY] = destroy_only,
+    [ESPL_TAPE_INSTANTIATE] = instantiate,
+    [ESPL_TAPE_WRITES] = replay_writes,
+    [ESPL_TAPE_WRITE] = replay_write,
+    [ESPL_TAPE_LOOK_AT] = replay_look_at,
+    [ESPL_TAPE_ROTATE_ABOUT] = replay_rotate_about,
+    [ESPL_TAPE_INHERIT] = replay_inherit,
+    [ESPL_TAPE_COLUMN] = column,
+    [ESPL_TAPE_RESERVE] = reserve,
+    [ESPL_TAPE_RESERVE_ROWS] = reserve_rows,
+    [ESPL_TAPE_RESERVE_SIDE] = reserve_side,
+    [ESPL_TAPE_TRIM] = trim,
+    [ESPL_TAPE_VIEW] = view,
+    [ESPL_TAPE_PLAY] = replay_playback,
+};
+
+bool replay_call(replay *p, uint32_t op)
+{
+    if (op >= ESPL_TAPE_OP_COUNT || calls[op] == NULL) {
+        return false;
+    }
+    calls[op](p);
+    return true;
+}

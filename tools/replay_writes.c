@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Writes of a tape: single ones by the function of their kind, as they were called, and batches.
+#include "tools/replay.h"
+
+size_t replay_value_words(uint32_t kind)
+{
+    static const uint8_t words[ESPL_WRITE_KIND_COUNT] = {
+        [ESPL_WRITE_LOCAL_POSITION] = 3,
+        [ESPL_WRITE_LOCAL_ROTATION] = 4,
+        [ESPL_WRITE_LOCAL_SCALE] = 1,
+        [ESPL_WRITE_LOCAL_POSE] = 12,
+        [ESPL_WRITE_LOCAL] = 12,
+        [ESPL_WRITE_STRETCH] = 3,
+        [ESPL_WRITE_CONTEXT] = 1,
+        [ESPL_WRITE_WORLD_POSITION] = 3,
+        [ESPL_WRITE_WORLD_ROTATION] = 4,
+        [ESPL_WRITE_WORLD_SCALE] = 1,
+        [ESPL_WRITE_WORLD] = 12,
+        [ESPL_WRITE_TRANSLATE_LOCAL] = 3,
+        [ESPL_WRITE_ROTATE_LOCAL] = 4,
+        [ESPL_WRITE_TRANSFORM_LOCAL] = 12,
+        [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = 12,
+        [ESPL_WRITE_TRANSLATE_WORLD] = 3,
+        [ESPL_WRITE_ROTATE_WORLD] = 4,
+        [ESPL_WRITE_TRANSFORM_WORLD] = 12,
+        [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = 12,
+        [ESPL_WRITE_MULTIPLY_SCALE] = 1,
+        [ESPL_WRITE_MULTIPLY_STRETCH] = 3,
+    };
+
+    return kind < ESPL_WRITE_KIND_COUNT ? words[kind] : 0;
+}
+
+static espl_write read_write(reel *r)
+{
+    espl_write write = {.entity = reel_entity(r)};
+    const uint32_t kind = reel_u32(r);
+
+    write.kind = (espl_write_kind)kind;
+    reel_words(r, &write.value, replay_value_words(kind));
+    return write;
+}
+
+void replay_writes(replay *p)
+{
+    reel *const r = &p->reel;
+    const size_t count = reel_length(r, 8, 12);
+    espl_write *const writes = reel_list(r, count, sizeof *writes);
+
+    for (size_t i = 0; writes != NULL && i < count; ++i) {
+        writes[i] = read_write(r);
+    }
+    if (replay_wants(p)) {
+        replay_compare(p, "batch of writes", espl_write_batch(p->world, writes, count, NULL));
+    }
+}
+
+// By the function of the kind, where a batch of one takes another way through the library.
+static espl_status write_by_function(espl_world *world, const espl_write *w)
+{
+    const espl_write_value *const v = &w->value;
+    const espl_entity e = w->entity;
+
+    switch (w->kind) {
+    case ESPL_WRITE_LOCAL_POSITION:
+        return espl_set_local_position(world, e, v->position);
+    case ESPL_WRITE_LOCAL_ROTATION:
+        return espl_set_local_rotation(world, e, v->rotation);
+    case ESPL_WRITE_LOCAL_SCALE:
+        return espl_set_local_scale(world, e, v->scale);
+    case ESPL_WRITE_LOCAL_POSE:
+        return espl_set_local_pose(world, e, &v->transform);
+    case ESPL_WRITE_LOCAL:
+        return espl_set_local(world, e, &v->transform);
+    case ESPL_WRITE_STRETCH:
+        return espl_set_stretch(world, e, v->stretch);
+    case ESPL_WRITE_CONTEXT:
+        return espl_set_context(world, e, v->context);
+    case ESPL_WRITE_WORLD_POSITION:
+        return espl_set_world_position(world, e, v->position);
+    case ESPL_WRITE_WORLD_ROTATION:
+        return espl_set_world_rotation(world, e, v->rotation);
+    case ESPL_WRITE_WORLD_SCALE:
+        return espl_set_world_scale(world, e, v->scale);
+    case ESPL_WRITE_WORLD:
+        return espl_set_world(world, e, &v->transform);
+    default:
+        return ESPL_ERR_ARGUMENT;
+    }
+}
+
+static espl_status change_by_function(espl_world *world, const espl_write *w)
+{
+    const espl_write_value *const v = &w->value;
+    const espl_entity e = w->entity;
+
+    switch (w->kind) {
+    case ESPL_WRITE_TRANSLATE_LOCAL:
+        return espl_translate_local(world, e, v->position);
+    case ESPL_WRITE_ROTATE_LOCAL:
+        return espl_rotate_local(world, e, v->rotation);
+    case ESPL_WRITE_TRANSFORM_LOCAL:
+        return espl_transform_local(world, e, &v->transform);
+    case ESPL_WRITE_INVERSE_TRANSFORM_LOCAL:
+        return espl_inverse_transform_local(world, e, &v->transform);
+    case ESPL_WRITE_TRANSLATE_WORLD:
+        return espl_translate_world(world, e, v->position);
+    case ESPL_WRITE_ROTATE_WORLD:
+        return espl_rotate_world(world, e, v->rotation);
+    case ESPL_WRITE_TRANSFORM_WORLD:
+        return espl_transform_world(world, e, &v->transform);
+    case ESPL_WRITE_INVERSE_TRANSFORM_WORLD:
+        return espl_inverse_transform_world(world, e, &v->transform);
+    case ESPL_WRITE_MULTIPLY_SCALE:
+        return espl_multiply_scale(world, e, v->scale);
+    case ESPL_WRITE_MULTIPLY_STRETCH:
+        return espl_multiply_stretch(world, e, v->stretch);
+    default:
+        return write_by_function(world, w);
+    }
+}
+
+void replay_write(replay *p)
+{
+    const espl_write write = read_write(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "write", change_by_function(p->world, &write));
+    }
+}
+
+void replay_look_at(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity entity = reel_entity(r);
+    float target[3], up[3];
+
+    reel_words(r, target, 3);
+    const bool has_up = reel_up_to(r, 1, "for a yes or no") != 0;
+
+    reel_words(r, up, has_up ? 3 : 0);
+    if (replay_wants(p)) {
+        replay_compare(p, "look at", espl_look_at(p->world, entity, target, has_up ? up : NULL));
+    }
+}
+
+void replay_rotate_about(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    float pivot[3], by[4];
+
+    reel_words(&p->reel, pivot, 3);
+    reel_words(&p->reel, by, 4);
+    if (replay_wants(p)) {
+        replay_compare(p, "rotate about", espl_rotate_about(p->world, entity, pivot, by));
+    }
+}
+
+void replay_inherit(replay *p)
+{
+    const espl_entity entity = reel_entity(&p->reel);
+    const uint32_t flags = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "set inherit flags", espl_set_inherit(p->world, entity, flags));
+    }
+}
