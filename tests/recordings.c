@@ -148,7 +148,7 @@ model_creation tape_creation_of(const test_tape *tape, const operation *op)
 
 operation tape_next_recorded(test_tape *tape)
 {
-    (void)tape_advance(tape);
+    tape_advance(tape);
     const opcode code = pick_recordable(tape);
     const uint32_t lane = draw_below(&tape->draw, tape->style.lanes);
     const uint32_t key = draw_below(&tape->draw, tape->style.keys);

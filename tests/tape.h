@@ -149,8 +149,8 @@ void tape_begin(test_tape *tape, uint64_t seed, uint32_t population);
 void tape_feed(test_tape *tape, const tape_record *records, size_t count);
 /// Tell whether there is no more record.
 bool tape_is_over(const test_tape *tape);
-/// Begin with the next record. @return it.
-const tape_record *tape_advance(test_tape *tape);
+/// Begin with the next record; there must be one.
+void tape_advance(test_tape *tape);
 /// Tell whether worlds that follow a tape may soon lack indices, so many lives it made: it ends.
 bool tape_is_worn(const test_tape *tape);
 void tape_end(test_tape *tape);

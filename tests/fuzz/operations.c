@@ -115,7 +115,7 @@ static fuzz_input make(const fuzz_order *order)
 
 const fuzz_target fuzz_operations = {.name = "operations",
                                      .what = "tapes of calls follow the model",
-                                     .usual = 4000,
+                                     .usual = 2000,
                                      .make = make,
                                      .run = run,
                                      .mutate = roll_mutate,

@@ -70,7 +70,7 @@ fuzz_roll roll_plan(const fuzz_order *order, const uint32_t *populations)
     const uint32_t population = populations[test_below(&random, 4)];
     const uint32_t limit = 1 + test_below(&random, test_one_in(&random, 2) ? 60 : 8);
     const bool is_structural = test_one_in(&random, 2);
-    const size_t length = 8 + test_below(&random, 160);
+    const size_t length = 4 + test_below(&random, test_one_in(&random, 2) ? 160 : 30);
     fuzz_roll roll = {.seed = order->seed,
                       .population = order->population != 0 ? order->population : population,
                       .limit = order->limit != 0 ? order->limit : limit,

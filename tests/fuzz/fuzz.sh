@@ -1,0 +1,70 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# make fuzz: each target by libFuzzer, for FUZZ_SECONDS, or FUZZ_RUNS executions: a number for all, or
+# TARGET=NUMBER for each. It begins with inputs made from seeds, keeps those that reach something new in fuzz/TARGET, for the next time, and writes
+# one that fails to fuzz/TARGET-crash-HASH. The last line says what was run.
+#
+#     fuzz.sh TARGET...
+: "${FUZZ_SECONDS=60}" "${FUZZ_RUNS=}"
+: "${UBSAN_OPTIONS=print_stacktrace=1}"
+export UBSAN_OPTIONS
+failed=0
+total=0
+
+# read_log LOG: executions, inputs kept and edges of a run, from what libFuzzer said.
+read_log()
+{
+    awk '
+        /^stat::number_of_executed_units:/ { runs = $2 }
+        /^#[0-9]+[ \t]/ {
+            for (i = 2; i < NF; ++i) {
+                if ($i == "cov:") edges = $(i + 1)
+                if ($i == "corp:") { kept = $(i + 1); sub("/.*", "", kept) }
+            }
+        }
+        END { print runs + 0, kept + 0, edges + 0 }
+    ' "$1"
+}
+
+# limit TARGET: how long to go on.
+limit()
+{
+    for word in $FUZZ_RUNS; do
+        case $word in
+            "$1="*) echo "-runs=${word#*=}" && return ;;
+            *=*) ;;
+            *) echo "-runs=$word" && return ;;
+        esac
+    done
+    echo "-max_total_time=$FUZZ_SECONDS"
+}
+
+mkdir -p fuzz || exit 1
+for target in "$@"; do
+    corpus=fuzz/$target
+    log=$corpus.log
+    if ! test -d "$corpus"; then
+        mkdir -p "$corpus.seeds" "$corpus" &&
+            "./tests/fuzz/$target" --runs 100 --corpus "$corpus.seeds" || exit 1
+    fi
+    begun=$(date +%s)
+    # By the usual schedule of libFuzzer, which weighs all features of all inputs, most of the time of
+    # the first thousands of executions went to weighing.
+    "./tests/fuzz/guided_$target" "$(limit "$target")" -max_len=2500 -entropic=0 -len_control=0 \
+        -timeout=60 -rss_limit_mb=2048 \
+        -print_final_stats=1 -artifact_prefix="$corpus-" "$corpus" "$corpus.seeds" >"$log" 2>&1
+    status=$?
+    read -r runs kept edges <<END
+$(read_log "$log")
+END
+    echo "$target: $runs executions in $(($(date +%s) - begun)) s, $kept inputs kept, $edges edges"
+    total=$((total + runs))
+    if test $status -ne 0; then
+        tail -n 60 "$log"
+        echo "$target: failed; all that was said is in $log. Smaller, as a test:"
+        echo "    ./tests/fuzz/$target --shrink fuzz/$target-crash-..."
+        failed=1
+    fi
+done
+echo "$total executions in all"
+exit $failed
