@@ -4,6 +4,7 @@
 #ifndef ESPALIER_TESTS_COMMANDS_DOCK_H
 #define ESPALIER_TESTS_COMMANDS_DOCK_H
 
+#include "lib/commands/reparent.h"
 #include "tests/commands/planned.h"
 
 enum { MEMBERS = 24, ROOM = 8, PREFAB = 5 };
@@ -15,7 +16,8 @@ typedef struct dock {
     espl_recorder *lane;
     uint32_t ship, other, prefab, solo; // in y.entities: those of one tree follow each other
     uint32_t does[6];                   // groups that went each short way, as count_short() saw
-    uint32_t in_place; // nodes of those that write where side arrays stay, likewise
+    uint32_t in_place;  // nodes of those that write where side arrays stay, likewise
+    uint32_t respliced; // runs that leaves of a frame leave or come to, the short way, likewise
     espl_report report;
     uint64_t visited_more, rebuilt_less; // than the twin that knows no short way, in all playbacks
 } dock;
@@ -402,6 +404,7 @@ static inline uint32_t count_short(dock *d, uint32_t *groups)
                            : 0;
         ck_assert_int_eq(group->work == &playback->no_work, group->is_short);
     }
+    d->respliced = playback->reparenting != NULL ? playback->reparenting->listed_count : 0;
     *groups = (uint32_t)playback->group_count;
     yard_close(&d->y, false);
     return count;

@@ -533,7 +533,8 @@ END_TEST
 
 // --- Many moves ---
 
-enum { SHIPS = 72, CREW = 7, PASSENGERS = SHIPS * CREW };
+// A job has 32 runs at least.
+enum { SHIPS = 130, CREW = 4, PASSENGERS = SHIPS * CREW, TWO_JOBS = 64 };
 
 // Ships so many that several jobs have their runs. @return the number of the first one.
 static uint32_t add_fleet(dock *d)
@@ -544,6 +545,23 @@ static uint32_t add_fleet(dock *d)
         (void)add_tree(d, CREW, 4);
     }
     return first;
+}
+
+// From each second ship a leaf comes below the root of the next one: many groups, each of few runs.
+static void record_exchange(dock *d, uint32_t fleet)
+{
+    for (uint32_t ship = 0; ship + 1 < SHIPS; ship += 2) {
+        const uint32_t next = fleet + (ship + 1) * CREW;
+        uint32_t child = fleet + ship * CREW + 1;
+        const uint32_t end = child + CREW - 1;
+
+        while (child < end && espl_count_children(d->y.world, entity_of(d, child)) != 0) {
+            child += 1;
+        }
+        if (child < end) {
+            move(d, child, next);
+        }
+    }
 }
 
 // Of those who are leaves now some come below others, who may have moved before. Now and then somebody
@@ -587,7 +605,7 @@ static void statuses_agree(const dock *a, const dock *b)
 START_TEST(frames_of_moves_come_to_the_same_both_ways_on_any_executor)
 {
     static dock docks[3];
-    uint32_t fleets[3], groups = 0;
+    uint32_t fleets[3], groups = 0, most = 0;
 
     if (test_lacks_room(YARD_ENTITIES, "a fleet")) {
         return;
@@ -598,9 +616,14 @@ START_TEST(frames_of_moves_come_to_the_same_both_ways_on_any_executor)
     }
     for (uint32_t frame = 0; frame < test_scaled(60) + 12; ++frame) {
         for (uint32_t i = 0; i < 3; ++i) {
-            record_moves(&docks[i], fleets[i]);
+            if (frame % 5 == 0) {
+                record_exchange(&docks[i], fleets[i]);
+            } else {
+                record_moves(&docks[i], fleets[i]);
+            }
         }
         (void)count_short(&docks[1], &groups);
+        most = docks[1].respliced > most ? docks[1].respliced : most;
         bed_run_on(&docks[2].y.bed, stage_workers[frame % STAGE_WORKERS],
                    frame % 2 == 0 ? TEST_SHUFFLED : TEST_REVERSED);
         for (uint32_t i = 0; i < 3; ++i) {
@@ -615,6 +638,7 @@ START_TEST(frames_of_moves_come_to_the_same_both_ways_on_any_executor)
                           test_physical_hash(docks[2].y.world));
     }
     ck_assert_uint_gt(docks[1].does[ESPL__SHORT_MOVES], test_scaled(60) / 2);
+    ck_assert_uint_ge(most, TWO_JOBS);
     for (uint32_t i = 0; i < 3; ++i) {
         dock_end(&docks[i]);
     }

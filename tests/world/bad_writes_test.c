@@ -481,7 +481,7 @@ END_TEST
 
 START_TEST(a_kind_out_of_range_is_refused_alone)
 {
-    static const int kinds[3] = {-1, ESPL_WRITE_KIND_COUNT, 1000000};
+    static const int kinds[3] = {-1, ESPL_WRITE_KIND_COUNT, 1000000000};
     scene s;
 
     scene_begin(&s);
@@ -494,6 +494,11 @@ START_TEST(a_kind_out_of_range_is_refused_alone)
         ck_assert_uint_eq(report.applied, 1);
         ck_assert_uint_eq(report.refused, 1);
         ck_assert_uint_eq(report.first_refused, 0);
+        ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
+        // Nothing may be looked up by it where all entries are of that kind either.
+        ck_assert_int_eq(espl_write_batch(s.world, writes, 1, &report), ESPL_PARTLY);
+        ck_assert_uint_eq(report.applied, 0);
+        ck_assert_uint_eq(report.refused, 1);
         ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
         ck_assert_int_eq(espl_record_write(s.recorder, 0, &writes[0]), ESPL_ERR_ARGUMENT);
     }
