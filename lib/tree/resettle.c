@@ -13,11 +13,6 @@ typedef struct walk {
     uint32_t parent_by, first_by; // by how much, wrapping around
 } walk;
 
-static uint32_t growth_of(const espl__splice_step *step)
-{
-    return step->comes ? step->count : 0u - step->count;
-}
-
 // A parent moves by the steps before it, a list of children by those before its end.
 static void move_links(walk *w)
 {
@@ -26,10 +21,10 @@ static void move_links(walk *w)
 
     while (w->parents < count &&
            espl__first_child(w->forest, w->run, steps[w->parents].gap) <= w->rank) {
-        w->parent_by += growth_of(&steps[w->parents++]);
+        w->parent_by += espl__splice_shift(&steps[w->parents++]);
     }
     while (w->firsts < count && steps[w->firsts].split <= w->rank) {
-        w->first_by += growth_of(&steps[w->firsts++]);
+        w->first_by += espl__splice_shift(&steps[w->firsts++]);
     }
 }
 
@@ -74,6 +69,28 @@ static void let_in(walk *w, const espl__splice_step *step)
     }
 }
 
+// Where children of the last levels of what came in would stand is where those of the next rank do:
+// from the last step to the first. @param shift  by how much the run has grown.
+static void tell_firsts(const walk *w, uint32_t shift)
+{
+    uint32_t *const first = w->forest->first + w->to->base;
+
+    for (uint32_t i = w->to->step_count; i-- > 0;) {
+        const espl__splice_step *const step = &w->to->steps[i];
+
+        shift -= espl__splice_shift(step);
+        const uint32_t begin = step->gap + shift, end = begin + step->count;
+
+        if (step->comes && step->start + step->count == w->to->recipes[step->edit]->size) {
+            const uint32_t next = end < w->place ? first[end] : w->place;
+
+            for (uint32_t rank = begin; rank < end; ++rank) {
+                first[rank] = next;
+            }
+        }
+    }
+}
+
 void espl__splice_resettle(espl__forest *forest, uint32_t run, const espl__resettling *to)
 {
     espl__run *const header = &forest->runs[run];
@@ -90,6 +107,7 @@ void espl__splice_resettle(espl__forest *forest, uint32_t run, const espl__reset
         }
     }
     carry_over(&w, header->size);
+    tell_firsts(&w, w.place - header->size);
     for (uint32_t i = 0; i < to->capacity; ++i) {
         forest->run[to->base + i] = run;
     }

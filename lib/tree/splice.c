@@ -3,15 +3,10 @@
 
 #include <string.h>
 
-static const espl__run *run_of(const espl__splice *splice)
-{
-    return &splice->forest->runs[splice->run];
-}
-
 void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32_t run)
 {
     splice->forest = forest;
-    splice->run = run;
+    splice->run = &forest->runs[run];
     splice->edit_count = splice->event_count = splice->made = splice->gone = 0;
     memset(splice->gone_filter, 0, sizeof splice->gone_filter);
     memset(splice->pasted_filter, 0, sizeof splice->pasted_filter);
@@ -23,21 +18,28 @@ void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32
 // edits of a large group need not be held against all others.
 enum { FILTER_WORD = 64, FILTER_MASK = ESPL__SPLICE_FILTER - 1 };
 
-static void filter_add(uint64_t *filter, uint32_t begin, uint32_t end)
+static inline uint64_t filter_bit(uint32_t rank)
 {
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        filter[(rank & FILTER_MASK) / FILTER_WORD] |= UINT64_C(1) << rank % FILTER_WORD;
-    }
+    return UINT64_C(1) << rank % FILTER_WORD;
 }
 
-static bool filter_may_have(const uint64_t *filter, uint32_t begin, uint32_t end)
+static inline uint32_t filter_word(uint32_t rank)
+{
+    return (rank & FILTER_MASK) / FILTER_WORD;
+}
+
+// Note that ranks [begin, end) go. false: for all that is known nothing else is done to them.
+static bool filter_take(espl__splice *splice, uint32_t begin, uint32_t end)
 {
     uint64_t found = 0;
 
     for (uint32_t rank = begin; rank < end; ++rank) {
-        found |= filter[(rank & FILTER_MASK) / FILTER_WORD] >> rank % FILTER_WORD;
+        const uint32_t word = filter_word(rank);
+
+        found |= (splice->gone_filter[word] | splice->pasted_filter[word]) & filter_bit(rank);
+        splice->gone_filter[word] |= filter_bit(rank);
     }
-    return (found & 1) != 0;
+    return found != 0;
 }
 
 // Tell whether one of the ranks [begin, end) goes.
@@ -48,15 +50,9 @@ static bool goes(const espl__splice *splice, uint32_t begin, uint32_t end)
     for (uint32_t i = 0; i < splice->event_count; ++i) {
         const espl__splice_event *const e = &splice->events[i];
 
-        is_gone = is_gone || (splice->edits[e->edit].recipe == NULL && e->gap < end &&
-                              begin < e->gap + e->count);
+        is_gone = is_gone || (!e->comes && e->gap < end && begin < e->gap + e->count);
     }
     return is_gone;
-}
-
-static bool may_go(const espl__splice *splice, uint32_t begin, uint32_t end)
-{
-    return filter_may_have(splice->gone_filter, begin, end) && goes(splice, begin, end);
 }
 
 // Tell whether something comes in below a rank of [begin, end).
@@ -72,42 +68,49 @@ static bool is_pasted_below(const espl__splice *splice, uint32_t begin, uint32_t
     return is_pasted;
 }
 
-// Tell whether ranks that are to go go already, or get somebody below them.
-static bool is_taken(const espl__splice *splice, uint32_t begin, uint32_t end)
+// Take ranks out. false: some of them go already, or get somebody below them.
+static bool take_ranks(espl__splice *splice, uint32_t begin, uint32_t end)
 {
-    return may_go(splice, begin, end) || (filter_may_have(splice->pasted_filter, begin, end) &&
-                                          is_pasted_below(splice, begin, end));
+    return !filter_take(splice, begin, end) ||
+           (!goes(splice, begin, end) && !is_pasted_below(splice, begin, end));
 }
 
-static bool add_event(espl__splice *splice, uint32_t gap, uint32_t count, uint32_t level,
-                      uint32_t above)
+// An event of the edit that is being added. What goes may leave its rank to somebody who comes in, but
+// to nobody who stays.
+static bool add_event(espl__splice *splice, const espl__splice_event *event)
 {
     if (splice->event_count == ESPL__SPLICE_EVENTS) {
         return false;
     }
-    splice->events[splice->event_count++] =
-        (espl__splice_event){gap, count, splice->edit_count, level, above};
+    splice->events[splice->event_count] = *event;
+    splice->events[splice->event_count++].edit = (uint8_t)splice->edit_count;
     return true;
 }
 
 bool espl__splice_cut(espl__splice *splice, uint32_t rank)
 {
-    const espl__run *const run = run_of(splice);
-    uint32_t begin = rank, end = rank + 1, above = 0;
+    const espl__run *const run = splice->run;
+    uint32_t begin = rank, end = rank + 1, above = 0, split = 0;
 
     if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS) {
         return false;
     }
     above = splice->forest->parent[run->base + rank];
+    split = above + 1;
     splice->edits[splice->edit_count] = (espl__splice_edit){.rank = rank};
-    for (uint32_t level = 0; begin < end; ++level) {
+    for (uint8_t level = 0; begin < end; ++level) {
         // What goes below it already is not to go twice.
-        if (end - begin > ESPL__SPLICE_RANKS || is_taken(splice, begin, end) ||
-            !add_event(splice, begin, end - begin, level, above)) {
+        if (end - begin > ESPL__SPLICE_RANKS || !take_ranks(splice, begin, end) ||
+            !add_event(splice, &(espl__splice_event){.gap = begin,
+                                                     .count = end - begin,
+                                                     .above = above,
+                                                     .split = split,
+                                                     .level = level,
+                                                     .start = level})) {
             return false;
         }
-        filter_add(splice->gone_filter, begin, end);
         above = splice->event_count - 1;
+        split = begin;
         splice->gone += end - begin;
         begin = espl__first_child(splice->forest, run, begin);
         end = espl__first_child(splice->forest, run, end);
@@ -118,16 +121,17 @@ bool espl__splice_cut(espl__splice *splice, uint32_t rank)
 
 bool espl__splice_take(espl__splice *splice, uint32_t rank)
 {
-    const uint32_t parent = splice->forest->parent[run_of(splice)->base + rank];
+    const uint32_t parent = splice->forest->parent[splice->run->base + rank];
 
-    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS || is_taken(splice, rank, rank + 1)) {
+    if (rank == 0 || splice->edit_count == ESPL__SPLICE_EDITS ||
+        !take_ranks(splice, rank, rank + 1)) {
         return false;
     }
     splice->edits[splice->edit_count] = (espl__splice_edit){.rank = rank};
-    if (!add_event(splice, rank, 1, 0, parent)) {
+    if (!add_event(splice, &(espl__splice_event){
+                               .gap = rank, .count = 1, .above = parent, .split = parent + 1})) {
         return false;
     }
-    filter_add(splice->gone_filter, rank, rank + 1);
     splice->gone += 1;
     splice->edit_count += 1;
     return true;
@@ -135,23 +139,33 @@ bool espl__splice_take(espl__splice *splice, uint32_t rank)
 
 bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe *recipe)
 {
-    const espl__run *const run = run_of(splice);
+    const espl__run *const run = splice->run;
     uint32_t gap = espl__first_child(splice->forest, run, rank + 1);
-    uint32_t above = rank;
+    uint32_t above = rank, split = rank + 1;
 
     if (splice->edit_count == ESPL__SPLICE_EDITS ||
-        recipe->size > ESPL__SPLICE_MADE - splice->made || may_go(splice, rank, rank + 1)) {
+        recipe->size > ESPL__SPLICE_MADE - splice->made ||
+        ((splice->gone_filter[filter_word(rank)] & filter_bit(rank)) != 0 &&
+         goes(splice, rank, rank + 1))) {
         return false;
     }
-    filter_add(splice->pasted_filter, rank, rank + 1);
+    splice->pasted_filter[filter_word(rank)] |= filter_bit(rank);
     splice->edits[splice->edit_count] = (espl__splice_edit){recipe, rank, splice->made};
     for (uint32_t level = 0; level < recipe->levels; ++level) {
-        const uint32_t count = recipe->starts[level + 1] - recipe->starts[level];
+        const uint32_t start = recipe->starts[level];
 
-        if (!add_event(splice, gap, count, level, above)) {
+        if (!add_event(splice, &(espl__splice_event){.gap = gap,
+                                                     .count = recipe->starts[level + 1] - start,
+                                                     .above = above,
+                                                     .split = split,
+                                                     .level = (uint8_t)level,
+                                                     .start = (uint8_t)start,
+                                                     .comes = true,
+                                                     .made = (uint16_t)(splice->made + start)})) {
             return false;
         }
         above = splice->event_count - 1;
+        split = gap;
         gap = espl__first_child(splice->forest, run, gap);
     }
     splice->made += recipe->size;
@@ -160,11 +174,6 @@ bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe 
 }
 
 // --- Order ---
-
-static bool comes_in(const espl__splice *splice, const espl__splice_event *event)
-{
-    return splice->edits[event->edit].recipe != NULL;
-}
 
 // Of two levels that come in at one gap: the one whose parents come first. A parent that stays at
 // rank r comes before one that comes in at a gap past r.
@@ -191,16 +200,14 @@ static bool has_parent_first(const espl__splice *splice, const espl__splice_even
 static bool stands_first(const espl__splice *splice, const espl__splice_event *x,
                          const espl__splice_event *y)
 {
-    const bool x_goes = !comes_in(splice, x), y_goes = !comes_in(splice, y);
-
-    return x_goes != y_goes ? y_goes : has_parent_first(splice, x, y);
+    return x->comes != y->comes ? x->comes : has_parent_first(splice, x, y);
 }
 
 bool espl__splice_sort(espl__splice *splice)
 {
     const espl__splice_event *const events = splice->events;
     uint8_t *const order = splice->order;
-    const uint32_t size = run_of(splice)->size, count = splice->event_count;
+    const uint32_t size = splice->run->size, count = splice->event_count;
     uint32_t gaps[ESPL__SPLICE_EVENTS]; // of the events in order
 
     // Few events, and those of one edit ascend: each goes to its place among those before it.
@@ -227,116 +234,63 @@ bool espl__splice_sort(espl__splice *splice)
 typedef struct resolver {
     const espl__splice *splice;
     espl__splice_step *steps;
+    uint32_t passed, passed_shift;           // steps before the next parent that stays
     uint8_t places[ESPL__SPLICE_EVENTS];     // of an event, among the steps
     uint32_t positions[ESPL__SPLICE_EVENTS]; // of a step: its gap, in ranks to be
 } resolver;
 
-// By how much a step moves what stands behind it, wrapping around.
-static inline uint32_t shift_of(const espl__splice_step *step)
-{
-    return step->comes ? step->count : 0u - step->count;
-}
-
-// The first rank whose children stand behind those of an event. What goes may have left its rank
-// to somebody who comes in, but to nobody who stays.
-static uint32_t split_of(const resolver *r, const espl__splice_event *event)
-{
-    return event->level != 0 ? r->splice->events[event->above].gap : event->above + 1;
-}
-
-static void lay_steps(resolver *r)
-{
-    const espl__splice *const splice = r->splice;
-    uint32_t shift = 0;
-
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
-        const espl__splice_event *const e = &splice->events[splice->order[i]];
-        const espl__splice_edit *const edit = &splice->edits[e->edit];
-        const uint32_t start = edit->recipe != NULL ? edit->recipe->starts[e->level] : 0;
-
-        r->places[splice->order[i]] = (uint8_t)i;
-        r->positions[i] = e->gap + shift;
-        r->steps[i] = (espl__splice_step){.gap = e->gap,
-                                          .split = split_of(r, e),
-                                          .count = (uint16_t)e->count,
-                                          .made = (uint16_t)(edit->made + start),
-                                          .edit = (uint8_t)e->edit,
-                                          .start = (uint8_t)start,
-                                          .comes = edit->recipe != NULL};
-        shift += shift_of(&r->steps[i]);
-    }
-}
-
 // Parents that stay ascend from step to step, as do the steps that move them. A recipe says of its
 // first node that its parent is ESPL__NO_SLOT.
-static void tell_parents(const resolver *r)
+static void find_parent(resolver *r, const espl__splice_event *event, espl__splice_step *step)
 {
-    const espl__splice *const splice = r->splice;
-    uint32_t passed = 0, shift = 0;
-
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
-        const espl__splice_event *const e = &splice->events[splice->order[i]];
-        espl__splice_step *const step = &r->steps[i];
-
-        if (!step->comes) {
-            continue;
-        }
-        if (e->level != 0) {
-            const uint32_t above = r->places[e->above];
-
-            step->parents = r->positions[above] - r->steps[above].start;
-            r->steps[above].firsts = r->positions[i] - step->start;
-            continue;
-        }
-        for (; r->steps[passed].gap <= e->above; ++passed) {
-            shift += shift_of(&r->steps[passed]);
-        }
-        step->parents = e->above + shift - ESPL__NO_SLOT;
+    while (r->steps[r->passed].gap <= event->above) {
+        r->passed_shift += espl__splice_shift(&r->steps[r->passed++]);
     }
+    step->parents = event->above + r->passed_shift - ESPL__NO_SLOT;
 }
 
-// Tell whether what hangs below the nodes of a step comes before what hangs below those of another.
-static bool has_children_before(const resolver *r, uint32_t of, uint32_t step)
+// A level stands behind the one above it, whose step is laid.
+static void link_levels(const resolver *r, const espl__splice_event *event, uint32_t place)
 {
-    const espl__splice_event *const event = &r->splice->events[r->splice->order[of]];
-    const uint32_t split = r->steps[of].split, gap = r->steps[step].gap;
+    espl__splice_step *const step = &r->steps[place];
+    const uint32_t above = r->places[event->above];
 
-    return split != gap ? split < gap : event->level == 0 || r->places[event->above] <= step;
-}
-
-// Where the children of a recipe's last level would stand: behind all that hangs below those before
-// them.
-static void tell_firsts(const resolver *r)
-{
-    const espl__splice *const splice = r->splice;
-    uint32_t passed = 0, shift = 0;
-
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
-        const espl__splice_event *const e = &splice->events[splice->order[i]];
-        const espl__recipe *const recipe = splice->edits[e->edit].recipe;
-
-        if (recipe == NULL || e->level + 1 < recipe->levels) {
-            continue;
-        }
-        for (; passed < splice->event_count && has_children_before(r, passed, i); ++passed) {
-            shift += shift_of(&r->steps[passed]);
-        }
-        r->steps[i].firsts =
-            espl__first_child(splice->forest, run_of(splice), e->gap) + shift - recipe->size;
-    }
+    step->parents = r->positions[above] - r->steps[above].start;
+    r->steps[above].firsts = r->positions[place] - step->start;
 }
 
 void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps)
 {
+    const uint32_t count = splice->event_count;
+    uint32_t shift = 0;
     resolver r;
 
     r.splice = splice;
     r.steps = steps;
-    lay_steps(&r);
-    tell_parents(&r);
-    tell_firsts(&r);
-    for (uint32_t i = 0; i < splice->event_count; ++i) {
-        steps[i].turn = r.places[i];
+    r.passed = r.passed_shift = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t number = splice->order[i];
+        const espl__splice_event *const e = &splice->events[number];
+        espl__splice_step *const step = &steps[i];
+
+        r.places[number] = (uint8_t)i;
+        r.positions[i] = e->gap + shift;
+        // All but its turn, which is told with another step.
+        step->gap = e->gap;
+        step->split = e->split;
+        step->parents = step->firsts = 0;
+        step->count = (uint16_t)e->count;
+        step->made = e->made;
+        step->edit = e->edit;
+        step->start = e->start;
+        step->comes = e->comes;
+        steps[number].turn = (uint8_t)i;
+        shift += espl__splice_shift(step);
+        if (e->comes && e->level != 0) {
+            link_levels(&r, e, i);
+        } else if (e->comes) {
+            find_parent(&r, e, step);
+        }
     }
 }
 
@@ -371,14 +325,14 @@ static void add_moves(commit *c)
 
     for (uint32_t i = 0; i < c->step_count; ++i) {
         const espl__splice_step *const step = &c->steps[i];
-        const uint32_t shift = shift_of(step);
+        const uint32_t shift = espl__splice_shift(step);
 
         moves[step->gap + (step->comes ? 0 : step->count) - begin].rank += shift;
         // A parent moves by the steps before it: so do all that hang below ranks behind a gap.
         moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
         moves[(step->split < begin ? begin : step->split) - begin].first += shift;
-        c->made += step->comes ? step->count : 0;
-        c->gone += step->comes ? 0 : step->count;
+        c->made += step->count & (0u - (uint32_t)step->comes);
+        c->gone += step->count & ((uint32_t)step->comes - 1u);
     }
 }
 
@@ -392,7 +346,7 @@ static void move_firsts(const commit *c)
         const uint32_t next = i + 1 < c->step_count ? c->steps[i + 1].split : c->begin;
         const uint32_t end = next < c->begin ? next : c->begin;
 
-        shift += shift_of(&c->steps[i]);
+        shift += espl__splice_shift(&c->steps[i]);
         for (uint32_t rank = c->steps[i].split; rank < end; ++rank) {
             first[rank] += shift;
         }
@@ -435,49 +389,58 @@ static void move_links(const commit *c, const uint32_t *order)
     }
 }
 
-// Those who come in take the holes in their order.
-static void fill_gaps(const commit *c, const uint32_t *holes)
+// Those who come in take the holes in their order. Where children of its last level would stand is
+// where those of the next rank do, which is told already.
+static void let_in(const commit *c, const espl__splice_step *step, uint32_t rank, uint32_t size,
+                   const uint32_t *holes)
 {
     espl__forest *const forest = c->forest;
-    uint32_t shift = 0;
+    const espl__recipe *const recipe = c->recipes[step->edit];
+    const uint32_t at = c->run->base + rank, end = at + step->count;
+    const uint32_t next = rank + step->count < size ? forest->first[end] : size;
+    const bool is_last = step->start + step->count == recipe->size;
+    const uint32_t firsts = is_last ? next - recipe->size : step->firsts;
 
-    for (uint32_t i = 0; i < c->step_count; ++i) {
-        const espl__splice_step *const step = &c->steps[i];
-        const uint32_t rank = step->gap + shift, at = c->run->base + rank;
+    for (uint32_t k = 0; k < step->count; ++k) {
+        const uint32_t slot = holes[k];
 
-        shift += shift_of(step);
-        if (!step->comes) {
-            continue;
-        }
-        const espl__recipe *const recipe = c->recipes[step->edit];
-
-        for (uint32_t k = 0; k < step->count; ++k) {
-            const uint32_t slot = *holes++;
-
-            forest->order[at + k] = c->slots[step->made + k] = slot;
-            forest->rank[slot] = rank + k;
-            forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
-            forest->first[at + k] = recipe->firsts[step->start + k] + step->firsts;
-        }
+        forest->order[at + k] = c->slots[step->made + k] = slot;
+        forest->rank[slot] = rank + k;
+        forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
+        forest->first[at + k] = recipe->firsts[step->start + k] + firsts;
     }
 }
 
-// Slots that nobody is in stand behind the nodes in `order`: those that nodes left come first, and
-// the holes that are left stay where they are.
-static void file_holes(const commit *c, const uint32_t *order)
+// Slots that were left stand behind the nodes.
+static void let_go(const commit *c, const uint32_t *slots, uint32_t count, uint32_t rank)
 {
     espl__forest *const forest = c->forest;
-    uint32_t rank = c->run->size + c->made - c->gone;
 
-    for (uint32_t i = 0; i < c->step_count; ++i) {
+    for (uint32_t k = 0; k < count; ++k) {
+        forest->order[c->run->base + rank + k] = slots[k];
+        forest->rank[slots[k]] = rank + k;
+        forest->entity[slots[k]] = ESPL__NO_ENTITY;
+    }
+}
+
+// From the last step to the first. Of slots that nobody is in, those that nodes left come first, and
+// the holes that are left stay where they are.
+static void fill_gaps(const commit *c, const uint32_t *order)
+{
+    const uint32_t size = c->run->size + c->made - c->gone;
+    const uint32_t *holes = order + (c->run->size - c->begin) + c->made;
+    uint32_t left = size + c->gone, shift = c->made - c->gone;
+
+    for (uint32_t i = c->step_count; i-- > 0;) {
         const espl__splice_step *const step = &c->steps[i];
 
-        for (uint32_t k = 0; !step->comes && k < step->count; ++k, ++rank) {
-            const uint32_t slot = order[step->gap - c->begin + k];
-
-            forest->order[c->run->base + rank] = slot;
-            forest->rank[slot] = rank;
-            forest->entity[slot] = ESPL__NO_ENTITY;
+        shift -= espl__splice_shift(step);
+        if (step->comes) {
+            holes -= step->count;
+            let_in(c, step, step->gap + shift, size, holes);
+        } else {
+            left -= step->count;
+            let_go(c, order + (step->gap - c->begin), step->count, left);
         }
     }
 }
@@ -490,8 +453,7 @@ static ESPL__APART void rewrite(const commit *c)
     copy_order(c, order);
     move_firsts(c);
     move_links(c, order);
-    fill_gaps(c, order + (c->run->size - c->begin));
-    file_holes(c, order);
+    fill_gaps(c, order);
 }
 
 static bool is_straight(const espl__forest *forest, const espl__run *run, uint32_t begin,

@@ -39,15 +39,19 @@ typedef struct espl__splice_edit {
 typedef struct espl__splice_event {
     uint32_t gap;   // rank before which nodes come in, or the first rank that goes
     uint32_t count; // of them
-    uint32_t edit;  // whose
-    uint32_t level; // of it
     uint32_t above; // event of the level above; of the first level: rank of the parent
+    uint32_t split; // the first rank whose children stand behind theirs
+    uint8_t edit;   // whose
+    uint8_t level;  // of it
+    uint8_t start;  // of what comes in: position of its first node in the recipe; else its level
+    bool comes;
+    uint16_t made; // of what comes in: its first node among all that are made
 } espl__splice_event;
 
 /// Edits while they are gathered.
 typedef struct espl__splice {
     const espl__forest *forest;
-    uint32_t run;
+    const espl__run *run;
     espl__splice_edit edits[ESPL__SPLICE_EDITS];
     uint32_t edit_count;
     espl__splice_event events[ESPL__SPLICE_EVENTS];
@@ -66,17 +70,26 @@ typedef struct espl__splice_step {
     uint32_t gap;     // rank before which nodes come in, or the first rank that goes
     uint32_t split;   // children of ranks from here on stand behind them
     uint32_t parents; // of what comes in: add to a recipe's parents to get ranks to be
-    uint32_t firsts;  // likewise, to its firsts
+    uint32_t firsts;  // likewise, to its firsts; not of its last level
     uint16_t count;   // of them
     uint16_t made;    // of what comes in: its first node among all that are made
     uint8_t edit;
-    uint8_t start; // of what comes in: position of its first node in the recipe
+    uint8_t start; // of what comes in: position of its first node in the recipe; else its level
     uint8_t turn;  // place of the step that is as many from the first, by edit and then by level
     bool comes;
 } espl__splice_step;
 
 _Static_assert(sizeof(espl__splice_step) == 24, "step: 16 + 4 + 4");
 _Static_assert((int)ESPL__SPLICE_MADE <= UINT8_MAX + 1, "a position in a recipe is a byte");
+
+/// By how much a step moves what stands behind it, wrapping around. Without a branch: who comes and who
+/// goes follow each other as they like.
+static inline uint32_t espl__splice_shift(const espl__splice_step *step)
+{
+    const uint32_t goes = step->comes ? 0 : 1;
+
+    return (step->count ^ (0u - goes)) + goes;
+}
 
 /// Begin with a run that has neither ghosts nor side arrays.
 void espl__splice_begin(espl__splice *splice, const espl__forest *forest, uint32_t run);

@@ -458,7 +458,10 @@ static inline void told_links_are(const espl__splice_step *step, const espl__rec
     const uint32_t rank = x->rank_of[node];
 
     ck_assert_uint_eq(step->parents + recipe->parents[made->position], x->rank_of[made->parent]);
-    ck_assert_uint_eq(step->firsts + recipe->firsts[made->position], x->first[rank]);
+    // Of the last level the commit tells it, which the whole run shows.
+    if (step->start + step->count < recipe->size) {
+        ck_assert_uint_eq(step->firsts + recipe->firsts[made->position], x->first[rank]);
+    }
 }
 
 // @return the first node of the step.
