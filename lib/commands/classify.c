@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Stage 2, parallel over commands: handles become slots or pendings, each instantiate learns how
-// many nodes it may make, and what commands hang together by is noted down for the group stage.
+// many nodes it may make, what commands hang together by is noted down for the group stage, and what
+// can be told of a command by itself for the plan: here commands and payloads are read in the order in
+// which they were recorded, there in that of groups.
 // Every result goes to the command's own place.
-#include "lib/commands/playback.h"
+#include "lib/commands/short.h"
 
 // Handles are anywhere: what is read of a few commands is asked for before the first is read.
 enum { GRAIN = 512, BATCH = 32 };
@@ -152,6 +154,50 @@ static void tie(const espl__playback *playback, uint32_t number)
         entry->command->kind == ESPL__COMMAND_WRITE && espl__operand_is_living(&entry->target);
 }
 
+// --- Traits ---
+
+static bool is_plain_copy(const espl__entry *entry)
+{
+    const espl__command *const command = entry->command;
+    const bool is_placed = command->place == ESPL_PLACE_LOCAL ||
+                           (command->place == ESPL_PLACE_WORLD && !espl__entry_has_parent(entry));
+
+    return is_placed && command->count == 1 && command->value_count == 0 && command->inherit == 0 &&
+           espl_entity_is_null(command->before);
+}
+
+// Traits of a command that clones a living source.
+static unsigned traits_of_copy(const espl__playback *playback, const espl__entry *entry)
+{
+    if (!is_plain_copy(entry)) {
+        return ESPL__TRAIT_COPIES;
+    }
+    const espl_transform *const transform = espl__entry_transform(playback, entry);
+    const espl_pose pose = espl__pose_of(transform);
+    const espl__extra extra = espl__extra_of(transform);
+
+    return (unsigned)ESPL__TRAIT_COPIES |
+           (espl__extra_is_default(&extra) ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
+           (espl__pose_is_small(&pose) ? (unsigned)ESPL__TRAIT_SMALL : 0u);
+}
+
+static unsigned traits_of(const espl__playback *playback, const espl__entry *entry)
+{
+    if (!espl__operand_is_living(&entry->target)) {
+        return 0;
+    }
+    switch (entry->command->kind) {
+    case ESPL__COMMAND_INSTANTIATE:
+        return traits_of_copy(playback, entry);
+    case ESPL__COMMAND_DESTROY:
+        return ESPL__TRAIT_DESTROYS | ESPL__TRAIT_SPARES;
+    case ESPL__COMMAND_DESTROY_SUBTREE:
+        return ESPL__TRAIT_DESTROYS;
+    default:
+        return 0;
+    }
+}
+
 static void classify_batch(const espl__playback *playback, size_t begin, size_t end, closure *last)
 {
     const size_t records = espl__array_length(playback->store->records);
@@ -166,6 +212,7 @@ static void classify_batch(const espl__playback *playback, size_t begin, size_t 
     for (size_t i = begin; i < end; ++i) {
         bound_clones(playback, &playback->entries[i], last);
         tie(playback, (uint32_t)i);
+        playback->entries[i].traits = (uint8_t)traits_of(playback, &playback->entries[i]);
     }
 }
 

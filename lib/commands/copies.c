@@ -2,7 +2,7 @@
 // Clones in the order of their rows: those of one source that go to one archetype stand side by
 // side, in command order, and are made by one call. Sources stand in the order in which they first
 // appear. Two counting sorts at most; the work and the scratch follow the clones, not the world.
-#include "lib/commands/playback.h"
+#include "lib/commands/short.h"
 
 // Sources in one chunk.
 typedef struct chunk_sources {
@@ -71,29 +71,74 @@ static uint32_t *number_of(sorter *s, uint32_t source)
     return &s->known[chunk->mark - 1]->numbers[record->row];
 }
 
-// Number the sources as they come, and count their clones.
-static bool number_sources(sorter *s)
+// Number the source of a clone, unless it is. The number + 1; 0 where there is no memory.
+static uint32_t number_source(sorter *s, const espl__make *make)
 {
-    const espl__make *const makes = s->playback->makes;
-    const size_t count = s->playback->make_count;
-    bool is_mixed = false;
+    uint32_t *const number = number_of(s, make->source);
 
-    for (size_t i = 0; i < count; ++i) {
-        uint32_t *const number = number_of(s, makes[i].source);
+    if (number == NULL) {
+        return 0;
+    }
+    if (*number == 0) {
+        s->archetypes[s->source_count++] = make->archetype;
+        *number = s->source_count;
+    }
+    return *number;
+}
 
-        if (number == NULL) {
+static void count_clone(sorter *s, size_t make, uint32_t number)
+{
+    s->numbers[make] = number - 1;
+    s->ends[number] += 1;
+    s->is_mixed |= s->archetypes[number - 1] != s->playback->makes[make].archetype;
+}
+
+// A recipe keeps the numbers of its sources.
+static bool number_copy(sorter *s, const espl__entry *entry)
+{
+    const espl__make *const makes = s->playback->makes + entry->make_begin;
+    const espl__recipe_card *const card = espl__short_recipe(s->playback, entry);
+
+    for (uint32_t k = 0; k < entry->clone_count; ++k) {
+        if (card->numbers[k] == 0) {
+            card->numbers[k] = number_source(s, &makes[k]);
+        }
+        if (card->numbers[k] == 0) {
             return false;
         }
-        if (*number == 0) {
-            s->archetypes[s->source_count++] = makes[i].archetype;
-            *number = s->source_count;
-        }
-        s->numbers[i] = *number - 1;
-        s->ends[*number] += 1;
-        is_mixed |= s->archetypes[*number - 1] != makes[i].archetype;
+        count_clone(s, entry->make_begin + k, card->numbers[k]);
     }
-    s->is_mixed = is_mixed;
     return true;
+}
+
+static bool number_copies(sorter *s)
+{
+    const espl__playback *const playback = s->playback;
+    bool is_done = true;
+
+    for (size_t i = 0; i < playback->entry_count && is_done; ++i) {
+        is_done = playback->entries[i].clone_count == 0 || number_copy(s, &playback->entries[i]);
+    }
+    return is_done;
+}
+
+// Number the sources as they come, and count their clones. false where there is no memory.
+static bool number_sources(sorter *s)
+{
+    bool is_done = true;
+
+    if (s->playback->are_all_short) {
+        return number_copies(s);
+    }
+    for (size_t i = 0; i < s->playback->make_count && is_done; ++i) {
+        const uint32_t number = number_source(s, &s->playback->makes[i]);
+
+        is_done = number != 0;
+        if (is_done) {
+            count_clone(s, i, number);
+        }
+    }
+    return is_done;
 }
 
 static void forget_chunks(const sorter *s)

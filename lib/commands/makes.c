@@ -106,22 +106,34 @@ static uint8_t kind_of(const espl__node *node)
                      (espl__node_is_placed(node) ? 1 : 0));
 }
 
-// List the clones of a command that goes the short way: all live and have placements. Returns the
-// number of the next one.
+// Kind of one that has a placement.
+static uint8_t placed_kind(espl_component role)
+{
+    return (uint8_t)((role - ESPL_SOLO) * 2 + 1);
+}
+
+// Role of the first clone of a command that goes the short way.
+static espl_component top_role(const espl__entry *entry)
+{
+    return espl__entry_has_parent(entry) ? ESPL_MEMBER
+           : entry->clone_count > 1      ? ESPL_ROOT
+                                         : ESPL_SOLO;
+}
+
+// List the clones of such a command: all live and have placements. Returns the number of the next
+// one.
 static size_t list_short(const espl__playback *playback, const espl__entry *entry)
 {
-    const espl_component top = espl__entry_has_parent(entry) ? ESPL_MEMBER
-                               : entry->clone_count > 1      ? ESPL_ROOT
-                                                             : ESPL_SOLO;
-    const uint32_t *const sources = espl__short_recipe(playback, entry)->entities;
+    const espl__recipe_card *const card = espl__short_recipe(playback, entry);
+    const espl_component top = top_role(entry);
     espl__make *const makes = playback->makes + entry->make_begin;
+    uint8_t *const kinds = playback->make_kinds + entry->make_begin;
 
     for (uint32_t k = 0; k < entry->clone_count; ++k) {
-        makes[k] = (espl__make){entry->group, ESPL__NO_NODE, sources[k], ESPL__NONE};
+        makes[k] = (espl__make){entry->group, ESPL__NO_NODE, card->entities[k],
+                                k == 0 ? card->tops[top - ESPL_SOLO] : card->archetypes[k]};
+        kinds[k] = placed_kind(k == 0 ? top : ESPL_MEMBER);
     }
-    memset(playback->make_kinds + entry->make_begin, (ESPL_MEMBER - ESPL_SOLO) * 2 + 1,
-           entry->clone_count);
-    playback->make_kinds[entry->make_begin] = (uint8_t)((top - ESPL_SOLO) * 2 + 1);
     return entry->make_begin + (size_t)entry->clone_count;
 }
 
@@ -172,9 +184,44 @@ static void list_entries(void *context, size_t begin, size_t end)
     const espl__playback *const playback = context;
 
     for (size_t i = begin; i < end; ++i) {
-        look_ahead(playback, i);
+        if (!playback->are_all_short) {
+            look_ahead(playback, i);
+        }
         (void)list_entry(playback, &playback->entries[i]);
     }
+}
+
+// Archetypes of the clones of a command that goes the short way, in their order; most were found for
+// an earlier command.
+static espl_status find_of_recipe(espl__playback *playback, const espl__entry *entry)
+{
+    espl__recipe_card *const card = &playback->recipes[entry->recipe - 1];
+    const espl_component top = top_role(entry);
+    espl_status status = ESPL_OK;
+
+    for (uint32_t k = 0; k < entry->clone_count && status == ESPL_OK; ++k) {
+        uint32_t *const known = k == 0 ? &card->tops[top - ESPL_SOLO] : &card->archetypes[k];
+
+        if (*known == ESPL__NONE) {
+            status =
+                plain_archetype(playback, placed_kind(k == 0 ? top : ESPL_MEMBER),
+                                espl__entity_archetype(playback->store, card->entities[k]), known);
+        }
+    }
+    return status;
+}
+
+// Where all clones are made by recipe, their archetypes are known before they are listed.
+static espl_status find_of_recipes(espl__playback *playback)
+{
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < playback->entry_count && status == ESPL_OK; ++i) {
+        if (playback->entries[i].clone_count != 0) {
+            status = find_of_recipe(playback, &playback->entries[i]);
+        }
+    }
+    return status;
 }
 
 // Give each command's clones their places, as if none had died. Returns how many there were.
@@ -225,8 +272,12 @@ espl_status espl__list_makes(espl__playback *playback)
         return ESPL_ERR_NO_MEMORY;
     }
 
-    espl_status status = playback->pending_count != 0 ? list_living(playback) : ESPL_OK;
+    // Numbers of archetypes are those of clones that are looked at one by one.
+    playback->are_all_short = playback->long_count == 0;
+    espl_status status = playback->are_all_short ? find_of_recipes(playback) : ESPL_OK;
 
-    status = status != ESPL_OK ? status : find_clone_archetypes(playback);
+    status = status != ESPL_OK || playback->pending_count == 0 ? status : list_living(playback);
+    status =
+        status != ESPL_OK || playback->are_all_short ? status : find_clone_archetypes(playback);
     return status != ESPL_OK ? status : espl__sort_makes(playback);
 }

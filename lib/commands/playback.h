@@ -34,6 +34,17 @@ typedef struct espl__operand {
     bool is_pending; // pending_entries[number] makes it
 } espl__operand;
 
+/// What can be told of a command by itself, for the short way (short.h).
+enum {
+    ESPL__TRAIT_COPIES = 1, ///< clones a living source
+    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
+    /// recipes are drawn up: which can be made by one.
+    ESPL__TRAIT_PLAIN_COPY = 2,
+    ESPL__TRAIT_SMALL = 4,    ///< of a plain copy: so is that transform
+    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
+    ESPL__TRAIT_SPARES = 16,  ///< no more than that
+};
+
 /// A command in playback order: one cache line.
 typedef struct espl__entry {
     const espl__command *command;
@@ -46,13 +57,18 @@ typedef struct espl__entry {
             clone_bound;     // before the plan: nodes of a clone at most; 0: only the plan can tell
         uint32_t make_begin; // after it: its first clone that lives, among the makes
     };
-    uint32_t clone_begin, clone_count; // nodes it made in its group's sketch
-    bool is_out_of_range;              // refused by the search for the command that overflows
-    bool is_short;                     // its group is
+    union {
+        uint32_t recipe;      // before the plan, and of one that is short: number + 1, or 0
+        uint32_t clone_begin; // in its group's sketch
+    };
+    uint32_t clone_count; // nodes it made
+    bool is_out_of_range; // refused by the search for the command that overflows
+    bool is_short;        // its group is
+    uint8_t traits;       // set by the classify stage
 } espl__entry;
 
 _Static_assert(sizeof(espl__operand) == 8, "operand: 4 + 1 + 1 and padding");
-_Static_assert(sizeof(espl__entry) == 64 || sizeof(void *) != 8, "entry: 16 + 24 + 20 + 1, padded");
+_Static_assert(sizeof(espl__entry) == 64 || sizeof(void *) != 8, "entry: 16 + 24 + 20 + 3, padded");
 _Static_assert(ESPL_REASON_COUNT <= INT8_MAX, "an operand holds every status");
 
 /// What commands hang together by; arrays by use, for the group stage.
@@ -67,6 +83,9 @@ typedef struct espl__ties {
 typedef struct espl__recipe_card {
     espl__recipe tree;
     const uint32_t *entities; // [tree.size] of the source and what goes with it
+    uint32_t *archetypes;     // [tree.size] of the copies below the first, or ESPL__NONE (makes.c)
+    uint32_t tops[3];         // likewise, of the first one: as a solo, a root, a member
+    uint32_t *numbers;        // [tree.size] of these entities among all sources + 1 (copies.c)
     uint32_t slot;            // of the source
     bool is_useful;           // copies can be made so
     bool is_small;            // so are the locals below its top: see short.h
@@ -281,6 +300,7 @@ typedef struct espl__playback {
     espl__reference *references; // stb array, given back at the end
     espl__lost_clone *lost;      // [lost_count]
     size_t lost_count;
+    bool are_all_short;         // whatever is made is made by recipe
     size_t birth_count;         // groups whose copy comes by itself
     espl__resettled *resettled; // [resettled_count] in order of groups, set by the patch
     size_t resettled_count;

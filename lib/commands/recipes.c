@@ -62,12 +62,12 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
 {
     const espl__forest *const forest = playback->forest;
 
-    *card = (espl__recipe_card){.slot = slot};
+    *card = (espl__recipe_card){.slot = slot, .tops = {ESPL__NONE, ESPL__NONE, ESPL__NONE}};
     if (bound > ESPL__SPLICE_MADE || !is_simple(playback, slot)) {
         return true;
     }
     uint32_t *const words =
-        espl__arena_take(&playback->arena, (size_t)5 * bound + 1, sizeof *words);
+        espl__arena_take(&playback->arena, (size_t)7 * bound + 1, sizeof *words);
 
     if (words == NULL) {
         return false;
@@ -77,6 +77,8 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
     list_closure(forest, slot, words, words + 2 * (size_t)bound, words + 3 * (size_t)bound,
                  &card->tree);
     find_levels(&card->tree, words + 4 * (size_t)bound);
+    card->archetypes = words + 5 * (size_t)bound + 1;
+    card->numbers = words + 6 * (size_t)bound + 1;
     card->is_useful = true;
     // With scales of at most one below the top, and so few nodes, positions add up and no more.
     card->is_small = true;
@@ -86,12 +88,34 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
         card->is_small =
             card->is_small && (i == 0 || (espl__pose_is_small(local) && fabsf(local->scale) <= 1));
         entities[i] = forest->entity[words[i]];
+        card->archetypes[i] = ESPL__NONE;
+        card->numbers[i] = 0;
         const uint32_t archetype = espl__entity_archetype(playback->store, entities[i]);
 
         card->is_useful = card->is_useful && (playback->store->referring_count == 0 ||
                                               !espl__references_in(playback->store, archetype));
     }
     card->entities = entities;
+    return true;
+}
+
+// Give a command its recipe. false where there is no memory.
+static bool find_recipe(espl__playback *playback, espl__entry *entry)
+{
+    uint32_t *const mark = &playback->slot_marks[entry->target.number];
+
+    // A source that sketches write to is none that they know by this mark: it is theirs.
+    if (*mark == 0 && playback->run_marks[playback->forest->run[entry->target.number]] == 0) {
+        if (!draw_up(playback, entry->target.number, entry->clone_bound,
+                     &playback->recipes[playback->recipe_count])) {
+            return false;
+        }
+        *mark = (uint32_t)++playback->recipe_count;
+    }
+    entry->recipe = *mark;
+    if (*mark == 0 || !playback->recipes[*mark - 1].is_useful) {
+        entry->traits &= (uint8_t)~ESPL__TRAIT_PLAIN_COPY;
+    }
     return true;
 }
 
@@ -102,25 +126,16 @@ bool espl__recipes_list(espl__playback *playback)
     size_t count = 0;
 
     for (size_t i = 0; i < entries; ++i) {
-        count += espl__entry_names_source(&playback->entries[i]) ? 1 : 0;
+        count += (playback->entries[i].traits & ESPL__TRAIT_COPIES) != 0 ? 1 : 0;
     }
     playback->recipes = espl__arena_take(&playback->arena, count, sizeof *playback->recipes);
     playback->recipe_count = 0;
     for (size_t i = 0; i < entries && playback->recipes != NULL; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
-        uint32_t *const mark =
-            espl__entry_names_source(entry) ? &playback->slot_marks[entry->target.number] : NULL;
+        espl__entry *const entry = &playback->entries[i];
 
-        // A source that sketches write to is none that they know by this mark: it is theirs.
-        if (mark == NULL || *mark != 0 ||
-            playback->run_marks[playback->forest->run[entry->target.number]] != 0) {
-            continue;
-        }
-        if (!draw_up(playback, entry->target.number, entry->clone_bound,
-                     &playback->recipes[playback->recipe_count])) {
+        if ((entry->traits & ESPL__TRAIT_COPIES) != 0 && !find_recipe(playback, entry)) {
             return false;
         }
-        *mark = (uint32_t)++playback->recipe_count;
     }
     return playback->recipes != NULL;
 }

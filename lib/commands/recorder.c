@@ -44,8 +44,9 @@ espl__command *espl__next_command(espl_recorder *recorder)
                : NULL;
 }
 
-espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
-                              size_t alignment, unsigned char **bytes)
+// Append the command that was made where the next one stands.
+static inline espl_status append_in_place(espl_recorder *recorder, size_t size, size_t alignment,
+                                          unsigned char **bytes)
 {
     espl__lane *const lane = &recorder->lane;
     const size_t count = espl__array_length(lane->commands);
@@ -53,14 +54,6 @@ espl_status espl__append_room(espl_recorder *recorder, const espl__command *comm
 
     if (count > UINT32_MAX / 2) {
         return ESPL_ERR_LIMIT;
-    }
-    if (lane->commands == NULL || command != &lane->commands[count]) {
-        espl__command *const next = espl__next_command(recorder);
-
-        if (next == NULL) {
-            return ESPL_ERR_NO_MEMORY;
-        }
-        *next = *command;
     }
     const espl_status status =
         espl__payloads_find(&lane->payloads, recorder->owner->heap, size, alignment, &place);
@@ -71,6 +64,22 @@ espl_status espl__append_room(espl_recorder *recorder, const espl__command *comm
     espl__array_set_length(lane->commands, count + 1);
     *bytes = espl__payloads_use(&lane->payloads, place, size);
     return ESPL_OK;
+}
+
+espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
+                              size_t alignment, unsigned char **bytes)
+{
+    const espl__lane *const lane = &recorder->lane;
+
+    if (lane->commands == NULL || command != &lane->commands[espl__array_length(lane->commands)]) {
+        espl__command *const next = espl__next_command(recorder);
+
+        if (next == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+        *next = *command;
+    }
+    return append_in_place(recorder, size, alignment, bytes);
 }
 
 espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
@@ -170,7 +179,7 @@ static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_ent
         return ESPL_ERR_NO_MEMORY;
     }
     *command = (espl__command){.target = target, .key = key, .kind = kind};
-    return espl__append(recorder, command, NULL, 0);
+    return append_in_place(recorder, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
 }
 
 espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity)
@@ -218,7 +227,7 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
                                .stay_rotation = (uint8_t)o->rotation,
                                .stay_scale = (uint8_t)o->scale,
                                .inherit = (uint8_t)o->inherit};
-    return espl__append(recorder, command, NULL, 0);
+    return append_in_place(recorder, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,

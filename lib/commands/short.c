@@ -2,75 +2,12 @@
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
-// Levels that a subtree which goes may have here.
-enum { CUT_LEVELS = 8 };
-
-// --- Which groups ---
-
-// Tell whether a command names a source that nobody writes to.
-static bool has_recipe(const espl__playback *playback, const espl__entry *entry)
-{
-    return espl__entry_names_source(entry) &&
-           playback->run_marks[playback->forest->run[entry->target.number]] == 0;
-}
-
-static bool is_plain_instance(const espl__playback *playback, const espl__entry *entry)
-{
-    const espl__command *const command = entry->command;
-    const bool is_placed = command->place == ESPL_PLACE_LOCAL ||
-                           (command->place == ESPL_PLACE_WORLD && !espl__entry_has_parent(entry));
-
-    if (command->count != 1 || command->value_count != 0 || command->inherit != 0 || !is_placed ||
-        !espl_entity_is_null(command->before) || !has_recipe(playback, entry)) {
-        return false;
-    }
-    const espl__extra extra = espl__extra_of(espl__entry_transform(playback, entry));
-
-    return espl__short_recipe(playback, entry)->is_useful && espl__extra_is_default(&extra);
-}
-
-static bool is_plain_destroy(const espl__entry *entry)
-{
-    const unsigned kind = entry->command->kind;
-
-    return (kind == ESPL__COMMAND_DESTROY || kind == ESPL__COMMAND_DESTROY_SUBTREE) &&
-           espl__operand_is_living(&entry->target);
-}
+// Levels that a subtree which goes may have here; groups that are planned side by side.
+enum { CUT_LEVELS = 8, PLAN_BATCH = 8 };
 
 static uint32_t count_runs(const espl__group *group)
 {
     return group->run_end - group->run_begin;
-}
-
-static bool is_splice(const espl__playback *playback, const espl__group *group)
-{
-    bool suits = group->step_room != 0 && count_runs(group) == 1;
-
-    for (uint32_t i = 0; i < espl__group_size(group) && suits; ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
-
-        suits = espl__entry_instantiates(entry)
-                    ? espl__operand_is_living(&entry->parent) && is_plain_instance(playback, entry)
-                    : is_plain_destroy(entry);
-    }
-    return suits;
-}
-
-static bool is_birth(const espl__playback *playback, const espl__group *group)
-{
-    const espl__entry *const entry = espl__group_entry(playback, group, 0);
-
-    return count_runs(group) == 0 && espl__group_size(group) == 1 &&
-           espl__entry_instantiates(entry) && entry->parent.status == ESPL_ERR_NULL_ENTITY &&
-           is_plain_instance(playback, entry);
-}
-
-static bool is_end(const espl__playback *playback, const espl__group *group)
-{
-    const espl__entry *const entry = espl__group_entry(playback, group, 0);
-
-    return count_runs(group) == 1 && espl__group_size(group) == 1 && is_plain_destroy(entry) &&
-           playback->forest->rank[entry->target.number] == 0;
 }
 
 // --- Room ---
@@ -78,12 +15,13 @@ static bool is_end(const espl__playback *playback, const espl__group *group)
 // Steps that a command may come to; 0 where it is none for a splice.
 static uint32_t count_steps(const espl__playback *playback, const espl__entry *entry)
 {
-    if (espl__entry_instantiates(entry)) {
-        return has_recipe(playback, entry) ? espl__short_recipe(playback, entry)->tree.levels : 0;
+    if (espl__entry_is_plain_copy(entry)) {
+        return espl__short_recipe(playback, entry)->tree.levels;
     }
-    return is_plain_destroy(entry) ? CUT_LEVELS : 0;
+    return (entry->traits & ESPL__TRAIT_DESTROYS) != 0 ? CUT_LEVELS : 0;
 }
 
+// 0: some command is none for a splice.
 static uint32_t room_of(const espl__playback *playback, const espl__group *group)
 {
     const uint32_t count = espl__group_size(group);
@@ -118,15 +56,46 @@ bool espl__short_make_room(espl__playback *playback)
     return playback->steps != NULL && count <= UINT32_MAX;
 }
 
+// --- Worlds ---
+
+static bool are_all_finite(const espl__playback *playback, const espl__entry *entry)
+{
+    const espl__recipe *const recipe = &espl__short_recipe(playback, entry)->tree;
+    espl_pose worlds[ESPL__SPLICE_MADE];
+    bool are_finite = true;
+
+    worlds[0] = espl__short_top_world(playback, entry);
+    for (uint32_t i = 1; i < recipe->size; ++i) {
+        espl__pose_compose_to(&worlds[i], &worlds[recipe->parents[i]], NULL,
+                              &playback->forest->local[recipe->slots[i]]);
+    }
+    for (uint32_t i = 0; i < recipe->size; ++i) {
+        are_finite = are_finite && espl__pose_is_finite(&worlds[i]);
+    }
+    return are_finite;
+}
+
+// Tell whether the worlds of a copy are finite, mostly without working them out.
+static bool is_copy_finite(const espl__playback *playback, const espl__entry *entry)
+{
+    return ((entry->traits & ESPL__TRAIT_SMALL) != 0 &&
+            espl__short_recipe(playback, entry)->is_small &&
+            (!espl__entry_has_parent(entry) ||
+             espl__pose_is_small(&playback->forest->world[entry->parent.number]))) ||
+           are_all_finite(playback, entry);
+}
+
 // --- The plan of a splice ---
 
 static bool add_edit(const espl__playback *playback, const espl__entry *entry, espl__splice *splice)
 {
     const uint32_t *const rank = playback->forest->rank;
 
-    return espl__entry_instantiates(entry)
-               ? espl__splice_paste(splice, rank[entry->parent.number],
-                                    &espl__short_recipe(playback, entry)->tree)
+    return espl__entry_is_plain_copy(entry)
+               ? espl__operand_is_living(&entry->parent) &&
+                     espl__splice_paste(splice, rank[entry->parent.number],
+                                        &espl__short_recipe(playback, entry)->tree) &&
+                     is_copy_finite(playback, entry)
                : espl__splice_cut(splice, rank[entry->target.number]);
 }
 
@@ -156,67 +125,22 @@ static bool are_owned(const espl__forest *forest, const espl__run *run, uint32_t
     return (flags & ESPL__SLOT_FREE_LINK) == 0;
 }
 
-// An owned closure is the whole subtree unless some link below its top is free. The first step of an
-// edit is its top.
+// An owned closure is the whole subtree unless some link below its top is free.
 static bool are_closures(const espl__playback *playback, const espl__group *group)
 {
     const espl__splice_step *const steps = playback->steps + group->step_begin;
     const espl__run *const run = &playback->forest->runs[group->run];
-    uint32_t begun = 0;
     bool are_whole = true;
 
     for (uint32_t i = 0; i < group->step_count && are_whole; ++i) {
         const espl__splice_step *const step = &steps[i];
-        const uint32_t bit = UINT32_C(1) << step->edit;
 
-        if (!step->comes && (begun & bit) != 0 &&
-            espl__group_entry(playback, group, step->edit)->command->kind ==
-                ESPL__COMMAND_DESTROY) {
+        if (!step->comes && step->start != 0 &&
+            (espl__group_entry(playback, group, step->edit)->traits & ESPL__TRAIT_SPARES) != 0) {
             are_whole = are_owned(playback->forest, run, step->gap, step->gap + step->count);
         }
-        begun |= bit;
     }
     return are_whole;
-}
-
-static bool are_all_finite(const espl__playback *playback, const espl__entry *entry)
-{
-    const espl__recipe *const recipe = &espl__short_recipe(playback, entry)->tree;
-    espl_pose worlds[ESPL__SPLICE_MADE];
-    bool are_finite = true;
-
-    worlds[0] = espl__short_top_world(playback, entry);
-    for (uint32_t i = 1; i < recipe->size; ++i) {
-        espl__pose_compose_to(&worlds[i], &worlds[recipe->parents[i]], NULL,
-                              &playback->forest->local[recipe->slots[i]]);
-    }
-    for (uint32_t i = 0; i < recipe->size; ++i) {
-        are_finite = are_finite && espl__pose_is_finite(&worlds[i]);
-    }
-    return are_finite;
-}
-
-// Tell whether the worlds of a copy are finite, mostly without working them out.
-static bool is_copy_finite(const espl__playback *playback, const espl__entry *entry)
-{
-    const espl_pose top = espl__pose_of(espl__entry_transform(playback, entry));
-
-    return (espl__short_recipe(playback, entry)->is_small && espl__pose_is_small(&top) &&
-            (!espl__entry_has_parent(entry) ||
-             espl__pose_is_small(&playback->forest->world[entry->parent.number]))) ||
-           are_all_finite(playback, entry);
-}
-
-static bool are_copies_finite(const espl__playback *playback, const espl__group *group)
-{
-    bool are_finite = true;
-
-    for (uint32_t i = 0; i < espl__group_size(group) && are_finite; ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
-
-        are_finite = !espl__entry_instantiates(entry) || is_copy_finite(playback, entry);
-    }
-    return are_finite;
 }
 
 static uint32_t size_to_be(const espl__run *run, const espl__splice *splice)
@@ -247,7 +171,7 @@ static void accept(const espl__playback *playback, const espl__group *group)
         entry->is_short = true;
         entry->status = ESPL_OK;
         entry->clone_count =
-            espl__entry_instantiates(entry) ? espl__short_recipe(playback, entry)->tree.size : 0;
+            espl__entry_is_plain_copy(entry) ? espl__short_recipe(playback, entry)->tree.size : 0;
     }
 }
 
@@ -287,7 +211,7 @@ static bool plan_splice(espl__playback *playback, espl__group *group)
 
 static bool check_splice(espl__playback *playback, const espl__group *group)
 {
-    const bool is_fine = are_closures(playback, group) && are_copies_finite(playback, group);
+    const bool is_fine = are_closures(playback, group);
 
     playback->loads[playback->grouped_runs[group->run_begin]].goes_on = is_fine;
     return is_fine;
@@ -311,9 +235,10 @@ static bool plan_birth(const espl__playback *playback, espl__group *group)
 static bool plan_end(const espl__playback *playback, espl__group *group)
 {
     const espl__run *const run = &playback->forest->runs[group->run];
-    const unsigned kind = espl__group_entry(playback, group, 0)->command->kind;
+    const espl__entry *const entry = espl__group_entry(playback, group, 0);
 
-    if (kind == ESPL__COMMAND_DESTROY && !are_owned(playback->forest, run, 1, run->size)) {
+    if ((entry->traits & ESPL__TRAIT_SPARES) != 0 &&
+        !are_owned(playback->forest, run, 1, run->size)) {
         return false;
     }
     group->clones = group->visited = 0;
@@ -322,14 +247,30 @@ static bool plan_end(const espl__playback *playback, espl__group *group)
     return true;
 }
 
+// --- Which groups ---
+
+// A group with room for steps has one run, and commands for a splice alone.
 static unsigned suits(const espl__playback *playback, const espl__group *group)
 {
-    return espl__group_size(group) == 0 || group->only_writes ? ESPL__SHORT_NOTHING
-           : is_birth(playback, group)                        ? ESPL__SHORT_BIRTH
-           : is_end(playback, group)                          ? ESPL__SHORT_END
-           : is_splice(playback, group)                       ? ESPL__SHORT_SPLICE
-           : espl__reparent_suits(playback, group)            ? ESPL__SHORT_MOVES
-                                                              : ESPL__SHORT_NOTHING;
+    if (espl__group_size(group) == 0 || group->only_writes) {
+        return ESPL__SHORT_NOTHING;
+    }
+    const espl__entry *const entry = espl__group_entry(playback, group, 0);
+    const bool is_alone = espl__group_size(group) == 1;
+
+    if (group->step_room != 0) {
+        const bool is_end = is_alone && (entry->traits & ESPL__TRAIT_DESTROYS) != 0 &&
+                            playback->forest->rank[entry->target.number] == 0;
+
+        return is_end ? ESPL__SHORT_END : ESPL__SHORT_SPLICE;
+    }
+    if (count_runs(group) == 0) {
+        return is_alone && espl__entry_is_plain_copy(entry) &&
+                       entry->parent.status == ESPL_ERR_NULL_ENTITY
+                   ? ESPL__SHORT_BIRTH
+                   : ESPL__SHORT_NOTHING;
+    }
+    return espl__reparent_suits(playback, group) ? ESPL__SHORT_MOVES : ESPL__SHORT_NOTHING;
 }
 
 // The first half of a plan: all that the second half wants memory asked for.
@@ -342,57 +283,42 @@ static void choose(espl__playback *playback, espl__group *group)
     }
 }
 
-// --- All groups ---
+// --- What is asked for ahead ---
 
-static void ask_for_operand(const espl__forest *forest, const espl__operand *operand)
+static void ask_for_entries(const espl__playback *playback, espl__batch batch)
 {
-    if (espl__operand_is_living(operand)) {
-        __builtin_prefetch(&forest->rank[operand->number]);
+    for (uint32_t i = batch.first->entry_begin; i < espl__batch_entries_end(batch); ++i) {
+        __builtin_prefetch(&playback->entries[playback->grouped_entries[i]], 1);
+    }
+    for (const espl__group *group = batch.first; group < batch.end; ++group) {
+        if (count_runs(group) == 1) {
+            __builtin_prefetch(&playback->forest->runs[run_of(playback, group)]);
+        }
     }
 }
 
-static void ask_for_entries(const espl__playback *playback, const espl__group *group)
-{
-    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
-        __builtin_prefetch(espl__group_entry(playback, group, i), 1);
-    }
-    if (count_runs(group) == 1) {
-        __builtin_prefetch(&playback->forest->runs[run_of(playback, group)]);
-    }
-}
-
-static void ask_for_nodes(const espl__playback *playback, const espl__group *group)
+static void ask_for_nodes(const espl__playback *playback, espl__batch batch)
 {
     const espl__forest *const forest = playback->forest;
 
-    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
+    for (uint32_t i = batch.first->entry_begin; i < espl__batch_entries_end(batch); ++i) {
+        const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
+        const uint32_t parent = espl__operand_slot(&entry->parent);
 
-        ask_for_operand(forest, &entry->target);
-        ask_for_operand(forest, &entry->parent);
-        if (espl__operand_is_living(&entry->parent)) {
-            __builtin_prefetch(&forest->world[entry->parent.number]);
-        }
-        __builtin_prefetch(entry->command);
+        __builtin_prefetch(&forest->rank[espl__operand_slot(&entry->target)]);
+        __builtin_prefetch(&forest->rank[parent]);
+        __builtin_prefetch(&forest->world[parent]);
     }
-    if (count_runs(group) == 1) {
-        const espl__run *const run = &forest->runs[run_of(playback, group)];
+    for (const espl__group *group = batch.first; group < batch.end; ++group) {
+        if (count_runs(group) == 1) {
+            const espl__run *const run = &forest->runs[run_of(playback, group)];
 
-        espl__ahead_links(forest->first, run->base, run->base + run->size);
-    }
-}
-
-// Where a copy stands as its source does, nothing was recorded that could be asked for.
-static void ask_for_transforms(const espl__playback *playback, const espl__group *group)
-{
-    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
-
-        if (espl__entry_instantiates(entry) && entry->command->place != ESPL_PLACE_SOURCE) {
-            __builtin_prefetch(espl__entry_transform(playback, entry));
+            espl__ahead_links(forest->first, run->base, run->base + run->size);
         }
     }
 }
+
+// --- All groups ---
 
 static void finish(espl__playback *playback, espl__group *group)
 {
@@ -418,34 +344,56 @@ static void finish(espl__playback *playback, espl__group *group)
     group->is_resettled = group->is_resettled && is_planned;
 }
 
-// Each step of a group's plan comes some groups after the one before it, which asked for its memory.
+static void choose_all(espl__playback *playback, espl__batch batch)
+{
+    for (espl__group *group = batch.first; group < batch.end; ++group) {
+        choose(playback, group);
+        espl__ahead_order(playback, group);
+    }
+}
+
+static void ask_for_goners(const espl__playback *playback, espl__batch batch)
+{
+    for (const espl__group *group = batch.first; group < batch.end; ++group) {
+        espl__ahead_goners(playback, group);
+    }
+}
+
+static void finish_all(espl__playback *playback, espl__batch batch)
+{
+    for (espl__group *group = batch.first; group < batch.end; ++group) {
+        finish(playback, group);
+    }
+}
+
+static espl__batch batch_at(const espl__playback *playback, size_t begin, size_t end, size_t at)
+{
+    return espl__batch_at(playback->groups, begin, end, at, PLAN_BATCH);
+}
+
+// Each step of a batch's plan comes a batch after the one before it, which asked for its memory.
 void espl__short_plan(void *context, size_t begin, size_t end)
 {
-    enum { ENTRIES = 18, NODES = 12, TRANSFORMS = 6, GONERS = 3, END = 6 };
+    enum { NODES = 1, CHOICE = 2, GONERS = 3, END = 4 };
     espl__playback *const playback = context;
-    espl__group *const groups = playback->groups;
-    const size_t count = playback->sketches_all ? 0 : end - begin;
+    const size_t count = playback->sketches_all ? 0 : espl__batch_count(begin, end, PLAN_BATCH);
 
-    for (size_t at = 0; count != 0 && at < count + ENTRIES + END; ++at) {
+    for (size_t at = 0; count != 0 && at < count + END; ++at) {
         // Where a number is less than 0 it is past the count as well.
         if (at < count) {
-            ask_for_entries(playback, &groups[begin + at]);
+            ask_for_entries(playback, batch_at(playback, begin, end, at));
         }
-        if (at - (ENTRIES - NODES) < count) {
-            ask_for_nodes(playback, &groups[begin + at - (ENTRIES - NODES)]);
+        if (at - NODES < count) {
+            ask_for_nodes(playback, batch_at(playback, begin, end, at - NODES));
         }
-        if (at - (ENTRIES - TRANSFORMS) < count) {
-            ask_for_transforms(playback, &groups[begin + at - (ENTRIES - TRANSFORMS)]);
+        if (at - CHOICE < count) {
+            choose_all(playback, batch_at(playback, begin, end, at - CHOICE));
         }
-        if (at - ENTRIES < count) {
-            choose(playback, &groups[begin + at - ENTRIES]);
-            espl__ahead_order(playback, &groups[begin + at - ENTRIES]);
+        if (at - GONERS < count) {
+            ask_for_goners(playback, batch_at(playback, begin, end, at - GONERS));
         }
-        if (at - ENTRIES - GONERS < count) {
-            espl__ahead_goners(playback, &groups[begin + at - ENTRIES - GONERS]);
-        }
-        if (at - ENTRIES - END < count) {
-            finish(playback, &groups[begin + at - ENTRIES - END]);
+        if (at - END < count) {
+            finish_all(playback, batch_at(playback, begin, end, at - END));
         }
     }
 }

@@ -10,12 +10,6 @@
 
 #include <math.h>
 
-/// Tell whether a command clones a living source that it names.
-static inline bool espl__entry_names_source(const espl__entry *entry)
-{
-    return espl__entry_instantiates(entry) && espl__operand_is_living(&entry->target);
-}
-
 static inline bool espl__entry_has_parent(const espl__entry *entry)
 {
     return entry->parent.status == ESPL_OK;
@@ -28,11 +22,17 @@ bool espl__recipes_list(espl__playback *playback);
 /// Take the marks of the sources back.
 void espl__recipes_forget(espl__playback *playback);
 
-/// How a command's source is copied; it names a living one.
+/// Tell whether a command makes a copy by recipe.
+static inline bool espl__entry_is_plain_copy(const espl__entry *entry)
+{
+    return (entry->traits & ESPL__TRAIT_PLAIN_COPY) != 0;
+}
+
+/// How a command's source is copied; it makes a plain copy.
 static inline const espl__recipe_card *espl__short_recipe(const espl__playback *playback,
                                                           const espl__entry *entry)
 {
-    return &playback->recipes[playback->slot_marks[entry->target.number] - 1];
+    return &playback->recipes[entry->recipe - 1];
 }
 
 /// The world of the first node of a copy.

@@ -6,6 +6,43 @@
 
 #include "lib/commands/short.h"
 
+/// Groups that take each step of their way together. Their commands are one range of
+/// grouped_entries, so that what is asked for of each is one loop: how many a group has nobody can
+/// guess.
+typedef struct espl__batch {
+    espl__group *first, *end;
+} espl__batch;
+
+/// Batches of a size that groups [begin, end) come to.
+static inline size_t espl__batch_count(size_t begin, size_t end, size_t size)
+{
+    return (end - begin + size - 1) / size;
+}
+
+/// One of them, which is there.
+static inline espl__batch espl__batch_at(espl__group *groups, size_t begin, size_t end,
+                                         size_t number, size_t size)
+{
+    const size_t first = begin + number * size;
+
+    return (espl__batch){groups + first, groups + (end - first < size ? end : first + size)};
+}
+
+/// Where the commands of a batch that are asked for end: all of them, unless some group is large.
+static inline uint32_t espl__batch_entries_end(espl__batch batch)
+{
+    enum { MOST = 64 };
+    const uint32_t begin = batch.first->entry_begin, end = batch.end[-1].entry_end;
+
+    return end - begin < MOST ? end : begin + MOST;
+}
+
+/// The slot of an operand to be asked for: where it is not alive the first one, which costs nothing.
+static inline uint32_t espl__operand_slot(const espl__operand *operand)
+{
+    return espl__operand_is_living(operand) ? operand->number : 0;
+}
+
 /// Commands of a group that are asked for: most have as few.
 static inline uint32_t espl__ahead_entries(const espl__group *group)
 {
