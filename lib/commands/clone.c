@@ -274,7 +274,9 @@ espl_status espl__carry_instantiate(espl__carrier *c)
         return placed;
     }
     size_t nodes = 0;
-    if (!espl__size_multiply(&nodes, from.size, c->command->count) || nodes > UINT32_MAX / 4) {
+    // Past what memory holds.
+    if (!espl__size_multiply(&nodes, from.size, c->command->count) || // GCOVR_EXCL_BR_LINE
+        nodes > UINT32_MAX / 4) {                                     // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
     }
     if (!espl__sketch_reserve_made(c->sketch, nodes) ||

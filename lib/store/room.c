@@ -28,7 +28,8 @@ static espl_status reserve_numbers(espl__store *store, size_t more)
     const size_t after = espl__array_length(store->chunks) + added;
     const size_t marked = espl__array_length(store->changed_chunks);
 
-    if (added > ESPL__NONE || after > ESPL__NONE) {
+    // Past what memory holds.
+    if (added > ESPL__NONE || after > ESPL__NONE) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
     }
     if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, store->chunks, added) ||

@@ -6,6 +6,11 @@
 #include <string.h>
 
 enum { BLOCK_ALIGNMENT = 64, ARRAY_COUNT = 9, FIRST_CAPACITY = 64 };
+#ifdef ESPL_HARD_MOVE
+enum { ARRAYS_MOVE = 1 };
+#else
+enum { ARRAYS_MOVE = 0 };
+#endif
 
 // Between arrays stands an odd number of cache lines, so that the same index of several arrays
 // does not fall into one cache set.
@@ -74,6 +79,10 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
 {
     size_t next = capacity + (size_t)capacity / 2;
 
+    // Only where arrays always move.
+    if (wanted <= capacity) { // GCOVR_EXCL_BR_LINE
+        return capacity;
+    }
     next = next < wanted ? wanted : next;
     next = next < FIRST_CAPACITY ? FIRST_CAPACITY : next;
     return (uint32_t)(next > limit ? limit : next);
@@ -144,6 +153,11 @@ static bool grow_runs(espl__forest *forest, uint32_t capacity)
     return true;
 }
 
+static bool must_grow(size_t wanted, uint32_t capacity, bool moves)
+{
+    return wanted > capacity || ((bool)ARRAYS_MOVE && moves && wanted != 0);
+}
+
 espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs)
 {
     const size_t limit = UINT32_MAX / 2;
@@ -154,20 +168,14 @@ espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs
         wanted_runs > limit) {
         return ESPL_ERR_LIMIT;
     }
-#ifdef ESPL_HARD_MOVE
     const bool moves = slots + runs != 0;
-#else
-    const bool moves = false;
-#endif
-    if ((wanted > forest->capacity || (moves && wanted != 0)) &&
-        !grow_slots(forest, wanted > forest->capacity ? grown(forest->capacity, wanted, limit)
-                                                      : forest->capacity)) {
+
+    if (must_grow(wanted, forest->capacity, moves) &&
+        !grow_slots(forest, grown(forest->capacity, wanted, limit))) {
         return ESPL_ERR_NO_MEMORY;
     }
-    if ((wanted_runs > forest->run_capacity || (moves && wanted_runs != 0)) &&
-        !grow_runs(forest, wanted_runs > forest->run_capacity
-                               ? grown(forest->run_capacity, wanted_runs, limit)
-                               : forest->run_capacity)) {
+    if (must_grow(wanted_runs, forest->run_capacity, moves) &&
+        !grow_runs(forest, grown(forest->run_capacity, wanted_runs, limit))) {
         return ESPL_ERR_NO_MEMORY;
     }
     return ESPL_OK;

@@ -237,7 +237,8 @@ static uint64_t mix_records(uint64_t hash, const espl__store *store)
 
             hash = mix_pair(hash, chunk->archetype, chunk->position);
             hash = mix(hash, record->slot);
-        } else if (record->row == ESPL__NONE) {
+            // A retired one had 2^24 lives; --enable-shrunken meets it.
+        } else if (record->row == ESPL__NONE) { // GCOVR_EXCL_BR_LINE
             hash = mix(hash, record->chunk);
         }
     }

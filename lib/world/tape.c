@@ -198,7 +198,7 @@ static void put_change(espl_world *world, const espl_change_def *def)
 void espl__tape_change(espl_world *world, const espl_entity *entities, size_t count,
                        const espl_change_def *def)
 {
-    if ((entities == NULL && count != 0) || !is_change_sound(def)) {
+    if (!is_change_sound(def)) {
         return;
     }
     open_record(world, ESPL_TAPE_CHANGE);

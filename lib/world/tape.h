@@ -43,6 +43,7 @@ void espl__tape_register(espl_world *world, const espl_component_def *def);
 /// Create, and reserve rows.
 void espl__tape_set_of(espl_world *world, espl_tape_op op, const espl_component *components,
                        size_t component_count, size_t count);
+/// Of entities that are there.
 void espl__tape_change(espl_world *world, const espl_entity *entities, size_t count,
                        const espl_change_def *def);
 void espl__tape_change_query(espl_world *world, const espl_query_def *query,
