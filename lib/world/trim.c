@@ -62,7 +62,9 @@ static espl_status trim(espl_world *world)
 
     if (is_packed) {
         // A query that goes from row to row then finds transform behind transform.
+        espl__heap_forbid(&world->heap);
         espl__rows_put_in_order(&world->store, world->forest.entity, world->forest.end);
+        espl__heap_allow(&world->heap);
     }
     if (purged != ESPL_OK || given != ESPL_OK) {
         return purged != ESPL_OK ? purged : given;
