@@ -312,15 +312,16 @@ static bool is_general(const pass *p)
 }
 
 // Spans that come to wait in a piece at once at most; of a general run, a good number.
-static uint32_t count_spans(const split *s, const part *first, uint32_t entries)
+static uint32_t count_spans(const split *s, size_t piece, uint32_t entries)
 {
     const espl__walk *const walk = &s->whole->walk;
+    const uint32_t begin = s->band.cuts[piece], end = s->band.cuts[piece + 1];
     uint32_t spans = entries + 4;
 
     for (uint32_t i = 0; i < walk->count && !is_general(s->whole); ++i) {
         const espl__span *const span = espl__walk_span(walk, i);
 
-        spans += span->begin < first->end && first->begin < span->end ? 1 : 0;
+        spans += span->begin < end && begin < span->end ? 1 : 0;
     }
     return spans;
 }
@@ -331,14 +332,14 @@ static void write_share(void *context, size_t number)
     pass *const p = &s->shares[number].pass;
     part parts[ESPL__GENERATIONS];
     const uint32_t entries = find_parts(s, (uint32_t)number, parts);
-    const uint32_t wanted = count_spans(s, &parts[0], entries);
+    const uint32_t wanted = count_spans(s, number, entries);
     const bool has_few = s->spans == NULL || wanted <= SPANS_OF_SHARE;
     espl__span *const spans =
         has_few ? s->shares[number].few : s->spans + atomic_fetch_add(&s->spans_taken, wanted);
 
     *p = (pass){.forest = s->whole->forest, .w = s->whole->w, .sweeps = s->whole->sweeps};
     espl__walk_fork(&p->walk, &s->whole->walk, spans, has_few ? SPANS_OF_SHARE : wanted,
-                    parts[0].begin, parts[0].end);
+                    s->band.cuts[number], s->band.cuts[number + 1]);
     for (uint32_t g = 0; g < s->band.generations; ++g) {
         p->walk.fence = parts[g].end;
         write_entries(p, parts[g].from, parts[g].to);

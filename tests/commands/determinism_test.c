@@ -442,8 +442,8 @@ START_TEST(any_allocator_gives_the_same_bits)
 }
 END_TEST
 
-// Ranks and slots may differ after a trim; nothing else that can be read does, nor do the answers.
-START_TEST(a_trim_before_each_frame_changes_ranks_and_slots_alone)
+// Ranks, slots and rows may differ after a trim; nothing else that can be read does, nor do the answers.
+START_TEST(a_trim_before_each_frame_changes_nothing_but_where_things_stand)
 {
     way w = {.lanes = 2, .shuffle = 4};
     test_executor executor = {.manner = TEST_REVERSED, .workers = 4};
@@ -477,7 +477,7 @@ static Suite *determinism_suite(void)
     tcase_add_test(tcase, any_split_over_lanes_gives_the_same_bits);
     tcase_add_test(tcase, all_lanes_that_there_can_be_give_the_same_bits);
     tcase_add_test(tcase, any_allocator_gives_the_same_bits);
-    tcase_add_test(tcase, a_trim_before_each_frame_changes_ranks_and_slots_alone);
+    tcase_add_test(tcase, a_trim_before_each_frame_changes_nothing_but_where_things_stand);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Giving memory back: nothing that can be read changes but ranks and slots, no memory is left that
-// nothing needs, and without memory the world goes on as it was.
+// Giving memory back: nothing that can be read changes but ranks, slots and rows, no memory is left
+// that nothing needs, and without memory the world goes on as it was.
 #include "tests/planting.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
@@ -131,7 +131,7 @@ static espl_entity *plant_everything(test_world *test)
     return entity;
 }
 
-START_TEST(trim_changes_nothing_but_ranks_and_slots)
+START_TEST(trim_changes_nothing_but_where_things_stand)
 {
     test_world test;
     espl_entity *const entity = plant_everything(&test);
@@ -450,7 +450,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(model, 300);
     tcase_add_loop_test(model, world_trimmed_at_every_step_is_the_one_that_never_was, 0, 3);
     tcase_set_timeout(hand, 60);
-    tcase_add_test(hand, trim_changes_nothing_but_ranks_and_slots);
+    tcase_add_test(hand, trim_changes_nothing_but_where_things_stand);
     tcase_add_test(hand, hierarchies_stand_in_the_order_of_ranks);
     tcase_add_test(hand, rows_stand_in_the_order_of_slots);
     tcase_add_test(hand, second_trim_takes_and_gives_nothing);
