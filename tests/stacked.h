@@ -37,7 +37,8 @@ static inline void *stacked_main(void *argument)
 static inline void run_on_a_small_stack(const char *(*run)(void *argument), void *argument)
 {
     stacked_call call = {run, argument, NULL};
-    const size_t size = test_pace_of_build() != TEST_SWIFT ? (size_t)16 * STACKED_SIZE : STACKED_SIZE;
+    const size_t size =
+        test_pace_of_build() != TEST_SWIFT ? (size_t)16 * STACKED_SIZE : STACKED_SIZE;
     pthread_attr_t attributes;
     pthread_t thread;
 
