@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# make fuzz: each target by libFuzzer, for FUZZ_SECONDS, or FUZZ_RUNS executions: a number for all, or
-# TARGET=NUMBER for each. It begins with inputs made from seeds, keeps those that reach something new in fuzz/TARGET, for the next time, and writes
-# one that fails to fuzz/TARGET-crash-HASH. The last line says what was run.
+# make fuzz: each target by libFuzzer, for FUZZ_SECONDS, or FUZZ_RUNS executions: a number for all,
+# or TARGET=NUMBER for each. It begins with inputs made from seeds, keeps those that reach something
+# new in fuzz/TARGET, for the next time, and writes one that fails to fuzz/TARGET-crash-HASH. The
+# last line says what was run.
 #
 #     fuzz.sh TARGET...
 : "${FUZZ_SECONDS=60}" "${FUZZ_RUNS=}"
