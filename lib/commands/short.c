@@ -301,6 +301,10 @@ static void ask_for_nodes(const espl__playback *playback, espl__batch batch)
 {
     const espl__forest *const forest = playback->forest;
 
+    if (forest->end == 0) {
+        // There may be no arrays to ask for.
+        return;
+    }
     for (uint32_t i = batch.first->entry_begin; i < espl__batch_entries_end(batch); ++i) {
         const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
         const uint32_t parent = espl__operand_slot(&entry->parent);

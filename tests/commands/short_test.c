@@ -847,6 +847,32 @@ START_TEST(indices_come_back_in_one_order_both_ways)
 }
 END_TEST
 
+// No array of the forest is there yet that could be asked for ahead.
+START_TEST(first_transform_of_a_world_comes_by_playback)
+{
+    const espl_transform here = espl_transform_identity();
+    const espl_component_value value = {
+        .component = ESPL_PLACEMENT, .size = sizeof here, .data = &here};
+    const espl_creation_def def = {.values = &value, .value_count = 1};
+    espl_commands *commands = NULL;
+    espl_entity made = {0, 0};
+    espl_report report;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+
+    ck_assert_int_eq(espl_record_create(lane, 0, &def, 1, &made), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.created, 1);
+    ck_assert_int_eq(espl_commands_resolve(commands, made, &made), ESPL_OK);
+    ck_assert(espl_is_alive(test.world, made));
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("short");
@@ -855,6 +881,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(conditions, each_condition_decides_which_way_and_both_ways_come_to_the_same,
                         0, sizeof scenes / sizeof *scenes);
     tcase_add_test(conditions, indices_come_back_in_one_order_both_ways);
+    tcase_add_test(conditions, first_transform_of_a_world_comes_by_playback);
     suite_add_tcase(suite, conditions);
     return suite;
 }

@@ -63,7 +63,7 @@ START_TEST(what_is_changed_keeps_to_its_room_and_has_parts)
     ck_assert_ptr_nonnull(bytes);
     for (uint64_t seed = 1; seed <= SEEDS; ++seed) {
         const fuzz_input input = input_of(target, seed);
-        const size_t room = input.size + seed * 7;
+        const size_t room = input.size + (size_t)seed * 7;
         uint64_t random = seed;
         size_t size = input.size;
 
