@@ -2,9 +2,8 @@
 // Playbacks that lack memory at every point, and executors that lose or repeat jobs in every
 // parallel range: the world and the commands stay as they were, and played again they come to what
 // they would have come to at first. Once the change is under way nothing is asked of the allocator.
-#include "lib/world/inside.h"
 #include "tests/base/abort.h"
-#include "tests/runner.h"
+#include "tests/commands/scarce.h"
 #include "tests/script.h"
 
 #include <stdlib.h>
@@ -117,46 +116,17 @@ static size_t play_without(side *faulted, const shortage *how, espl_status wante
 
 // --- Scratch of a playback ---
 //
-// Blocks of the arena hold many pieces, so that an allocation which fails is the one of hardly any
-// of them. Here the arena has room up to some byte and gets no more.
-
-// A block is at least as large as all before it, by which it is told from what else is taken.
-enum { ARENA_STEP = 64, ARENA_MOST = 1 << 20 };
-
-static void *refuse_blocks(void *user, size_t size, size_t alignment)
-{
-    test_heap *const heap = user;
-
-    return size >= ARENA_MOST && alignment == ARENA_STEP
-               ? NULL
-               : test_heap_allocator(heap).allocate(heap, size, alignment);
-}
-
-static espl_status play_with_room(side *faulted, size_t room)
-{
-    espl_world *const world = faulted->test.world;
-    espl__arena *const arena = &world->playback.arena;
-
-    espl__arena_free(arena);
-    ck_assert_ptr_nonnull(espl__arena_take(arena, 1, ARENA_MOST));
-    arena->blocks->used = arena->blocks->size - room;
-    world->heap.allocator.allocate = refuse_blocks;
-    const espl_status status = espl_play(world, faulted->commands, NULL);
-    world->heap.allocator.allocate = test_heap_allocator(&faulted->test.heap).allocate;
-    return status;
-}
-
 // A step more room each time, until the playback passes.
 static size_t play_in_little_room(side *faulted, espl_status wanted)
 {
     const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
     const size_t count = espl_commands_count(faulted->commands);
-    const size_t step = ARENA_STEP * (size_t)test_stride(7);
+    const size_t step = SCARCE_STEP * (size_t)test_stride(7);
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= ARENA_MOST; room += step) {
-        status = play_with_room(faulted, room);
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= SCARCE_MOST; room += step) {
+        status = scarce_play(faulted->test.world, faulted->commands, room, NULL);
         if (status == ESPL_ERR_NO_MEMORY) {
             is_untouched(faulted, world, results, count);
             points += 1;
