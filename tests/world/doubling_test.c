@@ -16,7 +16,7 @@ enum { SMALLEST = 64, DOUBLINGS = 4, TOUCHED = 4, FEWEST = 1, MORE = 3 };
 #elif defined(ESPL_HARD_MOVE)
 enum { SMALLEST = 16, DOUBLINGS = 4, TOUCHED = 16, FEWEST = 8, MORE = 4 };
 #else
-enum { SMALLEST = 64, DOUBLINGS = 5, TOUCHED = 16, FEWEST = 32, MORE = 5 };
+enum { SMALLEST = 128, DOUBLINGS = 4, TOUCHED = 16, FEWEST = 32, MORE = 5 };
 #endif
 
 // --- What one costs ---
