@@ -150,7 +150,7 @@ bool espl__splice_paste(espl__splice *splice, uint32_t rank, const espl__recipe 
         return false;
     }
     splice->pasted_filter[filter_word(rank)] |= filter_bit(rank);
-    splice->edits[splice->edit_count] = (espl__splice_edit){recipe, rank, splice->made};
+    splice->edits[splice->edit_count] = (espl__splice_edit){recipe, rank};
     for (uint32_t level = 0; level < recipe->levels; ++level) {
         const uint32_t start = recipe->starts[level];
 

@@ -33,7 +33,6 @@ typedef struct espl__recipe {
 typedef struct espl__splice_edit {
     const espl__recipe *recipe; // NULL: the subtree of `rank` goes; else a copy comes below it
     uint32_t rank;
-    uint32_t made; // of a copy: its first node among all that are made
 } espl__splice_edit;
 
 typedef struct espl__splice_event {
