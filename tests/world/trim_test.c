@@ -192,6 +192,21 @@ static size_t count_descents(espl_world *world)
     return descents;
 }
 
+// Rows of chunks that count as written since a version.
+static size_t count_changed(espl_world *world, uint64_t since)
+{
+    const espl_component placement = ESPL_PLACEMENT;
+    const espl_query_def def = {.changed = &placement, .changed_count = 1, .since = since};
+    espl_query query;
+    size_t rows = 0;
+
+    ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        rows += query.count;
+    }
+    return rows;
+}
+
 // A chain that is put together from its end on has its members' rows the wrong way round.
 START_TEST(rows_stand_in_the_order_of_slots)
 {
@@ -207,10 +222,16 @@ START_TEST(rows_stand_in_the_order_of_slots)
         ck_assert_int_eq(espl_attach(test.world, link[i], link[i + 1], NULL), ESPL_OK);
     }
     const uint64_t hash = test_logical_hash(test.world);
+    uint64_t seen = espl_get_version(test.world);
 
     ck_assert_uint_gt(count_descents(test.world), 0);
     ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
     ck_assert_uint_eq(count_descents(test.world), 0);
+    // Who mirrors rows hears of it, once.
+    ck_assert_uint_gt(count_changed(test.world, seen), 0);
+    seen = espl_get_version(test.world);
+    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_uint_eq(count_changed(test.world, seen), 0);
     ck_assert_uint_eq(test_logical_hash(test.world), hash);
     for (size_t i = 0; i < LINKS; ++i) {
         ck_assert_float_eq(test_world_of(test.world, link[i]).position[0], (float)i);
