@@ -8,6 +8,7 @@
 #include "tests/fuzz/cuts.h"
 #include "tests/fuzz/target.h"
 #include "tests/script.h"
+#include "tests/spool.h"
 #include "tests/tape.h"
 
 #include <stdio.h>
@@ -41,31 +42,13 @@ static void run(const unsigned char *bytes, size_t size)
 
 // --- Tapes ---
 
-typedef struct spool {
-    unsigned char *bytes;
-    size_t size, room;
-} spool;
-
-static void append(void *user, const void *bytes, size_t size)
-{
-    spool *const s = user;
-
-    if (size > s->room - s->size) {
-        s->room = 2 * s->room + size;
-        s->bytes = realloc(s->bytes, s->room);
-        ck_assert_ptr_nonnull(s->bytes);
-    }
-    memcpy(s->bytes + s->size, bytes, size);
-    s->size += size;
-}
-
 static void record_operations(spool *s, const fuzz_order *order)
 {
     test_tape tape;
     test_side side;
 
     tape_begin(&tape, order->seed, order->population != 0 ? order->population : 8);
-    test_world_record((espl_tape){s, append});
+    test_world_record((espl_tape){s, spool_append});
     side_begin(&side, 1, NULL);
     side.alien.generation |= 0x7fffff; // of no commands object: the tags there are are counted
     for (; tape.at < order->length && !tape_is_worn(&tape); ++tape.at) {
@@ -90,7 +73,7 @@ static void record_playbacks(spool *s, const fuzz_order *order)
     script_world w;
     espl_commands *commands = NULL;
 
-    test_world_record((espl_tape){s, append});
+    test_world_record((espl_tape){s, spool_append});
     test_world_begin(&test, TAG, NULL);
     script_world_begin(&w, test.world, script_population(ENTITIES), order->seed);
     ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);

@@ -5,6 +5,7 @@
 
 #include "tests/runner.h"
 #include "tests/script.h"
+#include "tests/spool.h"
 #include "tests/tape.h"
 
 #include <string.h>
@@ -13,28 +14,10 @@ enum { TAG = 9, FRAME_OPS = 40 };
 
 // --- A tape in memory ---
 
-typedef struct spool {
-    unsigned char *bytes;
-    size_t size, room;
-} spool;
-
-static void append(void *user, const void *bytes, size_t size)
-{
-    spool *const s = user;
-
-    if (size > s->room - s->size) {
-        s->room = 2 * s->room + size;
-        s->bytes = realloc(s->bytes, s->room);
-        ck_assert_ptr_nonnull(s->bytes);
-    }
-    memcpy(s->bytes + s->size, bytes, size);
-    s->size += size;
-}
-
 static espl_tape tape_to(spool *s)
 {
     *s = (spool){NULL, 0, 0};
-    return (espl_tape){s, append};
+    return (espl_tape){s, spool_append};
 }
 
 static replay_verdict replay_with(const spool *s, const espl_executor *executor,

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A tape in memory: what a world records is appended.
+#ifndef ESPALIER_TESTS_SPOOL_H
+#define ESPALIER_TESTS_SPOOL_H
+
+#include "tests/asserts.h"
+
+#include <espalier/tape.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct spool {
+    unsigned char *bytes; // to be freed
+    size_t size, room;
+} spool;
+
+/// The write function of a tape whose user is a spool.
+static inline void spool_append(void *user, const void *bytes, size_t size)
+{
+    spool *const s = user;
+
+    if (size > s->room - s->size) {
+        s->room = 2 * s->room + size;
+        s->bytes = realloc(s->bytes, s->room);
+        ck_assert_ptr_nonnull(s->bytes);
+    }
+    memcpy(s->bytes + s->size, bytes, size);
+    s->size += size;
+}
+
+#endif
