@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { GRAIN = 1024, SORT_BLOCK = 8192, SORT_BLOCKS = 64, DIGITS = 4, BUCKETS = 256 };
+// Fewer commands are listed sooner by one worker than others wake up.
+enum { GRAIN = 4096, SORT_BLOCK = 8192, SORT_BLOCKS = 64, DIGITS = 4, BUCKETS = 256 };
 
 static espl_status count_lanes(espl__playback *playback)
 {

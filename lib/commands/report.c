@@ -3,7 +3,8 @@
 // what an executor leaves out is done again on the calling thread.
 #include "lib/commands/playback.h"
 
-enum { PARTS = 128, PART_GRAIN = 1024 };
+// Fewer commands are answered sooner by one worker than others wake up.
+enum { PARTS = 128, PART_GRAIN = 4096 };
 
 typedef struct part {
     uint32_t lossy, refused;
@@ -71,8 +72,8 @@ static void account(const accounting *a, espl_report *report)
 
 static void answer_commands(const espl__playback *playback, espl_report *report)
 {
-    const size_t most = playback->entry_count / PART_GRAIN + 1;
-    accounting a = {.playback = playback, .parts = most < PARTS ? most : PARTS};
+    const size_t most = playback->entry_count / PART_GRAIN;
+    accounting a = {.playback = playback, .parts = most == 0 ? 1 : most < PARTS ? most : PARTS};
 
     if (espl__run_ranges(playback->executor, playback->hooks, answer_parts, &a, a.parts, 1) !=
         ESPL_OK) {

@@ -200,8 +200,8 @@ static uint64_t act_rows_top_down(play *p)
 }
 
 static const scene scenes[] = {
-    {"mixed", 0, 0, 900, 2600, 0, 0, 0, act_script, 6},
-    {"cut", 0, 0, 900, 1600, 0, 64, 64, act_script, 4},
+    {"mixed", 0, 0, 900, 2600, 0, 0, 0, act_script, 3},
+    {"cut", 0, 0, 900, 1600, 0, 64, 64, act_script, 3},
     {"many", 0, 0, 900, 8400, 0, 0, 0, act_script, 9},
     {"moves", 150, MOVED_TREE, 0, 0, 0, 0, 0, act_moves, 2},
     {"spawns", 400, 3, 0, 0, 0, 0, 0, act_spawns, 2},
