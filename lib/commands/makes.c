@@ -268,7 +268,9 @@ espl_status espl__list_makes(espl__playback *playback)
     playback->makes =
         espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->makes);
     playback->make_kinds = espl__arena_take(&playback->arena, playback->make_count, 1);
-    if (playback->makes == NULL || playback->make_kinds == NULL) {
+    playback->make_slots =
+        espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->make_slots);
+    if (playback->makes == NULL || playback->make_kinds == NULL || playback->make_slots == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
 

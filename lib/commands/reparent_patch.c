@@ -74,7 +74,8 @@ static void splice(const espl__playback *playback, uint32_t touched, arrivals *a
 {
     const espl__reparenting *const all = playback->reparenting;
     const espl__refit *const refit = &all->refits[touched];
-    const espl__recipe *recipes[ESPL__SPLICE_EDITS];
+    espl__splice_copy copies[ESPL__SPLICE_EDITS];
+    uint32_t made = 0;
 
     if (refit->is_patched) {
         return;
@@ -82,10 +83,11 @@ static void splice(const espl__playback *playback, uint32_t touched, arrivals *a
     for (uint32_t i = 0; i < refit->edit_count; ++i) {
         const uint32_t edit = all->edits[refit->edit_begin + i];
 
-        recipes[i] = edit % 2 != 0 ? all->movers[edit / 2].recipe : NULL;
+        copies[i] = (espl__splice_copy){all->movers[edit / 2].recipe, a->slots + made};
+        made += edit % 2 != 0 ? copies[i].recipe->size : 0;
     }
     espl__splice_commit(playback->forest, playback->touched[touched].run,
-                        all->steps + refit->step_begin, refit->step_count, recipes, a->slots);
+                        all->steps + refit->step_begin, refit->step_count, copies);
     ask_for_arrivals(playback, a, list_movers(all, refit, a->movers));
 }
 

@@ -37,12 +37,6 @@ static inline uint32_t espl__batch_entries_end(espl__batch batch)
     return end - begin < MOST ? end : begin + MOST;
 }
 
-/// The slot of an operand to be asked for: where it is not alive the first one, which costs nothing.
-static inline uint32_t espl__operand_slot(const espl__operand *operand)
-{
-    return espl__operand_is_living(operand) ? operand->number : 0;
-}
-
 /// Commands of a group that are asked for: most have as few.
 static inline uint32_t espl__ahead_entries(const espl__group *group)
 {

@@ -308,8 +308,7 @@ typedef struct commit {
     const espl__run *run;
     const espl__splice_step *steps;
     uint32_t step_count;
-    const espl__recipe *const *recipes;
-    uint32_t *slots; // of those that come in
+    const espl__splice_copy *copies;
     uint32_t begin;  // the first rank that changes
     uint32_t made, gone;
     move moves[ESPL__SPLICE_RANKS + 1]; // from that rank on
@@ -395,7 +394,8 @@ static void let_in(const commit *c, const espl__splice_step *step, uint32_t rank
                    const uint32_t *holes)
 {
     espl__forest *const forest = c->forest;
-    const espl__recipe *const recipe = c->recipes[step->edit];
+    const espl__recipe *const recipe = c->copies[step->edit].recipe;
+    uint32_t *const slots = c->copies[step->edit].slots + step->start;
     const uint32_t at = c->run->base + rank, end = at + step->count;
     const uint32_t next = rank + step->count < size ? forest->first[end] : size;
     const bool is_last = step->start + step->count == recipe->size;
@@ -404,7 +404,7 @@ static void let_in(const commit *c, const espl__splice_step *step, uint32_t rank
     for (uint32_t k = 0; k < step->count; ++k) {
         const uint32_t slot = holes[k];
 
-        forest->order[at + k] = c->slots[step->made + k] = slot;
+        forest->order[at + k] = slots[k] = slot;
         forest->rank[slot] = rank + k;
         forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
         forest->first[at + k] = recipe->firsts[step->start + k] + firsts;
@@ -468,7 +468,7 @@ static bool is_straight(const espl__forest *forest, const espl__run *run, uint32
 }
 
 void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_step *steps,
-                         uint32_t count, const espl__recipe *const *recipes, uint32_t *slots)
+                         uint32_t count, const espl__splice_copy *copies)
 {
     espl__run *const header = &forest->runs[run];
     commit c;
@@ -477,8 +477,7 @@ void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_
     c.run = header;
     c.steps = steps;
     c.step_count = count;
-    c.recipes = recipes;
-    c.slots = slots;
+    c.copies = copies;
     c.begin = steps[0].gap;
     c.made = c.gone = 0;
     memset(c.moves, 0, (header->size - c.begin + 1) * sizeof *c.moves);
