@@ -210,6 +210,16 @@ static void patch_short(espl__playback *playback)
     }
 }
 
+static void place_short(espl__playback *playback)
+{
+    const size_t count = playback->make_count != 0 ? playback->entry_count : 0;
+
+    if (espl__run_ranges(playback->executor, playback->hooks, espl__short_place, playback, count,
+                         ESPL__PLACE_GRAIN) != ESPL_OK) {
+        espl__short_place(playback, 0, count);
+    }
+}
+
 static bool is_wide(const espl__playback *playback, const espl__group *group)
 {
     bool is_any_wide = false;
@@ -253,6 +263,7 @@ void espl__stage_patch(espl__playback *playback)
     retire_runs(playback);
     patch_wide(playback);
     patch_short(playback);
+    place_short(playback);
     espl__reparent_patch(playback);
     patch_long(playback);
     espl__written_patch(playback);

@@ -283,6 +283,7 @@ typedef struct espl__playback {
     uint8_t *make_kinds;        // [make_count] of their archetypes (makes.c)
     uint32_t *make_order;       // [make_count] sorted by source, then by archetype, then as above
     espl_entity *make_entities; // [make_count] handles, given by the change stage
+    uint32_t *make_slots;       // [make_count] where those of short groups stand, told by the patch
     espl__copies *copies;       // [copies_count] what is made at once, in order of make_order
     size_t copies_count;
     // Commands of commands objects since the world was made; espl_play() adds them up.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The second half of the short way of moves: what the forest is like afterwards.
+#include "lib/base/ahead.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
@@ -61,12 +62,12 @@ static void ask_for_arrivals(const espl__playback *playback, const arrivals *a, 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t slot = a->slots[i];
 
-        __builtin_prefetch(&forest->local[slot], 1);
-        __builtin_prefetch(&forest->world[slot], 1);
-        __builtin_prefetch(&forest->flags[slot], 1);
-        __builtin_prefetch(&forest->entity[slot], 1);
-        __builtin_prefetch(
-            &playback->store->records[playback->reparenting->movers[a->movers[i]].entity], 1);
+        espl__ask_to_write(&forest->local[slot]);
+        espl__ask_to_write(&forest->world[slot]);
+        espl__ask_to_write(&forest->flags[slot]);
+        espl__ask_to_write(&forest->entity[slot]);
+        espl__ask_to_write(
+            &playback->store->records[playback->reparenting->movers[a->movers[i]].entity]);
     }
 }
 
@@ -74,7 +75,8 @@ static void splice(const espl__playback *playback, uint32_t touched, arrivals *a
 {
     const espl__reparenting *const all = playback->reparenting;
     const espl__refit *const refit = &all->refits[touched];
-    const espl__recipe *recipes[ESPL__SPLICE_EDITS];
+    espl__splice_copy copies[ESPL__SPLICE_EDITS];
+    uint32_t made = 0;
 
     if (refit->is_patched) {
         return;
@@ -82,10 +84,11 @@ static void splice(const espl__playback *playback, uint32_t touched, arrivals *a
     for (uint32_t i = 0; i < refit->edit_count; ++i) {
         const uint32_t edit = all->edits[refit->edit_begin + i];
 
-        recipes[i] = edit % 2 != 0 ? all->movers[edit / 2].recipe : NULL;
+        copies[i] = (espl__splice_copy){all->movers[edit / 2].recipe, a->slots + made};
+        made += edit % 2 != 0 ? copies[i].recipe->size : 0;
     }
     espl__splice_commit(playback->forest, playback->touched[touched].run,
-                        all->steps + refit->step_begin, refit->step_count, recipes, a->slots);
+                        all->steps + refit->step_begin, refit->step_count, copies);
     ask_for_arrivals(playback, a, list_movers(all, refit, a->movers));
 }
 

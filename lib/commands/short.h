@@ -10,6 +10,12 @@
 
 #include <math.h>
 
+/// The slot of an operand to be asked for: where it is not alive the first one, which costs nothing.
+static inline uint32_t espl__operand_slot(const espl__operand *operand)
+{
+    return espl__operand_is_living(operand) ? operand->number : 0;
+}
+
 static inline bool espl__entry_has_parent(const espl__entry *entry)
 {
     return entry->parent.status == ESPL_OK;
@@ -69,6 +75,7 @@ bool espl__short_make_room(espl__playback *playback);
 /// Plan those of groups [begin, end) that can go the short way; sets is_short. An
 /// espl__range_function.
 void espl__short_plan(void *playback, size_t begin, size_t end);
+
 // --- short_patch.c ---
 
 /// Ask for the memory that the next one reads of groups behind one at hand, which end at `end`.
@@ -80,7 +87,17 @@ void espl__short_hand_out(espl__playback *playback, espl__group *group);
 /// Give a group whose run goes to another range that range; reserved. The one it has is noted, to be
 /// given back.
 void espl__short_resettle(espl__playback *playback, uint32_t number, espl__resettled *out);
-/// Patch those of groups [begin, end) that were planned so. Cannot fail. An espl__range_function.
+/// Write the links of those of groups [begin, end) that were planned so. Cannot fail. An
+/// espl__range_function.
 void espl__short_patch(void *playback, size_t begin, size_t end);
+
+// --- short_place.c ---
+
+/// Commands that one job takes at least.
+enum { ESPL__PLACE_GRAIN = 256 };
+
+/// Write what the slots hold that copies by those of commands [begin, end) got, which go the short
+/// way and whose groups are patched. Cannot fail, and may be done again. An espl__range_function.
+void espl__short_place(void *playback, size_t begin, size_t end);
 
 #endif

@@ -60,10 +60,11 @@ static void carry_over(walk *w, uint32_t end)
 
 static void let_in(walk *w, const espl__splice_step *step)
 {
-    const espl__recipe *const recipe = w->to->recipes[step->edit];
+    const espl__recipe *const recipe = w->to->copies[step->edit].recipe;
+    uint32_t *const slots = w->to->copies[step->edit].slots + step->start;
 
     for (uint32_t k = 0; k < step->count; ++k, ++w->place) {
-        w->to->slots[step->made + k] = w->to->base + w->place;
+        slots[k] = w->to->base + w->place;
         put_link(w, recipe->parents[step->start + k] + step->parents,
                  recipe->firsts[step->start + k] + step->firsts);
     }
@@ -81,7 +82,7 @@ static void tell_firsts(const walk *w, uint32_t shift)
         shift -= espl__splice_shift(step);
         const uint32_t begin = step->gap + shift, end = begin + step->count;
 
-        if (step->comes && step->start + step->count == w->to->recipes[step->edit]->size) {
+        if (step->comes && step->start + step->count == w->to->copies[step->edit].recipe->size) {
             const uint32_t next = end < w->place ? first[end] : w->place;
 
             for (uint32_t rank = begin; rank < end; ++rank) {

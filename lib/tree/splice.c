@@ -296,6 +296,9 @@ void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps)
 
 // --- The commit ---
 
+// Ranks that are rewritten: before those that change some that need not be.
+enum { NEAR = 32, WINDOW = ESPL__SPLICE_RANKS + NEAR };
+
 // By how much ranks from one on move more than those before it, wrapping around.
 typedef struct move {
     uint32_t rank;   // where they stand
@@ -308,12 +311,23 @@ typedef struct commit {
     const espl__run *run;
     const espl__splice_step *steps;
     uint32_t step_count;
-    const espl__recipe *const *recipes;
-    uint32_t *slots; // of those that come in
-    uint32_t begin;  // the first rank that changes
+    const espl__splice_copy *copies;
+    uint32_t begin; // the first rank that is rewritten
     uint32_t made, gone;
-    move moves[ESPL__SPLICE_RANKS + 1]; // from that rank on
+    uint32_t places[ESPL__SPLICE_EVENTS]; // of a step: its gap, in ranks to be
+    // Steps by which nodes come in, and those by which they go: gone through one after the other,
+    // since which of the two comes next nothing tells beforehand.
+    uint8_t comers[ESPL__SPLICE_EVENTS], goers[ESPL__SPLICE_EVENTS];
+    uint32_t comer_count, goer_count;
+    move moves[WINDOW + 1]; // from `begin` on
 } commit;
+
+// A few ranks whose lists of children alone move are rewritten with all others, sooner than in a loop
+// of their own.
+static uint32_t find_begin(const espl__splice_step *first)
+{
+    return first->gap - first->split <= NEAR ? first->split : first->gap;
+}
 
 // Every rank has its moves, most of them none, so that one loop rewrites all, whatever the steps
 // are. Cut into pieces that move alike, each with its loops, a splice of a run of 70 had 39 branches
@@ -322,12 +336,19 @@ static void add_moves(commit *c)
 {
     move *const moves = c->moves;
     const uint32_t begin = c->begin;
+    uint32_t shift_before = 0;
 
     for (uint32_t i = 0; i < c->step_count; ++i) {
         const espl__splice_step *const step = &c->steps[i];
         const uint32_t shift = espl__splice_shift(step);
 
-        moves[step->gap + (step->comes ? 0 : step->count) - begin].rank += shift;
+        c->places[i] = step->gap + shift_before;
+        shift_before += shift;
+        c->comers[c->comer_count] = c->goers[c->goer_count] = (uint8_t)i;
+        c->comer_count += step->comes ? 1 : 0;
+        c->goer_count += step->comes ? 0 : 1;
+
+        moves[step->gap + (step->comes ? 0u : step->count) - begin].rank += shift;
         // A parent moves by the steps before it: so do all that hang below ranks behind a gap.
         moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
         moves[(step->split < begin ? begin : step->split) - begin].first += shift;
@@ -336,7 +357,7 @@ static void add_moves(commit *c)
     }
 }
 
-// First children of those that stand before the first rank that changes, and stay there.
+// First children of those that stand before the first rank that is rewritten, and stay there.
 static void move_firsts(const commit *c)
 {
     uint32_t *const first = c->forest->first + c->run->base;
@@ -353,7 +374,7 @@ static void move_firsts(const commit *c)
     }
 }
 
-// The slots of a run as they were, from the first rank that changes on: of its nodes, and then free
+// The slots of a run as they were, from the first rank that is rewritten on: of its nodes, and then free
 // ones for all that come in.
 static void copy_order(const commit *c, uint32_t *to)
 {
@@ -372,7 +393,7 @@ static void move_links(const commit *c, const uint32_t *order)
 {
     espl__forest *const forest = c->forest;
     const uint32_t base = c->run->base, count = c->run->size - c->begin;
-    uint32_t parent[ESPL__SPLICE_RANKS], first[ESPL__SPLICE_RANKS];
+    uint32_t parent[WINDOW], first[WINDOW];
     uint32_t rank = c->begin, parents = 0, firsts = 0;
 
     memcpy(parent, forest->parent + base + c->begin, count * sizeof *parent);
@@ -395,16 +416,19 @@ static void let_in(const commit *c, const espl__splice_step *step, uint32_t rank
                    const uint32_t *holes)
 {
     espl__forest *const forest = c->forest;
-    const espl__recipe *const recipe = c->recipes[step->edit];
-    const uint32_t at = c->run->base + rank, end = at + step->count;
-    const uint32_t next = rank + step->count < size ? forest->first[end] : size;
+    const espl__recipe *const recipe = c->copies[step->edit].recipe;
+    uint32_t *const slots = c->copies[step->edit].slots + step->start;
+    const uint32_t at = c->run->base + rank, end = rank + step->count;
+    // Without a branch: where nobody stands behind them something else is read.
+    const uint32_t behind = forest->first[c->run->base + (end < size ? end : rank)];
+    const uint32_t next = end < size ? behind : size;
     const bool is_last = step->start + step->count == recipe->size;
     const uint32_t firsts = is_last ? next - recipe->size : step->firsts;
 
     for (uint32_t k = 0; k < step->count; ++k) {
         const uint32_t slot = holes[k];
 
-        forest->order[at + k] = c->slots[step->made + k] = slot;
+        forest->order[at + k] = slots[k] = slot;
         forest->rank[slot] = rank + k;
         forest->parent[at + k] = recipe->parents[step->start + k] + step->parents;
         forest->first[at + k] = recipe->firsts[step->start + k] + firsts;
@@ -423,32 +447,32 @@ static void let_go(const commit *c, const uint32_t *slots, uint32_t count, uint3
     }
 }
 
-// From the last step to the first. Of slots that nobody is in, those that nodes left come first, and
-// the holes that are left stay where they are.
+// Those who come in from the last step to the first. Of slots that nobody is in, those that nodes left
+// come first, and the holes that are left stay where they are.
 static void fill_gaps(const commit *c, const uint32_t *order)
 {
     const uint32_t size = c->run->size + c->made - c->gone;
     const uint32_t *holes = order + (c->run->size - c->begin) + c->made;
-    uint32_t left = size + c->gone, shift = c->made - c->gone;
+    uint32_t left = size;
 
-    for (uint32_t i = c->step_count; i-- > 0;) {
-        const espl__splice_step *const step = &c->steps[i];
+    for (uint32_t i = c->comer_count; i-- > 0;) {
+        const espl__splice_step *const step = &c->steps[c->comers[i]];
 
-        shift -= espl__splice_shift(step);
-        if (step->comes) {
-            holes -= step->count;
-            let_in(c, step, step->gap + shift, size, holes);
-        } else {
-            left -= step->count;
-            let_go(c, order + (step->gap - c->begin), step->count, left);
-        }
+        holes -= step->count;
+        let_in(c, step, c->places[c->comers[i]], size, holes);
+    }
+    for (uint32_t i = 0; i < c->goer_count; ++i) {
+        const espl__splice_step *const step = &c->steps[c->goers[i]];
+
+        let_go(c, order + (step->gap - c->begin), step->count, left);
+        left += step->count;
     }
 }
 
 // Not inlined: together with the moves it would take more stack than one function may.
 static ESPL__APART void rewrite(const commit *c)
 {
-    uint32_t order[ESPL__SPLICE_RANKS + ESPL__SPLICE_MADE];
+    uint32_t order[WINDOW + ESPL__SPLICE_MADE];
 
     copy_order(c, order);
     move_firsts(c);
@@ -468,7 +492,7 @@ static bool is_straight(const espl__forest *forest, const espl__run *run, uint32
 }
 
 void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_step *steps,
-                         uint32_t count, const espl__recipe *const *recipes, uint32_t *slots)
+                         uint32_t count, const espl__splice_copy *copies)
 {
     espl__run *const header = &forest->runs[run];
     commit c;
@@ -477,10 +501,9 @@ void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_
     c.run = header;
     c.steps = steps;
     c.step_count = count;
-    c.recipes = recipes;
-    c.slots = slots;
-    c.begin = steps[0].gap;
-    c.made = c.gone = 0;
+    c.copies = copies;
+    c.begin = find_begin(&steps[0]);
+    c.made = c.gone = c.comer_count = c.goer_count = 0;
     memset(c.moves, 0, (header->size - c.begin + 1) * sizeof *c.moves);
     add_moves(&c);
     rewrite(&c);

@@ -105,13 +105,18 @@ bool espl__splice_sort(espl__splice *splice);
 /// @param steps  [event_count] out: by rank.
 void espl__splice_resolve(const espl__splice *splice, espl__splice_step *steps);
 
+/// What an edit has come in.
+typedef struct espl__splice_copy {
+    const espl__recipe *recipe;
+    uint32_t *slots; // [recipe->size] out: where each of its nodes stands
+} espl__splice_copy;
+
 /// Rewrite a run's links. It is as it was when the steps were worked out and has slots for all that
 /// come in. Cannot fail.
-/// @param steps    [count], at least one.
-/// @param recipes  of each edit that has one.
-/// @param slots    out: where each node that comes in stands; by edit, then position.
+/// @param steps   [count], at least one.
+/// @param copies  by edit; what belongs to one by which something goes is not read.
 void espl__splice_commit(espl__forest *forest, uint32_t run, const espl__splice_step *steps,
-                         uint32_t count, const espl__recipe *const *recipes, uint32_t *slots);
+                         uint32_t count, const espl__splice_copy *copies);
 
 // --- resettle.c ---
 
@@ -120,8 +125,7 @@ typedef struct espl__resettling {
     uint32_t base, capacity; // of its range to be, which holds all
     const espl__splice_step *steps;
     uint32_t step_count;
-    const espl__recipe *const *recipes; // of each edit that has one
-    uint32_t *slots;                    // out: where each node that comes in stands, as above
+    const espl__splice_copy *copies; // as above
     void (*moved)(void *context, uint32_t entity, uint32_t slot); // called for each that stays
     void *context;
 } espl__resettling;

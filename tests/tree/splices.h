@@ -530,15 +530,20 @@ static inline void steps_are(const espl__splice_step *steps, uint32_t count,
 typedef struct worked_out {
     espl__splice_step steps[ESPL__SPLICE_EVENTS + 1];
     const espl__recipe *recipes[ESPL__SPLICE_EDITS];
+    espl__splice_copy copies[ESPL__SPLICE_EDITS];
     uint32_t count;
-    uint32_t slots[ESPL__SPLICE_MADE + 1];
+    uint32_t slots[ESPL__SPLICE_MADE + 1]; // by edit, then position
 } worked_out;
 
 static inline void work_out(worked_out *w, const expected *x)
 {
+    uint32_t made = 0;
+
     w->count = b.splice.event_count;
     for (uint32_t i = 0; i < b.splice.edit_count; ++i) {
         w->recipes[i] = b.splice.edits[i].recipe;
+        w->copies[i] = (espl__splice_copy){w->recipes[i], w->slots + made};
+        made += w->recipes[i] != NULL ? w->recipes[i]->size : 0;
     }
     memset(w->steps, 0xa5, sizeof w->steps);
     memset(w->slots, 0xff, sizeof w->slots);
@@ -566,7 +571,7 @@ static inline void commit(void)
 
     expect(&x);
     work_out(&w, &x);
-    espl__splice_commit(&b.g.forest, b.run, w.steps, w.count, w.recipes, w.slots);
+    espl__splice_commit(&b.g.forest, b.run, w.steps, w.count, w.copies);
     links_are(&x);
     holes_are(&x);
     header_is(&x);
@@ -650,8 +655,7 @@ static inline void resettle(uint32_t spare)
         .capacity = capacity,
         .steps = w.steps,
         .step_count = w.count,
-        .recipes = w.recipes,
-        .slots = w.slots,
+        .copies = w.copies,
         .moved = tell_move,
         .context = &told,
     };
