@@ -3,6 +3,7 @@
 // patched in parallel, and what is no longer used goes back at the end: so every slot that a patch
 // reads still holds what it held before, and every slot that it moves a node to is free. A plot that
 // is much of the whole is cut between workers itself: groups that have one come first, one by one.
+#include "lib/commands/assemble.h"
 #include "lib/commands/patch.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/written.h"
@@ -254,6 +255,7 @@ void espl__stage_patch(espl__playback *playback)
     patch_wide(playback);
     patch_short(playback);
     espl__reparent_patch(playback);
+    espl__assemble_patch(playback);
     patch_long(playback);
     espl__written_patch(playback);
     forest->crew.tally.nodes_visited += playback->visited_nodes;

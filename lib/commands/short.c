@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "lib/commands/assemble.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
@@ -250,7 +251,7 @@ static bool plan_end(const espl__playback *playback, espl__group *group)
 // --- Which groups ---
 
 // A group with room for steps has one run, and commands for a splice alone.
-static unsigned suits(const espl__playback *playback, const espl__group *group)
+static unsigned suits(const espl__playback *playback, espl__group *group)
 {
     if (espl__group_size(group) == 0 || group->only_writes) {
         return ESPL__SHORT_NOTHING;
@@ -269,6 +270,9 @@ static unsigned suits(const espl__playback *playback, const espl__group *group)
                        entry->parent.status == ESPL_ERR_NULL_ENTITY
                    ? ESPL__SHORT_BIRTH
                    : ESPL__SHORT_NOTHING;
+    }
+    if (espl__assemble_suits(playback, group)) {
+        return ESPL__SHORT_ASSEMBLY;
     }
     return espl__reparent_suits(playback, group) ? ESPL__SHORT_MOVES : ESPL__SHORT_NOTHING;
 }
