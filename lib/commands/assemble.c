@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan of the short way of assembly, and what the forest is like afterwards.
+// The plan of the short way of assembly: which groups go it, and what their commands come to.
 #include "lib/commands/assemble.h"
 
 // Groups that one job takes at least.
@@ -18,6 +18,7 @@ typedef struct assembly {
     uint32_t *stamps;
     uint32_t *order; // [size]
     uint32_t size;   // nodes
+    uint32_t solos;  // numbers of all solos are less
     uint32_t stamp;  // worlds with another one hold no longer
 } assembly;
 
@@ -47,48 +48,93 @@ static bool keeps_local(const espl__command *command)
            command->stay_scale == ESPL_STAY_LOCAL;
 }
 
-static bool is_plain_attach(const espl__entry *entry)
+static bool is_last_child(const espl__command *command)
 {
-    const espl__command *const command = entry->command;
-
-    return command->kind == ESPL__COMMAND_ATTACH && command->inherit == 0 &&
-           espl_entity_is_null(command->before) && espl__operand_is_living(&entry->target) &&
-           espl__operand_is_living(&entry->parent);
+    return command->inherit == 0 && espl_entity_is_null(command->before);
 }
 
-static bool is_plain_write(const espl__entry *entry)
+// What refers to entities may name others that are made: that is told the long way.
+static bool are_plain_values(const espl__playback *playback, const espl__entry *entry)
 {
-    return entry->command->kind == ESPL__COMMAND_WRITE && espl__operand_is_living(&entry->target);
+    espl__value_cursor values = espl__values_of(playback, entry);
+    bool are_plain = espl__components_fit(entry->command->value_count, true);
+
+    while (are_plain && espl__values_next(&values)) {
+        are_plain =
+            espl__component_info_of(playback->store, values.header.component)->reference_count == 0;
+    }
+    return are_plain;
+}
+
+static bool is_plain_creation(const espl__playback *playback, const espl__entry *entry)
+{
+    const espl__extra extra = espl__extra_of(espl__entry_transform(playback, entry));
+
+    return (entry->parent.status == ESPL_OK || espl_entity_is_null(entry->command->parent)) &&
+           is_last_child(entry->command) && espl__extra_is_default(&extra) &&
+           are_plain_values(playback, entry);
+}
+
+static bool is_plain(const espl__playback *playback, const espl__entry *entry)
+{
+    switch (entry->command->kind) {
+    case ESPL__COMMAND_ATTACH:
+        return is_last_child(entry->command) && entry->target.status == ESPL_OK &&
+               entry->parent.status == ESPL_OK;
+    case ESPL__COMMAND_WRITE:
+        return entry->target.status == ESPL_OK;
+    case ESPL__COMMAND_CREATE:
+        return is_plain_creation(playback, entry);
+    default:
+        return false;
+    }
 }
 
 // Tell whether a command is to be carried out on worlds as well.
-static bool asks_for_world(const espl__command *command)
+static bool asks_for_world(const espl__entry *entry)
 {
-    return command->kind == ESPL__COMMAND_ATTACH
-               ? !keeps_local(command)
-               : !espl__write_is_local((espl_write_kind)command->place);
+    const espl__command *const command = entry->command;
+
+    switch (command->kind) {
+    case ESPL__COMMAND_ATTACH:
+        return !keeps_local(command);
+    case ESPL__COMMAND_WRITE:
+        return !espl__write_is_local((espl_write_kind)command->place);
+    default:
+        return command->place == ESPL_PLACE_WORLD && espl__entry_has_parent(entry);
+    }
 }
 
 bool espl__assemble_suits(const espl__playback *playback, espl__group *group)
 {
-    bool suits = group->run_end - group->run_begin > 1 && are_solos(playback, group);
-    bool asks = false;
+    const uint32_t solos = group->run_end - group->run_begin;
+    uint64_t made = 0;
+    bool suits = are_solos(playback, group), asks = false;
 
     for (uint32_t i = 0; i < espl__group_size(group) && suits; ++i) {
         const espl__entry *const entry = espl__group_entry(playback, group, i);
 
-        suits = is_plain_attach(entry) || is_plain_write(entry);
-        asks = asks || (suits && asks_for_world(entry->command));
+        suits = is_plain(playback, entry);
+        asks = asks || (suits && asks_for_world(entry));
+        made += entry->command->count;
     }
     group->asks_for_worlds = asks;
-    return suits;
+    group->size = (uint32_t)(solos + made);
+    return suits && (solos > 1 || made != 0);
 }
 
 // --- Nodes ---
 
 static uint32_t node_of(const assembly *a, const espl__operand *operand)
 {
-    return a->playback->run_marks[a->forest->run[operand->number]] - 1;
+    return operand->is_pending ? a->solos + operand->number
+                               : a->playback->run_marks[a->forest->run[operand->number]] - 1;
+}
+
+// Tell whether a node is one by now.
+static bool is_there(const assembly *a, uint32_t node)
+{
+    return a->nodes[node].growth != 0;
 }
 
 static float larger(float a, float b)
@@ -105,23 +151,45 @@ static void widen(espl__assembly_node *node)
     node->reach = larger(node->reach, fabsf(position[0]) + fabsf(position[1]) + fabsf(position[2]));
 }
 
+static void begin_node(const assembly *a, uint32_t number)
+{
+    a->nodes[number] = (espl__assembly_node){.parent = ESPL__NO_NODE,
+                                             .first = ESPL__NO_NODE,
+                                             .last = ESPL__NO_NODE,
+                                             .next = ESPL__NO_NODE};
+    if (a->stamps != NULL) {
+        a->stamps[number] = 0;
+    }
+}
+
+// Give a node the local that it has at first.
+static void found_node(espl__assembly_node *node, const espl_pose *local)
+{
+    node->local = *local;
+    node->growth = 1;
+    widen(node);
+}
+
+static uint32_t first_pending(const espl__playback *playback, const espl__entry *entry)
+{
+    return playback->lanes[entry->lane].pending_base + entry->command->pending;
+}
+
 static void begin_nodes(const assembly *a, const espl__group *group)
 {
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t number = a->playback->grouped_runs[i];
         const uint32_t slot = a->forest->runs[a->playback->touched[number].run].base;
-        espl__assembly_node *const node = &a->nodes[number];
 
-        *node = (espl__assembly_node){.local = a->forest->local[slot],
-                                      .growth = 1,
-                                      .parent = ESPL__NO_NODE,
-                                      .first = ESPL__NO_NODE,
-                                      .last = ESPL__NO_NODE,
-                                      .next = ESPL__NO_NODE,
-                                      .slot = slot & INT32_MAX};
-        widen(node);
-        if (a->stamps != NULL) {
-            a->stamps[number] = 0;
+        begin_node(a, number);
+        a->nodes[number].slot = slot & INT32_MAX;
+        found_node(&a->nodes[number], &a->forest->local[slot]);
+    }
+    for (uint32_t i = 0; a->playback->assembling->creates && i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(a->playback, group, i);
+
+        for (uint32_t k = 0; k < entry->command->count; ++k) {
+            begin_node(a, a->solos + first_pending(a->playback, entry) + k);
         }
     }
 }
@@ -188,7 +256,7 @@ static bool write(assembly *a, const espl__entry *entry)
     const uint32_t number = node_of(a, &entry->target);
     espl__assembly_node *const node = &a->nodes[number];
 
-    if (espl__write_wants_side(kind, value) ||
+    if (!is_there(a, number) || espl__write_wants_side(kind, value) ||
         (espl__write_is_local(kind) ? espl__local_write(&node->local, kind, value) != ESPL_OK
                                     : !write_world(a, number, kind, value))) {
         return false;
@@ -198,12 +266,9 @@ static bool write(assembly *a, const espl__entry *entry)
     return true;
 }
 
-// Place a root under another node, by the options.
-static bool place(assembly *a, espl__assembly_node *node, uint32_t parent,
-                  const espl__command *command)
+// Place a root under another node.
+static bool place(assembly *a, espl__assembly_node *node, uint32_t parent, espl__stay_rules rules)
 {
-    const espl__stay_rules rules = {command->stay_position, command->stay_rotation,
-                                    command->stay_scale};
     espl__placement placement = espl__placement_identity();
     espl__frame up = {.extra = placement.extra};
     espl_pose world = node->local;
@@ -234,11 +299,13 @@ static void link_last(const assembly *a, uint32_t child, uint32_t parent)
 static bool attach(assembly *a, const espl__entry *entry)
 {
     const espl__command *const command = entry->command;
+    const espl__stay_rules rules = {command->stay_position, command->stay_rotation,
+                                    command->stay_scale};
     const uint32_t child = node_of(a, &entry->target), parent = node_of(a, &entry->parent);
     espl__assembly_node *const node = &a->nodes[child];
 
-    if (node->parent != ESPL__NO_NODE || child == parent ||
-        (!keeps_local(command) && !place(a, node, parent, command))) {
+    if (!is_there(a, child) || !is_there(a, parent) || node->parent != ESPL__NO_NODE ||
+        child == parent || (!keeps_local(command) && !place(a, node, parent, rules))) {
         return false;
     }
     node->is_free = command->link == ESPL_LINK_FREE ? 1 : 0;
@@ -247,22 +314,76 @@ static bool attach(assembly *a, const espl__entry *entry)
     return true;
 }
 
+static bool create_below(assembly *a, const espl__entry *entry, uint32_t child, uint32_t parent)
+{
+    const espl__stay_rules rules = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
+    espl__assembly_node *const node = &a->nodes[child];
+
+    if (entry->command->place == ESPL_PLACE_WORLD && !place(a, node, parent, rules)) {
+        return false;
+    }
+    node->is_free = entry->command->link == ESPL_LINK_FREE ? 1 : 0;
+    link_last(a, child, parent);
+    return true;
+}
+
+static bool create(assembly *a, const espl__entry *entry)
+{
+    const bool has_parent = espl__entry_has_parent(entry);
+    const uint32_t parent = has_parent ? node_of(a, &entry->parent) : ESPL__NO_NODE;
+    const uint32_t first = a->solos + first_pending(a->playback, entry);
+    const espl_pose local = espl__pose_of(espl__entry_transform(a->playback, entry));
+    bool is_fine = !has_parent || is_there(a, parent);
+
+    for (uint32_t k = 0; k < entry->command->count && is_fine; ++k) {
+        found_node(&a->nodes[first + k], &local);
+        is_fine = !has_parent || create_below(a, entry, first + k, parent);
+    }
+    return is_fine;
+}
+
+static bool carry_out(assembly *a, const espl__entry *entry)
+{
+    switch (entry->command->kind) {
+    case ESPL__COMMAND_ATTACH:
+        return attach(a, entry);
+    case ESPL__COMMAND_WRITE:
+        return write(a, entry);
+    default:
+        return create(a, entry);
+    }
+}
+
 static bool carry_out_all(assembly *a, const espl__group *group)
 {
     bool is_fine = true;
 
     for (uint32_t i = 0; i < espl__group_size(group) && is_fine; ++i) {
-        const espl__entry *const entry = espl__group_entry(a->playback, group, i);
-
-        is_fine = entry->command->kind == ESPL__COMMAND_WRITE ? write(a, entry) : attach(a, entry);
+        is_fine = carry_out(a, espl__group_entry(a->playback, group, i));
     }
     return is_fine;
 }
 
 // --- The layout ---
 
+static uint32_t find_made_root(const assembly *a, const espl__entry *entry)
+{
+    const uint32_t first = a->solos + first_pending(a->playback, entry);
+
+    for (uint32_t k = 0; k < entry->command->count; ++k) {
+        if (a->nodes[first + k].parent == ESPL__NO_NODE) {
+            return first + k;
+        }
+    }
+    return ESPL__NO_NODE;
+}
+
+// Some node without a parent, of which there is one only where nothing is left out of the hierarchy;
+// ESPL__NO_NODE where all hang in circles.
 static uint32_t find_root(const assembly *a, const espl__group *group)
 {
+    uint32_t root = ESPL__NO_NODE;
+
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
         const uint32_t number = a->playback->grouped_runs[i];
 
@@ -270,7 +391,10 @@ static uint32_t find_root(const assembly *a, const espl__group *group)
             return number;
         }
     }
-    return ESPL__NO_NODE;
+    for (uint32_t i = 0; i < espl__group_size(group) && root == ESPL__NO_NODE; ++i) {
+        root = find_made_root(a, espl__group_entry(a->playback, group, i));
+    }
+    return root;
 }
 
 // Where whatever hung above a node at some moment hangs above it in the end, its worlds reach no
@@ -315,23 +439,27 @@ static void accept(const espl__playback *playback, const espl__group *group)
 
         entry->is_short = true;
         entry->status = ESPL_OK;
-        entry->clone_count = 0;
+        entry->clone_count = entry->command->count;
     }
 }
 
-// What was done counts as the long way counts it: whoever came below another node, and the root
+// What was done counts as the long way counts it: all that moved or were made, and a root that stays
 // where its world differs.
 static void tell_group(const assembly *a, espl__group *group, uint32_t root)
 {
     const espl__assembly_node *const node = &a->nodes[root];
-    const bool is_same = espl__pose_is_same(&node->local, &a->forest->world[node->slot]);
+    const bool goes_on = root < a->solos;
+    const bool is_same = goes_on && espl__pose_is_same(&node->local, &a->forest->world[node->slot]);
 
-    group->run = a->playback->touched[root].run;
-    group->size = a->size;
+    group->run = goes_on ? a->playback->touched[root].run : ESPL__NO_RUN;
     group->visited = a->size - (is_same ? 1 : 0);
-    group->clones = group->dead = 0;
-    group->is_resettled = group->is_short = true;
-    a->playback->loads[root].goes_on = true;
+    group->clones = a->size - (group->run_end - group->run_begin);
+    group->dead = 0;
+    group->is_short = true;
+    group->is_resettled = goes_on;
+    if (goes_on) {
+        a->playback->loads[root].goes_on = true;
+    }
 }
 
 static void plan_group(const espl__playback *playback, espl__group *group)
@@ -343,8 +471,9 @@ static void plan_group(const espl__playback *playback, espl__group *group)
                   .nodes = all->nodes,
                   .worlds = asks ? all->worlds : NULL,
                   .stamps = asks ? all->stamps : NULL,
-                  .order = all->order + group->run_begin,
-                  .size = group->run_end - group->run_begin,
+                  .order = all->order + group->step_begin,
+                  .size = group->size,
+                  .solos = (uint32_t)playback->touched_count,
                   .stamp = 1};
 
     begin_nodes(&a, group);
@@ -374,113 +503,57 @@ static void plan_groups(void *context, size_t begin, size_t end)
     }
 }
 
-static bool make_lists(espl__playback *playback, bool asks)
+// Give each group its part of the order. Tells whether there is one.
+static bool list_groups(espl__playback *playback, espl__assembling *all, size_t *size, bool *asks)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        espl__group *const group = &playback->groups[i];
+
+        if (group->does == ESPL__SHORT_ASSEMBLY) {
+            is_any = true;
+            *asks = *asks || group->asks_for_worlds;
+            all->creates = all->creates || group->size != group->run_end - group->run_begin;
+            group->step_begin = (uint32_t)*size;
+            *size += group->size;
+        }
+    }
+    return is_any;
+}
+
+static bool make_lists(espl__playback *playback, espl__assembling *all, size_t size, bool asks)
 {
     espl__arena *const arena = &playback->arena;
-    espl__assembling *const all = espl__arena_take_zeroed(arena, 1, sizeof *all);
-    const size_t count = playback->touched_count;
+    const size_t count = playback->touched_count + (all->creates ? playback->pending_count : 0);
 
-    if (all == NULL) {
-        return false;
-    }
     all->nodes = espl__arena_take(arena, count, sizeof *all->nodes);
-    all->order = espl__arena_take(arena, count, sizeof *all->order);
+    all->order = espl__arena_take(arena, size, sizeof *all->order);
     if (asks) {
         all->worlds = espl__arena_take(arena, count, sizeof *all->worlds);
         all->stamps = espl__arena_take(arena, count, sizeof *all->stamps);
     }
-    playback->assembling = all;
     return all->nodes != NULL && all->order != NULL &&
            (!asks || (all->worlds != NULL && all->stamps != NULL));
 }
 
 espl_status espl__assemble_plan(espl__playback *playback)
 {
-    bool is_any = false, asks = false;
+    espl__assembling found = {0};
+    size_t size = 0;
+    bool asks = false;
 
     playback->assembling = NULL;
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
-        const bool assembles = group->does == ESPL__SHORT_ASSEMBLY;
-
-        is_any = is_any || assembles;
-        asks = asks || (assembles && group->asks_for_worlds);
-    }
-    if (!is_any) {
+    if (!list_groups(playback, &found, &size, &asks)) {
         return ESPL_OK;
     }
-    return make_lists(playback, asks)
-               ? espl__run_ranges(playback->executor, playback->hooks, plan_groups, playback,
-                                  playback->group_count, GRAIN)
-               : ESPL_ERR_NO_MEMORY;
-}
+    espl__assembling *const all = espl__arena_take(&playback->arena, 1, sizeof *all);
 
-// --- The patch ---
-
-static void open_run(const espl__playback *playback, const espl__group *group)
-{
-    playback->forest->runs[group->run] = (espl__run){.base = group->base,
-                                                     .capacity = group->size,
-                                                     .used = group->size,
-                                                     .size = group->size,
-                                                     .flags = ESPL__RUN_IN_ORDER,
-                                                     .next = ESPL__NO_RUN,
-                                                     .previous = ESPL__NO_RUN};
-}
-
-static void place_node(const espl__playback *playback, const espl__group *group,
-                       const espl__assembly_node *node)
-{
-    const espl__assembly_node *const nodes = playback->assembling->nodes;
-    espl__forest *const forest = playback->forest;
-    const uint32_t slot = group->base + node->rank, entity = forest->entity[node->slot];
-
-    forest->local[slot] = node->local;
-    forest->flags[slot] = node->is_free != 0 ? ESPL__SLOT_FREE_LINK : 0;
-    forest->entity[slot] = entity;
-    forest->run[slot] = group->run;
-    forest->rank[slot] = node->rank;
-    forest->order[slot] = slot;
-    forest->parent[slot] = node->parent == ESPL__NO_NODE ? ESPL__NO_SLOT : nodes[node->parent].rank;
-    forest->first[slot] = node->first;
-    espl__entity_set_slot(playback->store, entity, slot);
-}
-
-static void patch_group(const espl__playback *playback, espl__group *group)
-{
-    const espl__assembling *const all = playback->assembling;
-    const uint32_t *const order = all->order + group->run_begin;
-    espl__forest *const forest = playback->forest;
-
-    for (uint32_t rank = 0; rank < group->size; ++rank) {
-        place_node(playback, group, &all->nodes[order[rank]]);
+    if (all == NULL || !make_lists(playback, &found, size, asks)) {
+        return ESPL_ERR_NO_MEMORY;
     }
-    open_run(playback, group);
-    forest->world[group->base] = forest->local[group->base];
-    (void)espl__compose_ranks(forest, &forest->runs[group->run], 1, group->size);
-    group->is_patched = true;
-}
-
-static void patch_groups(void *context, size_t begin, size_t end)
-{
-    const espl__playback *const playback = context;
-
-    for (size_t i = begin; i < end; ++i) {
-        espl__group *const group = &playback->groups[i];
-
-        if (espl__group_assembles(group) && !group->is_patched) {
-            patch_group(playback, group);
-        }
-    }
-}
-
-// Where the executor loses a job, the change is under way and is completed here.
-void espl__assemble_patch(espl__playback *playback)
-{
-    const size_t count = playback->assembling != NULL ? playback->group_count : 0;
-
-    if (count != 0 && espl__run_ranges(playback->executor, playback->hooks, patch_groups, playback,
-                                       count, GRAIN) != ESPL_OK) {
-        patch_groups(playback, 0, count);
-    }
+    *all = found;
+    playback->assembling = all;
+    return espl__run_ranges(playback->executor, playback->hooks, plan_groups, playback,
+                            playback->group_count, GRAIN);
 }

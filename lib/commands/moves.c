@@ -104,7 +104,7 @@ static bool survey_group(const espl__playback *playback, const espl__group *grou
     bool may_move = false;
 
     if (espl__group_assembles(group)) {
-        return true;
+        return group->run_begin != group->run_end;
     }
     if (group->is_short) {
         espl__short_removals(playback, group, removals);
@@ -175,8 +175,9 @@ static espl_status list_assembled(espl__playback *playback, const espl__group *g
             status = list_role(playback, member, ESPL_MEMBER);
         }
     }
-    return status == ESPL_OK ? list_role(playback, espl__assembly_root(playback, group), ESPL_ROOT)
-                             : status;
+    return status == ESPL_OK && espl__assembly_goes_on(group)
+               ? list_role(playback, espl__assembly_root(playback, group), ESPL_ROOT)
+               : status;
 }
 
 // Groups stand far apart, and so do their nodes: what is looked at soon is asked for ahead.
@@ -285,7 +286,8 @@ static bool make_lists(espl__playback *playback)
         espl__group *const group = &playback->groups[i];
 
         group->removal_begin = (uint32_t)removals;
-        moves += espl__group_assembles(group) ? group->size : group->work->role_changes;
+        moves += espl__group_assembles(group) ? group->run_end - group->run_begin
+                                              : group->work->role_changes;
         removals += group->dead;
         gifts += group->work->sets.set_count != 0 ? group->work->sketch.noted.count : 0;
     }

@@ -22,6 +22,11 @@ static void hand_out_range(espl__forest *forest, espl__plot *plot)
     }
 }
 
+static bool is_new_assembly(const espl__group *group)
+{
+    return espl__group_assembles(group) && !espl__assembly_goes_on(group);
+}
+
 // In order of groups, whichever way each of them goes.
 static void hand_out_ranges(espl__playback *playback)
 {
@@ -31,7 +36,7 @@ static void hand_out_ranges(espl__playback *playback)
     for (size_t i = 0; ranges != 0 && i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
-        if (group->is_short && group->does == ESPL__SHORT_BIRTH) {
+        if (group->is_short && (group->does == ESPL__SHORT_BIRTH || is_new_assembly(group))) {
             espl__short_hand_out(playback, group);
         } else if (group->is_resettled) {
             espl__short_resettle(playback, (uint32_t)i, resettled++);

@@ -198,8 +198,9 @@ typedef struct espl__writing {
     size_t short_count;          // groups that are carried out so
 } espl__writing;
 
-/// Kind of a clone that has a set of its own; of others, role and placement tell it.
-enum { ESPL__MAKE_GIVEN = 6 };
+/// Kind of a clone that has a set of its own, and of one that is created by the short way of assembly;
+/// of others, role and placement tell it.
+enum { ESPL__MAKE_GIVEN = 6, ESPL__MAKE_ASSEMBLED };
 
 /// A clone to be given an id and a row; one created from nothing has source ESPL__NO_ENTITY.
 typedef struct espl__make {

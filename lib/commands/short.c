@@ -266,10 +266,11 @@ static unsigned suits(const espl__playback *playback, espl__group *group)
         return is_end ? ESPL__SHORT_END : ESPL__SHORT_SPLICE;
     }
     if (count_runs(group) == 0) {
-        return is_alone && espl__entry_is_plain_copy(entry) &&
-                       entry->parent.status == ESPL_ERR_NULL_ENTITY
-                   ? ESPL__SHORT_BIRTH
-                   : ESPL__SHORT_NOTHING;
+        if (is_alone && espl__entry_is_plain_copy(entry) &&
+            entry->parent.status == ESPL_ERR_NULL_ENTITY) {
+            return ESPL__SHORT_BIRTH;
+        }
+        return espl__assemble_suits(playback, group) ? ESPL__SHORT_ASSEMBLY : ESPL__SHORT_NOTHING;
     }
     if (espl__assemble_suits(playback, group)) {
         return ESPL__SHORT_ASSEMBLY;

@@ -277,6 +277,142 @@ static void scales_multiply(dock *d)
     }
 }
 
+// --- Entities that are made ---
+
+// One with a word, at a place; `parent` UINT32_MAX: none. @return its number.
+static uint32_t create_as(dock *d, uint32_t key, uint32_t parent, espl_creation_def def)
+{
+    const uint32_t number = d->y.count++;
+    const espl_transform value = any_local(d);
+    espl_component_value values[4] = {
+        {.component = d->word, .data = &number, .size = sizeof number},
+        {.component = ESPL_PLACEMENT, .data = &value, .size = sizeof value}};
+
+    for (size_t i = 0; i < def.value_count; ++i) {
+        values[2 + i] = def.values[i];
+    }
+    def.value_count += 2;
+    def.values = values;
+    def.parent = parent == UINT32_MAX ? espl_entity_null() : entity_of(d, parent);
+    ck_assert_int_eq(espl_record_create(d->lane, key, &def, 1, &d->y.entities[number]), ESPL_OK);
+    return number;
+}
+
+static uint32_t create(dock *d, uint32_t parent)
+{
+    return create_as(d, 0, parent, (espl_creation_def){0});
+}
+
+static void one_is_made(dock *d)
+{
+    (void)create(d, UINT32_MAX);
+}
+
+static void tree_is_made_below_its_root(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX);
+
+    for (uint32_t i = 1; i < 12; ++i) {
+        (void)create(d, root + (i - 1) / 3);
+    }
+}
+
+static void trees_are_made_in_turns(dock *d)
+{
+    const uint32_t first = create(d, UINT32_MAX);
+
+    (void)create(d, UINT32_MAX);
+    for (uint32_t i = 2; i < 12; ++i) {
+        (void)create(d, first + i - 2);
+    }
+}
+
+static void all_are_made_then_attached_from_the_leaves_on(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX);
+
+    for (uint32_t i = 1; i < 9; ++i) {
+        (void)create(d, UINT32_MAX);
+        write(d, root + i);
+    }
+    for (uint32_t i = 9; i-- > 1;) {
+        attach_with(d, root + i, root + (i - 1) / 2, i % 2 == 0 ? NULL : &keep_local);
+    }
+    write(d, root);
+}
+
+static void some_are_made_below_solos(dock *d)
+{
+    const uint32_t solo = add_solos(d, 2), made = create(d, solo);
+
+    hang(d, solo + 1, made);
+    (void)create(d, solo + 1);
+}
+
+static void solos_come_below_one_that_is_made(dock *d)
+{
+    const uint32_t solo = add_solos(d, 3), made = create(d, UINT32_MAX);
+
+    for (uint32_t i = 0; i < 3; ++i) {
+        hang(d, solo + i, made);
+    }
+}
+
+static void they_differ_in_components(dock *d)
+{
+    const espl_component_value tags[] = {{.component = ESPL_PREFAB}, {.component = ESPL_DISABLED}};
+    const uint32_t root = create(d, UINT32_MAX);
+
+    for (uint32_t i = 0; i < 8; ++i) {
+        (void)create_as(d, 0, root + i / 2,
+                        (espl_creation_def){.values = tags + i % 2, .value_count = i % 3 % 2});
+    }
+}
+
+static void they_are_placed_in_the_world(dock *d)
+{
+    const uint32_t root =
+        create_as(d, 0, UINT32_MAX, (espl_creation_def){.place = ESPL_PLACE_WORLD});
+
+    for (uint32_t i = 0; i < 6; ++i) {
+        (void)create_as(d, 0, root + i,
+                        (espl_creation_def){.place = (espl_place)(i % 3),
+                                            .link = i % 2 == 0 ? ESPL_LINK_FREE : ESPL_LINK_OWNED});
+    }
+}
+
+// What is made of several is one command's, and all come together in the end.
+static void several_are_made_at_once(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX), word = 5;
+    const espl_component_value values[] = {
+        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)},
+        {.component = d->word, .data = &word, .size = sizeof word}};
+    const espl_creation_def def = {
+        .values = values, .value_count = 2, .parent = entity_of(d, root)};
+    const espl_creation_def loose = {.values = values, .value_count = 2};
+
+    ck_assert_int_eq(espl_record_create(d->lane, 0, &def, 3, &d->y.entities[d->y.count]), ESPL_OK);
+    d->y.count += 3;
+    ck_assert_int_eq(espl_record_create(d->lane, 0, &loose, 2, &d->y.entities[d->y.count]),
+                     ESPL_OK);
+    d->y.count += 2;
+    hang(d, root + 4, root + 2);
+    hang(d, root + 5, root + 4);
+}
+
+// Ids, rows and archetypes come in the order of all commands, whichever way each goes.
+static void others_are_made_meanwhile(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX);
+
+    clone(d, d->prefab, d->ship + 3);
+    (void)create(d, root);
+    (void)create(d, d->ship);
+    clone(d, d->prefab, d->other);
+    (void)create(d, root + 1);
+}
+
 // --- What goes the long way ---
 
 static void last_of_two_attaches_wins(dock *d)
@@ -488,6 +624,121 @@ static void place_is_too_far_to_tell(dock *d)
     hang(d, first, first + 1);
 }
 
+static void made_one_refers(dock *d)
+{
+    const link_value link = {3, entity_of(d, d->prefab)};
+    const espl_component_value value = {.component = d->link, .data = &link, .size = sizeof link};
+
+    (void)create_as(d, 0, create(d, UINT32_MAX),
+                    (espl_creation_def){.values = &value, .value_count = 1});
+}
+
+static void made_one_is_attached_before_it_is_made(dock *d)
+{
+    const uint32_t solo = add_solos(d, 1);
+
+    hang(d, create_as(d, 1, UINT32_MAX, (espl_creation_def){0}), solo);
+}
+
+static void one_comes_below_who_is_not_made_yet(dock *d)
+{
+    const uint32_t solo = add_solos(d, 1);
+
+    hang(d, solo, create_as(d, 1, UINT32_MAX, (espl_creation_def){0}));
+}
+
+static void one_is_made_below_who_is_not_made_yet(dock *d)
+{
+    (void)create(d, create_as(d, 1, UINT32_MAX, (espl_creation_def){0}));
+}
+
+static void one_is_written_before_it_is_made(dock *d)
+{
+    const uint32_t late = create_as(d, 1, UINT32_MAX, (espl_creation_def){0});
+
+    write(d, late);
+}
+
+static void made_one_is_attached_again(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX), solo = add_solos(d, 1);
+
+    hang(d, create(d, root), solo);
+}
+
+static void two_that_are_made_close_a_circle(dock *d)
+{
+    const uint32_t first = create(d, UINT32_MAX), second = create(d, UINT32_MAX);
+
+    hang(d, first, second);
+    hang(d, second, first);
+}
+
+static void not_all_that_are_made_come_together(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX), word = 5;
+    const espl_component_value values[] = {
+        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)},
+        {.component = d->word, .data = &word, .size = sizeof word}};
+    const espl_creation_def def = {.values = values, .value_count = 2};
+
+    ck_assert_int_eq(espl_record_create(d->lane, 0, &def, 3, &d->y.entities[d->y.count]), ESPL_OK);
+    d->y.count += 3;
+    hang(d, root + 1, root);
+    hang(d, root + 2, root);
+}
+
+static void made_one_has_no_placement(dock *d)
+{
+    const uint32_t number = d->y.count++;
+    const espl_component_value word = {
+        .component = d->word, .data = &number, .size = sizeof number};
+    const espl_creation_def def = {.values = &word, .value_count = 1};
+
+    ck_assert_int_eq(espl_record_create(d->lane, 0, &def, 1, &d->y.entities[number]), ESPL_OK);
+    hang(d, create(d, UINT32_MAX), number);
+}
+
+static void made_one_inherits_in_part(dock *d)
+{
+    (void)create_as(d, 0, create(d, UINT32_MAX), (espl_creation_def){.inherit = ESPL_KEEP_SCALE});
+}
+
+static void made_one_comes_before_a_sibling(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX), child = create(d, root);
+
+    (void)create_as(d, 0, root, (espl_creation_def){.before = entity_of(d, child)});
+}
+
+static void made_one_has_no_living_parent(dock *d)
+{
+    const uint32_t solo = add_solos(d, 1);
+
+    ck_assert_int_eq(espl_destroy(d->y.world, entity_of(d, solo)), ESPL_OK);
+    (void)create_as(d, 0, solo, (espl_creation_def){.orphan = ESPL_ORPHAN_ROOT});
+}
+
+static void made_one_goes_again(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX);
+
+    destroy(d, create(d, root));
+}
+
+static void made_one_is_given_more(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX), word = 9;
+
+    ck_assert_int_eq(espl_record_set(d->lane, 0, entity_of(d, root), d->word, &word, sizeof word),
+                     ESPL_OK);
+}
+
+static void made_one_comes_aboard_a_ship(dock *d)
+{
+    hang(d, create(d, UINT32_MAX), d->ship);
+}
+
 static const scene scenes[] = {
     {two_come_together, 1, 1, 0},
     {chain_grows_from_its_root, 1, 1, 0},
@@ -507,6 +758,16 @@ static const scene scenes[] = {
     {solos_differ_in_components, 1, 1, 0},
     {ships_are_changed_meanwhile, 3, 3, 0},
     {scales_multiply, 1, 1, 0},
+    {one_is_made, 1, 1, 0},
+    {tree_is_made_below_its_root, 1, 1, 0},
+    {trees_are_made_in_turns, 2, 2, 0},
+    {all_are_made_then_attached_from_the_leaves_on, 1, 1, 0},
+    {some_are_made_below_solos, 1, 1, 0},
+    {solos_come_below_one_that_is_made, 1, 1, 0},
+    {they_differ_in_components, 1, 1, 0},
+    {they_are_placed_in_the_world, 1, 1, 0},
+    {several_are_made_at_once, 1, 1, 0},
+    {others_are_made_meanwhile, 3, 2, 0},
     {last_of_two_attaches_wins, 1, 0, 0},
     {one_is_attached_twice_alike, 1, 0, 0},
     {one_comes_below_itself, 1, 0, 0},
@@ -529,6 +790,21 @@ static const scene scenes[] = {
     {world_overflows, 1, 0, 0},
     {world_overflows_for_a_moment, 1, 0, 0},
     {place_is_too_far_to_tell, 1, 0, 0},
+    {made_one_refers, 1, 0, 0},
+    {made_one_is_attached_before_it_is_made, 1, 0, 0},
+    {one_comes_below_who_is_not_made_yet, 1, 0, 0},
+    {one_is_made_below_who_is_not_made_yet, 1, 0, 0},
+    {one_is_written_before_it_is_made, 1, 0, 0},
+    {made_one_is_attached_again, 1, 0, 0},
+    {two_that_are_made_close_a_circle, 1, 0, 0},
+    {not_all_that_are_made_come_together, 1, 0, 0},
+    {made_one_has_no_placement, 1, 0, 0},
+    {made_one_inherits_in_part, 1, 0, 0},
+    {made_one_comes_before_a_sibling, 1, 0, 0},
+    {made_one_has_no_living_parent, 1, 0, 0},
+    {made_one_goes_again, 1, 0, 0},
+    {made_one_is_given_more, 1, 0, 0},
+    {made_one_comes_aboard_a_ship, 1, 0, 0},
 };
 
 START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
@@ -553,7 +829,7 @@ static void record_crowd(dock *d, uint32_t first)
         // Neither 2 nor 3 nor 5 divide it, so that everybody has a turn.
         const uint32_t i = k * (step % 5 == 0 || step % 3 == 0 ? 7 : step) % CROWD;
         espl_recorder *const lane = yard_lane(&d->y, test_below(random, YARD_LANES));
-        const uint32_t key = test_below(random, 4);
+        const uint32_t key = (is_odd && i % 9 == 0 ? 0 : 1) + test_below(random, 4);
         const espl_entity child = entity_of(d, first + i);
         const uint32_t above =
             i < trees || test_one_in(random, 9) ? i % trees : test_below(random, i);
@@ -585,7 +861,11 @@ static uint32_t renew_crowd(dock *d, uint32_t first)
         }
     }
     d->y.count = first;
-    return add_solos(d, CROWD);
+    (void)add_solos(d, CROWD / 2);
+    for (uint32_t i = CROWD / 2; i < CROWD; ++i) {
+        (void)create_as(d, 0, UINT32_MAX, (espl_creation_def){0});
+    }
+    return first;
 }
 
 // The first knows no short way, the third plays on any number of workers.
@@ -633,6 +913,7 @@ static void record_scarce(dock *d)
 {
     worlds_are_kept_between_writes(d);
     several_trees_at_once(d);
+    they_differ_in_components(d);
 }
 
 START_TEST(without_memory_nothing_comes_together_and_a_later_playback_is_what_it_would_have_been)
@@ -644,9 +925,10 @@ START_TEST(without_memory_nothing_comes_together_and_a_later_playback_is_what_it
     dock_begin(&twin, 5, false);
     record_scarce(&d);
     record_scarce(&twin);
-    ck_assert_uint_eq(count_short(&d, &groups), 4);
+    ck_assert_uint_eq(count_short(&d, &groups), 5);
     ck_assert_uint_gt(play_without_memory(&d), 2);
     test_world_is_valid(d.y.world);
+    learn_made(&d);
     play(&twin);
     docks_agree(&d, &twin);
     ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
@@ -675,6 +957,7 @@ START_TEST(without_scratch_nothing_comes_together_and_with_it_all_does)
         refused += status != ESPL_OK;
     }
     ck_assert_uint_gt(refused, 10);
+    learn_made(&d);
     play(&twin);
     docks_agree(&d, &twin);
     ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
