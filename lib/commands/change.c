@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stage 5: ids for the clones, their rows in the final archetypes, rows that change archetype, rows
 // that leave; each in batches. Memory for all of it was taken before.
-#include "lib/commands/short.h"
+#include "lib/commands/assemble.h"
 
 // What one job takes at least: less is done sooner than another worker wakes up.
 enum { ENTRY_GRAIN = 4096, ROW_GRAIN = 4096 };
@@ -29,12 +29,13 @@ static void resolve_entry(const espl__playback *playback, const espl__entry *ent
     }
 }
 
-// Where all clones live and the first one is what the command is asked for.
+// Where all clones live and the first ones are what the command is asked for.
 static void resolve_short(const espl__playback *playback, const espl__entry *entry)
 {
-    if (entry->clone_count != 0) {
-        playback->lanes[entry->lane].created[entry->command->pending] =
-            playback->make_entities[entry->make_begin];
+    espl_entity *const created = playback->lanes[entry->lane].created + entry->command->pending;
+
+    for (uint32_t k = 0; k < entry->command->count; ++k) {
+        created[k] = playback->make_entities[entry->make_begin + k];
     }
 }
 
@@ -153,6 +154,13 @@ static uint32_t count_alike(const espl__playback *playback, size_t position)
     return count;
 }
 
+static void fill_assembled(const espl__playback *playback, uint32_t number)
+{
+    const uint32_t entity = playback->make_entities[number].index;
+
+    espl__assembly_fill(playback, &playback->makes[number], &playback->store->records[entity]);
+}
+
 static void write_made(espl__playback *playback)
 {
     uint32_t count = 1;
@@ -161,6 +169,9 @@ static void write_made(espl__playback *playback)
         const uint32_t number = playback->make_order[at];
 
         count = 1;
+        if (playback->make_kinds[number] == ESPL__MAKE_ASSEMBLED) {
+            fill_assembled(playback, number);
+        }
         if (playback->make_kinds[number] != ESPL__MAKE_GIVEN) {
             continue;
         }

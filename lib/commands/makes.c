@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the plans make: each clone's archetype to be, and the order in which they get ids and rows.
-#include "lib/commands/short.h"
+#include "lib/commands/assemble.h"
 
 #include "lib/base/ahead.h"
 
@@ -76,6 +76,29 @@ static espl_status find_given(espl__playback *playback, const memo *m, espl__mak
     return status;
 }
 
+// Neighbours are mostly alike.
+static espl_status find_assembled(espl__playback *playback, const memo *m, espl__make *make)
+{
+    const espl_status status =
+        espl__assembly_archetype(playback, make, m->given[m->known], &make->archetype);
+
+    m->given[m->known] = make->archetype;
+    return status;
+}
+
+static espl_status find_archetype(espl__playback *playback, const memo *m, espl__make *make,
+                                  uint8_t kind)
+{
+    switch (kind) {
+    case ESPL__MAKE_GIVEN:
+        return find_given(playback, m, make);
+    case ESPL__MAKE_ASSEMBLED:
+        return find_assembled(playback, m, make);
+    default:
+        return find_plain(playback, m, make, kind);
+    }
+}
+
 static espl_status find_clone_archetypes(espl__playback *playback)
 {
     const size_t known = espl__array_length(playback->store->archetypes);
@@ -88,10 +111,7 @@ static espl_status find_clone_archetypes(espl__playback *playback)
         memset(m.given, 0xff, (known + 1) * sizeof *m.given);
     }
     for (size_t i = 0; i < playback->make_count && status == ESPL_OK; ++i) {
-        espl__make *const make = &playback->makes[i];
-        status = playback->make_kinds[i] == ESPL__MAKE_GIVEN
-                     ? find_given(playback, &m, make)
-                     : find_plain(playback, &m, make, playback->make_kinds[i]);
+        status = find_archetype(playback, &m, &playback->makes[i], playback->make_kinds[i]);
     }
     return status;
 }
@@ -139,6 +159,19 @@ static size_t list_short(const espl__playback *playback, const espl__entry *entr
     return entry->make_begin + (size_t)entry->clone_count;
 }
 
+// List those whom a command makes that come together with others. Returns the number of the next one.
+static size_t list_assembled(const espl__playback *playback, const espl__entry *entry)
+{
+    const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
+
+    for (uint32_t k = 0; k < entry->clone_count; ++k) {
+        playback->makes[entry->make_begin + k] =
+            (espl__make){entry->group, first + k, ESPL__NO_ENTITY, ESPL__NONE};
+        playback->make_kinds[entry->make_begin + k] = ESPL__MAKE_ASSEMBLED;
+    }
+    return entry->make_begin + (size_t)entry->clone_count;
+}
+
 // List the living clones of a command. Returns the number of the next one.
 static size_t list_entry(const espl__playback *playback, const espl__entry *entry)
 {
@@ -146,7 +179,8 @@ static size_t list_entry(const espl__playback *playback, const espl__entry *entr
         return entry->make_begin;
     }
     if (entry->is_short) {
-        return list_short(playback, entry);
+        return espl__command_creates(entry->command->kind) ? list_assembled(playback, entry)
+                                                           : list_short(playback, entry);
     }
     const espl__sketch *const sketch = &playback->groups[entry->group].work->sketch;
     size_t at = entry->make_begin;
@@ -277,7 +311,8 @@ espl_status espl__list_makes(espl__playback *playback)
     }
 
     // Numbers of archetypes are those of clones that are looked at one by one.
-    playback->are_all_short = playback->long_count == 0;
+    playback->are_all_short = playback->long_count == 0 &&
+                              (playback->assembling == NULL || !playback->assembling->creates);
     espl_status status = playback->are_all_short ? find_of_recipes(playback) : ESPL_OK;
 
     status = status != ESPL_OK || playback->pending_count == 0 ? status : list_living(playback);

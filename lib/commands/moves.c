@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows that move to another archetype or leave, sorted by chunk.
-#include "lib/commands/short.h"
+#include "lib/commands/assemble.h"
 
 #include "lib/base/ahead.h"
 
@@ -105,6 +105,9 @@ static bool survey_group(const espl__playback *playback, const espl__group *grou
     uint32_t *removals = playback->removals + group->removal_begin;
     bool may_move = false;
 
+    if (espl__group_assembles(group)) {
+        return group->run_begin != group->run_end;
+    }
     if (group->is_short) {
         espl__short_removals(playback, group, removals);
         return false;
@@ -146,6 +149,37 @@ static espl_status list_group_rows(espl__playback *playback, uint32_t number, ui
         }
     }
     return status;
+}
+
+static espl_status list_role(espl__playback *playback, uint32_t entity, espl_component role)
+{
+    espl__store *const store = playback->store;
+    uint32_t archetype = 0;
+    const espl_status status =
+        espl__archetype_role(store, espl__entity_archetype(store, entity), role, &archetype);
+
+    if (status == ESPL_OK) {
+        playback->moves[playback->move_count++] = row_change(store, entity, archetype);
+    }
+    return status;
+}
+
+// Of solos that come together each gets another role, the root as the last.
+static espl_status list_assembled(espl__playback *playback, const espl__group *group)
+{
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = 0; i < espl__group_size(group) && status == ESPL_OK; ++i) {
+        const uint32_t member =
+            espl__assembly_member(playback, espl__group_entry(playback, group, i));
+
+        if (member != ESPL__NO_ENTITY) {
+            status = list_role(playback, member, ESPL_MEMBER);
+        }
+    }
+    return status == ESPL_OK && espl__assembly_goes_on(group)
+               ? list_role(playback, espl__assembly_root(playback, group), ESPL_ROOT)
+               : status;
 }
 
 // Groups stand far apart, and so do their nodes: what is looked at soon is asked for ahead.
@@ -254,7 +288,8 @@ static bool make_lists(espl__playback *playback)
         espl__group *const group = &playback->groups[i];
 
         group->removal_begin = (uint32_t)removals;
-        moves += group->work->role_changes;
+        moves += espl__group_assembles(group) ? group->run_end - group->run_begin
+                                              : group->work->role_changes;
         removals += group->dead;
         gifts += group->work->sets.set_count != 0 ? group->work->sketch.noted.count : 0;
     }
@@ -281,7 +316,9 @@ espl_status espl__list_rows(espl__playback *playback)
     }
     for (uint32_t i = 0; i < playback->group_count && status == ESPL_OK; ++i) {
         if (playback->group_moves[i]) {
-            status = list_group_rows(playback, i, guesses);
+            status = espl__group_assembles(&playback->groups[i])
+                         ? list_assembled(playback, &playback->groups[i])
+                         : list_group_rows(playback, i, guesses);
         }
     }
     if (status != ESPL_OK) {

@@ -3,6 +3,7 @@
 // patched in parallel, and what is no longer used goes back at the end: so every slot that a patch
 // reads still holds what it held before, and every slot that it moves a node to is free. A plot that
 // is much of the whole is cut between workers itself: groups that have one come first, one by one.
+#include "lib/commands/assemble.h"
 #include "lib/commands/patch.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/written.h"
@@ -21,6 +22,11 @@ static void hand_out_range(espl__forest *forest, espl__plot *plot)
     }
 }
 
+static bool is_new_assembly(const espl__group *group)
+{
+    return espl__group_assembles(group) && !espl__assembly_goes_on(group);
+}
+
 // In order of groups, whichever way each of them goes.
 static void hand_out_ranges(espl__playback *playback)
 {
@@ -30,7 +36,7 @@ static void hand_out_ranges(espl__playback *playback)
     for (size_t i = 0; ranges != 0 && i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
-        if (group->is_short && group->does == ESPL__SHORT_BIRTH) {
+        if (group->is_short && (group->does == ESPL__SHORT_BIRTH || is_new_assembly(group))) {
             espl__short_hand_out(playback, group);
         } else if (group->is_resettled) {
             espl__short_resettle(playback, (uint32_t)i, resettled++);
@@ -265,6 +271,7 @@ void espl__stage_patch(espl__playback *playback)
     patch_short(playback);
     place_short(playback);
     espl__reparent_patch(playback);
+    espl__assemble_patch(playback);
     patch_long(playback);
     espl__written_patch(playback);
     forest->crew.tally.nodes_visited += playback->visited_nodes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Stage 4, parallel over groups: each group's commands are carried out on its sketch, in order, and
 // the hierarchies that come of it are laid out. Nothing but scratch is written.
+#include "lib/commands/assemble.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/written.h"
 
@@ -369,6 +370,7 @@ espl_status espl__stage_plan(espl__playback *playback)
                                   playback->group_count, ESPL__SHORT_GRAIN);
     }
     status = status != ESPL_OK ? status : espl__reparent_plan(playback);
+    status = status != ESPL_OK ? status : espl__assemble_plan(playback);
     status = status != ESPL_OK ? status : espl__written_plan(playback);
     if (status == ESPL_OK && !give_works(playback)) {
         return ESPL_ERR_NO_MEMORY;

@@ -94,11 +94,12 @@ typedef struct espl__recipe_card {
 /// What a group that goes the short way does (short.h).
 enum {
     ESPL__SHORT_NOTHING,
-    ESPL__SHORT_SPLICE, ///< copies come below nodes of one run, subtrees of it go
-    ESPL__SHORT_BIRTH,  ///< a copy comes by itself
-    ESPL__SHORT_END,    ///< a run goes as a whole
-    ESPL__SHORT_WRITE,  ///< nodes of one run are written to (written.h)
-    ESPL__SHORT_MOVES,  ///< leaves come below other nodes (reparent.h)
+    ESPL__SHORT_SPLICE,   ///< copies come below nodes of one run, subtrees of it go
+    ESPL__SHORT_BIRTH,    ///< a copy comes by itself
+    ESPL__SHORT_END,      ///< a run goes as a whole
+    ESPL__SHORT_WRITE,    ///< nodes of one run are written to (written.h)
+    ESPL__SHORT_MOVES,    ///< leaves come below other nodes (reparent.h)
+    ESPL__SHORT_ASSEMBLY, ///< solos come together into one hierarchy (assemble.h)
 };
 
 /// What the plan of a group that is not short is worked out on.
@@ -124,7 +125,11 @@ typedef struct espl__group {
         uint32_t step_begin;
         uint32_t write_begin; // of one that only writes: of its writes, among all such
     };
-    uint8_t step_count, step_room;
+    union {
+        uint8_t step_count;
+        bool asks_for_worlds; // of an assembly: some command does
+    };
+    uint8_t step_room;
     uint8_t does;
     bool is_short;
     bool is_patched;
@@ -193,8 +198,9 @@ typedef struct espl__writing {
     size_t short_count;          // groups that are carried out so
 } espl__writing;
 
-/// Kind of a clone that has a set of its own; of others, role and placement tell it.
-enum { ESPL__MAKE_GIVEN = 6 };
+/// Kind of a clone that has a set of its own, and of one that is created by the short way of assembly;
+/// of others, role and placement tell it.
+enum { ESPL__MAKE_GIVEN = 6, ESPL__MAKE_ASSEMBLED };
 
 /// A clone to be given an id and a row; one created from nothing has source ESPL__NO_ENTITY.
 typedef struct espl__make {
@@ -271,8 +277,9 @@ typedef struct espl__playback {
     espl__writing writing;
     // NULL: no group goes that way (reparent.h).
     struct espl__reparenting *reparenting;
-    espl__work *works;     // [long_count] of the groups that are not short
-    uint32_t *long_groups; // [long_count] those
+    struct espl__assembling *assembling; // likewise (assemble.h)
+    espl__work *works;                   // [long_count] of the groups that are not short
+    uint32_t *long_groups;               // [long_count] those
     size_t long_count;
     espl__work no_work;                     // empty, for all others
     uint32_t *group_weights, *weight_order; // [long_count] for jobs over them

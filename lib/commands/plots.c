@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Where each hierarchy to be will stand, and the scratch that its patch wants.
+#include "lib/commands/assemble.h"
 #include "lib/commands/reparent.h"
 
 // What side arrays a hierarchy needs: a bit for each of the two.
@@ -173,7 +174,9 @@ static void choose_wide(espl__playback *playback)
 // What goes the short way needs room only where it comes by itself, or goes to another range.
 static void add_short(espl__playback *playback, const espl__group *group, wants *all)
 {
-    if (group->does == ESPL__SHORT_BIRTH) {
+    const bool assembles = espl__group_assembles(group);
+
+    if (group->does == ESPL__SHORT_BIRTH || (assembles && !espl__assembly_goes_on(group))) {
         all->slots += group->size;
         all->runs += 1;
         playback->birth_count += 1;
@@ -182,7 +185,7 @@ static void add_short(espl__playback *playback, const espl__group *group, wants 
         playback->resettled_count += 1;
     }
     playback->rebuilt_nodes += group->size;
-    playback->moved_nodes += group->is_resettled ? group->size : group->clones;
+    playback->moved_nodes += group->is_resettled || assembles ? group->size : group->clones;
 }
 
 void espl__plot_use(espl__plot *plot, uint32_t *words)

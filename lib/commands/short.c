@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lib/base/ahead.h"
+#include "lib/commands/assemble.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
@@ -251,7 +252,7 @@ static bool plan_end(const espl__playback *playback, espl__group *group)
 // --- Which groups ---
 
 // A group with room for steps has one run, and commands for a splice alone.
-static unsigned suits(const espl__playback *playback, const espl__group *group)
+static unsigned suits(const espl__playback *playback, espl__group *group)
 {
     if (espl__group_size(group) == 0 || group->only_writes) {
         return ESPL__SHORT_NOTHING;
@@ -266,10 +267,14 @@ static unsigned suits(const espl__playback *playback, const espl__group *group)
         return is_end ? ESPL__SHORT_END : ESPL__SHORT_SPLICE;
     }
     if (count_runs(group) == 0) {
-        return is_alone && espl__entry_is_plain_copy(entry) &&
-                       entry->parent.status == ESPL_ERR_NULL_ENTITY
-                   ? ESPL__SHORT_BIRTH
-                   : ESPL__SHORT_NOTHING;
+        if (is_alone && espl__entry_is_plain_copy(entry) &&
+            entry->parent.status == ESPL_ERR_NULL_ENTITY) {
+            return ESPL__SHORT_BIRTH;
+        }
+        return espl__assemble_suits(playback, group) ? ESPL__SHORT_ASSEMBLY : ESPL__SHORT_NOTHING;
+    }
+    if (espl__assemble_suits(playback, group)) {
+        return ESPL__SHORT_ASSEMBLY;
     }
     return espl__reparent_suits(playback, group) ? ESPL__SHORT_MOVES : ESPL__SHORT_NOTHING;
 }

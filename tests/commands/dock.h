@@ -15,7 +15,7 @@ typedef struct dock {
     espl_component word, link;
     espl_recorder *lane;
     uint32_t ship, other, prefab, solo; // in y.entities: those of one tree follow each other
-    uint32_t does[6];                   // groups that went each short way, as count_short() saw
+    uint32_t does[7];                   // groups that went each short way, as count_short() saw
     uint32_t in_place;  // nodes of those that write where side arrays stay, likewise
     uint32_t respliced; // runs that leaves of a frame leave or come to, the short way, likewise
     espl_report report;
