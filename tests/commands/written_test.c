@@ -288,6 +288,48 @@ static void overflow_is_hidden(dock *d)
     write_to(d, d->ship, ESPL_WRITE_LOCAL_SCALE, scale(1));
 }
 
+// The member of a ship whose rank is highest.
+static uint32_t last_of(const dock *d, uint32_t ship)
+{
+    const espl_world *const world = d->y.world;
+    uint32_t last = ship;
+
+    for (uint32_t i = ship; i < ship + MEMBERS; ++i) {
+        const uint32_t rank = world->forest.rank[slot_of(world, entity_of(d, i))];
+
+        last = rank > world->forest.rank[slot_of(world, entity_of(d, last))] ? i : last;
+    }
+    return last;
+}
+
+// What would overflow is the last of the lowest level, and nobody writes to it.
+static void overflow_of_one_behind_is_hidden(dock *d, bool is_stretched)
+{
+    const espl_entity above = entity_of(d, last_of(d, d->ship));
+
+    (void)add_entity(d, above, false);
+    const uint32_t large = add_entity(d, above, false);
+    espl_transform value = espl_transform_identity();
+
+    value.scale = 1e25f;
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, large), &value), ESPL_OK);
+    if (is_stretched) {
+        stretch(d, d->ship + 1);
+    }
+    write_to(d, d->ship, ESPL_WRITE_LOCAL_SCALE, scale(1e25f));
+    write_to(d, d->ship, ESPL_WRITE_LOCAL_SCALE, scale(1));
+}
+
+static void overflow_of_one_who_is_not_written_to_is_hidden(dock *d)
+{
+    overflow_of_one_behind_is_hidden(d, false);
+}
+
+static void overflow_of_one_in_a_stretched_ship_is_hidden(dock *d)
+{
+    overflow_of_one_behind_is_hidden(d, true);
+}
+
 static void translations_add_up(dock *d)
 {
     for (uint32_t i = 0; i < 40; ++i) {
@@ -417,6 +459,8 @@ static const scene scenes[] = {
     {source_is_written_to, 1, 0, 0},
     {child_overflows_by_its_parent, 1, 0, 0},
     {overflow_is_hidden, 1, 0, 0},
+    {overflow_of_one_who_is_not_written_to_is_hidden, 1, 0, 0},
+    {overflow_of_one_in_a_stretched_ship_is_hidden, 1, 0, 0},
     {translations_add_up, 1, 0, 0},
     {factors_multiply, 1, 0, 0},
     {values_are_far_but_not_too_far, 1, 1, 0},

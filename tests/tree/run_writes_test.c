@@ -782,6 +782,28 @@ START_TEST(sweep_visits_all_behind_the_first_that_changed)
 }
 END_TEST
 
+// So far from the origin that a step is lost: locals change, and no world does.
+START_TEST(who_is_found_where_it_stood_is_told_and_nobody_below_is_visited)
+{
+    for (uint32_t i = 0; i < 4; ++i) {
+        const uint32_t run = plant_chain(4, i % 2 != 0), entries = 1 + i / 2;
+        espl__run_writes done;
+        batch b = {.count = 0};
+
+        forest->local[grove_slot(&g, run, 0)].position[0] = 1e10f;
+        settle(run);
+        for (uint32_t k = 0; k < entries; ++k) {
+            add_entry(&b, 1, ESPL_WRITE_TRANSLATE_LOCAL, 1);
+        }
+        ck_assert_uint_eq(write_both(run, &b, &done).rounds, 1);
+        ck_assert_uint_eq(done.writes, entries);
+        ck_assert_uint_eq(done.visited, 1);
+        ck_assert_uint_eq(done.skipped, 1);
+        espl__run_release(forest, run);
+    }
+}
+END_TEST
+
 START_TEST(empty_batch_is_none)
 {
     const uint32_t run = plant_chain(4, false);
@@ -1007,6 +1029,7 @@ static Suite *make_suite(void)
     tcase_add_test(visited, n_writes_on_a_chain_of_n_visit_n);
     tcase_add_test(visited, batch_that_changes_nothing_visits_nobody);
     tcase_add_test(visited, sweep_visits_all_behind_the_first_that_changed);
+    tcase_add_test(visited, who_is_found_where_it_stood_is_told_and_nobody_below_is_visited);
     tcase_add_test(visited, empty_batch_is_none);
     suite_add_tcase(suite, visited);
 

@@ -249,6 +249,37 @@ START_TEST(subtrees_that_overlap_do_not_both_go)
 }
 END_TEST
 
+// Who is taken by itself goes like who is cut off.
+START_TEST(who_is_taken_goes_once_and_by_no_other_edit)
+{
+    static const uint32_t above[] = {5, 4, 1};
+    card c;
+
+    write_chain(&c, 1);
+    for (size_t i = 0; i < sizeof above / sizeof *above; ++i) {
+        begin_bush(4);
+        ck_assert(espl__splice_take(&b.splice, 5));
+        ck_assert(!espl__splice_cut(&b.splice, above[i]));
+        bench_end();
+        begin_bush(4);
+        ck_assert(espl__splice_cut(&b.splice, above[i]));
+        ck_assert(!espl__splice_take(&b.splice, 5));
+        bench_end();
+    }
+    begin_bush(4);
+    ck_assert(espl__splice_take(&b.splice, 5));
+    ck_assert(espl__splice_take(&b.splice, 4));
+    ck_assert(!espl__splice_take(&b.splice, 5));
+    ck_assert(!espl__splice_paste(&b.splice, 4, &c.recipe));
+    ck_assert_uint_eq(b.splice.gone, 2);
+    bench_end();
+    begin_bush(4);
+    ck_assert(espl__splice_paste(&b.splice, 5, &c.recipe));
+    ck_assert(!espl__splice_take(&b.splice, 5));
+    bench_end();
+}
+END_TEST
+
 START_TEST(nothing_comes_in_below_what_goes)
 {
     const uint32_t below[] = {1, 4, 5};
@@ -503,6 +534,7 @@ static Suite *make_suite(void)
     tcase_add_test(by_hand, roots_do_not_go);
     tcase_add_test(by_hand, nobody_goes_twice);
     tcase_add_test(by_hand, subtrees_that_overlap_do_not_both_go);
+    tcase_add_test(by_hand, who_is_taken_goes_once_and_by_no_other_edit);
     tcase_add_test(by_hand, nothing_comes_in_below_what_goes);
     tcase_add_test(by_hand, nothing_to_do_is_nothing_to_sort);
     tcase_add_test(by_hand, copies_at_one_gap_stand_as_their_parents_do);

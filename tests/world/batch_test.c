@@ -195,6 +195,37 @@ START_TEST(writes_to_one_entity_are_carried_out_in_the_order_of_the_array)
 }
 END_TEST
 
+// One node has so many entries that one of them leaves what the first found. All stand in order, or
+// one of a child comes first.
+START_TEST(each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind)
+{
+    enum { COUNT = 6 };
+    static const float x[COUNT] = {5, 1, 7, 1, 1, 9}; // it stands at 1
+
+    for (uint32_t child_first = 0; child_first < 2; ++child_first) {
+        test_world test;
+        espl_write writes[COUNT + 1];
+        test_world_begin(&test, 0, NULL);
+        espl_entity *const node = plant_chain(test.world, 3);
+        for (uint32_t i = 0; i < COUNT; ++i) {
+            writes[child_first + i] = write_vector(node[1], ESPL_WRITE_LOCAL_POSITION, x[i], 0, 0);
+        }
+        writes[child_first != 0 ? 0 : COUNT] =
+            write_vector(node[2], ESPL_WRITE_LOCAL_POSITION, 5, 0, 0);
+        const espl_world_stats before = test_stats(test.world);
+        ck_assert_int_eq(espl_write_batch(test.world, writes, COUNT + 1, NULL), ESPL_OK);
+        const espl_world_stats after = test_stats(test.world);
+        ck_assert_uint_eq(after.writes, before.writes + COUNT);
+        ck_assert_uint_eq(after.writes_skipped, before.writes_skipped + 1);
+        ck_assert_uint_eq(after.nodes_visited, before.nodes_visited + 2);
+        ck_assert_float_eq(world_x(test.world, node[1]), 10);
+        ck_assert_float_eq(world_x(test.world, node[2]), 15);
+        free(node);
+        test_world_end(&test);
+    }
+}
+END_TEST
+
 // A wide tree with flags here and there. Node i hangs below (i - 1) / 3.
 static espl_entity *make_mixed_tree(espl_world *world, uint32_t count)
 {
@@ -471,6 +502,33 @@ START_TEST(an_entry_that_leaves_its_own_world_out_of_range_is_refused)
 }
 END_TEST
 
+// Whatever writes did to it before one of them made what is below overflow. They stand in order, or
+// one of the child comes first.
+START_TEST(an_entity_that_is_written_twice_goes_back_to_where_it_was)
+{
+    for (size_t child_first = 0; child_first < 2; ++child_first) {
+        test_world test;
+        espl_write_report report;
+        test_world_begin(&test, 0, NULL);
+        espl_entity *const node = plant_chain(test.world, 2);
+        const espl_write writes[3] = {write_scale(node[1], ESPL_WRITE_LOCAL_SCALE, 1e30f),
+                                      write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 2),
+                                      write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e30f)};
+        ck_assert_int_eq(espl_write_batch(test.world, writes, 1, NULL), ESPL_OK);
+        ck_assert_int_eq(
+            espl_write_batch(test.world, writes + 1 - child_first, 2 + child_first, &report),
+            ESPL_PARTLY);
+        ck_report(&report, child_first, 0, 2);
+        ck_assert_int_eq(report.first_status, ESPL_ERR_RANGE);
+        ck_assert_float_eq(test_local_of(test.world, node[0]).scale, 1);
+        ck_assert_float_eq(test_world_of(test.world, node[1]).scale, 1e30f);
+        test_world_is_valid(test.world);
+        free(node);
+        test_world_end(&test);
+    }
+}
+END_TEST
+
 // Unless a write to that one makes good what the entry above would have broken.
 START_TEST(an_entry_above_a_world_that_overflows_is_refused_and_the_others_are_not)
 {
@@ -580,6 +638,7 @@ static Suite *batch_suite(void)
     tcase_add_test(counters, a_node_that_keeps_everything_cuts_off_what_hangs_below);
     suite_add_tcase(suite, counters);
     tcase_add_test(order, writes_to_one_entity_are_carried_out_in_the_order_of_the_array);
+    tcase_add_test(order, each_of_many_writes_to_one_entity_counts_though_all_are_of_one_kind);
     tcase_add_test(order, a_batch_is_its_writes_one_by_one_parents_first);
     tcase_add_test(order, every_order_of_writes_to_different_entities_gives_the_same_worlds);
     tcase_add_test(order, a_write_in_world_axes_sees_where_its_parent_has_come_to);
@@ -589,6 +648,7 @@ static Suite *batch_suite(void)
     tcase_add_test(refusals, an_entry_that_overflows_its_own_entity_is_refused_alone);
     tcase_add_test(refusals, an_entry_that_overflows_is_refused_though_a_later_one_would_hide_it);
     tcase_add_test(refusals, an_entry_that_leaves_its_own_world_out_of_range_is_refused);
+    tcase_add_test(refusals, an_entity_that_is_written_twice_goes_back_to_where_it_was);
     tcase_add_test(refusals,
                    an_entry_above_a_world_that_overflows_is_refused_and_the_others_are_not);
     tcase_add_test(refusals, an_entry_is_judged_anew_when_those_above_it_are_refused);
