@@ -165,7 +165,8 @@ static void write_made(espl__playback *playback)
 {
     uint32_t count = 1;
 
-    for (size_t at = 0; at < playback->make_count; at += count) {
+    // What is made by recipe is given nothing.
+    for (size_t at = 0; !playback->are_all_short && at < playback->make_count; at += count) {
         const uint32_t number = playback->make_order[at];
 
         count = 1;

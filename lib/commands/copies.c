@@ -71,16 +71,17 @@ static uint32_t *number_of(sorter *s, uint32_t source)
     return &s->known[chunk->mark - 1]->numbers[record->row];
 }
 
-// Number the source of a clone, unless it is. The number + 1; 0 where there is no memory.
-static uint32_t number_source(sorter *s, const espl__make *make)
+// Number a source, unless it is, and note the archetype of its first clone. The number + 1; 0 where
+// there is no memory.
+static uint32_t number_source(sorter *s, uint32_t source, uint32_t archetype)
 {
-    uint32_t *const number = number_of(s, make->source);
+    uint32_t *const number = number_of(s, source);
 
     if (number == NULL) {
         return 0;
     }
     if (*number == 0) {
-        s->archetypes[s->source_count++] = make->archetype;
+        s->archetypes[s->source_count++] = archetype;
         *number = s->source_count;
     }
     return *number;
@@ -93,45 +94,14 @@ static void count_clone(sorter *s, size_t make, uint32_t number)
     s->is_mixed |= s->archetypes[number - 1] != s->playback->makes[make].archetype;
 }
 
-// A recipe keeps the numbers of its sources.
-static bool number_copy(sorter *s, const espl__entry *entry)
-{
-    const espl__make *const makes = s->playback->makes + entry->make_begin;
-    const espl__recipe_card *const card = espl__short_recipe(s->playback, entry);
-
-    for (uint32_t k = 0; k < entry->clone_count; ++k) {
-        if (card->numbers[k] == 0) {
-            card->numbers[k] = number_source(s, &makes[k]);
-        }
-        if (card->numbers[k] == 0) {
-            return false;
-        }
-        count_clone(s, entry->make_begin + k, card->numbers[k]);
-    }
-    return true;
-}
-
-static bool number_copies(sorter *s)
-{
-    const espl__playback *const playback = s->playback;
-    bool is_done = true;
-
-    for (size_t i = 0; i < playback->entry_count && is_done; ++i) {
-        is_done = playback->entries[i].clone_count == 0 || number_copy(s, &playback->entries[i]);
-    }
-    return is_done;
-}
-
 // Number the sources as they come, and count their clones. false where there is no memory.
 static bool number_sources(sorter *s)
 {
+    const espl__make *const makes = s->playback->makes;
     bool is_done = true;
 
-    if (s->playback->are_all_short) {
-        return number_copies(s);
-    }
     for (size_t i = 0; i < s->playback->make_count && is_done; ++i) {
-        const uint32_t number = number_source(s, &s->playback->makes[i]);
+        const uint32_t number = number_source(s, makes[i].source, makes[i].archetype);
 
         is_done = number != 0;
         if (is_done) {
@@ -247,4 +217,162 @@ espl_status espl__sort_makes(espl__playback *playback)
     forget_chunks(&s);
     is_done = is_done && sort_by_source(&s) && list_copies(&s);
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}
+
+// --- Where all is made by recipe ---
+
+// Clones of one source that go to one archetype.
+typedef struct bin {
+    uint32_t entity, archetype;
+    uint32_t next; // of the same source: the next archetype, or ESPL__NONE
+    uint32_t count;
+    uint32_t place; // of the next clone in make_order
+} bin;
+
+typedef struct bins {
+    sorter sorter;    // of sources
+    uint32_t *firsts; // [source_count] bin of the first archetype
+    bin *bins;        // [count]
+    uint32_t count;
+} bins;
+
+// Memory that an upper bound of what there is asks for.
+static bool reserve_bins(bins *b, espl__playback *playback)
+{
+    const size_t count = playback->make_count;
+    const size_t chunks = espl__array_length(playback->store->chunks);
+    size_t most = 0;
+
+    for (size_t i = 0; i < playback->recipe_count; ++i) {
+        most += playback->recipes[i].tree.size + 2;
+    }
+    most = most < count ? most : count;
+    *b = (bins){.sorter = {.playback = playback}};
+    b->firsts = espl__arena_take(&playback->arena, most, sizeof *b->firsts);
+    b->bins = espl__arena_take(&playback->arena, most, sizeof *b->bins);
+    b->sorter.archetypes = espl__arena_take(&playback->arena, most, sizeof(uint32_t));
+    b->sorter.known =
+        espl__arena_take(&playback->arena, most < chunks ? most : chunks, sizeof(chunk_sources *));
+    playback->make_order = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
+    playback->make_entities = espl__arena_take(&playback->arena, count, sizeof(espl_entity));
+    playback->copies = espl__arena_take(&playback->arena, most, sizeof *playback->copies);
+    return b->firsts != NULL && b->bins != NULL && b->sorter.archetypes != NULL &&
+           b->sorter.known != NULL && playback->make_order != NULL &&
+           playback->make_entities != NULL && playback->copies != NULL;
+}
+
+// The bin of an entity and an archetype; bins of a source stand in the order of archetypes.
+static uint32_t find_bin(bins *b, uint32_t *first, uint32_t entity, uint32_t archetype)
+{
+    uint32_t *link = first;
+
+    while (*link != ESPL__NONE && b->bins[*link].archetype < archetype) {
+        link = &b->bins[*link].next;
+    }
+    if (*link == ESPL__NONE || b->bins[*link].archetype != archetype) {
+        b->bins[b->count] = (bin){.entity = entity, .archetype = archetype, .next = *link};
+        *link = b->count++;
+    }
+    return *link;
+}
+
+// Let so many clones of an entity into their bin. false where there is no memory.
+static bool let_in(bins *b, uint32_t entity, uint32_t archetype, uint32_t count, uint32_t *out)
+{
+    const uint32_t sources = b->sorter.source_count;
+    const uint32_t number = number_source(&b->sorter, entity, archetype);
+
+    if (number == 0) {
+        return false;
+    }
+    if (sources != b->sorter.source_count) {
+        b->firsts[number - 1] = ESPL__NONE;
+    }
+    *out = find_bin(b, &b->firsts[number - 1], entity, archetype);
+    b->bins[*out].count += count;
+    return true;
+}
+
+static bool let_in_card(bins *b, espl__recipe_card *card)
+{
+    const uint32_t uses = card->uses[0] + card->uses[1] + card->uses[2];
+    bool is_done = true;
+
+    for (uint32_t role = 0; role < 3 && is_done; ++role) {
+        is_done = card->uses[role] == 0 || let_in(b, card->entities[0], card->tops[role],
+                                                  card->uses[role], &card->top_bins[role]);
+    }
+    for (uint32_t k = 1; uses != 0 && k < card->tree.size && is_done; ++k) {
+        is_done = let_in(b, card->entities[k], card->archetypes[k], uses, &card->bins[k]);
+    }
+    return is_done;
+}
+
+// Recipes stand in the order in which commands name them first, and so do the sources.
+static bool let_in_cards(bins *b)
+{
+    espl__playback *const playback = b->sorter.playback;
+    bool is_done = true;
+
+    for (size_t i = 0; i < playback->recipe_count && is_done; ++i) {
+        is_done = let_in_card(b, &playback->recipes[i]);
+    }
+    return is_done;
+}
+
+static void place_bins(bins *b)
+{
+    espl__playback *const playback = b->sorter.playback;
+    uint32_t place = 0;
+
+    for (uint32_t source = 0; source < b->sorter.source_count; ++source) {
+        for (uint32_t i = b->firsts[source]; i != ESPL__NONE; i = b->bins[i].next) {
+            bin *const at = &b->bins[i];
+
+            playback->copies[playback->copies_count++] =
+                (espl__copies){.archetype = at->archetype,
+                               .source = at->entity,
+                               .entities = playback->make_entities,
+                               .order = playback->make_order + place,
+                               .count = at->count};
+            at->place = place;
+            place += at->count;
+        }
+    }
+}
+
+static void order_copies(const bins *b)
+{
+    const espl__playback *const playback = b->sorter.playback;
+    uint32_t *const order = playback->make_order;
+    uint32_t make = 0;
+
+    for (size_t i = 0; make < playback->make_count; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+
+        if (entry->clone_count != 0) {
+            const espl__recipe_card *const card = espl__short_recipe(playback, entry);
+
+            order[b->bins[card->top_bins[espl__short_top_role(entry) - ESPL_SOLO]].place++] =
+                make++;
+            for (uint32_t k = 1; k < entry->clone_count; ++k) {
+                order[b->bins[card->bins[k]].place++] = make++;
+            }
+        }
+    }
+}
+
+espl_status espl__sort_copies(espl__playback *playback)
+{
+    bins b;
+    const bool is_done = reserve_bins(&b, playback) && let_in_cards(&b);
+
+    forget_chunks(&b.sorter);
+    playback->copies_count = 0;
+    if (!is_done) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    place_bins(&b);
+    order_copies(&b);
+    return ESPL_OK;
 }

@@ -134,26 +134,17 @@ static uint8_t placed_kind(espl_component role)
     return (uint8_t)((role - ESPL_SOLO) * 2 + 1);
 }
 
-// Role of the first clone of a command that goes the short way.
-static espl_component top_role(const espl__entry *entry)
-{
-    return espl__entry_has_parent(entry) ? ESPL_MEMBER
-           : entry->clone_count > 1      ? ESPL_ROOT
-                                         : ESPL_SOLO;
-}
-
-// List the clones of such a command: all live and have placements. Returns the number of the next
-// one.
+// List the clones of a command that goes the short way: all live and have placements. Returns the
+// number of the next one.
 static size_t list_short(const espl__playback *playback, const espl__entry *entry)
 {
     const espl__recipe_card *const card = espl__short_recipe(playback, entry);
-    const espl_component top = top_role(entry);
+    const espl_component top = espl__short_top_role(entry);
     espl__make *const makes = playback->makes + entry->make_begin;
     uint8_t *const kinds = playback->make_kinds + entry->make_begin;
 
     for (uint32_t k = 0; k < entry->clone_count; ++k) {
-        makes[k] = (espl__make){entry->group, ESPL__NO_NODE, card->entities[k],
-                                k == 0 ? card->tops[top - ESPL_SOLO] : card->archetypes[k]};
+        makes[k] = (espl__make){entry->group, ESPL__NO_NODE, card->entities[k], ESPL__NONE};
         kinds[k] = placed_kind(k == 0 ? top : ESPL_MEMBER);
     }
     return entry->make_begin + (size_t)entry->clone_count;
@@ -220,41 +211,54 @@ static void list_entries(void *context, size_t begin, size_t end)
     const espl__playback *const playback = context;
 
     for (size_t i = begin; i < end; ++i) {
-        if (!playback->are_all_short) {
-            look_ahead(playback, i);
-        }
+        look_ahead(playback, i);
         (void)list_entry(playback, &playback->entries[i]);
     }
 }
 
-// Archetypes of the clones of a command that goes the short way, in their order; most were found for
-// an earlier command.
-static espl_status find_of_recipe(espl__playback *playback, const espl__entry *entry)
+// Archetype of the clones of an entity of a kind, which is looked up once.
+static espl_status find_once(espl__playback *playback, uint32_t entity, uint8_t kind,
+                             uint32_t *known)
 {
-    espl__recipe_card *const card = &playback->recipes[entry->recipe - 1];
-    const espl_component top = top_role(entry);
-    espl_status status = ESPL_OK;
+    return *known != ESPL__NONE
+               ? ESPL_OK
+               : plain_archetype(playback, kind, espl__entity_archetype(playback->store, entity),
+                                 known);
+}
 
-    for (uint32_t k = 0; k < entry->clone_count && status == ESPL_OK; ++k) {
-        uint32_t *const known = k == 0 ? &card->tops[top - ESPL_SOLO] : &card->archetypes[k];
+// Archetypes of the copies of a recipe, of which the first one has a role.
+static espl_status find_of_recipe(espl__playback *playback, espl__recipe_card *card,
+                                  espl_component top)
+{
+    espl_status status =
+        find_once(playback, card->entities[0], placed_kind(top), &card->tops[top - ESPL_SOLO]);
 
-        if (*known == ESPL__NONE) {
-            status =
-                plain_archetype(playback, placed_kind(k == 0 ? top : ESPL_MEMBER),
-                                espl__entity_archetype(playback->store, card->entities[k]), known);
-        }
+    for (uint32_t k = 1; k < card->tree.size && status == ESPL_OK; ++k) {
+        status =
+            find_once(playback, card->entities[k], placed_kind(ESPL_MEMBER), &card->archetypes[k]);
     }
     return status;
 }
 
-// Where all clones are made by recipe, their archetypes are known before they are listed.
-static espl_status find_of_recipes(espl__playback *playback)
+// Where all clones are made by recipe they are not listed one by one: what a recipe makes is known once
+// it is known how often it is used.
+static espl_status count_recipes(espl__playback *playback)
 {
     espl_status status = ESPL_OK;
+    uint32_t made = 0;
 
     for (size_t i = 0; i < playback->entry_count && status == ESPL_OK; ++i) {
-        if (playback->entries[i].clone_count != 0) {
-            status = find_of_recipe(playback, &playback->entries[i]);
+        espl__entry *const entry = &playback->entries[i];
+
+        entry->make_begin = made;
+        made += entry->clone_count;
+        if (entry->clone_count != 0) {
+            const espl_component top = espl__short_top_role(entry);
+            espl__recipe_card *const card = &playback->recipes[entry->recipe - 1];
+
+            if (card->uses[top - ESPL_SOLO]++ == 0) {
+                status = find_of_recipe(playback, card, top);
+            }
         }
     }
     return status;
@@ -301,22 +305,26 @@ espl_status espl__list_makes(espl__playback *playback)
     for (size_t i = 0; i < playback->group_count; ++i) {
         playback->make_count += playback->groups[i].clones;
     }
+    playback->are_all_short = playback->long_count == 0 &&
+                              (playback->assembling == NULL || !playback->assembling->creates);
+    playback->make_slots =
+        espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->make_slots);
+    if (playback->make_slots == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (playback->are_all_short) {
+        const espl_status status = playback->make_count == 0 ? ESPL_OK : count_recipes(playback);
+
+        return status != ESPL_OK ? status : espl__sort_copies(playback);
+    }
     playback->makes =
         espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->makes);
     playback->make_kinds = espl__arena_take(&playback->arena, playback->make_count, 1);
-    playback->make_slots =
-        espl__arena_take(&playback->arena, playback->make_count, sizeof *playback->make_slots);
-    if (playback->makes == NULL || playback->make_kinds == NULL || playback->make_slots == NULL) {
+    if (playback->makes == NULL || playback->make_kinds == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
+    espl_status status = playback->pending_count == 0 ? ESPL_OK : list_living(playback);
 
-    // Numbers of archetypes are those of clones that are looked at one by one.
-    playback->are_all_short = playback->long_count == 0 &&
-                              (playback->assembling == NULL || !playback->assembling->creates);
-    espl_status status = playback->are_all_short ? find_of_recipes(playback) : ESPL_OK;
-
-    status = status != ESPL_OK || playback->pending_count == 0 ? status : list_living(playback);
-    status =
-        status != ESPL_OK || playback->are_all_short ? status : find_clone_archetypes(playback);
+    status = status != ESPL_OK ? status : find_clone_archetypes(playback);
     return status != ESPL_OK ? status : espl__sort_makes(playback);
 }

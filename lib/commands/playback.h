@@ -83,9 +83,12 @@ typedef struct espl__ties {
 typedef struct espl__recipe_card {
     espl__recipe tree;
     const uint32_t *entities; // [tree.size] of the source and what goes with it
-    uint32_t *archetypes;     // [tree.size] of the copies below the first, or ESPL__NONE (makes.c)
-    uint32_t tops[3];         // likewise, of the first one: as a solo, a root, a member
-    uint32_t *numbers;        // [tree.size] of these entities among all sources + 1 (copies.c)
+    // Where all that is made is made by recipe (makes.c, copies.c):
+    uint32_t uses[3];     // commands that make one: as a solo, a root, a member
+    uint32_t tops[3];     // archetypes of the first node, likewise, or ESPL__NONE
+    uint32_t *archetypes; // [tree.size] of the others
+    uint32_t top_bins[3]; // what is made at once with the first node
+    uint32_t *bins;       // [tree.size] with the others
     uint32_t slot;            // of the source
     bool is_useful;           // copies can be made so
     bool is_small;            // so are the locals below its top: see short.h
@@ -285,9 +288,9 @@ typedef struct espl__playback {
     uint32_t *group_weights, *weight_order; // [long_count] for jobs over them
     espl__plot *plots;                      // [plot_count]
     size_t plot_count;
-    espl__make *makes; // [make_count] in command order
+    espl__make *makes; // [make_count] in command order; not listed where are_all_short
     size_t make_count;
-    uint8_t *make_kinds;        // [make_count] of their archetypes (makes.c)
+    uint8_t *make_kinds;        // [make_count] of their archetypes (makes.c); likewise
     uint32_t *make_order;       // [make_count] sorted by source, then by archetype, then as above
     espl_entity *make_entities; // [make_count] handles, given by the change stage
     uint32_t *make_slots;       // [make_count] where those of short groups stand, told by the patch
@@ -367,6 +370,8 @@ void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
 // hierarchies (plots.c).
 espl_status espl__list_makes(espl__playback *playback);
 espl_status espl__sort_makes(espl__playback *playback);
+/// The same where all is made by recipe: nothing is listed but copies.
+espl_status espl__sort_copies(espl__playback *playback);
 espl_status espl__list_rows(espl__playback *playback);
 espl_status espl__lay_plots(espl__playback *playback);
 

@@ -78,7 +78,7 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
                  &card->tree);
     find_levels(&card->tree, words + 4 * (size_t)bound);
     card->archetypes = words + 5 * (size_t)bound + 1;
-    card->numbers = words + 6 * (size_t)bound + 1;
+    card->bins = words + 6 * (size_t)bound + 1;
     card->is_useful = true;
     // With scales of at most one below the top, and so few nodes, positions add up and no more.
     card->is_small = true;
@@ -89,7 +89,6 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
             card->is_small && (i == 0 || (espl__pose_is_small(local) && fabsf(local->scale) <= 1));
         entities[i] = forest->entity[words[i]];
         card->archetypes[i] = ESPL__NONE;
-        card->numbers[i] = 0;
         const uint32_t archetype = espl__entity_archetype(playback->store, entities[i]);
 
         card->is_useful = card->is_useful && (playback->store->referring_count == 0 ||

@@ -41,6 +41,14 @@ static inline const espl__recipe_card *espl__short_recipe(const espl__playback *
     return &playback->recipes[entry->recipe - 1];
 }
 
+/// Role of the first node of a copy that was planned so.
+static inline espl_component espl__short_top_role(const espl__entry *entry)
+{
+    return espl__entry_has_parent(entry) ? ESPL_MEMBER
+           : entry->clone_count > 1      ? ESPL_ROOT
+                                         : ESPL_SOLO;
+}
+
 /// The world of the first node of a copy.
 static inline espl_pose espl__short_top_world(const espl__playback *playback,
                                               const espl__entry *entry)
