@@ -118,9 +118,12 @@ bool espl__assemble_suits(const espl__playback *playback, espl__group *group)
         asks = asks || (suits && asks_for_world(entry));
         made += entry->command->count;
     }
-    group->asks_for_worlds = asks;
-    group->size = (uint32_t)(solos + made);
-    return suits && (solos > 1 || made != 0);
+    suits = suits && (solos > 1 || made != 0);
+    if (suits) {
+        group->asks_for_worlds = asks;
+        group->size = (uint32_t)(solos + made);
+    }
+    return suits;
 }
 
 // --- Nodes ---

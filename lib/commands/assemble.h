@@ -46,7 +46,8 @@ typedef struct espl__assembling {
 
 // --- assemble.c ---
 
-/// Tell whether a group consists of such entities and commands alone. Sets its `size`.
+/// Tell whether a group consists of such entities and commands alone. Of one that does, sets its `size`
+/// and `asks_for_worlds`.
 bool espl__assemble_suits(const espl__playback *playback, espl__group *group);
 /// Plan those groups whose `does` says so; sets is_short where it can be done.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_EXECUTOR.
