@@ -240,8 +240,8 @@ static espl_status find_of_recipe(espl__playback *playback, espl__recipe_card *c
     return status;
 }
 
-// Where all clones are made by recipe they are not listed one by one: what a recipe makes is known once
-// it is known how often it is used.
+// Where all clones are made by recipe they are not listed one by one: what a recipe makes is known
+// once it is known how often it is used.
 static espl_status count_recipes(espl__playback *playback)
 {
     espl_status status = ESPL_OK;

@@ -89,9 +89,9 @@ typedef struct espl__recipe_card {
     uint32_t *archetypes; // [tree.size] of the others
     uint32_t top_bins[3]; // what is made at once with the first node
     uint32_t *bins;       // [tree.size] with the others
-    uint32_t slot;            // of the source
-    bool is_useful;           // copies can be made so
-    bool is_small;            // so are the locals below its top: see short.h
+    uint32_t slot;        // of the source
+    bool is_useful;       // copies can be made so
+    bool is_small;        // so are the locals below its top: see short.h
 } espl__recipe_card;
 
 /// What a group that goes the short way does (short.h).
