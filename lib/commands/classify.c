@@ -6,6 +6,8 @@
 // Every result goes to the command's own place.
 #include "lib/commands/short.h"
 
+#include "lib/base/ahead.h"
+
 // Handles are anywhere: what is read of a few commands is asked for before the first is read.
 enum { GRAIN = 512, BATCH = 32 };
 
@@ -43,7 +45,7 @@ static espl__operand resolve(const espl__playback *playback, espl_entity entity,
     if (is_living(playback->store, entity, records)) {
         const uint32_t slot = playback->store->records[entity.index].slot;
 
-        __builtin_prefetch(&playback->forest->run[slot]);
+        espl__ask(&playback->forest->run[slot]);
         return (espl__operand){.number = slot};
     }
     return espl__is_pending(entity) ? resolve_pending(playback, entity)
@@ -54,7 +56,7 @@ static espl__operand resolve(const espl__playback *playback, espl_entity entity,
 static void ask_for(const espl__store *store, espl_entity entity, size_t records)
 {
     if (entity.index < records) {
-        __builtin_prefetch(&store->records[entity.index]);
+        espl__ask(&store->records[entity.index]);
     }
 }
 

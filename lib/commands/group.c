@@ -5,6 +5,8 @@
 // touched only where somebody writes to its run, so that spawns of one prefab stay independent.
 #include "lib/commands/playback.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 enum { GRAIN = 2048, AHEAD = 16 };
@@ -68,7 +70,7 @@ static void touch_written(grouping *g)
         const uint32_t ahead = i + AHEAD < count ? g->home[i + AHEAD] : ESPL__NO_RUN;
 
         if (ahead != ESPL__NO_RUN) {
-            __builtin_prefetch(&playback->run_marks[ahead]);
+            espl__ask(&playback->run_marks[ahead]);
         }
         g->home[i] = g->home[i] == ESPL__NO_RUN ? add_element(g) : touch(g, g->home[i]);
         if (playback->ties.are_linking[i]) {

@@ -2,6 +2,8 @@
 // What the plans make: each clone's archetype to be, and the order in which they get ids and rows.
 #include "lib/commands/short.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 enum { ROLES = 3 };
@@ -168,14 +170,14 @@ static void look_ahead(const espl__playback *playback, size_t i)
     enum { FAR = 8, NEAR = 4 };
 
     if (i + FAR < playback->entry_count && !playback->entries[i + FAR].is_short) {
-        __builtin_prefetch(&playback->groups[playback->entries[i + FAR].group]);
+        espl__ask(&playback->groups[playback->entries[i + FAR].group]);
     }
     if (i + NEAR < playback->entry_count && !playback->entries[i + NEAR].is_short &&
         playback->entries[i + NEAR].clone_count != 0) {
         const espl__entry *const entry = &playback->entries[i + NEAR];
         const espl__group *const group = &playback->groups[entry->group];
 
-        __builtin_prefetch(espl__sketch_at(&group->work->sketch, entry->clone_begin));
+        espl__ask(espl__sketch_at(&group->work->sketch, entry->clone_begin));
     }
 }
 

@@ -2,6 +2,8 @@
 // Rows that move to another archetype or leave, sorted by chunk.
 #include "lib/commands/short.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 // Fewer groups are looked through sooner by one worker than others wake up.
@@ -153,15 +155,15 @@ static void look_ahead(const espl__playback *playback, size_t i)
     const espl__group *const groups = playback->groups;
 
     if (i + FAR < playback->group_count) {
-        __builtin_prefetch(&groups[i + FAR].is_short);
+        espl__ask(&groups[i + FAR].is_short);
     }
     if (i + MIDDLE < playback->group_count) {
-        __builtin_prefetch(groups[i + MIDDLE].work->sketch.noted.items);
+        espl__ask(groups[i + MIDDLE].work->sketch.noted.items);
     }
     if (i + NEAR < playback->group_count && groups[i + NEAR].work->sketch.noted.count != 0) {
         const espl__sketch *const sketch = &groups[i + NEAR].work->sketch;
 
-        __builtin_prefetch(espl__sketch_at(sketch, espl__sketch_noted(sketch, 0)));
+        espl__ask(espl__sketch_at(sketch, espl__sketch_noted(sketch, 0)));
     }
 }
 

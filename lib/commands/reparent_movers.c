@@ -2,6 +2,8 @@
 // Where the leaves of a group end: its commands are looked at one by one.
 #include "lib/commands/reparent.h"
 
+#include "lib/base/ahead.h"
+
 // Marks by slot. Movers are marked by number + 1; nodes that stay, by how many have come below them
 // and how many children have left.
 #define STAYS (UINT32_C(1) << 31)
@@ -139,13 +141,13 @@ static void ask_for_slots(const espl__moving *m, const espl__entry *entry)
 {
     const uint32_t slot = entry->target.number, parent = entry->parent.number;
 
-    __builtin_prefetch(&m->forest->rank[slot]);
-    __builtin_prefetch(&m->forest->local[slot]);
-    __builtin_prefetch(&m->forest->entity[slot]);
-    __builtin_prefetch(&m->forest->flags[slot]);
-    __builtin_prefetch(&m->marks[slot], 1);
-    __builtin_prefetch(&m->forest->world[parent]);
-    __builtin_prefetch(&m->marks[parent], 1);
+    espl__ask(&m->forest->rank[slot]);
+    espl__ask(&m->forest->local[slot]);
+    espl__ask(&m->forest->entity[slot]);
+    espl__ask(&m->forest->flags[slot]);
+    espl__ask_to_write(&m->marks[slot]);
+    espl__ask(&m->forest->world[parent]);
+    espl__ask_to_write(&m->marks[parent]);
 }
 
 static void ask_for_links(const espl__moving *m, const espl__entry *entry)
@@ -153,8 +155,8 @@ static void ask_for_links(const espl__moving *m, const espl__entry *entry)
     const uint32_t slot = entry->target.number;
     const uint32_t at = espl__run_of(m->forest, slot)->base + m->forest->rank[slot];
 
-    __builtin_prefetch(&m->forest->first[at]);
-    __builtin_prefetch(&m->forest->parent[at]);
+    espl__ask(&m->forest->first[at]);
+    espl__ask(&m->forest->parent[at]);
 }
 
 static bool carry_out_all(espl__moving *m, const espl__group *group)

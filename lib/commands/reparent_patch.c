@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The second half of the short way of moves: what the forest is like afterwards.
+#include "lib/base/ahead.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
@@ -61,12 +62,12 @@ static void ask_for_arrivals(const espl__playback *playback, const arrivals *a, 
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t slot = a->slots[i];
 
-        __builtin_prefetch(&forest->local[slot], 1);
-        __builtin_prefetch(&forest->world[slot], 1);
-        __builtin_prefetch(&forest->flags[slot], 1);
-        __builtin_prefetch(&forest->entity[slot], 1);
-        __builtin_prefetch(
-            &playback->store->records[playback->reparenting->movers[a->movers[i]].entity], 1);
+        espl__ask_to_write(&forest->local[slot]);
+        espl__ask_to_write(&forest->world[slot]);
+        espl__ask_to_write(&forest->flags[slot]);
+        espl__ask_to_write(&forest->entity[slot]);
+        espl__ask_to_write(
+            &playback->store->records[playback->reparenting->movers[a->movers[i]].entity]);
     }
 }
 

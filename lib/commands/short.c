@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "lib/base/ahead.h"
 #include "lib/commands/reparent.h"
 #include "lib/commands/short_ahead.h"
 
@@ -288,11 +289,11 @@ static void choose(espl__playback *playback, espl__group *group)
 static void ask_for_entries(const espl__playback *playback, espl__batch batch)
 {
     for (uint32_t i = batch.first->entry_begin; i < espl__batch_entries_end(batch); ++i) {
-        __builtin_prefetch(&playback->entries[playback->grouped_entries[i]], 1);
+        espl__ask_to_write(&playback->entries[playback->grouped_entries[i]]);
     }
     for (const espl__group *group = batch.first; group < batch.end; ++group) {
         if (count_runs(group) == 1) {
-            __builtin_prefetch(&playback->forest->runs[run_of(playback, group)]);
+            espl__ask(&playback->forest->runs[run_of(playback, group)]);
         }
     }
 }
@@ -309,9 +310,9 @@ static void ask_for_nodes(const espl__playback *playback, espl__batch batch)
         const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
         const uint32_t parent = espl__operand_slot(&entry->parent);
 
-        __builtin_prefetch(&forest->rank[espl__operand_slot(&entry->target)]);
-        __builtin_prefetch(&forest->rank[parent]);
-        __builtin_prefetch(&forest->world[parent]);
+        espl__ask(&forest->rank[espl__operand_slot(&entry->target)]);
+        espl__ask(&forest->rank[parent]);
+        espl__ask(&forest->world[parent]);
     }
     for (const espl__group *group = batch.first; group < batch.end; ++group) {
         if (count_runs(group) == 1) {
@@ -352,14 +353,6 @@ static void choose_all(espl__playback *playback, espl__batch batch)
 {
     for (espl__group *group = batch.first; group < batch.end; ++group) {
         choose(playback, group);
-        espl__ahead_order(playback, group);
-    }
-}
-
-static void ask_for_goners(const espl__playback *playback, espl__batch batch)
-{
-    for (const espl__group *group = batch.first; group < batch.end; ++group) {
-        espl__ahead_goners(playback, group);
     }
 }
 
@@ -378,7 +371,7 @@ static espl__batch batch_at(const espl__playback *playback, size_t begin, size_t
 // Each step of a batch's plan comes a batch after the one before it, which asked for its memory.
 void espl__short_plan(void *context, size_t begin, size_t end)
 {
-    enum { NODES = 1, CHOICE = 2, GONERS = 3, END = 4 };
+    enum { NODES = 1, CHOICE = 2, END = 3 };
     espl__playback *const playback = context;
     const size_t count = playback->sketches_all ? 0 : espl__batch_count(begin, end, PLAN_BATCH);
 
@@ -392,9 +385,6 @@ void espl__short_plan(void *context, size_t begin, size_t end)
         }
         if (at - CHOICE < count) {
             choose_all(playback, batch_at(playback, begin, end, at - CHOICE));
-        }
-        if (at - GONERS < count) {
-            ask_for_goners(playback, batch_at(playback, begin, end, at - GONERS));
         }
         if (at - END < count) {
             finish_all(playback, batch_at(playback, begin, end, at - END));

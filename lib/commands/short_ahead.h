@@ -4,6 +4,7 @@
 #ifndef ESPALIER_LIB_COMMANDS_SHORT_AHEAD_H
 #define ESPALIER_LIB_COMMANDS_SHORT_AHEAD_H
 
+#include "lib/base/ahead.h"
 #include "lib/commands/short.h"
 
 /// Groups that take each step of their way together. Their commands are one range of
@@ -43,15 +44,23 @@ static inline uint32_t espl__ahead_entries(const espl__group *group)
     return espl__group_size(group) < 4 ? espl__group_size(group) : 4;
 }
 
-/// Ask for what of an array of links stands at [begin, end), up to a bound.
+/// Ask for what of an array of links stands at [begin, end), up to a bound. As many times whatever the
+/// length: nothing tells it beforehand.
 static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint32_t end)
 {
-    enum { LINE = 16, LINES = 8 };
+    enum { LINE = 16, LINES = 6 };
+    const uint32_t first = begin / LINE * LINE;
 
-    for (uint32_t at = begin / LINE * LINE, lines = 0; at < end && lines < LINES;
-         at += LINE, ++lines) {
-        __builtin_prefetch(links + at, 1);
+    for (uint32_t at = first; at < first + LINES * LINE; at += LINE) {
+        espl__ask_to_write(links + (at < end ? at : begin));
     }
+}
+
+/// The rank that is asked for on behalf of a step. Which steps are those of nodes that go nothing tells
+/// beforehand, so that all are asked for: where nodes come in, the rank before them, which is there.
+static inline uint32_t espl__ahead_rank(const espl__splice_step *step)
+{
+    return step->gap - (step->comes ? 1 : 0);
 }
 
 /// Ask for the order of ranks that go.
@@ -60,12 +69,10 @@ static inline void espl__ahead_order(const espl__playback *playback, const espl_
     const espl__splice_step *const steps = playback->steps + group->step_begin;
 
     if (group->does == ESPL__SHORT_END) {
-        __builtin_prefetch(&playback->forest->order[group->base]);
+        espl__ask(&playback->forest->order[group->base]);
     }
     for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
-        if (!steps[i].comes) {
-            __builtin_prefetch(&playback->forest->order[group->base + steps[i].gap]);
-        }
+        espl__ask(&playback->forest->order[group->base + espl__ahead_rank(&steps[i])]);
     }
 }
 
@@ -76,15 +83,12 @@ static inline void espl__ahead_goners(const espl__playback *playback, const espl
     const espl__forest *const forest = playback->forest;
 
     if (group->does == ESPL__SHORT_END) {
-        __builtin_prefetch(&forest->entity[group->base]);
+        espl__ask(&forest->entity[group->base]);
     }
     for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
-        if (!steps[i].comes) {
-            const uint32_t slot = forest->order[group->base + steps[i].gap];
+        const uint32_t slot = forest->order[group->base + espl__ahead_rank(&steps[i])];
 
-            __builtin_prefetch(&forest->flags[slot]);
-            __builtin_prefetch(&forest->entity[slot]);
-        }
+        espl__ask(&forest->entity[slot]);
     }
 }
 

@@ -3,6 +3,8 @@
 // slots that copies got is written behind all links (short_place.c).
 #include "lib/commands/short_ahead.h"
 
+#include "lib/base/ahead.h"
+
 // --- Those that go ---
 
 static uint32_t *list_ranks(const espl__forest *forest, uint32_t base, uint32_t begin, uint32_t end,
@@ -174,10 +176,10 @@ static bool waits(const espl__group *group)
 static void ask_for_entries(const espl__playback *playback, const espl__group *group)
 {
     for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
-        __builtin_prefetch(espl__group_entry(playback, group, i));
+        espl__ask(espl__group_entry(playback, group, i));
     }
     if (group->does == ESPL__SHORT_SPLICE) {
-        __builtin_prefetch(&playback->forest->runs[group->run], 1);
+        espl__ask_to_write(&playback->forest->runs[group->run]);
     }
 }
 

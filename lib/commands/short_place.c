@@ -2,6 +2,7 @@
 // The last step of the short way: what stands in the slots that copies got. Command by command, as
 // they were recorded, so that commands, payloads and handles are read one behind the other and
 // nothing but the slots themselves stands anywhere.
+#include "lib/base/ahead.h"
 #include "lib/commands/short.h"
 #include "lib/math/lanes.h"
 
@@ -54,13 +55,13 @@ static void ask_for_places(const espl__playback *playback, const espl__entry *en
     const uint32_t *const slots = playback->make_slots + entry->make_begin;
     const espl_entity *const entities = playback->make_entities + entry->make_begin;
 
-    __builtin_prefetch(&forest->world[espl__operand_slot(&entry->parent)]);
+    espl__ask(&forest->world[espl__operand_slot(&entry->parent)]);
     for (uint32_t i = 0; i < entry->clone_count; ++i) {
-        __builtin_prefetch(&forest->local[slots[i]], 1);
-        __builtin_prefetch(&forest->world[slots[i]], 1);
-        __builtin_prefetch(&forest->entity[slots[i]], 1);
-        __builtin_prefetch(&forest->flags[slots[i]], 1);
-        __builtin_prefetch(&playback->store->records[entities[i].index], 1);
+        espl__ask_to_write(&forest->local[slots[i]]);
+        espl__ask_to_write(&forest->world[slots[i]]);
+        espl__ask_to_write(&forest->entity[slots[i]]);
+        espl__ask_to_write(&forest->flags[slots[i]]);
+        espl__ask_to_write(&playback->store->records[entities[i].index]);
     }
 }
 

@@ -4,6 +4,8 @@
 // memory well ahead; then group by group.
 #include "lib/commands/written.h"
 
+#include "lib/base/ahead.h"
+
 // Writes that one job takes at least, and those up to which a group is sorted where it stands.
 #ifdef ESPL_SHRUNKEN
 enum { GRAIN = 8, FEW = 8 };
@@ -123,17 +125,17 @@ static void ask_ahead(const espl__playback *playback, size_t number, size_t end)
     const espl__forest *const forest = playback->forest;
 
     if (number + ENTRY < end) {
-        __builtin_prefetch(entry_at(playback, number + ENTRY), 1);
+        espl__ask_to_write(entry_at(playback, number + ENTRY));
     }
     if (number + COMMAND < end) {
         const espl__entry *const entry = entry_at(playback, number + COMMAND);
 
-        __builtin_prefetch(entry->command);
-        __builtin_prefetch(&forest->rank[entry->target.number]);
-        __builtin_prefetch(&forest->flags[entry->target.number]);
+        espl__ask(entry->command);
+        espl__ask(&forest->rank[entry->target.number]);
+        espl__ask(&forest->flags[entry->target.number]);
     }
     if (number + VALUE < end) {
-        __builtin_prefetch(espl__entry_value(playback, entry_at(playback, number + VALUE)));
+        espl__ask(espl__entry_value(playback, entry_at(playback, number + VALUE)));
     }
 }
 
@@ -396,9 +398,9 @@ static void ask_for_group(const espl__playback *playback, size_t number)
     if (number < w->group_count) {
         const espl__run *const run = &forest->runs[playback->groups[w->groups[number]].run];
 
-        __builtin_prefetch(&forest->local[run->base]);
-        __builtin_prefetch(&forest->first[run->base]);
-        __builtin_prefetch(&forest->order[run->base]);
+        espl__ask(&forest->local[run->base]);
+        espl__ask(&forest->first[run->base]);
+        espl__ask(&forest->order[run->base]);
     }
 }
 

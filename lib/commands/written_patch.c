@@ -3,6 +3,8 @@
 // and its own writes alone. The plan has seen to it that none is refused for what others do.
 #include "lib/commands/written.h"
 
+#include "lib/base/ahead.h"
+
 // Writes that one job takes at least.
 #ifdef ESPL_SHRUNKEN
 enum { GRAIN = 8 };
@@ -70,12 +72,12 @@ static void ask_for_group(const espl__playback *playback, size_t number)
     const uint32_t count = espl__group_size(group);
 
     for (uint32_t i = 0; i < count && i < WRITES; ++i) {
-        __builtin_prefetch(w->written[group->write_begin + i].value);
-        __builtin_prefetch(&playback->entries[w->written[group->write_begin + i].entry].status, 1);
+        espl__ask(w->written[group->write_begin + i].value);
+        espl__ask_to_write(&playback->entries[w->written[group->write_begin + i].entry].status);
     }
     for (uint32_t i = 0; i < run->size && i < NODES; ++i) {
-        __builtin_prefetch(&forest->local[run->base + i], 1);
-        __builtin_prefetch(&forest->world[run->base + i], 1);
+        espl__ask_to_write(&forest->local[run->base + i]);
+        espl__ask_to_write(&forest->world[run->base + i]);
     }
 }
 

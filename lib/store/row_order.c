@@ -2,6 +2,8 @@
 // Rows put in another order, in place: no memory is needed, and nothing can fail.
 #include "lib/store/store.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 // --- Trading places ---
@@ -70,12 +72,12 @@ static void look_ahead(const espl__store *store, const uint32_t *indices, size_t
     enum { FAR = 32, NEAR = 16 };
 
     if (at + FAR < count && indices[at + FAR] != ESPL__NONE) {
-        __builtin_prefetch(&store->records[indices[at + FAR]], 1);
+        espl__ask_to_write(&store->records[indices[at + FAR]]);
     }
     if (at + NEAR < count && indices[at + NEAR] != ESPL__NONE) {
         const espl__record *const record = &store->records[indices[at + NEAR]];
 
-        __builtin_prefetch(espl__chunk_entities(&store->chunks[record->chunk]) + record->row, 1);
+        espl__ask_to_write(espl__chunk_entities(&store->chunks[record->chunk]) + record->row);
     }
 }
 

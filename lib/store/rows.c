@@ -3,6 +3,8 @@
 // the holes at its end. Room was reserved before, so that nothing here can fail or allocate.
 #include "lib/store/store.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 _Static_assert((int)ESPL__CHUNK_ROWS <= 128, "two words mark the rows that leave");
@@ -282,10 +284,10 @@ static void look_ahead(const espl__store *store, const uint32_t *indices, size_t
     enum { FAR = 16, NEAR = 8 };
 
     if (at + FAR < count) {
-        __builtin_prefetch(&store->records[indices[at + FAR]], 1);
+        espl__ask_to_write(&store->records[indices[at + FAR]]);
     }
     if (at + NEAR < count) {
-        __builtin_prefetch(&store->chunks[store->records[indices[at + NEAR]].chunk], 1);
+        espl__ask_to_write(&store->chunks[store->records[indices[at + NEAR]].chunk]);
     }
 }
 

@@ -5,6 +5,7 @@
 #ifndef ESPALIER_LIB_STORE_STORE_H
 #define ESPALIER_LIB_STORE_STORE_H
 
+#include "lib/base/ahead.h"
 #include "lib/base/array.h"
 
 #include <espalier/store.h>
@@ -301,7 +302,7 @@ static inline void espl__entity_ask_for_slot(const espl__store *store, uint32_t 
     const espl__chunk *const chunk = &store->chunks[record->chunk];
 
     if (chunk->slots_offset != ESPL__NONE) {
-        __builtin_prefetch(chunk->bytes + chunk->slots_offset + record->row * sizeof(uint32_t), 1);
+        espl__ask_to_write(chunk->bytes + chunk->slots_offset + record->row * sizeof(uint32_t));
     }
 }
 /// The same, for whoever moves slots and knows a store by its address only.

@@ -3,6 +3,7 @@
 // nothing else. A level may be cut anywhere: parents stand before it and are final.
 #include "lib/tree/propagate.h"
 
+#include "lib/base/ahead.h"
 #include "lib/jobs/ranges.h"
 #include "lib/tree/band.h"
 
@@ -196,8 +197,8 @@ static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint
 static void ask_for_slots(const espl__forest *forest, const espl__run *run)
 {
     for (uint32_t slot = run->base; slot < run->base + run->used; slot += 2) {
-        __builtin_prefetch(&forest->local[slot]);
-        __builtin_prefetch(&forest->world[slot], 1);
+        espl__ask(&forest->local[slot]);
+        espl__ask_to_write(&forest->world[slot]);
     }
 }
 
