@@ -4,6 +4,8 @@
 
 #include "lib/base/ahead.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 enum { ROLES = 3 };

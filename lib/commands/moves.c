@@ -4,6 +4,8 @@
 
 #include "lib/base/ahead.h"
 
+#include "lib/base/ahead.h"
+
 #include <string.h>
 
 // Fewer groups are looked through sooner by one worker than others wake up.

@@ -376,7 +376,7 @@ static espl__batch batch_at(const espl__playback *playback, size_t begin, size_t
 // Each step of a batch's plan comes a batch after the one before it, which asked for its memory.
 void espl__short_plan(void *context, size_t begin, size_t end)
 {
-    enum { NODES = 1, CHOICE = 2, END = 4 };
+    enum { NODES = 1, CHOICE = 2, END = 3 };
     espl__playback *const playback = context;
     const size_t count = playback->sketches_all ? 0 : espl__batch_count(begin, end, PLAN_BATCH);
 

@@ -56,6 +56,13 @@ static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint
     }
 }
 
+/// The rank that is asked for on behalf of a step. Which steps are those of nodes that go nothing tells
+/// beforehand, so that all are asked for: where nodes come in, the rank before them, which is there.
+static inline uint32_t espl__ahead_rank(const espl__splice_step *step)
+{
+    return step->gap - (step->comes ? 1 : 0);
+}
+
 /// Ask for the order of ranks that go.
 static inline void espl__ahead_order(const espl__playback *playback, const espl__group *group)
 {
@@ -65,9 +72,7 @@ static inline void espl__ahead_order(const espl__playback *playback, const espl_
         espl__ask(&playback->forest->order[group->base]);
     }
     for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
-        if (!steps[i].comes) {
-            espl__ask(&playback->forest->order[group->base + steps[i].gap]);
-        }
+        espl__ask(&playback->forest->order[group->base + espl__ahead_rank(&steps[i])]);
     }
 }
 
@@ -81,12 +86,9 @@ static inline void espl__ahead_goners(const espl__playback *playback, const espl
         espl__ask(&forest->entity[group->base]);
     }
     for (uint32_t i = 0; group->does == ESPL__SHORT_SPLICE && i < group->step_count; ++i) {
-        if (!steps[i].comes) {
-            const uint32_t slot = forest->order[group->base + steps[i].gap];
+        const uint32_t slot = forest->order[group->base + espl__ahead_rank(&steps[i])];
 
-            espl__ask(&forest->flags[slot]);
-            espl__ask(&forest->entity[slot]);
-        }
+        espl__ask(&forest->entity[slot]);
     }
 }
 

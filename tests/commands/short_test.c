@@ -847,6 +847,37 @@ START_TEST(indices_come_back_in_one_order_both_ways)
 }
 END_TEST
 
+// A copy takes the slot that somebody who passed through has left.
+START_TEST(copy_where_somebody_passed_through_leaves_a_plain_run)
+{
+    static dock d;
+    uint32_t groups;
+
+    dock_begin(&d, 78, false);
+    const uint32_t first = add_entity(&d, entity_of(&d, d.ship), true);
+    const uint32_t last = add_entity(&d, entity_of(&d, d.ship), true);
+    const uint32_t slot = slot_of(d.y.world, entity_of(&d, first));
+
+    destroy(&d, first);
+    ck_assert_uint_eq(count_short(&d, &groups), 1);
+    play(&d);
+    espl_commands_reset(d.y.bed.commands);
+    ck_assert_uint_ne(run_of(&d, d.ship)->flags & ESPL__RUN_GENERAL, 0);
+
+    const espl_instance_def def = clone_def(&d, d.solo, d.ship);
+    espl_entity copy = espl_entity_null();
+
+    ck_assert_int_eq(espl_record_instantiate(d.lane, 0, &def, 1, &copy), ESPL_OK);
+    destroy(&d, last);
+    ck_assert_uint_eq(count_short(&d, &groups), 1);
+    play(&d);
+    ck_assert_int_eq(espl_commands_resolve(d.y.bed.commands, copy, &copy), ESPL_OK);
+    ck_assert_uint_eq(slot_of(d.y.world, copy), slot);
+    ck_assert_uint_eq(run_of(&d, d.ship)->flags & ESPL__RUN_GENERAL, 0);
+    dock_end(&d);
+}
+END_TEST
+
 // No array of the forest is there yet that could be asked for ahead.
 START_TEST(first_transform_of_a_world_comes_by_playback)
 {
@@ -881,6 +912,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(conditions, each_condition_decides_which_way_and_both_ways_come_to_the_same,
                         0, sizeof scenes / sizeof *scenes);
     tcase_add_test(conditions, indices_come_back_in_one_order_both_ways);
+    tcase_add_test(conditions, copy_where_somebody_passed_through_leaves_a_plain_run);
     tcase_add_test(conditions, first_transform_of_a_world_comes_by_playback);
     suite_add_tcase(suite, conditions);
     return suite;
