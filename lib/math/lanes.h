@@ -22,6 +22,7 @@
 
 typedef float espl__lanes __attribute__((vector_size(16)));
 typedef int32_t espl__lane_bits __attribute__((vector_size(16)));
+typedef double espl__lane_pairs __attribute__((vector_size(16)));
 
 /// A pose in two pieces of four lanes.
 typedef struct espl__laned {
@@ -50,9 +51,15 @@ ESPL__INLINE void espl__laned_store(espl_pose *pose, espl__laned value)
 /// The same pose at another position.
 ESPL__INLINE espl__laned espl__laned_at(espl__laned pose, const float position[3])
 {
-    const espl__lanes place = {position[0], position[1], position[2], pose.place[3]};
+    double xy;
+    float z;
 
-    return (espl__laned){pose.rotation, place};
+    memcpy(&xy, position, sizeof xy);
+    memcpy(&z, position + 2, sizeof z);
+    const espl__lanes low = (espl__lanes)(espl__lane_pairs){xy, 0};
+    const espl__lanes high = __builtin_shufflevector((espl__lanes){z}, pose.place, 0, 0, 7, 7);
+
+    return (espl__laned){pose.rotation, __builtin_shufflevector(low, high, 0, 1, 4, 6)};
 }
 
 /// Tell whether no bit is set.
@@ -244,5 +251,16 @@ static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned lo
 }
 
 #endif
+
+/// Tell whether all of four positions are finite. false also where large values overflow when they
+/// are added up.
+ESPL__INLINE bool espl__positions_are_sound(const float *a, const float *b, const float *c,
+                                            const float *d)
+{
+    const float sum = (a[0] + a[1] + a[2]) + (b[0] + b[1] + b[2]) + (c[0] + c[1] + c[2]) +
+                      (d[0] + d[1] + d[2]);
+
+    return sum - sum == 0;
+}
 
 #endif

@@ -5,9 +5,8 @@
 #include "lib/math/lanes.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
-// Part of the ranks behind the first entry that are written at least.
-enum { DENSE = 4 };
 // Entries whose locals are put before their worlds follow: what was just written is at hand still.
 enum { BLOCK = 2048 };
 
@@ -38,6 +37,9 @@ typedef struct wide_sweep {
 
 // --- Locals ---
 
+// How a value is looked at: what needs no more than a look, or any other.
+typedef enum value_shape { TRANSFORMS, POSITIONS, OTHERS } value_shape;
+
 static inline bool is_usual_transform(const espl_transform *value)
 {
     const float stretch = value->stretch[0] + value->stretch[1] + value->stretch[2];
@@ -58,27 +60,28 @@ typedef struct taken {
 } taken;
 
 // A value of any kind, whatever it is. Refused, the local stays.
-static ESPL__APART taken take_any(espl__laned before, espl_write_kind kind, const void *bytes)
+static ESPL__APART taken take_any(espl__laned before, const espl__write_source *source,
+                                  const void *bytes)
 {
     espl_write_value value;
     espl_pose local;
 
-    espl__write_load(&value, kind, bytes);
+    espl__write_load(&value, source->kind, bytes);
     espl__laned_store(&local, before);
-    espl_status status = espl__write_check(kind, &value);
+    espl_status status = espl__write_check(source->kind, &value);
 
-    status = status != ESPL_OK ? status : espl__local_write(&local, kind, &value);
+    status = status != ESPL_OK ? status : espl__local_write(&local, source->kind, &value);
     return (taken){espl__laned_load(&local), status};
 }
 
 // What entries are and where they go; a copy at hand, since nothing that is written through its
 // pointers can change it.
 typedef struct entries {
+    const espl__write_source *source;
     const uint32_t *numbers, *ranks; // numbers: NULL, or by entry
     uint32_t first_number;
     const unsigned char *values;
     size_t value_size;
-    espl_write_kind kind;
     espl_pose *locals, *old_locals; // by rank, by entry
     espl_status *results;           // all open
 } entries;
@@ -87,12 +90,12 @@ static entries entries_of(const sweep *s)
 {
     const espl__run_writes *const w = s->w;
 
-    return (entries){.numbers = w->numbers,
+    return (entries){.source = w->source,
+                     .numbers = w->numbers,
                      .first_number = w->first_number,
                      .ranks = w->ranks,
                      .values = w->source->values,
                      .value_size = w->source->value_size,
-                     .kind = w->source->kind,
                      .locals = s->forest->local + s->run->base,
                      .old_locals = w->old_locals,
                      .results = w->source->results};
@@ -103,24 +106,45 @@ static inline uint32_t number_at(const entries *e, uint32_t at)
     return e->numbers != NULL ? e->numbers[at] : e->first_number + at;
 }
 
+static inline const void *value_at(const entries *e, uint32_t at)
+{
+    return e->values + number_at(e, at) * e->value_size;
+}
+
+// Where a pose begins; a transform begins with one.
+static inline const espl_pose *pose_at(const void *value)
+{
+    return value;
+}
+
+// The local that a sound value leaves.
+ESPL__INLINE espl__laned shaped(espl__laned before, const void *value, value_shape shape)
+{
+    return shape == POSITIONS ? espl__laned_at(before, value) : espl__laned_load(pose_at(value));
+}
+
+static inline bool is_sound(const void *value, value_shape shape)
+{
+    const espl_transform *const transform = value;
+
+    if (shape == POSITIONS) {
+        return is_finite_position(value);
+    }
+    return is_usual_transform(transform) &&
+           espl__laned_is_finite(espl__laned_load(pose_at(value)));
+}
+
 // The local that an entry leaves; as it was where the entry is refused.
-// @param shape  of the value, a constant where it is inlined: of what needs no more than a look, or
-//               any other.
+// @param shape  of the value, a constant where it is inlined.
 ESPL__INLINE espl__laned take_value(const entries *e, tally *t, espl__laned before, uint32_t number,
-                                    espl_write_kind shape)
+                                    value_shape shape)
 {
     const void *const value = e->values + number * e->value_size;
 
-    if (shape == ESPL_WRITE_LOCAL_POSE && is_usual_transform(value)) {
-        const espl__laned after = espl__laned_load(value);
-
-        if (espl__laned_is_finite(after)) {
-            return after;
-        }
-    } else if (shape == ESPL_WRITE_LOCAL_POSITION && is_finite_position(value)) {
-        return espl__laned_at(before, value);
+    if (shape != OTHERS && is_sound(value, shape)) {
+        return shaped(before, value, shape);
     }
-    const taken any = take_any(before, e->kind, value);
+    const taken any = take_any(before, e->source, value);
 
     if (any.status != ESPL_OK) {
         e->results[number] = any.status;
@@ -130,8 +154,13 @@ ESPL__INLINE espl__laned take_value(const entries *e, tally *t, espl__laned befo
     return any.local;
 }
 
+static inline uint32_t lesser(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 // Put the locals of entries [begin, end) in place, and remember what was there.
-ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, espl_write_kind shape)
+ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, value_shape shape)
 {
     tally t = {.first = UINT32_MAX};
 
@@ -143,24 +172,46 @@ ESPL__INLINE tally put_shaped(const entries *e, uint32_t begin, uint32_t end, es
         espl__laned_store(&e->old_locals[at], before);
         if (!espl__lane_bits_are_zero(espl__laned_differ(before, after))) {
             espl__laned_store(place, after);
-            t.first = t.writes == 0 ? e->ranks[at] : t.first;
+            t.first = lesser(t.first, e->ranks[at]);
             t.writes += 1;
         }
     }
     return t;
 }
 
-static inline const espl_transform *transform_at(const entries *e, uint32_t at)
+// The values of four entries.
+typedef struct four {
+    const void *value[4];
+} four;
+
+ESPL__INLINE four four_at(const entries *e, uint32_t at)
 {
-    return (const espl_transform *)(const void *)(e->values + number_at(e, at) * e->value_size);
+    if (e->numbers != NULL) {
+        return (four){
+            {value_at(e, at), value_at(e, at + 1), value_at(e, at + 2), value_at(e, at + 3)}};
+    }
+    const size_t size = e->value_size;
+    const unsigned char *const first = value_at(e, at);
+
+    return (four){{first, first + size, first + 2 * size, first + 3 * size}};
 }
 
-// Put a pose in place, and remember what was there. @return bits that changed.
-ESPL__INLINE espl__lane_bits put_pose(const entries *e, uint32_t at, const espl_transform *value)
+ESPL__INLINE bool are_sound(const four *of, value_shape shape)
+{
+    const void *const *const value = of->value;
+
+    return shape == POSITIONS
+               ? espl__positions_are_sound(value[0], value[1], value[2], value[3])
+               : espl__laned_are_sound(value[0], value[1], value[2], value[3]);
+}
+
+// Put a sound value in place, and remember what was there. @return bits that changed.
+ESPL__INLINE espl__lane_bits put_sound(const entries *e, uint32_t at, const void *value,
+                                       value_shape shape)
 {
     espl_pose *const place = &e->locals[e->ranks[at]];
     const espl__laned before = espl__laned_load(place);
-    const espl__laned after = espl__laned_load((const espl_pose *)(const void *)value);
+    const espl__laned after = shaped(before, value, shape);
 
     espl__laned_store(&e->old_locals[at], before);
     espl__laned_store(place, after);
@@ -168,10 +219,12 @@ ESPL__INLINE espl__lane_bits put_pose(const entries *e, uint32_t at, const espl_
 }
 
 // Four entries of which all are sound. false: some local is as it was.
-ESPL__INLINE bool put_four(const entries *e, uint32_t at, const espl_transform *const value[4])
+ESPL__INLINE bool put_four(const entries *e, uint32_t at, const four *of, value_shape shape)
 {
-    const espl__lane_bits a = put_pose(e, at, value[0]), b = put_pose(e, at + 1, value[1]);
-    const espl__lane_bits c = put_pose(e, at + 2, value[2]), d = put_pose(e, at + 3, value[3]);
+    const espl__lane_bits a = put_sound(e, at, of->value[0], shape);
+    const espl__lane_bits b = put_sound(e, at + 1, of->value[1], shape);
+    const espl__lane_bits c = put_sound(e, at + 2, of->value[2], shape);
+    const espl__lane_bits d = put_sound(e, at + 3, of->value[3], shape);
 
     return espl__lane_bits_are_each_set(a, b, c, d);
 }
@@ -183,49 +236,61 @@ static ESPL__APART tally count_changes(const entries *e, uint32_t begin, uint32_
 
     for (uint32_t at = begin; at < end; ++at) {
         if (!espl__pose_is_same(&e->old_locals[at], &e->locals[e->ranks[at]])) {
-            t.first = t.writes == 0 ? e->ranks[at] : t.first;
+            t.first = lesser(t.first, e->ranks[at]);
             t.writes += 1;
         }
     }
     return t;
 }
 
-static ESPL__APART tally put_poses_closely(const entries *e, uint32_t begin, uint32_t end)
+static ESPL__APART tally put_closely(const entries *e, uint32_t begin, uint32_t end, value_shape shape)
 {
-    return put_shaped(e, begin, end, ESPL_WRITE_LOCAL_POSE);
+    switch (shape) {
+    case TRANSFORMS:
+        return put_shaped(e, begin, end, TRANSFORMS);
+    case POSITIONS:
+        return put_shaped(e, begin, end, POSITIONS);
+    default:
+        return put_shaped(e, begin, end, OTHERS);
+    }
 }
 
 ESPL__INLINE void add_to(tally *t, const tally *more)
 {
-    t->first = t->first < more->first ? t->first : more->first;
+    t->first = lesser(t->first, more->first);
     t->writes += more->writes;
     t->told += more->told;
     t->refused += more->refused;
 }
 
+// The least of four ranks.
+ESPL__INLINE uint32_t least_of(const uint32_t *ranks)
+{
+    return lesser(lesser(ranks[0], ranks[1]), lesser(ranks[2], ranks[3]));
+}
+
 // Four at a time, where nothing is to be told of any of them.
-static tally put_poses(const entries *e, uint32_t begin, uint32_t end)
+ESPL__INLINE tally put_fours(const entries *e, uint32_t begin, uint32_t end, value_shape shape)
 {
     tally t = {.first = UINT32_MAX};
     uint32_t at = begin;
 
     for (; end - at >= 4; at += 4) {
-        const espl_transform *const four[4] = {transform_at(e, at), transform_at(e, at + 1),
-                                               transform_at(e, at + 2), transform_at(e, at + 3)};
-        const bool is_sound = espl__laned_are_sound(four[0], four[1], four[2], four[3]);
+        const four of = four_at(e, at);
+        const bool is_sound = are_sound(&of, shape);
 
-        if (is_sound && put_four(e, at, four)) {
-            t.first = t.first < e->ranks[at] ? t.first : e->ranks[at];
+        if (is_sound && put_four(e, at, &of, shape)) {
+            t.first = lesser(t.first, least_of(&e->ranks[at]));
             t.writes += 4;
         } else {
             const tally few =
-                is_sound ? count_changes(e, at, at + 4) : put_poses_closely(e, at, at + 4);
+                is_sound ? count_changes(e, at, at + 4) : put_closely(e, at, at + 4, shape);
 
             add_to(&t, &few);
         }
     }
     if (at < end) {
-        const tally rest = put_poses_closely(e, at, end);
+        const tally rest = put_closely(e, at, end, shape);
 
         add_to(&t, &rest);
     }
@@ -236,14 +301,14 @@ static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
 {
     const entries e = entries_of(s);
 
-    switch (e.kind) {
+    switch (e.source->kind) {
     case ESPL_WRITE_LOCAL:
     case ESPL_WRITE_LOCAL_POSE:
-        return put_poses(&e, begin, end);
+        return put_fours(&e, begin, end, TRANSFORMS);
     case ESPL_WRITE_LOCAL_POSITION:
-        return put_shaped(&e, begin, end, ESPL_WRITE_LOCAL_POSITION);
+        return put_fours(&e, begin, end, POSITIONS);
     default:
-        return put_shaped(&e, begin, end, ESPL_WRITE_KIND_COUNT);
+        return put_closely(&e, begin, end, OTHERS);
     }
 }
 
@@ -272,7 +337,8 @@ static bool sweep_in_turns(sweep *s)
     bool is_finite = true;
 
     for (uint32_t at = 0; at < w->count;) {
-        const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
+        const bool is_last = w->is_unordered || w->count - at < 2 * BLOCK;
+        const uint32_t end = is_last ? w->count : at + BLOCK;
         const uint32_t limit = end < w->count ? w->ranks[end] : s->run->size;
         const tally t = put_entries(s, at, end);
 
@@ -359,13 +425,49 @@ static bool sweep_widely(sweep *s)
 
 // --- The whole ---
 
+static uint32_t least_rank(const espl__run_writes *w)
+{
+    uint32_t least = w->ranks[0];
+
+    for (uint32_t at = 1; at < w->count && w->is_unordered; ++at) {
+        least = lesser(least, w->ranks[at]);
+    }
+    return least;
+}
+
+// Tell whether no rank has two entries, whatever their order: a bit for each rank, where no span
+// stands yet. There is room for 128 bits an entry.
+static bool has_none_twice(const espl__run *run, const espl__run_writes *w)
+{
+    uint32_t *const bits = (uint32_t *)(void *)w->spans;
+    uint32_t twice = 0;
+
+    if (!w->is_unordered) {
+        return w->is_once;
+    }
+    memset(bits, 0, (run->size / 32 + 1) * sizeof *bits);
+    for (uint32_t at = 0; at < w->count; ++at) {
+        const uint32_t rank = w->ranks[at], bit = (uint32_t)1 << rank % 32;
+
+        twice |= bits[rank / 32] & bit;
+        bits[rank / 32] |= bit;
+    }
+    return twice == 0;
+}
+
+static bool is_dense(const espl__run *run, const espl__run_writes *w)
+{
+    return w->count >= (run->size - least_rank(w)) / ESPL__SWEPT_PART &&
+           (!w->is_unordered || run->size / 32 < w->span_count * 2);
+}
+
 static bool can_sweep(const espl__run *run, const espl__run_writes *w)
 {
     const unsigned kind = run->flags & ((unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL);
 
-    return w->is_once && w->source->values != NULL && kind == ESPL__RUN_IN_ORDER &&
-           w->old_sides == NULL && espl__write_is_local(w->source->kind) &&
-           w->count >= (run->size - w->ranks[0]) / DENSE;
+    return (w->is_once || w->is_unordered) && w->source->values != NULL &&
+           kind == ESPL__RUN_IN_ORDER && w->old_sides == NULL &&
+           espl__write_is_local(w->source->kind) && is_dense(run, w) && has_none_twice(run, w);
 }
 
 static void take_back(const sweep *s)

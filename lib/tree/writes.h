@@ -31,10 +31,11 @@ typedef struct espl__run_writes {
     const espl__write_source *source;
     const uint32_t *numbers; // [count] by rank, and by number within a rank; NULL: as they come,
     uint32_t first_number;   // from this one on
-    const uint32_t *ranks;   // [count] of these
+    const uint32_t *ranks;   // [count] of these, which ascend
     uint32_t count;
     uint32_t run;
-    bool is_once;    // it is known that no rank has two entries
+    bool is_once;      // it is known that no rank has two entries
+    bool is_unordered; // for espl__run_sweep() alone: ranks come in no order, some may come twice
     espl__team team; // {0}: the calling thread does all
     // Scratch.
     espl__span *spans; // [span_count]

@@ -5,6 +5,7 @@
 #include "lib/world/batch.h"
 #include "lib/world/tape.h"
 
+#include "lib/tree/sweep.h"
 #include "lib/world/slot_writes.h"
 
 #include <string.h>
@@ -183,6 +184,7 @@ static espl__run_writes writes_of(espl__batch *b, const espl__batch_group *g, ui
                               .count = g->count,
                               .run = g->run,
                               .is_once = g->is_once,
+                              .is_unordered = g->is_unordered,
                               .team = *team,
                               .spans = b->rooms[first].spans,
                               .span_count = 2 * g->count,
@@ -198,12 +200,44 @@ static void add_up(espl__batch *b, const espl__tally *tally)
     b->writes_skipped += tally->writes_skipped;
 }
 
+// List the entries of a group by rank. The rooms are not in use yet.
+static void put_in_order(espl__batch *b, const espl__batch_group *g, uint32_t first)
+{
+    espl__place *places = b->rooms[first].places, *other = places + g->count;
+
+    for (uint32_t i = 0; i < g->count; ++i) {
+        places[i] = (espl__place){b->ranks[g->begin + i], g->begin + i};
+    }
+    espl__places_sort(&places, &other, g->count);
+    for (uint32_t i = 0; i < g->count; ++i) {
+        b->ranks[g->begin + i] = places[i].position;
+        b->numbers[g->begin + i] = places[i].number;
+    }
+}
+
+// Entries in no order are swept, or else sorted.
+static void write_unordered(espl__batch *b, const espl__batch_group *g, uint32_t first,
+                            espl__run_writes *w)
+{
+    if (espl__run_sweep(&b->world->forest, w)) {
+        return;
+    }
+    put_in_order(b, g, first);
+    w->numbers = b->numbers + g->begin;
+    w->is_once = w->is_unordered = false;
+    espl__run_write(&b->world->forest, w);
+}
+
 static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
                         const espl__team *team, espl__tally *tally)
 {
     espl__run_writes w = writes_of(b, g, first, team);
 
-    espl__run_write(&b->world->forest, &w);
+    if (g->is_unordered) {
+        write_unordered(b, g, first, &w);
+    } else {
+        espl__run_write(&b->world->forest, &w);
+    }
     g->is_done = true;
     g->is_told = w.told != 0;
     espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});

@@ -24,10 +24,11 @@ typedef struct espl__batch_group {
     uint32_t begin, count, run;
     bool is_once; // no node has two
     bool is_done;
-    bool is_told; // some result may be other than ESPL_OK
+    bool is_told;      // some result may be other than ESPL_OK
+    bool is_unordered; // ranks are in no order, and nodes may have two after all
 } espl__batch_group;
 
-_Static_assert(sizeof(espl__batch_group) == 16, "group: 3 words and 3 facts");
+_Static_assert(sizeof(espl__batch_group) == 16, "group: 3 words and 4 facts");
 
 /// Two spans of a walk fit where an entry's places were sorted, or the entries of four positions
 /// were noted.
@@ -64,8 +65,9 @@ static inline espl_write_kind espl__entries_kind(const espl__entries *e, size_t 
 }
 
 /// Find the nodes of entries [begin, end), as long as the batch may be straight: each entry names a
-/// node, ranks ascend within a run, and no run is come back to. Most batches are made so, by whoever
-/// goes through hierarchies as they stand, and need not be sorted. Work for several threads.
+/// node, no run is come back to, and within a run ranks ascend, or entries are so many that a sweep
+/// will take them in any order. Most batches are made so, by whoever goes through hierarchies one by
+/// one, and need not be sorted. Work for several threads.
 /// @param context  espl__batch.
 void espl__batch_resolve_straight(void *context, size_t begin, size_t end);
 /// Put the entries of each run together where all of them were found so.

@@ -221,7 +221,7 @@ static uint32_t form_group(espl__batch *b, uint32_t at)
     }
     b->has_sides = b->has_sides || forest->runs[run].side != NULL;
     b->groups[b->group_count++] =
-        (espl__batch_group){begin, at - begin, run, is_once, false, false};
+        (espl__batch_group){begin, at - begin, run, is_once, false, false, false};
     return at;
 }
 

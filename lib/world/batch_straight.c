@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Batches whose entries come hierarchy by hierarchy and in rank order: ranks are found in one pass,
-// and nothing is sorted. A job gives up as soon as it meets an entry that does not fit, so that a
-// batch in no order costs a few entries here.
+// Batches whose entries come hierarchy by hierarchy, and there in rank order or so many that a sweep
+// takes them in any: ranks are found in one pass, and nothing is sorted. A job gives up as soon as it
+// meets an entry that does not fit, so that a batch in no order costs a few entries here.
 #include "lib/world/batch.h"
+
+#include "lib/tree/sweep.h"
 
 #include <string.h>
 
@@ -20,6 +22,7 @@ typedef struct stretch {
     uint32_t *ranks;               // [count]
     uint32_t base, limit;          // slots [base, base + limit) are ranks [0, limit), all placed
     uint32_t next;                 // least rank that may come
+    uint32_t mask;                 // of `next`: none where ranks come in no order
     uint32_t run;
     espl__batch_group *group; // of the run
 } stretch;
@@ -49,7 +52,7 @@ static size_t follow(stretch *s, size_t i, size_t end)
             break;
         }
         r.ranks[i] = rank;
-        next = rank + 1;
+        next = (rank + 1) & r.mask;
     }
     s->next = next;
     return i;
@@ -67,6 +70,19 @@ static void open_group(espl__batch *b, stretch *s, size_t i, uint32_t run)
     s->base = header->base;
     s->limit = (header->flags & odd) == ESPL__RUN_IN_ORDER ? header->used : 0;
     s->next = 0;
+    s->mask = UINT32_MAX;
+}
+
+// Tell whether a sweep may take the entries of a group in any order. It looks closely; what it does
+// not take after all is sorted.
+static bool may_sweep(const espl__batch *b, const espl__batch_group *group)
+{
+    const unsigned odd = (unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL;
+    const espl__run *const run = &b->world->forest.runs[group->run];
+
+    return group->is_once && (run->flags & odd) == ESPL__RUN_IN_ORDER && run->side == NULL &&
+           espl__write_is_local(espl__entries_kind(b->entries, 0)) &&
+           b->entries->count >= run->size / ESPL__SWEPT_PART;
 }
 
 // Look at an entry closely. false: it does not fit.
@@ -85,14 +101,17 @@ static bool take_entry(espl__batch *b, stretch *s, size_t i)
             s->group->count = (uint32_t)i - s->group->begin;
         }
         open_group(b, s, i, run);
+    } else if (rank + 1 == s->next) {
+        s->group->is_once = false;
     } else if (rank < s->next) {
-        if (rank + 1 != s->next) {
+        if (!may_sweep(b, s->group)) {
             return false;
         }
-        s->group->is_once = false;
+        s->group->is_unordered = true;
+        s->mask = 0;
     }
     s->ranks[i] = rank;
-    s->next = rank + 1;
+    s->next = (rank + 1) & s->mask;
     return true;
 }
 
@@ -148,14 +167,15 @@ void espl__batch_resolve_straight(void *context, size_t begin, size_t end)
 // --- Groups ---
 
 // Join a group to the one before it, of the same run, where one job ends and another begins. false:
-// ranks do not ascend.
+// ranks do not ascend, and may not be swept either.
 static bool join_group(const espl__batch *b, espl__batch_group *to, const espl__batch_group *more)
 {
     const uint32_t last = b->ranks[more->begin - 1], first = b->ranks[more->begin];
 
     to->count += more->count;
     to->is_once = to->is_once && more->is_once && first != last;
-    return first >= last;
+    to->is_unordered = to->is_unordered || more->is_unordered || first < last;
+    return !to->is_unordered || may_sweep(b, to);
 }
 
 // Tell whether no run has two groups. The rooms hold their places.
@@ -180,7 +200,7 @@ static bool each_run_once(espl__batch *b)
 bool espl__batch_join(espl__batch *b)
 {
     const espl__run *const runs = b->world->forest.runs;
-    bool is_straight = !b->is_crooked, ascends = true;
+    bool is_straight = !b->is_crooked, ascends = true, is_unordered = false;
     uint32_t last = 0;
 
     b->group_count = 0;
@@ -190,8 +210,10 @@ bool espl__batch_join(espl__batch *b)
             b->groups + (b->group_count != 0 ? b->group_count - 1 : 0);
 
         at += group.count;
+        is_unordered = is_unordered || group.is_unordered;
         if (b->group_count != 0 && before->run == group.run) {
             is_straight = join_group(b, before, &group);
+            is_unordered = is_unordered || before->is_unordered;
             continue;
         }
         ascends = ascends && (b->group_count == 0 || runs[group.run].base > last);
@@ -199,6 +221,7 @@ bool espl__batch_join(espl__batch *b)
         b->has_sides = b->has_sides || runs[group.run].side != NULL;
         b->groups[b->group_count++] = group;
     }
+    is_straight = is_straight && !(is_unordered && b->is_mixed);
     b->is_straight = is_straight && (ascends || each_run_once(b));
     b->place_count = b->entries->count;
     return b->is_straight;

@@ -110,6 +110,53 @@ static void take_last_nodes_first(arrangement *a, const bed *b)
     }
 }
 
+// Depth first within each tree, as whoever goes through hierarchies by their links does.
+static void take_trees_by_links(arrangement *a, const bed *b)
+{
+    uint32_t left[64 * FAN];
+
+    for (uint32_t tree = 0; tree < TREES; ++tree) {
+        uint32_t depth = 0;
+
+        left[depth++] = 0;
+        while (depth > 0) {
+            const uint32_t node = left[--depth];
+
+            add(a, tree * b->size + node, tree * b->size + node + 1);
+            for (uint32_t i = FAN; i > 0; --i) {
+                const uint32_t child = node * FAN + i;
+
+                if (child < b->size) {
+                    left[depth++] = child;
+                }
+            }
+        }
+    }
+}
+
+// Within each tree in an order of its own, some left out.
+static void shuffle_trees(arrangement *a, const bed *b)
+{
+    for (uint32_t tree = 0; tree < TREES; ++tree) {
+        for (uint32_t i = 0; i < b->size; ++i) {
+            const uint32_t node = (i * 7 + tree) % b->size;
+
+            if (b->size % 7 != 0 && (node + tree) % 3 != 0) {
+                add(a, tree * b->size + node, tree * b->size + node + 1);
+            }
+        }
+    }
+}
+
+// And some nodes twice, far from each other.
+static void shuffle_trees_with_repeats(arrangement *a, const bed *b)
+{
+    take_trees_by_links(a, b);
+    for (uint32_t i = 0; i < b->size && a->count < MOST; i += 11) {
+        add(a, (TREES - 1) * b->size + i, (TREES - 1) * b->size + i + 1);
+    }
+}
+
 static void (*const arrangements[])(arrangement *, const bed *) = {
     take_all,
     take_trees_in_another_order,
@@ -118,6 +165,9 @@ static void (*const arrangements[])(arrangement *, const bed *) = {
     take_some,
     take_many_twice,
     take_last_nodes_first,
+    take_trees_by_links,
+    shuffle_trees,
+    shuffle_trees_with_repeats,
 };
 
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
@@ -265,6 +315,60 @@ START_TEST(a_bad_entry_among_many_is_refused_alone)
 }
 END_TEST
 
+// Dense writes in no order are visited as often as in order, and where a world below would overflow,
+// the same entries are refused.
+static void write_in_and_out_of_order(const bed *b, float large)
+{
+    static arrangement a;
+    static espl_entity entities[2][MOST];
+    static float values[MOST][3];
+    espl_write_report reports[2];
+
+    a.count = 0;
+    take_trees_by_links(&a, b);
+    for (uint32_t i = 0; i < a.count; ++i) {
+        const uint32_t in_order = i, by_links = a.nodes[i];
+
+        entities[0][i] = b->there[in_order];
+        entities[1][i] = b->here[by_links];
+    }
+    for (int k = 0; k < 2; ++k) {
+        espl_world *const world = k == 0 ? b->one_by_one.world : b->at_once.world;
+        const uint64_t before = test_stats(world).nodes_visited;
+
+        for (uint32_t i = 0; i < a.count; ++i) {
+            const uint32_t node = k == 0 ? i : a.nodes[i];
+
+            value_of(values[i], node, large < 1e38f ? (int)large : 0);
+            values[i][0] = node == 1 || node == 1 * FAN + 1 ? large : values[i][0];
+        }
+        const espl_status status =
+            espl_write_vectors(world, ESPL_WRITE_LOCAL_POSITION, entities[k],
+                               (const float(*)[3])values, a.count, &reports[k]);
+        ck_assert_int_eq(status, large > 1e38f ? ESPL_PARTLY : ESPL_OK);
+        if (large < 1e38f) {
+            // All of it, by one sweep.
+            ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b->size);
+        }
+    }
+    ck_assert_uint_eq(reports[0].applied, reports[1].applied);
+    ck_assert_int_eq(reports[0].first_status, reports[1].first_status);
+    worlds_are_the_same(b);
+    test_world_is_valid(b->at_once.world);
+}
+
+START_TEST(entries_by_links_come_to_what_they_do_by_rank)
+{
+    bed b;
+
+    begin(&b);
+    write_in_and_out_of_order(&b, 1);
+    write_in_and_out_of_order(&b, 3e38f);
+    write_in_and_out_of_order(&b, 2);
+    end(&b);
+}
+END_TEST
+
 // One transform of each: it is as it should be, or is brought to unit length, or is large, or has a
 // context that would be no number as a float; or it is refused.
 static espl_transform odd_transform(uint32_t which, uint32_t i)
@@ -342,6 +446,7 @@ static Suite *straight_batches_suite(void)
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
     tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
     tcase_add_test(all, each_transform_is_judged_by_itself);
+    tcase_add_test(all, entries_by_links_come_to_what_they_do_by_rank);
     suite_add_tcase(suite, all);
     return suite;
 }
