@@ -257,8 +257,8 @@ static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned lo
 ESPL__INLINE bool espl__positions_are_sound(const float *a, const float *b, const float *c,
                                             const float *d)
 {
-    const float sum = (a[0] + a[1] + a[2]) + (b[0] + b[1] + b[2]) + (c[0] + c[1] + c[2]) +
-                      (d[0] + d[1] + d[2]);
+    const float sum =
+        (a[0] + a[1] + a[2]) + (b[0] + b[1] + b[2]) + (c[0] + c[1] + c[2]) + (d[0] + d[1] + d[2]);
 
     return sum - sum == 0;
 }

@@ -125,7 +125,7 @@ typedef struct espl__resettling {
     uint32_t base, capacity; // of its range to be, which holds all
     const espl__splice_step *steps;
     uint32_t step_count;
-    const espl__splice_copy *copies; // as above
+    const espl__splice_copy *copies;                              // as above
     void (*moved)(void *context, uint32_t entity, uint32_t slot); // called for each that stays
     void *context;
 } espl__resettling;

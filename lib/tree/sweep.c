@@ -130,8 +130,7 @@ static inline bool is_sound(const void *value, value_shape shape)
     if (shape == POSITIONS) {
         return is_finite_position(value);
     }
-    return is_usual_transform(transform) &&
-           espl__laned_is_finite(espl__laned_load(pose_at(value)));
+    return is_usual_transform(transform) && espl__laned_is_finite(espl__laned_load(pose_at(value)));
 }
 
 // The local that an entry leaves; as it was where the entry is refused.
@@ -200,9 +199,8 @@ ESPL__INLINE bool are_sound(const four *of, value_shape shape)
 {
     const void *const *const value = of->value;
 
-    return shape == POSITIONS
-               ? espl__positions_are_sound(value[0], value[1], value[2], value[3])
-               : espl__laned_are_sound(value[0], value[1], value[2], value[3]);
+    return shape == POSITIONS ? espl__positions_are_sound(value[0], value[1], value[2], value[3])
+                              : espl__laned_are_sound(value[0], value[1], value[2], value[3]);
 }
 
 // Put a sound value in place, and remember what was there. @return bits that changed.
@@ -243,7 +241,8 @@ static ESPL__APART tally count_changes(const entries *e, uint32_t begin, uint32_
     return t;
 }
 
-static ESPL__APART tally put_closely(const entries *e, uint32_t begin, uint32_t end, value_shape shape)
+static ESPL__APART tally put_closely(const entries *e, uint32_t begin, uint32_t end,
+                                     value_shape shape)
 {
     switch (shape) {
     case TRANSFORMS:

@@ -36,7 +36,7 @@ typedef struct espl__run_writes {
     uint32_t run;
     bool is_once;      // it is known that no rank has two entries
     bool is_unordered; // for espl__run_sweep() alone: ranks come in no order, some may come twice
-    espl__team team; // {0}: the calling thread does all
+    espl__team team;   // {0}: the calling thread does all
     // Scratch.
     espl__span *spans; // [span_count]
     uint32_t span_count;
