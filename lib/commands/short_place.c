@@ -6,9 +6,10 @@
 #include "lib/commands/short.h"
 #include "lib/math/lanes.h"
 
+// Others that make somebody the short way have no recipe.
 static bool is_copy(const espl__entry *entry)
 {
-    return entry->is_short && entry->clone_count != 0;
+    return entry->is_short && entry->recipe != 0 && entry->clone_count != 0;
 }
 
 // The local and the world of each.
