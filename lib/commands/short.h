@@ -38,6 +38,7 @@ static inline bool espl__entry_is_plain_copy(const espl__entry *entry)
 static inline const espl__recipe_card *espl__short_recipe(const espl__playback *playback,
                                                           const espl__entry *entry)
 {
+    ESPL_CHECK(entry->recipe != 0);
     return &playback->recipes[entry->recipe - 1];
 }
 
