@@ -233,7 +233,7 @@ static bool find_world(const assembly *a, uint32_t node, espl_pose *out)
         up = &a->worlds[next];
         next = a->nodes[next].rank;
     }
-    *out = *up;
+    *out = a->worlds[node];
     return true;
 }
 
