@@ -32,10 +32,10 @@ static void resolve_entry(const espl__playback *playback, const espl__entry *ent
 // Where all clones live and the first ones are what the command is asked for.
 static void resolve_short(const espl__playback *playback, const espl__entry *entry)
 {
-    espl_entity *const created = playback->lanes[entry->lane].created + entry->command->pending;
+    const espl__lane_view *const lane = &playback->lanes[entry->lane];
 
     for (uint32_t k = 0; k < entry->command->count; ++k) {
-        created[k] = playback->make_entities[entry->make_begin + k];
+        lane->created[entry->command->pending + k] = playback->make_entities[entry->make_begin + k];
     }
 }
 
