@@ -131,7 +131,7 @@ END_TEST
 START_TEST(many_commands_come_by_key_lane_and_index)
 {
     // Around the sizes at which listing and sorting are cut.
-    const uint32_t counts[] = {2047, 2048, 8193, (uint32_t)test_scaled(50000)};
+    const uint32_t counts[] = {2047, 8191, 8192, 8193, (uint32_t)test_scaled(50000)};
     const uint32_t lanes[] = {7, ESPL_LANE_LIMIT};
 
     for (size_t i = 0; i < sizeof lanes / sizeof *lanes; ++i) {
@@ -203,7 +203,7 @@ END_TEST
 
 START_TEST(failures_are_answered)
 {
-    const uint32_t count = test_moves_always() ? 3000 : 20000;
+    const uint32_t count = test_moves_always() ? 9000 : 20000;
     static stage_bed bed;
     uint64_t random = 1;
 

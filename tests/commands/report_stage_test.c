@@ -99,7 +99,7 @@ static void record(stage_bed *bed, uint32_t count, uint64_t *random)
 START_TEST(verdicts_are_counted_and_the_first_of_each_reason_is_told)
 {
     const uint32_t counts[] = {
-        0, 1, 10, 1023, 1024, 2047, 2048, 5000, (uint32_t)test_scaled(200000)};
+        0, 1, 10, 4095, 4096, 8191, 8192, 12288, (uint32_t)test_scaled(200000)};
     const uint32_t rarities[] = {1, 2, 50, 100000};
     static stage_bed bed;
 
