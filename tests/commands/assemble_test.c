@@ -961,7 +961,23 @@ static void record_copies(dock *d)
     }
 }
 
-static void (*const scarce[])(dock *) = {record_scarce, record_copies};
+// Some of what goes the long way, beside copies.
+static void record_others(dock *d)
+{
+    record_copies(d);
+    others_are_made_meanwhile(d);
+    ships_are_changed_meanwhile(d);
+    last_of_two_attaches_wins(d);
+    one_inherits_in_part(d);
+    one_is_stretched(d);
+    one_is_destroyed_in_between(d);
+    one_goes_again(d);
+    made_one_refers(d);
+    made_one_is_given_more(d);
+    made_one_goes_again(d);
+}
+
+static void (*const scarce[])(dock *) = {record_scarce, record_copies, record_others};
 enum { SCARCE = sizeof scarce / sizeof *scarce };
 
 // Each piece of scratch in turn is the one that there is no room for.
