@@ -107,7 +107,8 @@ typedef struct test_executor {
     test_manner manner;
     uint32_t workers;
     uint64_t random;
-    size_t calls; // of parallel_for, with more than one job
+    size_t calls;   // of parallel_for, with more than one job
+    size_t decency; // how many of these are carried out by the rule before the first that is not
 } test_executor;
 
 espl_executor test_executor_of(test_executor *executor);
