@@ -66,17 +66,6 @@ void espl__assembly_fill(const espl__playback *playback, const espl__make *make,
 
 // --- The patch ---
 
-static void open_run(const espl__playback *playback, const espl__group *group)
-{
-    playback->forest->runs[group->run] = (espl__run){.base = group->base,
-                                                     .capacity = group->size,
-                                                     .used = group->size,
-                                                     .size = group->size,
-                                                     .flags = ESPL__RUN_IN_ORDER,
-                                                     .next = ESPL__NO_RUN,
-                                                     .previous = ESPL__NO_RUN};
-}
-
 static uint32_t entity_of(const espl__playback *playback, uint32_t node)
 {
     if (node < playback->touched_count) {
@@ -116,7 +105,7 @@ static void patch_group(const espl__playback *playback, espl__group *group)
     for (uint32_t rank = 0; rank < group->size; ++rank) {
         place_node(playback, group, order[rank]);
     }
-    open_run(playback, group);
+    forest->runs[group->run] = espl__run_filling(group->base, group->size);
     forest->world[group->base] = forest->local[group->base];
     (void)espl__compose_ranks(forest, &forest->runs[group->run], 1, group->size);
     group->is_patched = true;

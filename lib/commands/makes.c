@@ -4,8 +4,6 @@
 
 #include "lib/base/ahead.h"
 
-#include "lib/base/ahead.h"
-
 #include <string.h>
 
 enum { ROLES = 3 };

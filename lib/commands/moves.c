@@ -4,8 +4,6 @@
 
 #include "lib/base/ahead.h"
 
-#include "lib/base/ahead.h"
-
 #include <string.h>
 
 // Fewer groups are looked through sooner by one worker than others wake up.

@@ -147,13 +147,7 @@ static void found(const espl__playback *playback, const espl__group *group)
         forest->rank[slot] = i;
         forest->run[slot] = group->run;
     }
-    forest->runs[group->run] = (espl__run){.base = group->base,
-                                           .capacity = group->size,
-                                           .used = group->size,
-                                           .size = group->size,
-                                           .flags = ESPL__RUN_IN_ORDER,
-                                           .next = ESPL__NO_RUN,
-                                           .previous = ESPL__NO_RUN};
+    forest->runs[group->run] = espl__run_filling(group->base, group->size);
 }
 
 static void write_links(const espl__playback *playback, const espl__group *group)

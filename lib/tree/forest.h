@@ -279,6 +279,18 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
 
 // --- Accessors ---
 
+/// A run that fills a range of slots in rank order.
+static inline espl__run espl__run_filling(uint32_t base, uint32_t size)
+{
+    return (espl__run){.base = base,
+                       .capacity = size,
+                       .used = size,
+                       .size = size,
+                       .flags = ESPL__RUN_IN_ORDER,
+                       .next = ESPL__NO_RUN,
+                       .previous = ESPL__NO_RUN};
+}
+
 static inline espl__run *espl__run_of(const espl__forest *forest, uint32_t slot)
 {
     return &forest->runs[forest->run[slot]];

@@ -357,14 +357,8 @@ static uint32_t plant(espl__graft *graft)
     const uint32_t base = espl__range_take(forest, graft->size);
     espl__run *const run = &forest->runs[number];
 
-    *run = (espl__run){.base = base,
-                       .capacity = graft->size,
-                       .used = graft->size,
-                       .size = graft->size,
-                       .ghosts = graft->ghosts,
-                       .flags = ESPL__RUN_IN_ORDER,
-                       .next = ESPL__NO_RUN,
-                       .previous = ESPL__NO_RUN};
+    *run = espl__run_filling(base, graft->size);
+    run->ghosts = graft->ghosts;
     for (uint32_t at = 0; at < graft->size; ++at) {
         graft->slots[at] = base + at;
         forest->run[base + at] = number;

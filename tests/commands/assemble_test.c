@@ -2,7 +2,6 @@
 // The short way of assembly: solos come together into one hierarchy. Which groups go it, each
 // condition by itself, and that it comes to what the long way comes to.
 #include "tests/commands/dock.h"
-#include "tests/commands/scarce.h"
 #include "tests/runner.h"
 
 static const espl_attach_options keep_local = {
@@ -980,35 +979,11 @@ static void record_others(dock *d)
 static void (*const scarce[])(dock *) = {record_scarce, record_copies, record_others};
 enum { SCARCE = sizeof scarce / sizeof *scarce };
 
-// Each piece of scratch in turn is the one that there is no room for.
 START_TEST(without_scratch_nothing_is_played_and_with_it_all_is)
 {
-    static dock d, twin;
-    espl_status status = ESPL_ERR_NO_MEMORY;
-    size_t refused = 0;
-
-    if (test_lacks_room(SCARCE_ENTITIES, "ships and what comes together")) {
-        return;
+    if (!test_lacks_room(SCARCE_ENTITIES, "ships and what comes together")) {
+        docks_lack_scratch(scarce[_i]);
     }
-    dock_begin(&d, 6, false);
-    dock_begin(&twin, 6, false);
-    scarce[_i](&d);
-    scarce[_i](&twin);
-    const uint64_t hash = test_physical_hash(d.y.world);
-
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += SCARCE_STEP) {
-        status = scarce_play(d.y.world, d.y.bed.commands, room, &d.report);
-        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
-        ck_assert_int_eq(test_physical_hash(d.y.world) == hash, status != ESPL_OK);
-        refused += status != ESPL_OK;
-    }
-    ck_assert_uint_gt(refused, 10);
-    learn_made(&d);
-    play(&twin);
-    docks_agree(&d, &twin);
-    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
-    dock_end(&d);
-    dock_end(&twin);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 
 #include "lib/commands/reparent.h"
 #include "tests/commands/planned.h"
+#include "tests/commands/scarce.h"
 
 enum { MEMBERS = 24, ROOM = 8, PREFAB = 5 };
 
@@ -485,6 +486,35 @@ static inline size_t play_without_memory(dock *d)
         test_heap_arm(heap, 0, false);
     }
     return failures;
+}
+
+/// Each piece of scratch in turn is the one that there is no room for: nothing is played, and with it
+/// all is, as in a twin that lacked none.
+static inline void docks_lack_scratch(void (*record_all)(dock *))
+{
+    static dock d, twin;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t refused = 0;
+
+    dock_begin(&d, 6, false);
+    dock_begin(&twin, 6, false);
+    record_all(&d);
+    record_all(&twin);
+    const uint64_t hash = test_physical_hash(d.y.world);
+
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += SCARCE_STEP) {
+        status = scarce_play(d.y.world, d.y.bed.commands, room, &d.report);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+        ck_assert_int_eq(test_physical_hash(d.y.world) == hash, status != ESPL_OK);
+        refused += status != ESPL_OK;
+    }
+    ck_assert_uint_gt(refused, 10);
+    learn_made(&d);
+    play(&twin);
+    docks_agree(&d, &twin);
+    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
+    dock_end(&d);
+    dock_end(&twin);
 }
 
 #endif
