@@ -569,7 +569,7 @@ START_TEST(jobs_in_any_order_make_the_same_rows)
 {
     static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
     const bool has_dead = _i % 2 != 0;
-    test_executor hostile = {manners[_i / 2], 7, 5, 0};
+    test_executor hostile = {.manner = manners[_i / 2], .workers = 7, .random = 5};
     const espl_executor executor = test_executor_of(&hostile);
     espl_status status = ESPL_OK;
     scene serial, parallel;
