@@ -27,6 +27,18 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
     return ESPL_OK;
 }
 
+// A chain of records that stand anywhere is read one after the other, each a wait for memory, unless
+// those further down are asked for: a free record names one that was freed some calls before it, which
+// is as far down the chain unless some were taken between.
+static uint32_t note_freed(espl__store *store, uint32_t index)
+{
+    uint32_t *const place = &store->freed[store->freed_at++ % ESPL__FREED_NOTED];
+    const uint32_t before = *place;
+
+    *place = index;
+    return before;
+}
+
 static uint32_t take_freed(espl__store *store)
 {
     const uint32_t index = store->free_head;
@@ -65,8 +77,11 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
     uint32_t index = store->free_head;
 
     for (size_t i = 0; i < freed; ++i) {
-        out[i] = (espl_entity){index, records[index].generation};
-        index = records[index].chunk;
+        const espl__record *const record = &records[index];
+
+        espl__ask_to_write(&records[record->slot]);
+        out[i] = (espl_entity){index, record->generation};
+        index = record->chunk;
     }
     store->free_head = index;
     store->free_count -= freed;
@@ -94,6 +109,7 @@ void espl__entity_release(espl__store *store, uint32_t index)
     record->generation += 1;
     record->chunk = store->free_head;
     record->row = ESPL__NONE;
+    record->slot = note_freed(store, index);
     store->free_head = index;
     store->free_count += 1;
 }

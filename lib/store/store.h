@@ -29,8 +29,11 @@ typedef struct espl__record {
     uint32_t generation; // the handle's word while it lives; the next life's while it is free
     uint32_t chunk;      // while it lives: number in the chunk table; free: next free index
     uint32_t row;        // ESPL__NONE while free, ESPL__ROW_RETIRED once retired
-    uint32_t slot;       // word of the layer above; ESPL__NONE at first
+    uint32_t slot;       // word of the layer above; ESPL__NONE at first; free: one freed before
 } espl__record;
+
+/// Free records that one is ahead of the one it names: as many are on their way to the cache at once.
+enum { ESPL__FREED_NOTED = 16 };
 
 typedef struct espl__component_info {
     const char *name;           // owned
@@ -94,6 +97,8 @@ typedef struct espl__store {
     espl__record *records; // stb array
     uint32_t free_head;    // first free index, last freed first; ESPL__NONE
     size_t free_count, alive_count, retired_count;
+    uint32_t freed[ESPL__FREED_NOTED]; // the last ones, in turns; what was freed first: index 0
+    uint32_t freed_at;                 // counts up with each
     // Components stand in blocks that never move, so that recorders may read sizes while the
     // owning thread registers more.
     espl__component_info *component_blocks[ESPL_COMPONENT_LIMIT / 64];
