@@ -34,12 +34,15 @@ static uint32_t add_element(grouping *g)
 static uint32_t touch(grouping *g, uint32_t run)
 {
     espl__playback *const playback = g->playback;
+    const uint32_t mark = playback->run_marks[run], is_new = mark == 0 ? 1 : 0;
+    // Written where nothing is yet, whoever it was: whether it is new nobody can guess.
+    const uint32_t end = (uint32_t)playback->touched_count;
 
-    if (playback->run_marks[run] == 0) {
-        playback->touched[playback->touched_count] =
-            (espl__touched_run){.run = run, .group = add_element(g)};
-        playback->run_marks[run] = (uint32_t)++playback->touched_count;
-    }
+    playback->touched[end] = (espl__touched_run){.run = run, .group = g->count};
+    g->above[g->count] = g->count;
+    g->count += is_new;
+    playback->touched_count += is_new;
+    playback->run_marks[run] = mark + (end + 1) * is_new;
     return playback->touched[playback->run_marks[run] - 1].group;
 }
 
@@ -285,9 +288,11 @@ espl_status espl__stage_group(espl__playback *playback)
     grouping g = {
         .playback = playback,
         .home = playback->ties.homes,
-        .above = espl__arena_take(&playback->arena, playback->entry_count + runs, sizeof *g.above)};
+        .above =
+            espl__arena_take(&playback->arena, playback->entry_count + runs + 1, sizeof *g.above)};
 
-    playback->touched = espl__arena_take(&playback->arena, runs, sizeof *playback->touched);
+    // Room for one more: see touch().
+    playback->touched = espl__arena_take(&playback->arena, runs + 1, sizeof *playback->touched);
     if (g.above == NULL || playback->touched == NULL ||
         !espl__marks_reserve(playback->heap, &playback->run_marks, playback->forest->run_end)) {
         return ESPL_ERR_NO_MEMORY;
