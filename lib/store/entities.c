@@ -91,27 +91,39 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
     }
 }
 
+void espl__entities_release(espl__store *store, const uint32_t *indices, size_t count)
+{
+    espl__record *const records = store->records;
+    uint32_t head = store->free_head;
+    size_t retired = 0;
+
+    ESPL_CHECK(store->alive_count >= count);
+    for (size_t i = 0; i < count; ++i) {
+        espl__record *const record = &records[indices[i]];
+
+        ESPL_CHECK(indices[i] < espl__array_length(records));
+        // A generation that came around again would revive every handle of its first life.
+        if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
+            record->chunk = ESPL__NONE;
+            record->row = ESPL__ROW_RETIRED;
+            retired += 1;
+            continue;
+        }
+        *record = (espl__record){.generation = record->generation + 1,
+                                 .chunk = head,
+                                 .row = ESPL__NONE,
+                                 .slot = note_freed(store, indices[i])};
+        head = indices[i];
+    }
+    store->free_head = head;
+    store->free_count += count - retired;
+    store->retired_count += retired;
+    store->alive_count -= count;
+}
+
 void espl__entity_release(espl__store *store, uint32_t index)
 {
-    espl__record *const record = &store->records[index];
-
-    ESPL_CHECK(index < espl__array_length(store->records));
-    ESPL_CHECK(store->alive_count > 0);
-    store->alive_count -= 1;
-
-    // A generation that came around again would revive every handle of its first life.
-    if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
-        record->chunk = ESPL__NONE;
-        record->row = ESPL__ROW_RETIRED;
-        store->retired_count += 1;
-        return;
-    }
-    record->generation += 1;
-    record->chunk = store->free_head;
-    record->row = ESPL__NONE;
-    record->slot = note_freed(store, index);
-    store->free_head = index;
-    store->free_count += 1;
+    espl__entities_release(store, &index, 1);
 }
 
 espl_status espl__entity_check(const espl__store *store, espl_entity entity)

@@ -197,13 +197,11 @@ static void claim_rows(espl__store *store, span rows)
     }
 }
 
-// A chunk that rows leave is visited by the next settle, and so is its archetype.
+// A chunk that rows leave is visited by the next settle, and so is its archetype. None has left it yet.
 static void note_leaving(espl__store *store, uint32_t number)
 {
-    if (store->chunks[number].leaving_count == 0) {
-        ESPL_ARRAY_PUSH(store->changed_chunks, number);
-        espl__archetype_note_change(store, store->chunks[number].archetype);
-    }
+    ESPL_ARRAY_PUSH(store->changed_chunks, number);
+    espl__archetype_note_change(store, store->chunks[number].archetype);
 }
 
 static void mark_leaving(espl__chunk *chunk, uint32_t row)
@@ -260,7 +258,9 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
     if (count == 0 || source == archetype) {
         return;
     }
-    note_leaving(store, chunk);
+    if (store->chunks[chunk].leaving_count == 0) {
+        note_leaving(store, chunk);
+    }
     for (size_t i = 0; i < count; ++i) {
         mark_leaving(&store->chunks[chunk], rows[i]);
     }
@@ -293,15 +293,23 @@ static void look_ahead(const espl__store *store, const uint32_t *indices, size_t
 
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
 {
-    for (size_t i = 0; i < count; ++i) {
-        look_ahead(store, indices, i, count);
-        const uint32_t number = store->records[indices[i]].chunk;
-        espl__chunk *const chunk = &store->chunks[number];
+    enum { BLOCK = 64 };
 
-        note_leaving(store, number);
-        mark_leaving(chunk, store->records[indices[i]].row);
-        store->archetypes[chunk->archetype].leaving_count += 1;
-        espl__entity_release(store, indices[i]);
+    for (size_t begin = 0; begin < count; begin += BLOCK) {
+        const size_t end = count - begin < BLOCK ? count : begin + BLOCK;
+
+        for (size_t i = begin; i < end; ++i) {
+            look_ahead(store, indices, i, count);
+            const espl__record *const record = &store->records[indices[i]];
+            espl__chunk *const chunk = &store->chunks[record->chunk];
+
+            if (chunk->leaving_count == 0) {
+                note_leaving(store, record->chunk);
+            }
+            mark_leaving(chunk, record->row);
+            store->archetypes[chunk->archetype].leaving_count += 1;
+        }
+        espl__entities_release(store, indices + begin, end - begin);
     }
 }
 

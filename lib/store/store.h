@@ -133,6 +133,8 @@ espl_entity espl__entity_take(espl__store *store);
 void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
 /// Free an index without a row: its generation goes up, or it retires.
 void espl__entity_release(espl__store *store, uint32_t index);
+/// Free many of them, in their order.
+void espl__entities_release(espl__store *store, const uint32_t *indices, size_t count);
 /// ESPL_OK, or why the handle names no living entity: NULL_ENTITY, DEAD, FOREIGN (another tag, an
 /// index never issued, a pending handle). An index taken lives from the moment it has a row.
 espl_status espl__entity_check(const espl__store *store, espl_entity entity);
