@@ -8,6 +8,8 @@
 
 #include "lib/base/ahead.h"
 
+#include <stdatomic.h>
+
 // Handles are anywhere: what is read of a few commands is asked for before the first is read.
 enum { GRAIN = 512, BATCH = 32 };
 
@@ -200,7 +202,14 @@ static unsigned traits_of(const espl__playback *playback, const espl__entry *ent
     }
 }
 
-static void classify_batch(const espl__playback *playback, size_t begin, size_t end, closure *last)
+// What the commands of one job come to beside their entries.
+typedef struct findings {
+    closure last;
+    unsigned links; // of all commands
+} findings;
+
+static void classify_batch(const espl__playback *playback, size_t begin, size_t end,
+                           findings *found)
 {
     const size_t records = espl__array_length(playback->store->records);
 
@@ -212,21 +221,31 @@ static void classify_batch(const espl__playback *playback, size_t begin, size_t 
         name_maker(playback, (uint32_t)i);
     }
     for (size_t i = begin; i < end; ++i) {
-        bound_clones(playback, &playback->entries[i], last);
+        bound_clones(playback, &playback->entries[i], &found->last);
         tie(playback, (uint32_t)i);
         playback->entries[i].traits = (uint8_t)traits_of(playback, &playback->entries[i]);
+        found->links |= playback->entries[i].command->link;
     }
 }
 
+typedef struct classifying {
+    const espl__playback *playback;
+    atomic_bool has_free_links;
+} classifying;
+
 static void classify(void *context, size_t begin, size_t end)
 {
-    closure last = {ESPL__NO_SLOT, 0};
+    classifying *const c = context;
+    findings found = {.last = {ESPL__NO_SLOT, 0}};
 
     while (begin < end) {
         const size_t stop = end - begin < BATCH ? end : begin + BATCH;
 
-        classify_batch(context, begin, stop, &last);
+        classify_batch(c->playback, begin, stop, &found);
         begin = stop;
+    }
+    if (found.links != ESPL_LINK_OWNED) {
+        atomic_store_explicit(&c->has_free_links, true, memory_order_relaxed);
     }
 }
 
@@ -248,6 +267,15 @@ espl_status espl__stage_classify(espl__playback *playback)
         ties->are_writes == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    return espl__run_ranges(playback->executor, playback->hooks, classify, playback, entries,
-                            GRAIN);
+    classifying c = {.playback = playback};
+
+    atomic_init(&c.has_free_links, false);
+    const espl_status status =
+        espl__run_ranges(playback->executor, playback->hooks, classify, &c, entries, GRAIN);
+
+    // Told before the first of them is: that is of no harm where it never comes to be.
+    playback->forest->has_free_links =
+        playback->forest->has_free_links ||
+        atomic_load_explicit(&c.has_free_links, memory_order_relaxed);
+    return status;
 }

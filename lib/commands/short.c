@@ -134,6 +134,10 @@ static bool are_closures(const espl__playback *playback, const espl__group *grou
     const espl__run *const run = &playback->forest->runs[group->run];
     bool are_whole = true;
 
+    // Most worlds have none at all.
+    if (!playback->forest->has_free_links) {
+        return true;
+    }
     for (uint32_t i = 0; i < group->step_count && are_whole; ++i) {
         const espl__splice_step *const step = &steps[i];
 
@@ -239,7 +243,7 @@ static bool plan_end(const espl__playback *playback, espl__group *group)
     const espl__run *const run = &playback->forest->runs[group->run];
     const espl__entry *const entry = espl__group_entry(playback, group, 0);
 
-    if ((entry->traits & ESPL__TRAIT_SPARES) != 0 &&
+    if ((entry->traits & ESPL__TRAIT_SPARES) != 0 && playback->forest->has_free_links &&
         !are_owned(playback->forest, run, 1, run->size)) {
         return false;
     }

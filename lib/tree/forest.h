@@ -120,6 +120,7 @@ typedef struct espl__forest {
 
     uint32_t unsettled; // first run that wants a purge
     uint32_t ghosts;    // in all runs
+    bool has_free_links; // some link was free, or was to be, since the world was made
     const espl__kernels *kernels;
     uint32_t grain;  // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
     espl__crew crew; // of calls at once; its counts are those since the world was made

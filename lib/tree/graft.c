@@ -415,6 +415,7 @@ static void move_all_values(espl__graft *graft, uint32_t number)
 
     *top = (uint8_t)((*top & ~(unsigned)ESPL__SLOT_FREE_LINK) |
                      (graft->is_free ? (unsigned)ESPL__SLOT_FREE_LINK : 0u));
+    graft->forest->has_free_links = graft->forest->has_free_links || graft->is_free;
     run->flags |= (flags & ESPL__SLOT_PASS) != 0 ? (unsigned)ESPL__RUN_GENERAL : 0u;
     graft->forest->crew.tally.nodes_visited += graft->size;
 }

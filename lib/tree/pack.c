@@ -131,6 +131,7 @@ static void move_run(const packing *p, uint32_t new_run, const espl__run *old, e
 static void keep_settings(espl__forest *to, const espl__forest *from)
 {
     to->ghosts = from->ghosts;
+    to->has_free_links = from->has_free_links;
     to->kernels = from->kernels;
     to->grain = from->grain;
     to->crew = from->crew;

@@ -87,6 +87,9 @@ static const char *flags_rule(const espl__forest *forest, const espl__run *heade
     if ((flags & ESPL__SLOT_FREE_LINK) != 0 && forest->rank[slot] == 0) {
         return "a root has no link";
     }
+    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && !is_ghost && !forest->has_free_links) {
+        return "a forest knows of its free links";
+    }
     return NULL;
 }
 
