@@ -63,6 +63,43 @@ void espl__short_resettle(espl__playback *playback, uint32_t number, espl__reset
     group->base = espl__range_take(playback->forest, espl__run_room(run, group->size));
 }
 
+// Who is in the slots that a group's copies got; the rest of those slots is written later.
+static void name_copies(const espl__playback *playback, const espl__group *group)
+{
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+        const uint32_t *const slots = playback->make_slots + entry->make_begin;
+
+        for (uint32_t k = 0; k < entry->clone_count; ++k) {
+            playback->forest->entity[slots[k]] =
+                playback->make_entities[entry->make_begin + k].index;
+        }
+    }
+}
+
+// Tell all who are in a run that was written anew where they stand. They are in rank order, and their
+// records anywhere.
+static void tell_slots(const espl__playback *playback, const espl__group *group)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const uint32_t *const entities = playback->forest->entity + group->base;
+
+    for (uint32_t i = 0; i < group->size + FAR; ++i) {
+        // Where a number is less than 0 it is past the size as well.
+        const uint32_t near = i - (FAR - NEAR), told = i - FAR;
+
+        if (i < group->size) {
+            espl__ask_to_write(&playback->store->records[entities[i]]);
+        }
+        if (near < group->size) {
+            espl__entity_ask_for_slot(playback->store, entities[near]);
+        }
+        if (told < group->size) {
+            espl__entity_set_slot(playback->store, entities[told], group->base + told);
+        }
+    }
+}
+
 static void resettle(const espl__playback *playback, const espl__group *group,
                      const espl__splice_copy *copies)
 {
@@ -72,11 +109,11 @@ static void resettle(const espl__playback *playback, const espl__group *group,
         .steps = playback->steps + group->step_begin,
         .step_count = group->step_count,
         .copies = copies,
-        .moved = espl__entity_record_slot,
-        .context = playback->store,
     };
 
     espl__splice_resettle(playback->forest, group->run, &to);
+    name_copies(playback, group);
+    tell_slots(playback, group);
 }
 
 // Where the last node that passed through has gone, the run is a plain one again.

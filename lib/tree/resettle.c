@@ -54,7 +54,6 @@ static void carry_over(walk *w, uint32_t end)
         forest->world[slot] = forest->world[from];
         forest->flags[slot] = forest->flags[from];
         forest->entity[slot] = forest->entity[from];
-        w->to->moved(w->to->context, forest->entity[from], slot);
     }
 }
 

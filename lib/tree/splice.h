@@ -125,13 +125,12 @@ typedef struct espl__resettling {
     uint32_t base, capacity; // of its range to be, which holds all
     const espl__splice_step *steps;
     uint32_t step_count;
-    const espl__splice_copy *copies;                              // as above
-    void (*moved)(void *context, uint32_t entity, uint32_t slot); // called for each that stays
-    void *context;
+    const espl__splice_copy *copies; // as above
 } espl__resettling;
 
 /// The same, into another range: everybody stands in rank order there. What stands in the range that
-/// the run had stays as it is, for the caller to give back. Cannot fail. O(size).
+/// the run had stays as it is, for the caller to give back. Nobody is told of a new slot, and who is
+/// in the slots of those who come in is for the caller to write. Cannot fail. O(size).
 void espl__splice_resettle(espl__forest *forest, uint32_t run, const espl__resettling *to);
 
 #endif
