@@ -98,7 +98,7 @@ static const espl__node *other_root(const espl__playback *playback, const espl__
     return is_other ? root : NULL;
 }
 
-// List those of a group that died; tell whether some other row of it may change.
+// List those of a group that died, unless it is short; tell whether some other row of it may change.
 static bool survey_group(const espl__playback *playback, const espl__group *group)
 {
     const espl__sketch *const sketch = &group->work->sketch;
@@ -109,7 +109,6 @@ static bool survey_group(const espl__playback *playback, const espl__group *grou
         return group->run_begin != group->run_end;
     }
     if (group->is_short) {
-        espl__short_removals(playback, group, removals);
         return false;
     }
     for (uint32_t i = 0; i < sketch->noted.count; ++i) {
@@ -205,8 +204,8 @@ static void survey_groups(void *context, size_t begin, size_t end)
 {
     const espl__playback *const playback = context;
 
+    espl__short_removals(playback, begin, end);
     for (size_t i = begin; i < end; ++i) {
-        espl__short_ask_for_removals(playback, i, end);
         look_ahead(playback, i);
         playback->group_moves[i] = survey_group(playback, &playback->groups[i]);
     }

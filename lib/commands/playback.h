@@ -488,7 +488,7 @@ static inline uint32_t espl__group_size(const espl__group *group)
 
 static inline bool espl__operand_is_living(const espl__operand *operand)
 {
-    return operand->status == ESPL_OK && !operand->is_pending;
+    return ((int)operand->status | (int)operand->is_pending) == 0;
 }
 
 /// Tell whether a command clones a source that it names.

@@ -115,6 +115,9 @@ static bool find_recipe(espl__playback *playback, espl__entry *entry)
     if (*mark == 0 || !playback->recipes[*mark - 1].is_useful) {
         entry->traits &= (uint8_t)~ESPL__TRAIT_PLAIN_COPY;
     }
+    // The long way counts anew.
+    entry->clone_count =
+        espl__entry_is_plain_copy(entry) ? espl__short_recipe(playback, entry)->tree.size : 0;
     return true;
 }
 

@@ -14,44 +14,50 @@ static uint32_t count_runs(const espl__group *group)
 
 // --- Room ---
 
-// Steps that a command may come to; 0 where it is none for a splice.
+// Steps of a command that is none for a splice: more than there may be, however often they are added.
+enum { NO_SPLICE = 1 << 16 };
+
+_Static_assert((int)NO_SPLICE > ESPL__SPLICE_EDITS * ESPL__SPLICE_MADE, "no levels come to as many");
+
+// Steps that a command may come to.
 static uint32_t count_steps(const espl__playback *playback, const espl__entry *entry)
 {
     if (espl__entry_is_plain_copy(entry)) {
         return espl__short_recipe(playback, entry)->tree.levels;
     }
-    return (entry->traits & ESPL__TRAIT_DESTROYS) != 0 ? CUT_LEVELS : 0;
+    return (entry->traits & ESPL__TRAIT_DESTROYS) != 0 ? CUT_LEVELS : NO_SPLICE;
 }
 
-// 0: some command is none for a splice.
-static uint32_t room_of(const espl__playback *playback, const espl__group *group)
+// Room for the steps of a group that may come to so many; 0: it is none for a splice.
+static uint32_t room_of(const espl__group *group, uint32_t steps)
 {
-    const uint32_t count = espl__group_size(group);
-    uint32_t room = 0;
-
-    if (count > ESPL__SPLICE_EDITS || count_runs(group) != 1) {
+    if (espl__group_size(group) > ESPL__SPLICE_EDITS || count_runs(group) != 1 ||
+        group->only_writes || steps >= NO_SPLICE) {
         return 0;
     }
-    for (uint32_t i = 0; i < count; ++i) {
-        const uint32_t steps = count_steps(playback, espl__group_entry(playback, group, i));
-
-        if (steps == 0) {
-            return 0;
-        }
-        room += steps;
-    }
-    return room < ESPL__SPLICE_EVENTS ? room : ESPL__SPLICE_EVENTS;
+    return steps < ESPL__SPLICE_EVENTS ? steps : ESPL__SPLICE_EVENTS;
 }
 
 bool espl__short_make_room(espl__playback *playback)
 {
+    uint32_t *const steps =
+        espl__arena_take_zeroed(&playback->arena, playback->group_count, sizeof *steps);
     size_t count = 0;
 
+    if (steps == NULL) {
+        return false;
+    }
+    // In the order of commands: of groups, where their commands end nobody can guess.
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+
+        steps[entry->group] += count_steps(playback, entry);
+    }
     for (size_t i = 0; i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
         group->step_begin = (uint32_t)count;
-        group->step_room = group->only_writes ? 0 : (uint8_t)room_of(playback, group);
+        group->step_room = (uint8_t)room_of(group, steps[i]);
         count += group->step_room;
     }
     playback->steps = espl__arena_take(&playback->arena, count, sizeof *playback->steps);
@@ -167,18 +173,6 @@ static bool fits(const espl__run *run, const espl__splice *splice)
 {
     return run->size > 1 && size_to_be(run, splice) > 1 &&
            (run->size <= ESPL__SPLICE_RANKS || !leaves(run, splice));
-}
-
-static void accept(const espl__playback *playback, const espl__group *group)
-{
-    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
-        espl__entry *const entry = espl__group_entry(playback, group, i);
-
-        entry->is_short = true;
-        entry->status = ESPL_OK;
-        entry->clone_count =
-            espl__entry_is_plain_copy(entry) ? espl__short_recipe(playback, entry)->tree.size : 0;
-    }
 }
 
 // Number of the run of a group that has one.
@@ -351,9 +345,6 @@ static void finish(espl__playback *playback, espl__group *group)
     default:
         break;
     }
-    if (is_planned) {
-        accept(playback, group);
-    }
     group->is_short = is_planned;
     group->is_resettled = group->is_resettled && is_planned;
 }
@@ -369,6 +360,12 @@ static void finish_all(espl__playback *playback, espl__batch batch)
 {
     for (espl__group *group = batch.first; group < batch.end; ++group) {
         finish(playback, group);
+    }
+    // Their statuses are ESPL_OK until somebody says otherwise.
+    for (uint32_t i = batch.first->entry_begin; i < batch.end[-1].entry_end; ++i) {
+        espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
+
+        entry->is_short = playback->groups[entry->group].is_short;
     }
 }
 

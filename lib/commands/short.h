@@ -11,9 +11,10 @@
 #include <math.h>
 
 /// The slot of an operand to be asked for: where it is not alive the first one, which costs nothing.
+/// Without a branch: which is which nobody can guess.
 static inline uint32_t espl__operand_slot(const espl__operand *operand)
 {
-    return espl__operand_is_living(operand) ? operand->number : 0;
+    return operand->number & (0u - (uint32_t)espl__operand_is_living(operand));
 }
 
 static inline bool espl__entry_has_parent(const espl__entry *entry)
@@ -87,10 +88,9 @@ void espl__short_plan(void *playback, size_t begin, size_t end);
 
 // --- short_patch.c ---
 
-/// Ask for the memory that the next one reads of groups behind one at hand, which end at `end`.
-void espl__short_ask_for_removals(const espl__playback *playback, size_t group, size_t end);
-/// List the entities that go, each command's breadth-first. @param out  [group->dead]
-void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out);
+/// List the entities that go by those of groups [begin, end) that were planned so, each command's
+/// breadth-first.
+void espl__short_removals(const espl__playback *playback, size_t begin, size_t end);
 /// Give a group whose copy comes by itself its run and its slots; reserved.
 void espl__short_hand_out(espl__playback *playback, espl__group *group);
 /// Give a group whose run goes to another range that range; reserved. The one it has is noted, to be

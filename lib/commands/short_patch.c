@@ -7,41 +7,84 @@
 
 // --- Those that go ---
 
-static uint32_t *list_ranks(const espl__forest *forest, uint32_t base, uint32_t begin, uint32_t end,
-                            uint32_t *out)
+// Ranks that go, as they stand in the order, and where the first of them goes in the list.
+typedef struct gone {
+    uint32_t at, count;
+    uint32_t out;
+} gone;
+
+// What is listed at once: so much, or what the last group adds to it.
+enum { GONE_MANY = 32, GONE_MOST = GONE_MANY + ESPL__SPLICE_EVENTS + 3 };
+
+typedef struct goners {
+    gone items[GONE_MOST];
+    uint32_t count;
+} goners;
+
+static uint32_t add_end(const espl__forest *forest, const espl__group *group, goners *all)
 {
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        *out++ = forest->entity[forest->order[base + rank]];
-    }
-    return out;
+    all->items[all->count] = (gone){group->base, group->dead, group->removal_begin};
+    espl__ask(&forest->order[group->base]);
+    return 1;
 }
 
-void espl__short_ask_for_removals(const espl__playback *playback, size_t group, size_t end)
-{
-    enum { ORDER = 16, GONERS = 8 };
-
-    if (group + ORDER < end && playback->groups[group + ORDER].is_short) {
-        espl__ahead_order(playback, &playback->groups[group + ORDER]);
-    }
-    if (group + GONERS < end && playback->groups[group + GONERS].is_short) {
-        espl__ahead_goners(playback, &playback->groups[group + GONERS]);
-    }
-}
-
-void espl__short_removals(const espl__playback *playback, const espl__group *group, uint32_t *out)
+// Each command's in its turn. Without a branch that asks who comes and who goes.
+static void add_goners(const espl__playback *playback, const espl__group *group, goners *all)
 {
     const espl__splice_step *const steps = playback->steps + group->step_begin;
+    const uint32_t count = group->dead != 0 ? group->step_count : 0;
     const espl__forest *const forest = playback->forest;
+    uint32_t out = group->removal_begin;
 
-    if (group->does == ESPL__SHORT_END) {
-        (void)list_ranks(forest, group->base, 0, (uint32_t)group->dead, out);
-        return;
+    for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
+        const espl__splice_step *const step = &steps[steps[i < count ? i : count - 1].turn];
+        const uint32_t goes = !step->comes && i < count ? 1 : 0;
+
+        all->items[all->count] = (gone){group->base + step->gap, step->count, out};
+        espl__ask(&forest->order[group->base + step->gap]);
+        all->count += goes;
+        out += step->count & (0u - goes);
     }
-    for (uint32_t i = 0; group->dead != 0 && i < group->step_count; ++i) {
-        const espl__splice_step *const step = &steps[steps[i].turn];
+}
 
-        if (!step->comes) {
-            out = list_ranks(forest, group->base, step->gap, step->gap + step->count, out);
+// Most are one or two.
+static void list_goners(const espl__playback *playback, const goners *all)
+{
+    const uint32_t *const order = playback->forest->order;
+    const uint32_t *const entity = playback->forest->entity;
+
+    for (uint32_t i = 0; i < all->count; ++i) {
+        espl__ask(&entity[order[all->items[i].at]]);
+    }
+    for (uint32_t i = 0; i < all->count; ++i) {
+        const gone *const item = &all->items[i];
+        const uint32_t *const slots = order + item->at;
+        uint32_t *const out = playback->removals + item->out;
+        const uint32_t second = item->count > 1 ? 1 : 0;
+
+        out[0] = entity[slots[0]];
+        out[second] = entity[slots[second]];
+        for (uint32_t k = 2; k < item->count; ++k) {
+            out[k] = entity[slots[k]];
+        }
+    }
+}
+
+void espl__short_removals(const espl__playback *playback, size_t begin, size_t end)
+{
+    goners all = {.count = 0};
+
+    for (size_t i = begin; i < end; ++i) {
+        const espl__group *const group = &playback->groups[i];
+
+        if (group->is_short && group->does == ESPL__SHORT_SPLICE) {
+            add_goners(playback, group, &all);
+        } else if (group->is_short && group->does == ESPL__SHORT_END) {
+            all.count += add_end(playback->forest, group, &all);
+        }
+        if (all.count >= GONE_MANY || i + 1 == end) {
+            list_goners(playback, &all);
+            all.count = 0;
         }
     }
 }
@@ -147,11 +190,13 @@ static void splice(const espl__playback *playback, const espl__group *group)
     espl__splice_copy copies[ESPL__SPLICE_EDITS];
     const uint32_t count = espl__group_size(group);
 
-    for (uint32_t i = 0; group->clones != 0 && i < count; ++i) {
-        const espl__entry *const entry = espl__group_entry(playback, group, i);
-        const uint32_t recipe = entry->clone_count != 0 ? entry->recipe - 1 : 0;
+    for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
+        const espl__entry *const entry =
+            espl__group_entry(playback, group, i < count ? i : count - 1);
+        const uint32_t copies_one = entry->clone_count != 0 ? 1 : 0;
 
-        copies[i].recipe = &playback->recipes[recipe].tree;
+        // Of one that copies nothing neither is read.
+        copies[i].recipe = &playback->recipes[(entry->recipe - 1) & (0u - copies_one)].tree;
         copies[i].slots = playback->make_slots + entry->make_begin;
     }
     if (group->is_resettled) {
@@ -206,8 +251,10 @@ static bool waits(const espl__group *group)
 
 static void ask_for_entries(const espl__playback *playback, const espl__group *group)
 {
-    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
-        espl__ask(espl__group_entry(playback, group, i));
+    const uint32_t last = espl__group_size(group) - 1;
+
+    for (uint32_t i = 0; i < espl__in_fours(last + 1); ++i) {
+        espl__ask(espl__group_entry(playback, group, i < last ? i : last));
     }
     if (group->does == ESPL__SHORT_SPLICE) {
         espl__ask_to_write(&playback->forest->runs[group->run]);
