@@ -285,11 +285,10 @@ static size_t run_bound(const espl__playback *playback)
 espl_status espl__stage_group(espl__playback *playback)
 {
     const size_t runs = run_bound(playback);
-    grouping g = {
-        .playback = playback,
-        .home = playback->ties.homes,
-        .above =
-            espl__arena_take(&playback->arena, playback->entry_count + runs + 1, sizeof *g.above)};
+    grouping g = {.playback = playback,
+                  .home = playback->ties.homes,
+                  .above = espl__arena_take(&playback->arena, playback->entry_count + runs + 1,
+                                            sizeof *g.above)};
 
     // Room for one more: see touch().
     playback->touched = espl__arena_take(&playback->arena, runs + 1, sizeof *playback->touched);

@@ -17,7 +17,8 @@ static uint32_t count_runs(const espl__group *group)
 // Steps of a command that is none for a splice: more than there may be, however often they are added.
 enum { NO_SPLICE = 1 << 16 };
 
-_Static_assert((int)NO_SPLICE > ESPL__SPLICE_EDITS * ESPL__SPLICE_MADE, "no levels come to as many");
+_Static_assert((int)NO_SPLICE > ESPL__SPLICE_EDITS * ESPL__SPLICE_MADE,
+               "no levels come to as many");
 
 // Steps that a command may come to.
 static uint32_t count_steps(const espl__playback *playback, const espl__entry *entry)

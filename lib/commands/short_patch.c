@@ -21,11 +21,11 @@ typedef struct goners {
     uint32_t count;
 } goners;
 
-static uint32_t add_end(const espl__forest *forest, const espl__group *group, goners *all)
+// All of a run.
+static void add_end(const espl__forest *forest, const espl__group *group, goners *all)
 {
-    all->items[all->count] = (gone){group->base, group->dead, group->removal_begin};
+    all->items[all->count++] = (gone){group->base, group->dead, group->removal_begin};
     espl__ask(&forest->order[group->base]);
-    return 1;
 }
 
 // Each command's in its turn. Without a branch that asks who comes and who goes.
@@ -80,7 +80,7 @@ void espl__short_removals(const espl__playback *playback, size_t begin, size_t e
         if (group->is_short && group->does == ESPL__SHORT_SPLICE) {
             add_goners(playback, group, &all);
         } else if (group->is_short && group->does == ESPL__SHORT_END) {
-            all.count += add_end(playback->forest, group, &all);
+            add_end(playback->forest, group, &all);
         }
         if (all.count >= GONE_MANY || i + 1 == end) {
             list_goners(playback, &all);
@@ -185,6 +185,8 @@ static void clear_flags(const espl__playback *playback, const espl__entry *entry
     }
 }
 
+_Static_assert(ESPL__SPLICE_EDITS % 4 == 0, "they are gone through in fours");
+
 static void splice(const espl__playback *playback, const espl__group *group)
 {
     espl__splice_copy copies[ESPL__SPLICE_EDITS];
@@ -193,10 +195,10 @@ static void splice(const espl__playback *playback, const espl__group *group)
     for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
         const espl__entry *const entry =
             espl__group_entry(playback, group, i < count ? i : count - 1);
-        const uint32_t copies_one = entry->clone_count != 0 ? 1 : 0;
+        const uint32_t has_copies = entry->clone_count != 0 ? 1 : 0;
 
         // Of one that copies nothing neither is read.
-        copies[i].recipe = &playback->recipes[(entry->recipe - 1) & (0u - copies_one)].tree;
+        copies[i].recipe = &playback->recipes[(entry->recipe - 1) & (0u - has_copies)].tree;
         copies[i].slots = playback->make_slots + entry->make_begin;
     }
     if (group->is_resettled) {

@@ -79,6 +79,7 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
     for (size_t i = 0; i < freed; ++i) {
         const espl__record *const record = &records[index];
 
+        ESPL_CHECK(record->slot < espl__array_length(store->records));
         espl__ask_to_write(&records[record->slot]);
         out[i] = (espl_entity){index, record->generation};
         index = record->chunk;

@@ -118,8 +118,8 @@ typedef struct espl__forest {
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
     uint32_t free_slots;
 
-    uint32_t unsettled; // first run that wants a purge
-    uint32_t ghosts;    // in all runs
+    uint32_t unsettled;  // first run that wants a purge
+    uint32_t ghosts;     // in all runs
     bool has_free_links; // some link was free, or was to be, since the world was made
     const espl__kernels *kernels;
     uint32_t grain;  // nodes in one of several pieces at least: ESPL__GRAIN, but for tests

@@ -162,6 +162,13 @@ static void survivors_hang_below(dock *d)
     destroy(d, d->ship + 2);
 }
 
+static void survivors_hang_below_in_a_trimmed_world(dock *d)
+{
+    attach_free(d, leaf_of(d, d->ship, 0), d->ship + 2);
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    destroy(d, d->ship + 2);
+}
+
 // Below a member of the ship, each below the one before. @return the first one's number.
 static uint32_t add_chain(dock *d, uint32_t levels)
 {
@@ -746,6 +753,7 @@ static const scene scenes[] = {
     {subtree_with_a_free_link_goes_as_a_whole, 1, 1, 0},
     {who_hangs_by_a_free_link_goes, 1, 1, 0},
     {survivors_hang_below, 1, 0, 0},
+    {survivors_hang_below_in_a_trimmed_world, 1, 0, 0},
     {as_many_levels_go_as_may_be, 1, 1, 0},
     {one_level_more_goes_than_may_be, 1, 0, 0},
     {levels_go_in_the_room_of_a_leaf, 1, 1, 80},

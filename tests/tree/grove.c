@@ -205,6 +205,7 @@ static void fill_node(grove *g, const espl__run *header, uint32_t rank, unsigned
 
     forest->entity[slot] = g->entities++;
     forest->flags[slot] |= (uint8_t)(flags | (keeps ? ESPL__SLOT_KEEPS : 0u));
+    forest->has_free_links = forest->has_free_links || (flags & ESPL__SLOT_FREE_LINK) != 0;
     forest->local[slot] = placement->local;
     if (header->side == NULL) {
         return;

@@ -355,6 +355,18 @@ START_TEST(root_has_no_link)
 }
 END_TEST
 
+START_TEST(free_links_are_known)
+{
+    const char *const rule = "a forest knows of its free links";
+
+    BREAKS(rule, forest->flags[at(plain, 3)], ESPL__SLOT_FREE_LINK);
+    forest->has_free_links = true;
+    forest->flags[at(plain, 3)] |= ESPL__SLOT_FREE_LINK;
+    grove_is_sound(&g);
+    BREAKS(rule, forest->has_free_links, false);
+}
+END_TEST
+
 // --- Side arrays ---
 
 static espl__side *side_of(uint32_t run)
@@ -810,6 +822,7 @@ static TCase *slots_case(void)
     tcase_add_test(slots, flags_are_at_rest);
     tcase_add_test(slots, special_slots_take_the_general_kernel);
     tcase_add_test(slots, root_has_no_link);
+    tcase_add_test(slots, free_links_are_known);
     tcase_add_test(slots, transforms_are_finite);
     tcase_add_test(slots, worlds_follow_from_the_locals);
     tcase_add_test(slots, zeros_of_both_signs_are_told_apart);
