@@ -281,7 +281,7 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
 // chunks.
 static void look_ahead(const espl__store *store, const uint32_t *indices, size_t at, size_t count)
 {
-    enum { FAR = 16, NEAR = 8 };
+    enum { FAR = 48, NEAR = 16 };
 
     if (at + FAR < count) {
         espl__ask_to_write(&store->records[indices[at + FAR]]);
