@@ -171,8 +171,7 @@ static espl_status nothing(bool is_nothing)
     X(record_set_world, espl_record_set_world(k->r, 0, k->e, NULL))                             \
     X(record_write, espl_record_write(k->r, 0, NULL))                                           \
     X(record_change, espl_record_change(k->r, 0, k->e, NULL))                                   \
-    X(record_change_add,                                                                        \
-      espl_record_change(k->r, 0, k->e, &(espl_change_def){.add_count = 1}))                    \
+    X(record_change_add, espl_record_change(k->r, 0, k->e, &(espl_change_def){.add_count = 1})) \
     X(record_change_remove,                                                                     \
       espl_record_change(k->r, 0, k->e, &(espl_change_def){.remove_count = 1}))                 \
     X(resolve_out, espl_commands_resolve(k->c, k->m.pending, NULL))                             \
