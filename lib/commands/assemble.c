@@ -26,7 +26,8 @@ typedef struct assembly {
 
 static bool is_solo(const espl__run *run)
 {
-    return run->size == 1 && run->capacity == 1 && run->ghosts == 0 && run->side == NULL &&
+    ESPL_CHECK(run->ghosts < run->size);
+    return run->size == 1 && run->capacity == 1 && run->side == NULL &&
            (run->flags & ESPL__RUN_GENERAL) == 0;
 }
 
@@ -246,10 +247,16 @@ static bool write_world(assembly *a, uint32_t number, espl_write_kind kind,
     espl__frame up = {.extra = espl__extra_default()};
     espl_pose world;
 
-    return find_world(a, number, &world) &&
-           (node->parent == ESPL__NO_NODE || find_world(a, node->parent, &up.world)) &&
-           espl__pose_write(&node->local, &world, node->parent == ESPL__NO_NODE ? NULL : &up, kind,
-                            value) == ESPL_OK;
+    if (!find_world(a, number, &world)) {
+        return false;
+    }
+    if (node->parent == ESPL__NO_NODE) {
+        return espl__pose_write(&node->local, &world, NULL, kind, value) == ESPL_OK;
+    }
+    // Where the world of a node holds, so do those above it.
+    ESPL_CHECK(a->stamps[node->parent] == a->stamp);
+    up.world = a->worlds[node->parent];
+    return espl__pose_write(&node->local, &world, &up, kind, value) == ESPL_OK;
 }
 
 static bool write(assembly *a, const espl__entry *entry)

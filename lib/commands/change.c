@@ -145,10 +145,10 @@ static uint32_t count_alike(const espl__playback *playback, size_t position)
         const espl__node *const node = made_node(playback, position + count);
         const espl__record *const record = &playback->store->records[node->entity];
 
-        if (node->values != first->values || record->chunk != at.chunk ||
-            record->row != at.row + count) {
+        if (node->values != first->values || record->chunk != at.chunk) {
             break;
         }
+        ESPL_CHECK(record->row == at.row + count);
         count += 1;
     }
     return count;

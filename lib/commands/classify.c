@@ -24,7 +24,9 @@ static espl__operand resolve_pending(const espl__playback *playback, espl_entity
 {
     const uint32_t lane = espl__pending_lane(entity);
 
-    if (espl__pending_tag(entity) != playback->tag || lane >= playback->lane_count ||
+    // What names no lane was refused when it was recorded.
+    ESPL_CHECK(espl__pending_tag(entity) != playback->tag || lane < playback->lane_count);
+    if (espl__pending_tag(entity) != playback->tag ||
         entity.index >= playback->lanes[lane].pending_count) {
         return refused(ESPL_ERR_FOREIGN);
     }

@@ -302,7 +302,9 @@ static bool let_in_card(bins *b, espl__recipe_card *card)
         is_done = card->uses[role] == 0 || let_in(b, card->entities[0], card->tops[role],
                                                   card->uses[role], &card->top_bins[role]);
     }
-    for (uint32_t k = 1; uses != 0 && k < card->tree.size && is_done; ++k) {
+    // Nothing goes the long way, so that whoever names a source has copies of it.
+    ESPL_CHECK(uses != 0);
+    for (uint32_t k = 1; k < card->tree.size && is_done; ++k) {
         is_done = let_in(b, card->entities[k], card->archetypes[k], uses, &card->bins[k]);
     }
     return is_done;

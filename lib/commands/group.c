@@ -208,15 +208,18 @@ static void lay_groups(grouping *g)
 
         entries += g->entry_at[i];
         runs += g->run_at[i];
+        const bool only_writes = g->only_write[i] && entries != entry_begin;
+
+        // A write unites nothing.
+        ESPL_CHECK(!only_writes || runs == run_begin + 1);
         g->entry_at[i] = entry_begin;
         g->run_at[i] = run_begin;
-        playback->groups[i] = (espl__group){
-            .entry_begin = entry_begin,
-            .entry_end = entries,
-            .run_begin = run_begin,
-            .run_end = runs,
-            .only_writes = g->only_write[i] && entries != entry_begin && runs == run_begin + 1,
-            .work = &playback->no_work};
+        playback->groups[i] = (espl__group){.entry_begin = entry_begin,
+                                            .entry_end = entries,
+                                            .run_begin = run_begin,
+                                            .run_end = runs,
+                                            .only_writes = only_writes,
+                                            .work = &playback->no_work};
     }
 }
 

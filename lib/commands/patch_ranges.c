@@ -51,7 +51,9 @@ static void pass(espl__cut *cut, const espl__patch *p, const espl__piece *piece,
 // Go on until what has passed costs so much together, or little more.
 static void pass_cost(const espl__patch *p, espl__cut *cut, uint64_t *passed, uint64_t cost)
 {
-    while (*passed < cost && cut->piece < p->laid->end) {
+    while (*passed < cost) {
+        // What all pieces cost is more.
+        ESPL_CHECK(cut->piece < p->laid->end);
         const espl__piece *const piece = espl__sketch_piece(p->sketch, cut->piece);
         const uint64_t each = espl__plot_cost(p->plot, p->laid, piece);
         const uint64_t left = piece->position + piece->count - cut->position;

@@ -40,9 +40,13 @@ static void add_command(espl__sketch_room *room, const espl__entry *entry)
     const size_t copies = makes ? command->count : 1;
     size_t made = 0;
 
-    if (makes && espl__size_multiply(&made, entry->clone_bound, copies)) {
+    if (makes) {
         // Past what memory holds.
-        room->made += made < NODE_BUDGET ? made : 0; // GCOVR_EXCL_BR_LINE
+        if (!espl__size_multiply(&made, entry->clone_bound, copies) || // GCOVR_EXCL_BR_LINE
+            made >= NODE_BUDGET) {                                     // GCOVR_EXCL_BR_LINE
+            made = 0;
+        }
+        room->made += made;
     }
     room->written += copies < NODE_BUDGET ? copies : 0; // GCOVR_EXCL_BR_LINE
     room->known += known_by(command);
@@ -228,6 +232,7 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
     const uint32_t count = espl__group_size(group);
     uint32_t known = 0;
 
+    ESPL_CHECK(count > 0);
     while (known < count && group->work->status == ESPL_OK) {
         start_over(playback, group);
         known = find_overflow(playback, group, known);
@@ -237,7 +242,7 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
         }
     }
     // Left out last of all: what was carried out is to be undone too.
-    if (group->work->status == ESPL_OK && count > 0 &&
+    if (group->work->status == ESPL_OK &&
         espl__group_entry(playback, group, count - 1)->is_out_of_range) {
         start_over(playback, group);
         carry_out_all(playback, group);
@@ -262,7 +267,6 @@ static void plan_group(espl__playback *playback, espl__group *group)
                                             count_loads(group))))) {
         return;
     }
-    ESPL_CHECK(count > 0);
     plan_carefully(playback, group);
     if (group->work->status == ESPL_OK) {
         (void)lay_out(playback, group);

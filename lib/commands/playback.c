@@ -50,10 +50,12 @@ bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
     if (count <= length) {
         return true;
     }
-    if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, *marks, count - length)) {
+    // There is no room to be found: all of it counts at once, so that marks grow as rarely as the
+    // array does.
+    if (!espl__array_reserve(heap, ESPL__FOR_COMMANDS, (void **)marks, sizeof **marks,
+                             count - length)) {
         return false;
     }
-    // All the room counts at once, so that marks grow as rarely as the array does.
     const size_t room = espl__array_capacity(*marks);
 
     memset(*marks + length, 0, (room - length) * sizeof **marks);

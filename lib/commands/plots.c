@@ -103,8 +103,8 @@ static bool make_side(const espl__playback *playback, const espl__sketch *sketch
     const bool is_prepaid = !laid->is_restructured && old != NULL && old->is_prepaid != 0;
     unsigned needs = find_needs(sketch, laid);
 
-    needs |= is_prepaid ? NEEDS_SIDE : 0u;
-    needs |= is_prepaid && old->kept != NULL ? NEEDS_KEPT : 0u;
+    ESPL_CHECK(!is_prepaid || old->kept != NULL);
+    needs |= is_prepaid ? NEEDS_SIDE | NEEDS_KEPT : 0u;
     if (needs == 0) {
         return true;
     }

@@ -3,15 +3,16 @@
 // by every command that names the source.
 #include "lib/commands/short.h"
 
-// Tell whether copies of a slot's closure can be made by recipe: plain placements, references to
-// nobody, and nobody writes to its run.
+// Tell whether copies of a slot's closure can be made by recipe: plain placements. Its run is one that
+// nobody touches.
 static bool is_simple(const espl__playback *playback, uint32_t slot)
 {
     const espl__forest *const forest = playback->forest;
     const espl__run *const run = espl__run_of(forest, slot);
 
-    return playback->run_marks[forest->run[slot]] == 0 && run->ghosts == 0 && run->side == NULL &&
-           (run->flags & ESPL__RUN_GENERAL) == 0;
+    // Where there are ghosts its run is touched too.
+    ESPL_CHECK(playback->run_marks[forest->run[slot]] == 0 && run->ghosts == 0);
+    return run->side == NULL && (run->flags & ESPL__RUN_GENERAL) == 0;
 }
 
 // List the owned closure of a slot, the list being its own queue.

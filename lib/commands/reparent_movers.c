@@ -7,7 +7,10 @@
 // Marks by slot. Movers are marked by number + 1; nodes that stay, by how many have come below them
 // and how many children have left.
 #define STAYS (UINT32_C(1) << 31)
-enum { COME_MASK = 0xffff, LEFT_SHIFT = 16, LEFT_MASK = 0x7fff };
+// A splice has fewer edits than either counts.
+enum { COME_MASK = 0xff, LEFT_SHIFT = 8, LEFT_MASK = 0xff };
+
+_Static_assert((int)COME_MASK > (int)ESPL__SPLICE_EDITS, "a splice's edits are counted");
 
 // What has nobody below it is pasted by this.
 static const uint32_t leaf_words[] = {ESPL__NO_SLOT, 1, 0, 1};
@@ -43,6 +46,8 @@ static bool count_left(const espl__moving *m, uint32_t slot)
 {
     uint32_t *const mark = &m->marks[slot];
 
+    // A child that is there kept it from moving.
+    ESPL_CHECK(!is_mover(*mark));
     *mark = (*mark | STAYS) + (UINT32_C(1) << LEFT_SHIFT);
     return (*mark >> LEFT_SHIFT & LEFT_MASK) != 0;
 }
@@ -129,7 +134,7 @@ static bool carry_out(espl__moving *m, const espl__entry *entry)
     }
     if (moved != NULL) {
         annul(m, moved);
-    } else if (!is_mover(m->marks[was.home]) && !count_left(m, was.home)) {
+    } else if (!count_left(m, was.home)) {
         return false;
     }
     return add_mover(m, entry, &was);

@@ -166,7 +166,8 @@ static void tell_general(const espl__playback *playback, const espl__group *grou
     espl__run *const run = &forest->runs[group->run];
     unsigned flags = 0;
 
-    if (group->dead == 0 || (run->flags & ESPL__RUN_GENERAL) == 0) {
+    ESPL_CHECK((run->flags & ESPL__RUN_GENERAL) != 0);
+    if (group->dead == 0) {
         return;
     }
     for (uint32_t rank = 0; rank < run->size; ++rank) {

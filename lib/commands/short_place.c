@@ -9,7 +9,10 @@
 // Others that make somebody the short way have no recipe.
 static bool is_copy(const espl__entry *entry)
 {
-    return entry->is_short && entry->recipe != 0 && entry->clone_count != 0;
+    const bool is_made = entry->is_short && entry->recipe != 0;
+
+    ESPL_CHECK(!is_made || entry->clone_count != 0);
+    return is_made;
 }
 
 // The local and the world of each.

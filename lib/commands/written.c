@@ -26,10 +26,11 @@ static uint32_t run_of(const espl__playback *playback, const espl__group *group)
     return playback->touched[playback->grouped_runs[group->run_begin]].run;
 }
 
-// What is under way is done command by command where one refused refuses all.
 static bool may_write(const espl__playback *playback, const espl__group *group)
 {
-    return group->only_writes && !playback->sketches_all && !playback->is_strict;
+    // Where one refused refuses all, a write would have to be taken back.
+    ESPL_CHECK(!group->only_writes || !playback->is_strict);
+    return group->only_writes && !playback->sketches_all;
 }
 
 static size_t count_writing(const espl__playback *playback, size_t *groups)
@@ -208,11 +209,13 @@ static void move_keys(uint64_t *out, const uint64_t *in, uint32_t count, unsigne
 static uint64_t *sort_many(uint64_t *keys, uint32_t count, uint32_t size)
 {
     uint64_t *other = keys + count;
+    unsigned shift = RANK_BITS;
 
-    for (unsigned bit = 0; bit < RANK_BITS && (size - 1) >> bit != 0; bit += DIGIT_BITS) {
+    for (uint32_t left = size - 1; left != 0; left >>= DIGIT_BITS) {
         uint64_t *const moved = other;
 
-        move_keys(moved, keys, count, RANK_BITS + bit);
+        move_keys(moved, keys, count, shift);
+        shift += DIGIT_BITS;
         other = keys;
         keys = moved;
     }

@@ -623,6 +623,80 @@ static void place_is_too_far_to_tell(dock *d)
     hang(d, first, first + 1);
 }
 
+static void root_is_too_far_to_tell(dock *d)
+{
+    const uint32_t first = add_solos(d, 2);
+
+    place_far(d, first + 1, 2e30f, 1);
+    hang(d, first, first + 1);
+}
+
+static void root_is_too_large_to_tell(dock *d)
+{
+    const uint32_t first = add_solos(d, 2);
+
+    place_far(d, first + 1, 1, 2e30f);
+    hang(d, first, first + 1);
+}
+
+// Alone among its siblings, the others of which are looked at later.
+static void first_child_overflows(dock *d)
+{
+    const uint32_t first = add_solos(d, 4);
+
+    place_far(d, first, 1, 3e20f);
+    place_far(d, first + 1, 3e20f, 1);
+    for (uint32_t i = 1; i < 4; ++i) {
+        hang(d, first + i, first);
+    }
+}
+
+static void translate(dock *d, uint32_t number, espl_write_kind kind, float x)
+{
+    const espl_write w = {
+        .entity = entity_of(d, number), .kind = kind, .value.position = {x, 0, 0}};
+
+    ck_assert_int_eq(espl_record_write(d->lane, 0, &w), ESPL_OK);
+}
+
+// One by one it would be refused alone.
+static void local_overflows(dock *d)
+{
+    const uint32_t first = add_solos(d, 2);
+
+    place_far(d, first, 3e38f, 1);
+    translate(d, first, ESPL_WRITE_TRANSLATE_LOCAL, 3e38f);
+    place_far(d, first, 1, 1);
+    hang(d, first, first + 1);
+}
+
+static void world_is_written_below_who_has_no_scale(dock *d)
+{
+    const uint32_t first = add_solos(d, 2);
+
+    place_far(d, first + 1, 1, 0);
+    hang(d, first, first + 1);
+    translate(d, first, ESPL_WRITE_WORLD_POSITION, 7);
+}
+
+static void world_is_written_in_a_circle(dock *d)
+{
+    const uint32_t first = add_solos(d, 2);
+
+    hang(d, first, first + 1);
+    hang(d, first + 1, first);
+    translate(d, first, ESPL_WRITE_TRANSLATE_WORLD, 7);
+}
+
+static void made_one_is_placed_below_who_has_no_scale(dock *d)
+{
+    const uint32_t root = create(d, UINT32_MAX);
+
+    place_far(d, root, 1, 0);
+    (void)create_as(d, 0, root, (espl_creation_def){.place = ESPL_PLACE_WORLD});
+    (void)create(d, root);
+}
+
 static void made_one_refers(dock *d)
 {
     const link_value link = {3, entity_of(d, d->prefab)};
@@ -789,6 +863,13 @@ static const scene scenes[] = {
     {world_overflows, 1, 0, 0},
     {world_overflows_for_a_moment, 1, 0, 0},
     {place_is_too_far_to_tell, 1, 0, 0},
+    {root_is_too_far_to_tell, 1, 0, 0},
+    {root_is_too_large_to_tell, 1, 0, 0},
+    {first_child_overflows, 1, 0, 0},
+    {local_overflows, 1, 0, 0},
+    {world_is_written_below_who_has_no_scale, 1, 0, 0},
+    {world_is_written_in_a_circle, 1, 0, 0},
+    {made_one_is_placed_below_who_has_no_scale, 1, 0, 0},
     {made_one_refers, 1, 0, 0},
     {made_one_is_attached_before_it_is_made, 1, 0, 0},
     {one_comes_below_who_is_not_made_yet, 1, 0, 0},
@@ -910,8 +991,20 @@ END_TEST
 
 enum { SCARCE_ENTITIES = 83 };
 
+// The first of several wants an archetype that nobody has yet.
+static void first_of_the_solos_is_like_nobody(dock *d)
+{
+    const uint32_t first = add_solos(d, 4);
+
+    ck_assert_int_eq(espl_add(d->y.world, entity_of(d, first), ESPL_PREFAB, NULL, 0), ESPL_OK);
+    for (uint32_t i = 0; i < 3; ++i) {
+        hang(d, first + i, first + 3);
+    }
+}
+
 static void record_scarce(dock *d)
 {
+    first_of_the_solos_is_like_nobody(d);
     worlds_are_kept_between_writes(d);
     several_trees_at_once(d);
     they_differ_in_components(d);
@@ -929,7 +1022,7 @@ START_TEST(without_memory_nothing_comes_together_and_a_later_playback_is_what_it
     dock_begin(&twin, 5, false);
     record_scarce(&d);
     record_scarce(&twin);
-    ck_assert_uint_eq(count_short(&d, &groups), 5);
+    ck_assert_uint_eq(count_short(&d, &groups), 6);
     ck_assert_uint_gt(play_without_memory(&d), 2);
     test_world_is_valid(d.y.world);
     learn_made(&d);
@@ -938,6 +1031,24 @@ START_TEST(without_memory_nothing_comes_together_and_a_later_playback_is_what_it
     ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
     dock_end(&d);
     dock_end(&twin);
+}
+END_TEST
+
+// So many groups that they are several jobs.
+static void record_pairs(dock *d)
+{
+    const uint32_t first = add_solos(d, 160);
+
+    for (uint32_t i = 0; i < 160; i += 2) {
+        hang(d, first + i, first + i + 1);
+    }
+}
+
+START_TEST(a_lost_job_refuses_all_or_is_made_up_for)
+{
+    if (!test_lacks_room(240, "pairs")) {
+        docks_lose_jobs(record_pairs);
+    }
 }
 END_TEST
 
@@ -1002,6 +1113,7 @@ static Suite *make_suite(void)
     tcase_add_test(
         crowds,
         without_memory_nothing_comes_together_and_a_later_playback_is_what_it_would_have_been);
+    tcase_add_test(crowds, a_lost_job_refuses_all_or_is_made_up_for);
     tcase_add_loop_test(crowds, without_scratch_nothing_is_played_and_with_it_all_is, 0, SCARCE);
     suite_add_tcase(suite, crowds);
     return suite;

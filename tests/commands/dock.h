@@ -517,4 +517,44 @@ static inline void docks_lack_scratch(void (*record_all)(dock *))
     dock_end(&twin);
 }
 
+/// An executor loses jobs from one range on, each range in turn: nothing is played, or all that is, as
+/// in a twin.
+static inline void docks_lose_jobs(void (*record_all)(dock *))
+{
+    static dock d, twin;
+    size_t refused = 0, mended = 0;
+    bool is_lost = true;
+
+    dock_begin(&twin, 6, false);
+    record_all(&twin);
+    play(&twin);
+    for (size_t decency = 0; is_lost; ++decency) {
+        dock_begin(&d, 6, false);
+        record_all(&d);
+        const uint64_t hash = test_physical_hash(d.y.world);
+
+        bed_run_on(&d.y.bed, 2, TEST_SKIPS_ONE);
+        d.y.bed.hostile.decency = decency;
+        const espl_status status = espl_play(d.y.world, d.y.bed.commands, &d.report);
+        d.y.playback->executor = &d.y.world->executor;
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_EXECUTOR);
+        is_lost = d.y.bed.hostile.calls > decency;
+        ck_assert_int_eq(d.y.bed.test.hooks.traps != 0, is_lost && ESPL_CHECKS >= 1);
+        refused += status != ESPL_OK;
+        mended += status == ESPL_OK && is_lost;
+        if (status != ESPL_OK) {
+            ck_assert_uint_eq(test_physical_hash(d.y.world), hash);
+            play(&d);
+        }
+        learn_made(&d);
+        test_world_is_valid(d.y.world);
+        ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
+        docks_agree(&d, &twin);
+        dock_end(&d);
+    }
+    ck_assert_uint_gt(refused, 0);
+    ck_assert_uint_gt(mended, 0);
+    dock_end(&twin);
+}
+
 #endif

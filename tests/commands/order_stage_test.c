@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The order stage by itself, against qsort by key, lane and index.
+#include "tests/commands/scarce.h"
 #include "tests/commands/stages.h"
 #include "tests/runner.h"
 
@@ -219,6 +220,38 @@ START_TEST(failures_are_answered)
 }
 END_TEST
 
+// Pieces of scratch in turn are the one that there is no room for; nothing is played in any order.
+START_TEST(without_scratch_to_sort_in_nothing_is_played)
+{
+    static stage_bed bed;
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    espl_transform local;
+    size_t refused = 0;
+
+    bed_begin(&bed, 1);
+    const espl_entity solo = test_solo(bed.world);
+    espl_recorder *const lane = espl_commands_recorder(bed.commands, 0);
+
+    for (uint32_t i = 0; i < 40; ++i) {
+        const espl_transform value = test_at((float)i + 1, 0, 0);
+
+        ck_assert_int_eq(espl_record_set_local(lane, 50 - i, solo, &value), ESPL_OK);
+    }
+    const uint64_t hash = test_physical_hash(bed.world);
+
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += SCARCE_STEP) {
+        status = scarce_play(bed.world, bed.commands, room, NULL);
+        ck_assert_int_eq(test_physical_hash(bed.world) == hash, status != ESPL_OK);
+        refused += status != ESPL_OK;
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    ck_assert_uint_gt(refused, 40);
+    ck_assert_int_eq(espl_get_local(bed.world, solo, &local), ESPL_OK);
+    ck_assert(local.position[0] == 1);
+    bed_end(&bed);
+}
+END_TEST
+
 static Suite *order_stage_suite(void)
 {
     Suite *const suite = suite_create("order_stage");
@@ -231,6 +264,7 @@ static Suite *order_stage_suite(void)
     tcase_add_test(tests, lanes_know_where_theirs_begin);
     tcase_add_test(tests, more_commands_or_pendings_than_numbers_are_refused);
     tcase_add_test(tests, failures_are_answered);
+    tcase_add_test(tests, without_scratch_to_sort_in_nothing_is_played);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -527,8 +527,10 @@ START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
     const espl_entity old = make(&s, 1, 0, nobody);
     resolves_to(&s, theirs, ESPL_ERR_FOREIGN);
     espl_commands_reset(s.commands);
-    (void)make(&s, 1, 0, nobody);
+    espl_entity no_lane = make(&s, 1, 0, nobody);
+    no_lane.generation += (uint32_t)LANES << ESPL__PENDING_TAG_BITS;
     for (int use = 0; use < USES; ++use) {
+        ck_assert_int_eq(record_use(&s, use, 2, 0, no_lane), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(record_use(&s, use, 2, 0, theirs), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(record_use(&s, use, 2, 0, old), ESPL_ERR_FOREIGN);
     }

@@ -252,6 +252,7 @@ typedef struct small {
     espl_entity chain[4], solo;
     espl_recorder *lane;
     uint32_t count;
+    espl_status first; // what the first command comes to, where it was told
 } small;
 
 static void small_begin(small *s)
@@ -259,6 +260,7 @@ static void small_begin(small *s)
     yard_begin(&s->y, 1);
     s->lane = yard_lane(&s->y, 0);
     s->count = 0;
+    s->first = ESPL_OK;
     for (uint32_t i = 0; i < 4; ++i) {
         s->chain[i] = test_solo(s->y.world);
         if (i > 0) {
@@ -391,6 +393,56 @@ START_TEST(clones_of_what_was_written_may_overflow_for_a_moment)
     verdict_is(&s, 2, ESPL_OK);
     ck_assert_uint_eq(s.y.playback->make_count, 0);
     small_end(&s);
+}
+END_TEST
+
+// While the world of a node is out of range, commands that place the node again are refused, but not in
+// the end.
+START_TEST(what_stands_on_an_overflow_is_judged_without_it)
+{
+    const espl_transform large = scaled(0x1p100f);
+    const espl_attach_options snaps = {.rotation = ESPL_STAY_NONE},
+                              keeps = {.inherit = ESPL_KEEP_X};
+    static small s;
+
+    small_begin(&s);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[3], &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[0], &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane, 0, s.chain[3], s.chain[2], &snaps), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane, 0, s.chain[3], s.chain[2], &keeps), ESPL_OK);
+    plan_small(&s);
+    verdict_is(&s, 0, ESPL_ERR_RANGE);
+    verdict_is(&s, 1, ESPL_OK);
+    verdict_is(&s, 2, ESPL_OK);
+    small_end(&s);
+}
+END_TEST
+
+// A node that keeps its position is where its local does not tell: too far from its parent for a local
+// that would, and with the one that it has out of range.
+START_TEST(who_cannot_be_where_it_is_goes_on_to_keep_its_position)
+{
+    const espl_attach_options plain = {.inherit = 0};
+    const espl_transform far = test_at(1e38f, 0, 0);
+    espl_transform place = test_at(-3e38f, 0, 0), before, after;
+    static small s;
+
+    small_begin(&s);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[3], &far), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(s.y.world, s.chain[3], ESPL_KEEP_POSITION), ESPL_OK);
+    place.scale = 1e10f;
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[2], &place), ESPL_OK);
+    ck_assert_int_eq(espl_get_world(s.y.world, s.chain[3], &before), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s.y.world, s.chain[3], s.chain[2], &plain), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_record_attach(s.lane, 0, s.chain[3], s.chain[2], &plain), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s.lane, 0, s.solo, s.chain[3], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(s.y.world, s.y.bed.commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_commands_result(s.y.bed.commands, 0, 0), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_commands_result(s.y.bed.commands, 0, 1), ESPL_OK);
+    ck_assert_int_eq(espl_get_world(s.y.world, s.chain[3], &after), ESPL_OK);
+    ck_assert_int_eq(memcmp(&before, &after, sizeof before), 0);
+    ck_assert_uint_eq(espl_get_inherit(s.y.world, s.chain[3]), ESPL_KEEP_POSITION);
+    yard_end(&s.y);
 }
 END_TEST
 
@@ -572,6 +624,193 @@ START_TEST(a_job_left_out_refuses_the_plan)
 }
 END_TEST
 
+// --- Where what a group was given ahead is used up ---
+
+static espl_entity add_child(small *s, espl_entity parent, espl_link link)
+{
+    const espl_attach_options options = {
+        .position = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL, .link = link};
+    const espl_entity child = test_solo(s->y.world);
+    const espl_transform value = test_at(1, 2, (float)++s->count);
+
+    ck_assert_int_eq(espl_set_local(s->y.world, child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s->y.world, child, parent, &options), ESPL_OK);
+    return child;
+}
+
+// One that passes through goes, whose children keep their worlds: each is written.
+static void detach_with_children(small *s, uint32_t children)
+{
+    const espl_transform value = test_at(3, 2, 1);
+    const espl_entity top = bare(s->y.world);
+
+    ck_assert_int_eq(espl_set_local(s->y.world, s->chain[0], &value), ESPL_OK);
+    attach(s->y.world, top, s->chain[0], 0);
+    for (uint32_t i = 0; i < children; ++i) {
+        (void)add_child(s, top, ESPL_LINK_OWNED);
+    }
+    ck_assert_int_eq(espl_record_detach(s->lane, 0, top, ESPL_STAY_WORLD), ESPL_OK);
+}
+
+static espl_entity record_made(small *s, espl_entity parent, bool is_prefab)
+{
+    const espl_component_value values[] = {
+        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)}, {.component = ESPL_PREFAB}};
+    const espl_creation_def def = {
+        .values = values, .value_count = is_prefab ? 2 : 1, .parent = parent};
+    espl_entity made = espl_entity_null();
+
+    ck_assert_int_eq(espl_record_create(s->lane, 0, &def, 1, &made), ESPL_OK);
+    return made;
+}
+
+// One comes from elsewhere, one is placed again where it stands, and one is made.
+static void placements_are_written(small *s, uint32_t number)
+{
+    const espl_attach_options snaps = {.position = ESPL_STAY_NONE};
+    const espl_transform value = test_at(4, 5, 6);
+
+    detach_with_children(s, number);
+    ck_assert_int_eq(espl_set_local(s->y.world, s->solo, &value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s->y.world, s->chain[1], &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s->lane, 0, s->solo, s->chain[0], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(s->lane, 0, s->chain[1], s->chain[0], &snaps), ESPL_OK);
+    (void)record_made(s, s->chain[0], false);
+}
+
+// Of two who go each leaves some behind.
+static void survivors_keep_their_worlds(small *s, uint32_t number)
+{
+    const espl_entity top = add_child(s, s->chain[0], ESPL_LINK_OWNED);
+    const espl_entity low = add_child(s, top, ESPL_LINK_OWNED);
+
+    for (uint32_t i = 0; i < 3 + number; ++i) {
+        (void)add_child(s, top, ESPL_LINK_FREE);
+        (void)add_child(s, low, ESPL_LINK_FREE);
+    }
+    ck_assert_int_eq(espl_record_destroy(s->lane, 0, top), ESPL_OK);
+}
+
+// Of what was just made, and each of whose copies is to have a set without the tag of a prefab.
+static void prefabs_within_a_prefab_are_cloned(small *s, uint32_t number)
+{
+    const espl_entity top = record_made(s, s->chain[0], number % 2 != 0);
+
+    for (uint32_t i = 0; i < 3 + number; ++i) {
+        (void)record_made(s, top, true);
+    }
+    const espl_instance_def def = {.source = top, .parent = s->chain[1]};
+
+    ck_assert_int_eq(espl_record_instantiate(s->lane, 0, &def, 2, NULL), ESPL_OK);
+}
+
+// A world that overflows at one command: those behind it are looked at one by one.
+static void record_overflow(small *s, espl_entity entity)
+{
+    const espl_transform large = scaled(0x1p100f);
+
+    ck_assert_int_eq(espl_set_local(s->y.world, s->chain[3], &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s->lane, 0, entity, &large), ESPL_OK);
+    s->first = ESPL_ERR_RANGE;
+}
+
+// In between there are more pieces to be laid out than in the end: every second child survives.
+static void many_stand_there_for_a_moment(small *s, uint32_t number)
+{
+    const espl_entity top = add_child(s, s->chain[0], ESPL_LINK_OWNED);
+    const espl_entity low = add_child(s, top, ESPL_LINK_OWNED);
+
+    for (uint32_t i = 0; i < 20 * (number + 1); ++i) {
+        (void)add_child(s, low, i % 2 == 0 ? ESPL_LINK_FREE : ESPL_LINK_OWNED);
+    }
+    record_overflow(s, s->chain[0]);
+    ck_assert_int_eq(espl_record_destroy(s->lane, 0, low), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy_subtree(s->lane, 0, top), ESPL_OK);
+}
+
+// All of these are refused as long as the overflow is there, and write once it is not.
+static void more_is_written_without_the_overflow(small *s, uint32_t number)
+{
+    const espl_attach_options options = {
+        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_NONE, .scale = ESPL_STAY_LOCAL};
+    espl_transform value = scaled(0x1p70f);
+
+    memcpy(value.rotation, (const float[]){0, 0, 1, 0}, sizeof value.rotation);
+    record_overflow(s, s->chain[1]);
+    detach_with_children(s, number);
+    for (uint32_t i = 0; i < 4; ++i) {
+        const espl_entity solo = test_solo(s->y.world);
+
+        ck_assert_int_eq(espl_set_local(s->y.world, solo, &value), ESPL_OK);
+        ck_assert_int_eq(espl_record_attach(s->lane, 0, solo, s->chain[1], &options), ESPL_OK);
+    }
+}
+
+static void (*const used_up[])(small *, uint32_t) = {
+    placements_are_written, survivors_keep_their_worlds, prefabs_within_a_prefab_are_cloned,
+    many_stand_there_for_a_moment, more_is_written_without_the_overflow};
+
+static void results_agree(const small *s, const small *twin)
+{
+    for (uint32_t i = 0; i < espl_commands_count(s->y.bed.commands); ++i) {
+        const espl_status status = espl_commands_result(s->y.bed.commands, 0, i);
+
+        ck_assert_int_eq(status, espl_commands_result(twin->y.bed.commands, 0, i));
+        ck_assert_int_eq(status, i == 0 ? s->first : ESPL_OK);
+    }
+}
+
+// Play while an allocation fails, or it and all that follow: refused, nothing changes, and once there is
+// memory all is as in a twin that lacked nothing. @return whether one failed.
+static bool play_short_of(void (*record)(small *, uint32_t), uint32_t number, size_t n,
+                          const small *twin)
+{
+    static small s;
+
+    small_begin(&s);
+    record(&s, number);
+    const uint64_t hash = test_physical_hash(s.y.world);
+
+    test_heap_arm(&s.y.bed.test.heap, n / 2, n % 2 != 0);
+    espl_status status = espl_play(s.y.world, s.y.bed.commands, NULL);
+    const bool has_failed = s.y.bed.test.heap.failures > 0;
+
+    test_heap_arm(&s.y.bed.test.heap, 0, false);
+    if (status == ESPL_ERR_NO_MEMORY) {
+        ck_assert(has_failed);
+        ck_assert_uint_eq(test_physical_hash(s.y.world), hash);
+        status = espl_play(s.y.world, s.y.bed.commands, NULL);
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    ck_assert_uint_eq(test_physical_hash(s.y.world), test_physical_hash(twin->y.world));
+    results_agree(&s, twin);
+    test_world_is_valid(s.y.world);
+    yard_end(&s.y);
+    return has_failed;
+}
+
+START_TEST(where_room_is_used_up_no_memory_leaves_the_world_as_it_was)
+{
+    static small twin;
+
+    if (test_lacks_room(200, "what uses room up")) {
+        return;
+    }
+    for (uint32_t number = 0; number < 7; ++number) {
+        small_begin(&twin);
+        used_up[_i](&twin, number);
+        ck_assert_int_eq(espl_play(twin.y.world, twin.y.bed.commands, NULL), ESPL_OK);
+        size_t n = 2;
+
+        while (play_short_of(used_up[_i], number, n, &twin)) {
+            n += 1;
+        }
+        ck_assert_uint_gt(n, 4);
+        yard_end(&twin.y);
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("plan_stage");
@@ -587,6 +826,8 @@ static Suite *make_suite(void)
 
     tcase_add_test(verdicts, each_command_has_the_verdict_of_its_moment);
     tcase_add_test(verdicts, a_command_that_makes_a_world_overflow_is_refused_alone);
+    tcase_add_test(verdicts, what_stands_on_an_overflow_is_judged_without_it);
+    tcase_add_test(verdicts, who_cannot_be_where_it_is_goes_on_to_keep_its_position);
     tcase_add_test(verdicts, the_last_command_that_overflows_leaves_nothing_behind);
     tcase_add_test(verdicts, clones_of_what_was_written_may_overflow_for_a_moment);
     suite_add_tcase(suite, verdicts);
@@ -600,6 +841,8 @@ static Suite *make_suite(void)
 
     tcase_set_timeout(failures, 120);
     tcase_add_test(failures, no_memory_leaves_the_world_as_it_was);
+    tcase_add_loop_test(failures, where_room_is_used_up_no_memory_leaves_the_world_as_it_was, 0,
+                        sizeof used_up / sizeof *used_up);
     tcase_add_test(failures, a_job_left_out_refuses_the_plan);
     suite_add_tcase(suite, failures);
     return suite;

@@ -71,6 +71,35 @@ START_TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
 }
 END_TEST
 
+// What it had of the dead is cloned with it, and not taken for one of the new clones.
+START_TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
+{
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity top = make(&s), low = make_below(&s, top, ESPL_LINK_FREE);
+    const espl_entity below = make_below(&s, top, ESPL_LINK_OWNED), holder = make(&s);
+    set_links(&s, below, top, below, low);
+    const espl_entity place = record_clone(&s, holder, nobody, NULL);
+    const espl_entity first = record_clone(&s, top, place, NULL);
+    ck_assert_int_eq(espl_record_destroy_only(s.lane, 0, first), ESPL_OK);
+    const espl_entity second = record_clone(&s, place, nobody, NULL);
+    play(&s);
+    ck_assert_uint_eq(s.report.created, 4);
+    const espl_entity one = child(&s, resolved(&s, place), 0);
+    const espl_entity two = child(&s, resolved(&s, second), 0);
+    const espl_entity lost = link_of(&s, one, 0);
+    espl_transform unused;
+    ck_assert_int_eq(espl_get_world(s.world, lost, &unused), ESPL_ERR_DEAD);
+    ck_names(link_of(&s, two, 0), lost);
+    ck_names(link_of(&s, one, 1), one);
+    ck_names(link_of(&s, two, 1), two);
+    ck_names(link_of(&s, one, 2), low);
+    ck_names(link_of(&s, two, 2), low);
+    scene_end(&s);
+}
+END_TEST
+
 // A part of a clone is cloned: what it names of the rest stays the first clone's.
 START_TEST(a_part_of_a_clone_keeps_what_it_names_of_the_rest)
 {
@@ -405,6 +434,7 @@ static Suite *make_suite(void)
 
     tcase_add_test(rule, a_clone_of_a_clone_is_mapped_through_both);
     tcase_add_test(rule, a_clone_that_died_in_the_playback_is_named_as_dead);
+    tcase_add_test(rule, a_clone_of_who_names_a_dead_clone_names_it_too);
     tcase_add_test(rule, a_part_of_a_clone_keeps_what_it_names_of_the_rest);
     tcase_add_test(rule, values_go_on_top_and_are_mapped_by_the_next_clone);
     tcase_add_test(rule, values_bring_references_of_their_own);

@@ -470,6 +470,80 @@ static void one_more_comes_than_may_be(dock *d)
     }
 }
 
+// Members that have no numbers to be asked for, below the first one of a ship.
+static void enlarge(dock *d, uint32_t ship, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        (void)add_entity(d, entity_of(d, ship + 1), false);
+        d->y.count -= 1;
+    }
+}
+
+// What changes a rank near the root of it would write too much.
+static void leaf_comes_below_the_root_of_a_large_ship(dock *d)
+{
+    enlarge(d, d->other, ESPL__SPLICE_RANKS);
+    move(d, leaf_of(d, d->ship, 0), d->other);
+}
+
+// Leaves of many ships come to hang in one chain, the last of whom has another ship's leaf for a
+// guest. Each ship loses as many as may be.
+static void chain_is_deeper_than_may_be(dock *d)
+{
+    enum { EACH = ESPL__SPLICE_EDITS, FLEET = ESPL__SPLICE_EVENTS / EACH + 1 };
+    uint32_t above = d->other;
+
+    for (uint32_t ship = 0; ship < FLEET; ++ship) {
+        const uint32_t root = add_tree(d, 2, 1), leaves = d->y.count;
+
+        for (uint32_t i = 0; i < EACH; ++i) {
+            (void)add_chain(d, root, 1);
+        }
+        for (uint32_t i = 0; i < EACH; ++i) {
+            move(d, leaves + i, above);
+            above = leaves + i;
+        }
+    }
+    move(d, leaf_of(d, d->ship, 0), d->other + 1);
+}
+
+enum { VISITORS = 256, HOMES = 16, VISITORS_NEED = 420 };
+
+// Leaves of many ships meet below a node that has a child, and go on to the next ship. Meanwhile the
+// node moves with all of them, where so many are not told from none.
+static void more_meet_at_once_than_are_counted(dock *d)
+{
+    const uint32_t place = add_chain(d, d->ship, 2), ships = d->y.count;
+    const uint32_t stride = 2 + VISITORS / HOMES;
+
+    for (uint32_t ship = 0; ship < HOMES; ++ship) {
+        const uint32_t root = add_tree(d, 2, 1);
+
+        for (uint32_t i = 0; i < VISITORS / HOMES; ++i) {
+            (void)add_chain(d, root, 1);
+        }
+    }
+    for (uint32_t i = 0; i < VISITORS; ++i) {
+        move(d, ships + i % HOMES * stride + 2 + i / HOMES, place);
+    }
+    move(d, place, d->other);
+    for (uint32_t i = 0; i < VISITORS; ++i) {
+        move(d, ships + i % HOMES * stride + 2 + i / HOMES, ships + (i + 1) % HOMES * stride);
+    }
+}
+
+static void more_leave_than_are_counted(dock *d)
+{
+    const uint32_t leaves = d->y.count;
+
+    for (uint32_t i = 0; i < VISITORS; ++i) {
+        (void)add_chain(d, d->ship, 1);
+    }
+    for (uint32_t i = 0; i < VISITORS; ++i) {
+        move(d, leaves + i, d->other + i % 2);
+    }
+}
+
 static const scene scenes[] = {
     {leaf_comes_aboard_another_ship, 1, 1, 0},
     {leaf_comes_below_the_other_root, 1, 1, 0},
@@ -523,6 +597,10 @@ static const scene scenes[] = {
     {world_overflows, 1, 0, 0},
     {world_overflows_and_is_finite_again, 1, 0, 0},
     {one_more_comes_than_may_be, 1, 0, 100},
+    {leaf_comes_below_the_root_of_a_large_ship, 1, 0, 1200},
+    {chain_is_deeper_than_may_be, 1, 0, 300},
+    {more_meet_at_once_than_are_counted, 1, 0, VISITORS_NEED},
+    {more_leave_than_are_counted, 1, 0, VISITORS_NEED},
 };
 
 START_TEST(each_condition_decides_which_way_and_both_ways_come_to_the_same)
@@ -671,6 +749,19 @@ START_TEST(without_memory_nothing_moves_and_a_later_playback_is_what_it_would_ha
 }
 END_TEST
 
+static void record_fleet(dock *d)
+{
+    record_exchange(d, add_fleet(d));
+}
+
+START_TEST(a_lost_job_refuses_all_or_is_made_up_for)
+{
+    if (!test_lacks_room(YARD_ENTITIES, "a fleet")) {
+        docks_lose_jobs(record_fleet);
+    }
+}
+END_TEST
+
 START_TEST(without_scratch_nothing_moves_and_with_it_all_does)
 {
     docks_lack_scratch(two_leaves_swap_ships);
@@ -691,6 +782,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(frames, frames_of_moves_come_to_the_same_both_ways_on_any_executor, 0, 3);
     tcase_add_test(frames,
                    without_memory_nothing_moves_and_a_later_playback_is_what_it_would_have_been);
+    tcase_add_test(frames, a_lost_job_refuses_all_or_is_made_up_for);
     tcase_add_test(frames, without_scratch_nothing_moves_and_with_it_all_does);
     suite_add_tcase(suite, frames);
     return suite;

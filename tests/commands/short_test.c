@@ -113,6 +113,44 @@ static void full_ship_is_a_little_too_large(dock *d)
     full_ship_of(d, ESPL__SPLICE_RANKS + 1);
 }
 
+// Its members have no numbers to be asked for, but for the first and the last ones.
+static uint32_t large_ship(dock *d, uint32_t room)
+{
+    const uint32_t ship = add_tree(d, 4, 1), last = ship + 3, leaves = d->y.count + 1;
+
+    for (uint32_t i = 0; i < ESPL__SPLICE_RANKS; ++i) {
+        (void)add_entity(d, entity_of(d, ship + 1), false);
+        d->y.count -= 1;
+    }
+    (void)add_entity(d, entity_of(d, last), false);
+    for (uint32_t i = 0; i < room; ++i) {
+        (void)add_entity(d, entity_of(d, last), false);
+    }
+    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    for (uint32_t i = 0; i < room; ++i) {
+        destroy(d, leaves + i);
+    }
+    play(d);
+    espl_commands_reset(d->y.bed.commands);
+    return ship;
+}
+
+static void large_ship_has_room_at_its_end(dock *d)
+{
+    clone(d, d->solo, large_ship(d, ROOM) + 3);
+}
+
+// All of it would be written at once.
+static void large_ship_has_no_room_at_its_end(dock *d)
+{
+    clone(d, d->solo, large_ship(d, 0) + 3);
+}
+
+static void large_ship_has_room_but_changes_near_its_root(dock *d)
+{
+    clone(d, d->solo, large_ship(d, ROOM));
+}
+
 static void bare_member_of_a_full_ship_goes(dock *d)
 {
     destroy(d, add_entity(d, entity_of(d, d->ship), true));
@@ -675,6 +713,37 @@ static void parent_is_far_but_finite(dock *d)
     clone(d, d->prefab, d->ship + 1);
 }
 
+static void parent_is_far_along(dock *d, uint32_t axis)
+{
+    espl_transform value = espl_transform_identity();
+
+    value.position[axis] = 2e30f;
+    value.scale = 1e3f;
+    ck_assert_int_eq(espl_set_world(d->y.world, entity_of(d, d->ship + 1), &value), ESPL_OK);
+    clone(d, d->prefab, d->ship + 1);
+}
+
+static void parent_is_far_along_y(dock *d)
+{
+    parent_is_far_along(d, 1);
+}
+
+static void parent_is_far_along_z(dock *d)
+{
+    parent_is_far_along(d, 2);
+}
+
+// Positions are as small as any.
+static void scale_of_a_top_makes_a_source_overflow(dock *d)
+{
+    espl_instance_def def = clone_def(d, d->prefab, d->ship + 1);
+    const espl_transform value = test_at(9e11f, 0, 0);
+
+    ck_assert_int_eq(espl_set_local(d->y.world, entity_of(d, d->prefab + 1), &value), ESPL_OK);
+    def.transform.scale = 1e30f;
+    record_def(d, &def, 1);
+}
+
 static void scales_of_a_source_are_large(dock *d)
 {
     espl_transform value = test_at(1, 1, 1);
@@ -722,6 +791,18 @@ static void scales_in_a_source_overflow(dock *d)
     clone(d, source, d->ship + 1);
 }
 
+// One source is a member of another one: copies of both are rows of one archetype.
+static void copies_of_a_prefab_and_of_its_member(dock *d)
+{
+    const uint32_t root = add_entity(d, espl_entity_null(), false);
+    const uint32_t member = add_entity(d, entity_of(d, root), false);
+
+    for (uint32_t i = 0; i < 2; ++i) {
+        clone(d, root, d->ship + i);
+        clone(d, member, d->ship + 2 + i);
+    }
+}
+
 static void disabled_and_prefab_sources(dock *d)
 {
     ck_assert_int_eq(espl_add(d->y.world, entity_of(d, d->prefab), ESPL_PREFAB, NULL, 0), ESPL_OK);
@@ -746,6 +827,9 @@ static const scene scenes[] = {
     {room_is_not_enough_and_a_world_overflows, 1, 0, 0},
     {full_ship_is_as_large_as_may_be, 1, 1, 1200},
     {full_ship_is_a_little_too_large, 1, 0, 1200},
+    {large_ship_has_room_at_its_end, 1, 1, 1200},
+    {large_ship_has_no_room_at_its_end, 1, 0, 1200},
+    {large_ship_has_room_but_changes_near_its_root, 1, 0, 1200},
     {bare_member_of_a_full_ship_goes, 1, 1, 0},
     {copy_by_a_free_link, 1, 1, 0},
     {orphans_that_are_none, 1, 1, 0},
@@ -812,10 +896,14 @@ static const scene scenes[] = {
     {parent_makes_its_children_overflow, 1, 0, 0},
     {position_is_far_but_finite, 1, 1, 0},
     {parent_is_far_but_finite, 1, 1, 0},
+    {parent_is_far_along_y, 1, 1, 0},
+    {parent_is_far_along_z, 1, 1, 0},
+    {scale_of_a_top_makes_a_source_overflow, 1, 0, 0},
     {scales_of_a_source_are_large, 1, 1, 0},
     {scales_of_a_source_overflow, 1, 0, 0},
     {position_in_a_source_overflows, 1, 0, 0},
     {scales_in_a_source_overflow, 1, 0, 0},
+    {copies_of_a_prefab_and_of_its_member, 1, 1, 0},
     {disabled_and_prefab_sources, 1, 1, 0},
 };
 
@@ -912,6 +1000,41 @@ START_TEST(first_transform_of_a_world_comes_by_playback)
 }
 END_TEST
 
+// Copies of tops like nobody, each of several levels: archetypes are to be made.
+static void record_rare(dock *d)
+{
+    const espl_component_def def = {"rare", 4, 4, NULL, 0};
+    const uint32_t root = add_entity(d, espl_entity_null(), false);
+    espl_component rare = 0;
+
+    ck_assert_int_eq(espl_component_register(d->y.world, &def, &rare), ESPL_OK);
+    ck_assert_int_eq(espl_add(d->y.world, entity_of(d, root), rare, &root, sizeof root), ESPL_OK);
+    (void)add_entity(d, entity_of(d, root), false);
+    (void)add_entity(d, entity_of(d, root), false);
+    clone(d, root, d->ship);
+    clone(d, root, d->ship + 1);
+}
+
+START_TEST(without_memory_no_copy_comes_and_a_later_playback_is_what_it_would_have_been)
+{
+    static dock d, twin;
+    uint32_t groups = 0;
+
+    dock_begin(&d, 5, false);
+    dock_begin(&twin, 5, false);
+    record_rare(&d);
+    record_rare(&twin);
+    ck_assert_uint_eq(count_short(&d, &groups), 1);
+    ck_assert_uint_gt(play_without_memory(&d), 2);
+    test_world_is_valid(d.y.world);
+    play(&twin);
+    docks_agree(&d, &twin);
+    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
+    dock_end(&d);
+    dock_end(&twin);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("short");
@@ -921,6 +1044,8 @@ static Suite *make_suite(void)
                         0, sizeof scenes / sizeof *scenes);
     tcase_add_test(conditions, indices_come_back_in_one_order_both_ways);
     tcase_add_test(conditions, copy_where_somebody_passed_through_leaves_a_plain_run);
+    tcase_add_test(conditions,
+                   without_memory_no_copy_comes_and_a_later_playback_is_what_it_would_have_been);
     tcase_add_test(conditions, first_transform_of_a_world_comes_by_playback);
     suite_add_tcase(suite, conditions);
     return suite;

@@ -775,6 +775,12 @@ START_TEST(without_memory_nothing_is_written)
 }
 END_TEST
 
+START_TEST(without_scratch_nothing_is_written_and_with_it_all_is)
+{
+    docks_lack_scratch(record_many);
+}
+END_TEST
+
 START_TEST(a_lost_job_is_made_up_for)
 {
     static dock lossy, calm;
@@ -819,6 +825,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(writes, what_adds_up_counts_each_time, 0, 2);
     tcase_add_test(writes, writes_leave_side_arrays_where_they_are);
     tcase_add_test(writes, without_memory_nothing_is_written);
+    tcase_add_test(writes, without_scratch_nothing_is_written_and_with_it_all_is);
     tcase_add_test(writes, a_lost_job_is_made_up_for);
     suite_add_tcase(suite, writes);
     return suite;

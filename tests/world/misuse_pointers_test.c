@@ -170,6 +170,10 @@ static espl_status nothing(bool is_nothing)
     X(record_set_local, espl_record_set_local(k->r, 0, k->e, NULL))                             \
     X(record_set_world, espl_record_set_world(k->r, 0, k->e, NULL))                             \
     X(record_write, espl_record_write(k->r, 0, NULL))                                           \
+    X(record_change, espl_record_change(k->r, 0, k->e, NULL))                                   \
+    X(record_change_add, espl_record_change(k->r, 0, k->e, &(espl_change_def){.add_count = 1})) \
+    X(record_change_remove,                                                                     \
+      espl_record_change(k->r, 0, k->e, &(espl_change_def){.remove_count = 1}))                 \
     X(resolve_out, espl_commands_resolve(k->c, k->m.pending, NULL))                             \
     X(view_depths_out, SILENT(espl_view_depths(&k->view, NULL)))
 
