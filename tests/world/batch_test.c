@@ -391,7 +391,7 @@ END_TEST
 // The first status is that of the first entry, in whichever order the dead stand.
 START_TEST(a_batch_of_the_dead_alone_is_refused_whole)
 {
-    enum { COUNT = 70 };
+    enum { COUNT = 40 };
     espl_write writes[COUNT];
     espl_write_report report;
     test_world test;

@@ -430,6 +430,7 @@ START_TEST(flags_that_go_out_of_range_are_refused)
 {
     const float far[3] = {1e20f, 1e20f, 0}, stretch[3] = {1e-30f, 1e30f, 1};
     const espl_attach_options keep = {.inherit = ESPL_KEEP_POSITION};
+    const espl_attach_options loose = {.link = ESPL_LINK_FREE};
     test_world test;
 
     test_world_begin(&test, 1, NULL);
@@ -441,7 +442,7 @@ START_TEST(flags_that_go_out_of_range_are_refused)
     ck_assert_float_eq(test_world_of(test.world, child).position[1], far[1]);
     const uint64_t hash = test_physical_hash(test.world);
 
-    ck_assert_int_eq(espl_attach(test.world, child, parent, NULL), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &loose), ESPL_ERR_RANGE);
     ck_assert_uint_eq(test_physical_hash(test.world), hash);
     ck_assert_int_eq(espl_set_inherit(test.world, child, 0), ESPL_ERR_RANGE);
     ck_assert_uint_eq(test_physical_hash(test.world), hash);
