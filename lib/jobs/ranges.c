@@ -184,12 +184,15 @@ static espl_status run_through(gate *g, job_run *run, const espl_hooks *hooks)
     executor->parallel_for(executor->context, enter, g, run->jobs);
 
     // Jobs that are under way still are no fault of the work, which must not be done beside them.
-    const bool every_job_returned = all_done(run);
-    const bool no_job_stays_for_ever = shut_gate(g);
+    const bool is_done = all_done(run);
+    const bool is_empty = shut_gate(g);
+    // Done and not empty is one whose thread is held up for seconds between the end of its job and
+    // the gate, which no executor can see to.
+    const bool every_job_returned = is_done && is_empty; // GCOVR_EXCL_BR_LINE
     const bool no_job_ran_twice = !atomic_load(&run->ran_twice);
     const bool no_index_past_the_count = !atomic_load(&run->ran_out_of_range);
-    if (!ESPL_DEMAND(hooks, every_job_returned && no_job_stays_for_ever) ||
-        !ESPL_DEMAND(hooks, no_job_ran_twice) || !ESPL_DEMAND(hooks, no_index_past_the_count)) {
+    if (!ESPL_DEMAND(hooks, every_job_returned) || !ESPL_DEMAND(hooks, no_job_ran_twice) ||
+        !ESPL_DEMAND(hooks, no_index_past_the_count)) {
         return ESPL_ERR_EXECUTOR;
     }
     return ESPL_OK;

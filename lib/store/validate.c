@@ -212,21 +212,32 @@ static const char *broken_layout(const espl__store *store, const espl__archetype
     return placement == archetype->placement_offset ? NULL : "the slot column stands where noted";
 }
 
+// Number of components of a set that have a bit; roles are among them.
+static size_t count_low(const espl__archetype *archetype)
+{
+    const size_t count = espl__array_length(archetype->set);
+    size_t low = 0;
+
+    while (low < count && archetype->set[low] < 64) {
+        low += 1;
+    }
+    return low;
+}
+
 // Compare two sets but for the roles in them.
 static bool differ_in_role_only(const espl__archetype *a, const espl__archetype *b)
 {
     const uint64_t roles =
         UINT64_C(1) << ESPL_SOLO | UINT64_C(1) << ESPL_ROOT | UINT64_C(1) << ESPL_MEMBER;
-    const size_t a_count = espl__array_length(a->set), b_count = espl__array_length(b->set);
-    size_t i = a_count, j = b_count;
+    const size_t a_low = count_low(a), b_low = count_low(b);
+    const size_t high = espl__array_length(a->set) - a_low;
+    bool is_same = (a->builtin & ~roles) == (b->builtin & ~roles) &&
+                   high == espl__array_length(b->set) - b_low;
 
-    // From the end: roles are low numbers, so the high ones have to agree one by one.
-    while (i > 0 && j > 0 && a->set[i - 1] == b->set[j - 1] && a->set[i - 1] >= 64) {
-        i -= 1;
-        j -= 1;
+    for (size_t i = 0; is_same && i < high; ++i) {
+        is_same = a->set[a_low + i] == b->set[b_low + i];
     }
-    return (a->builtin & ~roles) == (b->builtin & ~roles) && (i == 0 || a->set[i - 1] < 64) &&
-           (j == 0 || b->set[j - 1] < 64);
+    return is_same;
 }
 
 static const char *broken_role_edge(const espl__store *store, const espl__archetype *archetype)

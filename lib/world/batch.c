@@ -120,8 +120,7 @@ static bool wants_side(const espl__entries *e, size_t i)
         return false;
     }
     espl__write_load(&value, kind, value_at(e, i));
-    return espl__write_wants_side(kind, &value) &&
-           fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK && espl__write_wants_side(kind, &value);
+    return espl__write_wants_side(kind, &value) && fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK;
 }
 
 // Side arrays that turned out not to be needed go back.

@@ -80,7 +80,8 @@ static bool may_sweep(const espl__batch *b, const espl__batch_group *group)
     const unsigned odd = (unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL;
     const espl__run *const run = &b->world->forest.runs[group->run];
 
-    return group->is_once && (run->flags & odd) == ESPL__RUN_IN_ORDER && run->side == NULL &&
+    // One with side arrays is general.
+    return group->is_once && (run->flags & odd) == ESPL__RUN_IN_ORDER &&
            espl__write_is_local(espl__entries_kind(b->entries, 0)) &&
            b->entries->count >= run->size / ESPL__SWEPT_PART;
 }

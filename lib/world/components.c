@@ -202,8 +202,11 @@ static espl_status change_extent(espl_world *world, espl_entity entity, espl_ext
         return status;
     }
     espl__change_begin(&c, world);
-    status = read_def(&c, def);
-    status = status != ESPL_OK ? status : espl__gather_extent(&c, slot, extent);
+    const espl_status asked = read_def(&c, def);
+
+    // One tag comes or goes, which is there from the beginning.
+    ESPL_CHECK(asked == ESPL_OK);
+    status = espl__gather_extent(&c, slot, extent);
     status = status != ESPL_OK ? status : espl__change_carry_out(&c);
     espl__change_end(&c);
     return status;

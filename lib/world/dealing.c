@@ -110,7 +110,11 @@ static void list_chunks(espl__deal *d, espl_query *query)
     const espl__store *const store = &d->world->store;
     uint32_t begin = 0;
 
-    for (size_t i = 0; i < d->chunk_count && espl_query_next(query); ++i) {
+    for (size_t i = 0; i < d->chunk_count; ++i) {
+        const bool is_there = espl_query_next(query);
+
+        // As many as its copy has seen.
+        ESPL_CHECK(is_there);
         const uint32_t archetype = query->state.archetype;
         const uint32_t position = query->state.chunk - 1;
 
@@ -169,9 +173,7 @@ espl__scale espl__dealt_scale(const espl__deal *d, const espl__dealt_chunk *at)
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
                             uint32_t run)
 {
-    return scale == ESPL__SCALE_ONE    ? 1
-           : scale == ESPL__SCALE_SIZE ? forest->runs[run].size
-                                       : reach_of(forest, slot);
+    return scale == ESPL__SCALE_SIZE ? forest->runs[run].size : reach_of(forest, slot);
 }
 
 uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uint32_t *weights)

@@ -109,7 +109,7 @@ static inline uint32_t espl__dealt_count(const espl__deal *deal, const espl__dea
 }
 
 espl__scale espl__dealt_scale(const espl__deal *deal, const espl__dealt_chunk *at);
-/// Weight of a row with that slot and run.
+/// Weight of a row with that slot and run, by a scale that tells rows apart: not ESPL__SCALE_ONE.
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
                             uint32_t run);
 /// Weigh the rows of a chunk. @return the weight of all.

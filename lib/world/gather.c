@@ -144,7 +144,7 @@ static void gather_answers(espl__change *c, const espl_query_def *def)
     const espl_status status = espl__query_start(c->world, def, &query);
 
     ESPL_CHECK(status == ESPL_OK);
-    while (status == ESPL_OK && espl_query_next(&query)) {
+    while (espl_query_next(&query)) {
         const uint32_t chunk = c->world->store.records[query.entities[0].index].chunk;
         espl__bucket *const in = open_bucket(c, chunk, entities);
 

@@ -2,6 +2,8 @@
 // Stable radix sort by position, byte by byte, but for bytes in which all agree.
 #include "lib/world/places.h"
 
+#include "lib/base/trap.h"
+
 #include <string.h>
 
 enum { DIGITS = 4, BUCKETS = 256 };
@@ -32,13 +34,14 @@ void espl__places_sort(espl__place **places, espl__place **other, size_t count)
 {
     size_t histograms[DIGITS][BUCKETS];
 
+    ESPL_CHECK(count != 0);
     memset(histograms, 0, sizeof histograms);
     for (size_t i = 0; i < count; ++i) {
         for (unsigned digit = 0; digit < DIGITS; ++digit) {
             histograms[digit][digit_of((*places)[i], digit)] += 1;
         }
     }
-    for (unsigned digit = 0; digit < DIGITS && count != 0; ++digit) {
+    for (unsigned digit = 0; digit < DIGITS; ++digit) {
         if (histograms[digit][digit_of((*places)[0], digit)] == count) {
             continue;
         }

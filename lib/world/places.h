@@ -12,6 +12,7 @@ typedef struct espl__place {
 } espl__place;
 
 /// Sort by position; what shares one keeps its order. Linear.
+/// @param count   not 0.
 /// @param places  [count] in and out; its array may change places with `other`.
 /// @param other   [count] scratch.
 void espl__places_sort(espl__place **places, espl__place **other, size_t count);

@@ -52,10 +52,10 @@ static bool reserve_answers(espl_world *world, espl_commands *commands)
         espl__lane *const lane = &commands->recorders[i].lane;
         const size_t count = espl__array_length(lane->commands);
 
+        // Pending ones have it since they were recorded.
+        ESPL_CHECK(lane->pending_count <= espl__array_capacity(lane->created));
         if (!ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, lane->results,
-                                count - espl__array_length(lane->results)) ||
-            !ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, lane->created,
-                                lane->pending_count - espl__array_length(lane->created))) {
+                                count - espl__array_length(lane->results))) {
             return false;
         }
         calls += lane->call_count;

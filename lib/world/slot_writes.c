@@ -67,9 +67,11 @@ espl_status espl__ensure_side(espl_world *world, uint32_t run, bool keeps)
 {
     const espl__side *const side = world->forest.runs[run].side;
 
-    if (side != NULL && (side->kept != NULL || !keeps)) {
+    if (side != NULL && side->kept != NULL) {
         return ESPL_OK;
     }
+    // Nobody asks for less than there is.
+    ESPL_CHECK(side == NULL || keeps);
     const espl_status status = espl__check_structural(world);
 
     if (status != ESPL_OK) {

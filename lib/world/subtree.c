@@ -90,15 +90,10 @@ void espl_subtree_end(espl_subtree *subtree)
 // How many there are with everything that the extent takes along.
 static size_t measure(const espl__forest *forest, uint32_t slot, espl_extent extent)
 {
-    switch (extent) {
-    case ESPL_EXTENT_OWNED:
+    if (extent == ESPL_EXTENT_OWNED) {
         return 1 + espl__living_owned(forest, slot);
-    case ESPL_EXTENT_SUBTREE:
-        return 1 + espl__living_below(forest, slot);
-    case ESPL_EXTENT_ENTITY:
-        break;
     }
-    return 1;
+    return 1 + (extent == ESPL_EXTENT_SUBTREE ? espl__living_below(forest, slot) : 0);
 }
 
 // What all of a copy have in common.
@@ -172,7 +167,7 @@ size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent e
     const bool has_room = capacity == 0 || (out != NULL && out->entities != NULL);
     const uint32_t slot = espl__slot_or_none(world, top);
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && has_room && is_extent(extent)) ||
+    if (!ESPL_DEMAND(espl__hooks_of(world), has_room && is_extent(extent)) ||
         slot == ESPL__NO_SLOT) {
         return 0;
     }

@@ -119,16 +119,19 @@ void espl__tape_head(espl_world *world)
 
 espl_status espl_tape_frame(espl_world *world)
 {
-    espl_status status = espl__check_structural(world);
+    const espl_status status = espl__check_structural(world);
     uint64_t hashes[2] = {0, 0};
 
     if (status == ESPL_OK && espl__is_taped(world)) {
-        status = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
-        status = status != ESPL_OK ? status : espl_hash(world, ESPL_HASH_PHYSICAL, &hashes[1]);
+        const espl_status logical = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
+        const espl_status physical = espl_hash(world, ESPL_HASH_PHYSICAL, &hashes[1]);
+
+        // A world that is not busy has both.
+        ESPL_CHECK(logical == ESPL_OK && physical == ESPL_OK);
         open_record(world, ESPL_TAPE_FRAME);
         put_u64(world, hashes[0]);
         put_u64(world, hashes[1]);
-        status = espl__tape_close(world, status);
+        (void)espl__tape_close(world, status);
     }
     return espl__refuse(world, "frame of a tape", espl_entity_null(), status);
 }
@@ -223,9 +226,10 @@ void espl__tape_change_query(espl_world *world, const espl_query_def *query_def,
     while (espl_query_next(&query)) {
         count += query.count;
     }
-    if (espl__query_start(world, query_def, &query) != ESPL_OK) {
-        return;
-    }
+    const espl_status status = espl__query_start(world, query_def, &query);
+
+    // As before.
+    ESPL_CHECK(status == ESPL_OK);
     open_record(world, ESPL_TAPE_CHANGE);
     put_u64(world, count);
     while (espl_query_next(&query)) {
@@ -473,27 +477,6 @@ static void put_values(espl_world *world, const espl__command *command,
     }
 }
 
-static void put_command(espl_world *world, uint32_t lane, const espl__command *command,
-                        const unsigned char *payload)
-{
-    const uint8_t rules[8] = {
-        command->link,          command->place,      command->orphan,  command->stay_position,
-        command->stay_rotation, command->stay_scale, command->inherit, 0};
-    const size_t head = head_size(command);
-
-    put_u32(world, lane);
-    put_u8(world, kinds[command->kind]);
-    put_u32(world, command->key);
-    put_entity(world, command->target);
-    put_entity(world, command->parent);
-    put_entity(world, command->before);
-    put_u32(world, command->count);
-    put_bytes(world, rules, sizeof rules);
-    put_u32(world, (uint32_t)head);
-    put_words(world, payload, head / 4);
-    put_values(world, command, payload);
-}
-
 // Where the writing of each lane stands: its next command, and the pending ones that are made.
 typedef struct lane_cursor {
     size_t next;
@@ -505,10 +488,40 @@ static bool is_made(const lane_cursor *cursors, espl_entity entity)
     return !espl__is_pending(entity) || entity.index < cursors[espl__pending_lane(entity)].made;
 }
 
+// A handle that is nobody's when its command is written is somebody's guess: a stranger's stands for
+// it, which is refused as it is.
+static void put_operand(espl_world *world, const lane_cursor *cursors, espl_entity entity)
+{
+    const espl_entity stranger = {0, (world->store.tag ^ 1u) << ESPL__TAG_SHIFT | 1u};
+
+    put_entity(world, is_made(cursors, entity) ? entity : stranger);
+}
+
+static void put_command(espl_world *world, uint32_t lane, const lane_cursor *cursors,
+                        const espl__command *command, const unsigned char *payload)
+{
+    const uint8_t rules[8] = {
+        command->link,          command->place,      command->orphan,  command->stay_position,
+        command->stay_rotation, command->stay_scale, command->inherit, 0};
+    const size_t head = head_size(command);
+
+    put_u32(world, lane);
+    put_u8(world, kinds[command->kind]);
+    put_u32(world, command->key);
+    put_operand(world, cursors, command->target);
+    put_operand(world, cursors, command->parent);
+    put_operand(world, cursors, command->before);
+    put_u32(world, command->count);
+    put_bytes(world, rules, sizeof rules);
+    put_u32(world, (uint32_t)head);
+    put_words(world, payload, head / 4);
+    put_values(world, command, payload);
+}
+
 // Write what can be written of a lane: up to a command that names what another lane is yet to make.
-// @return commands passed.
+// @param guesses  commands to be written though they do. @return commands passed.
 static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_t number,
-                       lane_cursor *cursors)
+                       lane_cursor *cursors, size_t guesses)
 {
     const espl__lane *const lane = &commands->recorders[number].lane;
     const size_t count = espl__array_length(lane->commands), from = cursors[number].next;
@@ -522,11 +535,14 @@ static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_
         }
         if (!is_made(cursors, command->target) || !is_made(cursors, command->parent) ||
             !is_made(cursors, command->before)) {
-            break;
+            if (guesses == 0) {
+                break;
+            }
+            guesses -= 1;
         }
         const bool has_payload = head_size(command) != 0 || command->value_count != 0;
 
-        put_command(world, number, command,
+        put_command(world, number, cursors, command,
                     has_payload ? espl__payload_at(lane->payloads.blocks, command->payload) : NULL);
         cursors[number].made += command->count;
     }
@@ -537,7 +553,7 @@ static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_
 void espl__tape_play(espl_world *world, const espl_commands *commands)
 {
     lane_cursor cursors[ESPL_LANE_LIMIT] = {{0, 0}};
-    size_t left = 0, passed = 1;
+    size_t left = 0, guesses = 0;
     uint64_t count = 0;
 
     for (uint32_t lane = 0; lane < commands->lane_count; ++lane) {
@@ -550,14 +566,16 @@ void espl__tape_play(espl_world *world, const espl_commands *commands)
     put_u32(world, commands->lane_count);
     put_u32(world, commands->tag);
     put_u64(world, count);
-    // A handle is handed out before it is named, so that some lane can always go on.
-    while (left != 0 && passed != 0) {
-        passed = 0;
+    // A handle is handed out before it is named, so that some lane can go on; or else one names what
+    // it was never given.
+    while (left != 0) {
+        size_t passed = 0;
+
         for (uint32_t lane = 0; lane < commands->lane_count; ++lane) {
-            passed += put_lane(world, commands, lane, cursors);
+            passed += put_lane(world, commands, lane, cursors, passed == 0 ? guesses : 0);
         }
+        guesses = passed == 0 ? 1 : 0;
         left -= passed;
     }
-    ESPL_CHECK(left == 0);
     espl__tape_flush(world);
 }

@@ -82,13 +82,14 @@ static const char *place_of(const char *site)
     return site != NULL ? site : "a place unknown";
 }
 
-// Run of the first of the entities that a writer may not touch: for its job to read, what nobody
-// was dealt is not among them.
+// Run of the first of the entities that a writer may not touch, of which there is one: for its job to
+// read, what nobody was dealt is not among them. Others may be dead.
 static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entities, size_t count)
 {
     const espl_world *const world = writer->world;
 
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0;; ++i) {
+        ESPL_CHECK(i < count);
         const uint32_t slot = espl__slot_or_none(world, entities[i]);
         const uint32_t run = slot == ESPL__NO_SLOT ? ESPL__NO_RUN : world->forest.run[slot];
 
@@ -98,13 +99,12 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
             return run;
         }
     }
-    return ESPL__NO_RUN;
 }
 
 static size_t tell_owner(char *line, size_t size, size_t length, const espl_world *world,
                          uint32_t run)
 {
-    const uint32_t job = run == ESPL__NO_RUN ? ESPL__NONE : espl__run_job(deal_of(world), run);
+    const uint32_t job = espl__run_job(deal_of(world), run);
 
     if (job == ESPL__NONE) {
         return espl__tell(line, size, length, "nobody's, it has no row in the parallel write at %s",

@@ -501,6 +501,81 @@ START_TEST(run_inside_a_job_of_its_executor_is_told_and_done_here)
 }
 END_TEST
 
+static const espl_executor *middle;
+
+// Between the run of run_another() and the outermost one.
+static void run_the_middle(void *context, size_t begin, size_t end)
+{
+    if (begin == 0) {
+        ck_assert_int_eq(espl__run_ranges(middle, NULL, run_another, NULL, 100, 10), ESPL_OK);
+    }
+    (void)context;
+    (void)end;
+}
+
+static void run_in_order(void *context, espl_job function, void *argument, size_t count)
+{
+    size_t *const calls = context;
+
+    for (size_t i = 0; i < count; ++i) {
+        function(argument, i);
+    }
+    *calls += 1;
+}
+
+static void run_backwards(void *context, espl_job function, void *argument, size_t count)
+{
+    size_t *const calls = context;
+
+    for (size_t i = count; i > 0; --i) {
+        function(argument, i - 1);
+    }
+    *calls += 1;
+}
+
+START_TEST(run_inside_any_job_around_it_is_told)
+{
+    size_t calls = 0, middle_calls = 0;
+    const espl_executor outer = {&calls, 2, run_in_order}, other = {&middle_calls, 2, run_in_order};
+    const espl_executor *const nested[] = {&outer, &other};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    middle = &other;
+    nesting_hooks = &hooks;
+    for (size_t i = 0; i < 2; ++i) {
+        memset(&now, 0, sizeof now);
+        nesting = nested[i];
+        ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_the_middle, NULL, 100, 10), ESPL_OK);
+        ck_assert_uint_eq(count_other_than_once(1000), 0);
+        ck_assert_uint_eq(calls, i + 1);
+        ck_assert_uint_eq(middle_calls, i + 1);
+        ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? i + 1 : 0);
+    }
+    middle = nesting = NULL;
+    nesting_hooks = NULL;
+}
+END_TEST
+
+START_TEST(executors_that_share_a_context_are_two)
+{
+    size_t calls = 0;
+    const espl_executor outer = {&calls, 2, run_in_order}, inner = {&calls, 2, run_backwards};
+    test_hooks heard = {0};
+    const espl_hooks hooks = test_hooks_of(&heard);
+
+    memset(&now, 0, sizeof now);
+    nesting = &inner;
+    nesting_hooks = &hooks;
+    ck_assert_int_eq(espl__run_ranges(&outer, &hooks, run_another, NULL, 100, 10), ESPL_OK);
+    ck_assert_uint_eq(count_other_than_once(1000), 0);
+    ck_assert_uint_eq(calls, 2);
+    ck_assert_uint_eq(heard.traps, 0);
+    nesting = NULL;
+    nesting_hooks = NULL;
+}
+END_TEST
+
 static void skip_without_hooks(void)
 {
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
@@ -593,6 +668,8 @@ static TCase *illegal_case(void)
     tcase_add_test(illegal, job_that_comes_when_all_is_over_does_nothing);
     tcase_add_test(illegal, job_that_comes_in_another_run_does_no_work_twice);
     tcase_add_test(illegal, run_inside_a_job_of_its_executor_is_told_and_done_here);
+    tcase_add_test(illegal, run_inside_any_job_around_it_is_told);
+    tcase_add_test(illegal, executors_that_share_a_context_are_two);
     tcase_add_test(illegal, fault_without_a_hook_aborts_checked_builds);
     return illegal;
 }

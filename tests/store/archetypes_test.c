@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "tests/base/abort.h"
 #include "tests/store/fixture.h"
 
 #include <stdio.h>
@@ -342,6 +343,28 @@ START_TEST(archetype_without_memory_is_not_made)
 }
 END_TEST
 
+static const espl_component *wrong_set;
+
+static void make_wrong_archetype(void)
+{
+    fixture_archetype(&fix, wrong_set, 2);
+}
+
+START_TEST(set_out_of_order_or_of_strangers_is_no_archetype)
+{
+    const espl_component unknown[] = {ESPL_PLACEMENT, ESPL_COMPONENT_LIMIT};
+    const espl_component twice[] = {ESPL_ROOT, ESPL_ROOT}, falling[] = {ESPL_ROOT, ESPL_PLACEMENT};
+    const espl_component *const wrong[] = {unknown, twice, falling};
+    char said[256];
+
+    for (size_t i = 0; i < 3 && ESPL_CHECKS >= 1; ++i) {
+        wrong_set = wrong[i];
+        expect_abort(make_wrong_archetype, said, sizeof said);
+        ck_assert_ptr_nonnull(strstr(said, "is_set"));
+    }
+}
+END_TEST
+
 static Suite *archetypes_suite(void)
 {
     Suite *const suite = suite_create("archetypes");
@@ -357,6 +380,7 @@ static Suite *archetypes_suite(void)
     tcase_add_test(sets, component_is_found_where_it_is_alone);
     tcase_add_test(sets, own_memory_may_be_the_input);
     tcase_add_test(sets, archetype_without_memory_is_not_made);
+    tcase_add_test(sets, set_out_of_order_or_of_strangers_is_no_archetype);
     suite_add_tcase(suite, sets);
 
     tcase_add_checked_fixture(layout, set_up, tear_down);

@@ -218,6 +218,9 @@ START_TEST(broken_layout_is_named)
     BREAKS(sized, value->component, page);
     BREAKS(sized, value->component, 1000);
     BREAKS(sized, value->component, ESPL_SOLO);
+    value->size = 0;
+    BREAKS_HERE(sized, value->component, ESPL_SOLO);
+    value->size = 8;
     BREAKS(sized, value->offset, value->offset + 4);
     BREAKS(sized, at(plain)->block_alignment, 4);
     BREAKS(order, slot->offset, 4);
@@ -227,6 +230,28 @@ START_TEST(broken_layout_is_named)
     BREAKS(behind, value->offset, value->offset + 8);
     BREAKS("the slot column stands where noted", at(plain)->placement_offset, ESPL__NONE);
     BREAKS("the slot column stands where noted", at(paged)->placement_offset, 24);
+}
+END_TEST
+
+// All that a layout says fits together, and one row less would stay below the limit.
+START_TEST(chunk_of_several_rows_past_the_limit_is_named)
+{
+    espl__archetype *const archetype = at(paged), right = *archetype;
+    espl__column *const column = &archetype->columns[0], right_column = *column;
+    const uint32_t rows = ESPL__CHUNK_BYTES / column->size;
+
+    ck_assert_uint_gt(rows, 1);
+    if (rows > ESPL__CHUNK_ROWS) {
+        return; // as many stay below it
+    }
+    archetype->capacity = rows;
+    column->offset = rows * (uint32_t)sizeof(espl_entity);
+    archetype->versions_offset = column->offset + rows * column->size;
+    archetype->chunk_bytes = archetype->versions_offset + 2 * (uint32_t)sizeof(uint64_t);
+    expect_rule("a chunk is as large as its rows need, and small unless one row alone is large",
+                __LINE__);
+    *archetype = right;
+    *column = right_column;
 }
 END_TEST
 
@@ -270,6 +295,16 @@ START_TEST(role_edge_to_a_set_with_other_high_components_is_named)
 
     ck_assert_int_eq(espl__archetype_role(&fix.store, alone, ESPL_ROOT, &to), ESPL_OK);
     BREAKS(edge, at(alone)->role_edge[1], wrong[1]);
+
+    // From a set without any low number.
+    const espl_component high[] = {tags[67], tags[69]};
+    const uint32_t without = fixture_archetype(&fix, high, 2);
+
+    ck_assert_int_eq(espl__archetype_role(&fix.store, without, ESPL_ROOT, &to), ESPL_OK);
+    fixture_is_sound(&fix);
+    for (size_t i = 0; i < 3; ++i) {
+        BREAKS(edge, at(without)->role_edge[1], wrong[i]);
+    }
 }
 END_TEST
 
@@ -380,6 +415,8 @@ START_TEST(broken_totals_are_named)
     BREAKS_LENGTH("a chunk without memory stands in the list of free numbers",
                   fix.store.free_chunks, free_count - 1);
     BREAKS(fit, at(paged)->reserved, at(paged)->reserved + 1);
+    ck_assert_uint_eq(at(root)->reserved, 0);
+    BREAKS(fit, at(root)->count, 1);
     BREAKS(marked, at(paged)->leaving_count, 1);
     BREAKS(changed, at(paged)->is_changed, true);
     BREAKS("room that a user keeps is there", at(paged)->floor, at(paged)->reserved + 1);
@@ -414,6 +451,19 @@ START_TEST(lists_without_room_are_named)
 {
     BREAKS("the lists of chunk numbers have room for all of them", fix.store.changed_chunks, NULL);
     BREAKS("the changed list has room for all archetypes", fix.store.changed, NULL);
+
+    // The free numbers themselves, and no room for the others.
+    uint32_t *few = NULL;
+    const size_t free_count = espl__array_length(fix.store.free_chunks);
+
+    ck_assert(ESPL_ARRAY_RESERVE(&fix.heap, ESPL__FOR_STORE, few, free_count));
+    for (size_t i = 0; i < free_count; ++i) {
+        ESPL_ARRAY_PUSH(few, fix.store.free_chunks[i]);
+    }
+    ck_assert(ESPL_ARRAY_SHRINK(&fix.heap, ESPL__FOR_STORE, few, 0));
+    ck_assert_uint_lt(espl__array_capacity(few), espl__array_length(fix.store.chunks));
+    BREAKS("the lists of chunk numbers have room for all of them", fix.store.free_chunks, few);
+    ESPL_ARRAY_FREE(&fix.heap, ESPL__FOR_STORE, few);
 }
 END_TEST
 
@@ -449,6 +499,7 @@ static Suite *validate_suite(void)
     tcase_add_test(cases, broken_set_is_named);
     tcase_add_test(cases, set_past_the_limit_is_named);
     tcase_add_test(cases, broken_layout_is_named);
+    tcase_add_test(cases, chunk_of_several_rows_past_the_limit_is_named);
     tcase_add_test(cases, columns_out_of_order_are_named);
     tcase_add_test(cases, role_edge_to_a_set_with_other_high_components_is_named);
     tcase_add_test(cases, broken_role_edge_is_named);

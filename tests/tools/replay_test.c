@@ -504,6 +504,65 @@ START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
 }
 END_TEST
 
+// Handles that no command hands out, or only a later one: they are somebody's guess, and refused.
+START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
+{
+    field f;
+    spool s;
+    espl_commands *commands = NULL;
+    espl_entity made;
+    espl_report report;
+
+    field_begin(&f, &s, NULL);
+    ck_assert_int_eq(espl_commands_create(f.world, 2, &commands), ESPL_OK);
+    espl_recorder *const first = espl_commands_recorder(commands, 0);
+    espl_recorder *const second = espl_commands_recorder(commands, 1);
+    const espl_instance_def def = {.source = f.e[0]};
+
+    ck_assert_int_eq(espl_record_instantiate(first, 1, &def, 1, &made), ESPL_OK);
+    const espl_entity guess = {made.index + 1, made.generation};
+
+    ck_assert_int_eq(espl_record_destroy(first, 2, guess), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(first, 3, made, guess, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(second, 4, guess), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(second, 5, made, f.e[1], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_play(f.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.refused, 3);
+    ck_assert_uint_eq(report.applied, 2);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    espl_commands_destroy(commands);
+    field_end(&f, &s, 1);
+}
+END_TEST
+
+// A record with nothing in it, and a view that carries out what was put off.
+START_TEST(empty_sets_and_views_come_to_the_same)
+{
+    field f;
+    spool s;
+    espl_entity bare[2];
+    espl_view view;
+
+    field_begin(&f, &s, NULL);
+    ck_assert_int_eq(espl_create(f.world, NULL, 0, 2, bare), ESPL_OK);
+    ck_assert_int_eq(espl_reserve_rows(f.world, NULL, 0, 9), ESPL_OK);
+    ck_assert_int_eq(espl_attach(f.world, bare[1], f.e[0], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(f.world, f.e[10]), ESPL_OK);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+
+    const size_t before = s.size;
+    ck_assert_int_eq(espl_view_hierarchy(f.world, f.e[0], &view), ESPL_OK);
+    ck_assert_uint_gt(s.size, before);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+
+    // It purges nothing more, and leaves no record.
+    const size_t behind = s.size;
+    ck_assert_int_eq(espl_view_hierarchy(f.world, f.e[0], &view), ESPL_OK);
+    ck_assert_uint_eq(s.size, behind);
+    field_end(&f, &s, 2);
+}
+END_TEST
+
 // Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
 START_TEST(what_memory_refused_is_left_out)
 {
@@ -580,6 +639,8 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, a_command_that_makes_millions_is_refused_for_want_of_memory);
     tcase_add_test(tests, frame_without_a_tape_does_nothing);
     tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
+    tcase_add_test(tests, commands_that_name_what_nobody_made_come_to_the_same);
+    tcase_add_test(tests, empty_sets_and_views_come_to_the_same);
     tcase_add_test(tests, what_memory_refused_is_left_out);
     tcase_add_test(tests, batch_of_more_than_can_be_counted_is_refused_and_left_out);
     tcase_add_test(tests, a_count_past_a_size_is_not_cut_short);

@@ -388,6 +388,55 @@ START_TEST(a_bad_entry_is_refused_alone_and_told)
 }
 END_TEST
 
+// The first status is that of the first entry, in whichever order the dead stand.
+START_TEST(a_batch_of_the_dead_alone_is_refused_whole)
+{
+    enum { COUNT = 40 };
+    espl_write writes[COUNT];
+    espl_write_report report;
+    test_world test;
+
+    test_world_begin(&test, 3, NULL);
+    espl_entity *const node = plant_chain(test.world, COUNT);
+    for (int i = 0; i < COUNT; ++i) {
+        writes[i] = write_vector(node[i * 3 % COUNT], ESPL_WRITE_LOCAL_POSITION, 1, 1, 1);
+    }
+    ck_assert_int_eq(espl_destroy_subtree(test.world, node[0]), ESPL_OK);
+    writes[0].entity = espl_entity_null();
+    const uint64_t hash = test_physical_hash(test.world);
+
+    ck_assert_int_eq(espl_write_batch(test.world, writes, COUNT, &report), ESPL_PARTLY);
+    ck_report(&report, 0, 0, COUNT);
+    ck_assert_uint_eq(report.first_refused, 0);
+    ck_assert_int_eq(report.first_status, ESPL_ERR_NULL_ENTITY);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
+// What is refused for its value brings no side arrays, as what is carried out would.
+START_TEST(an_entry_with_a_bad_value_takes_no_memory)
+{
+    test_world test;
+
+    test_world_begin(&test, 3, NULL);
+    espl_entity *const node = plant_chain(test.world, 4);
+    espl_write write = write_vector(node[1], ESPL_WRITE_STRETCH, 1, 2, NAN);
+
+    ck_assert_int_eq(espl_reserve_writes(test.world, 1), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_PARTLY);
+    ck_assert_uint_eq(test.heap.calls, 0);
+    write.value.stretch[2] = 3;
+    ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_gt(test.heap.calls, 0);
+    test_heap_arm(&test.heap, 0, false);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
 {
     test_world test;
@@ -644,6 +693,8 @@ static Suite *batch_suite(void)
     tcase_add_test(order, a_write_in_world_axes_sees_where_its_parent_has_come_to);
     suite_add_tcase(suite, order);
     tcase_add_test(refusals, a_bad_entry_is_refused_alone_and_told);
+    tcase_add_test(refusals, a_batch_of_the_dead_alone_is_refused_whole);
+    tcase_add_test(refusals, an_entry_with_a_bad_value_takes_no_memory);
     tcase_add_test(refusals, a_batch_of_nothing_and_one_of_lossy_writes_are_done);
     tcase_add_test(refusals, an_entry_that_overflows_its_own_entity_is_refused_alone);
     tcase_add_test(refusals, an_entry_that_overflows_is_refused_though_a_later_one_would_hide_it);

@@ -214,6 +214,66 @@ START_TEST(many_are_changed_or_none_where_one_is_full)
 }
 END_TEST
 
+static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
+{
+    espl_component set[ESPL_SET_LIMIT] = {ESPL_PLACEMENT};
+    espl_entity entity;
+
+    memcpy(set + 1, s->tags, tags * sizeof *s->tags);
+    ck_assert_int_eq(espl_create(s->world, set, tags + 1, 1, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_attach(s->world, entity, parent, NULL), ESPL_OK);
+    return entity;
+}
+
+// A placement that comes takes along what was put off: members whose root died without memory are
+// roots and solos from then on. Of these one has no room for what comes with the placement, and needs
+// none.
+START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
+{
+    scene s;
+
+    scene_begin(&s);
+    const espl_component added[2] = {s.tags[TAGS - 1], s.tags[TAGS - 2]};
+    const espl_component_value values[3] = {
+        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)},
+        {.component = added[0]},
+        {.component = added[1]}};
+    const espl_change_def change = {.add = values, .add_count = 3};
+    const espl_entity root = test_solo(s.world), bare = make(&s, 1);
+    const espl_entity full = make_placed(&s, ESPL_SET_LIMIT - 2, root);
+    const espl_entity others[2] = {make_placed(&s, 1, root), make_placed(&s, 5, root)};
+    espl_status status = ESPL_ERR_NO_MEMORY;
+    size_t points = 0;
+
+    ck_assert_int_eq(espl_attach(s.world, bare, full, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    test_heap_arm(&s.test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy_only(s.world, root), ESPL_OK);
+    test_heap_arm(&s.test.heap, 0, false);
+    ck_assert(espl_has(s.world, full, ESPL_MEMBER));
+    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+
+    const uint64_t hash = test_physical_hash(s.world);
+    for (; status == ESPL_ERR_NO_MEMORY; points += 1) {
+        test_heap_arm(&s.test.heap, points + 1, true);
+        status = espl_change(s.world, bare, &change);
+        test_heap_arm(&s.test.heap, 0, false);
+        ck_assert(status == ESPL_OK || test_physical_hash(s.world) == hash);
+        test_world_is_valid(s.world);
+    }
+    ck_assert_int_eq(status, ESPL_OK);
+    ck_assert_uint_gt(points, 5);
+    ck_assert_uint_eq(count_set(&s, bare), 4);
+    ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
+    ck_assert(espl_has(s.world, full, ESPL_ROOT) && !espl_has(s.world, full, added[0]));
+    for (int i = 0; i < 2; ++i) {
+        ck_assert(espl_has(s.world, others[i], ESPL_SOLO));
+        ck_assert(!espl_has(s.world, others[i], added[0]));
+    }
+    scene_end(&s);
+}
+END_TEST
+
 // Roles come and go: a full set has room for another one.
 START_TEST(a_full_set_goes_through_every_role)
 {
@@ -542,6 +602,7 @@ static Suite *component_limits_suite(void)
     tcase_add_test(sets, a_full_set_takes_no_other_component);
     tcase_add_test(sets, a_full_set_is_changed_in_one_step);
     tcase_add_test(sets, many_are_changed_or_none_where_one_is_full);
+    tcase_add_test(sets, a_full_set_is_no_hindrance_to_those_beside_it);
     tcase_add_test(sets, a_full_set_goes_through_every_role);
     tcase_add_test(sets, a_clone_takes_values_up_to_a_full_set);
     tcase_add_test(sets, a_change_names_so_many_components_and_no_more);

@@ -360,6 +360,46 @@ START_TEST(writes_take_no_memory)
 }
 END_TEST
 
+// Write every node of the first hierarchies of a world in one batch.
+static void write_first(giant *at, uint32_t count)
+{
+    espl_write writes[SIZE];
+
+    for (uint32_t i = 0; i < count; ++i) {
+        writes[i] =
+            write_vector(at->nodes[i], ESPL_WRITE_LOCAL_POSITION, (float)count, 0, (float)i);
+    }
+    ck_assert_int_eq(espl_write_batch(at->test.world, writes, count, NULL), ESPL_OK);
+}
+
+// Two for each worker are one worker's each; fewer are everybody's.
+START_TEST(giants_that_go_round_are_not_cut)
+{
+    enum { HIERARCHIES = 4, PART = SIZE / HIERARCHIES };
+    test_executor hostile = {.manner = TEST_REVERSED, .workers = 2};
+    const espl_executor executor = test_executor_of(&hostile), serial = espl_executor_serial();
+    giant at, other;
+    uint32_t parent[SIZE];
+
+    for (uint32_t i = 0; i < SIZE; ++i) {
+        parent[i] = i % PART == 0 ? PLANT_ROOT : i / PART * PART + (i % PART - 1) / 4;
+    }
+    begin(&at, &executor, parent, 16);
+    begin(&other, &serial, parent, 16);
+    for (uint32_t count = HIERARCHIES; count > 0; --count) {
+        hostile.calls = 0;
+        write_first(&at, count * PART);
+        write_first(&other, count * PART);
+        ck_assert_int_eq(hostile.calls > 0, count < HIERARCHIES);
+        ck_assert_uint_eq(test_physical_hash(at.test.world), test_physical_hash(other.test.world));
+        ck_assert_uint_eq(test_stats(at.test.world).nodes_visited,
+                          test_stats(other.test.world).nodes_visited);
+    }
+    end(&at);
+    end(&other);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("giant");
@@ -373,6 +413,7 @@ static Suite *make_suite(void)
     tcase_add_test(hand, who_calls_back_meanwhile_finds_the_world_busy);
     tcase_add_test(hand, overflow_far_below_leaves_no_trace);
     tcase_add_loop_test(hand, job_that_is_lost_is_made_up_for_and_told, 0, 3);
+    tcase_add_test(hand, giants_that_go_round_are_not_cut);
     tcase_add_test(hand, writes_take_no_memory);
     suite_add_tcase(suite, hand);
     return suite;

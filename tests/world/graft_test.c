@@ -382,6 +382,75 @@ START_TEST(an_attach_without_memory_changes_nothing)
 }
 END_TEST
 
+// The same where a member stays with its parent and moves before a sibling, with flags of its own.
+START_TEST(a_move_among_siblings_without_memory_changes_nothing)
+{
+    size_t failures = 0;
+
+    for (size_t fail_at = 1;; ++fail_at) {
+        test_world test;
+
+        test_world_begin(&test, 1, NULL);
+        const espl_entity parent = test_solo(test.world);
+        espl_entity child[4];
+
+        for (int i = 0; i < 4; ++i) {
+            child[i] = test_solo_at(test.world, (float)i, 2, 3);
+            ck_assert_int_eq(espl_attach(test.world, child[i], parent, NULL), ESPL_OK);
+        }
+        const espl_attach_options options = {.before = child[1], .inherit = ESPL_KEEP_X};
+
+        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        const uint64_t hash = test_physical_hash(test.world);
+
+        test_heap_arm(&test.heap, fail_at, true);
+        const espl_status status = espl_attach(test.world, child[3], parent, &options);
+
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
+        ck_assert(status == ESPL_OK || test_physical_hash(test.world) == hash);
+        test_world_is_valid(test.world);
+        failures += status != ESPL_OK ? 1 : 0;
+        if (status != ESPL_OK) {
+            ck_assert_int_eq(espl_attach(test.world, child[3], parent, &options), ESPL_OK);
+        }
+        ck_assert(espl_entity_equal(espl_get_child(test.world, parent, 1), child[3]));
+        test_world_end(&test);
+        if (status == ESPL_OK) {
+            ck_assert_uint_gt(failures, 0);
+            return;
+        }
+    }
+}
+END_TEST
+
+// What is kept hides a local that has come out of range: no longer kept, it would be seen. Along X
+// the way back is out of range, along Y the way there.
+START_TEST(flags_that_go_out_of_range_are_refused)
+{
+    const float far[3] = {1e20f, 1e20f, 0}, stretch[3] = {1e-30f, 1e30f, 1};
+    const espl_attach_options keep = {.inherit = ESPL_KEEP_POSITION};
+    const espl_attach_options loose = {.link = ESPL_LINK_FREE};
+    test_world test;
+
+    test_world_begin(&test, 1, NULL);
+    const espl_entity parent = test_solo(test.world), child = test_solo(test.world);
+
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &keep), ESPL_OK);
+    ck_assert_int_eq(espl_set_world_position(test.world, child, far), ESPL_OK);
+    ck_assert_int_eq(espl_set_stretch(test.world, parent, stretch), ESPL_OK);
+    ck_assert_float_eq(test_world_of(test.world, child).position[1], far[1]);
+    const uint64_t hash = test_physical_hash(test.world);
+
+    ck_assert_int_eq(espl_attach(test.world, child, parent, &loose), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    ck_assert_int_eq(espl_set_inherit(test.world, child, 0), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    test_world_is_valid(test.world);
+    test_world_end(&test);
+}
+END_TEST
+
 // A member whose only child is dead leaves with it; when the purge after it finds no memory, what
 // stands is sound, and the next structural call puts it right.
 START_TEST(a_purge_that_is_put_off_leaves_a_sound_world)
@@ -432,6 +501,8 @@ static Suite *graft_suite(void)
     tcase_add_test(tcase, an_edit_of_a_large_hierarchy_lays_nothing_out_anew);
     tcase_add_test(tcase, what_stands_behind_both_places_is_not_shifted);
     tcase_add_test(tcase, an_attach_without_memory_changes_nothing);
+    tcase_add_test(tcase, a_move_among_siblings_without_memory_changes_nothing);
+    tcase_add_test(tcase, flags_that_go_out_of_range_are_refused);
     tcase_add_test(tcase, a_purge_that_is_put_off_leaves_a_sound_world);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -26,9 +26,11 @@ static const layout layouts[] = {
     {"sets of three chunks", 4, 0, true, false, false, ESPL_MEMBER, 40, NODES / 128},
     {"hierarchies of many sizes", 30, 0, false, false, false, ESPL_MEMBER, 30, NODES},
     {"members in many archetypes", 9, 0, false, false, true, ESPL_MEMBER, 30, NODES},
-    {"roots and members: all hang together", 6, 0, false, false, false, 0, 100, NODES},
+    {"sets of a chunk of roots and one of their children", 2, 0, true, false, false, 0, 40,
+     NODES / 128},
     {"rows in any order: all hang together", 12, 0, false, true, true, 0, 100, NODES},
     {"one hierarchy is half of all", 5, NODES / 2, false, false, true, 0, 30, NODES},
+    {"roots and members: all hang together", 6, 0, false, false, false, 0, 100, NODES},
     {"few hierarchies", 3000, 0, false, true, false, ESPL_MEMBER, 8, 20},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };

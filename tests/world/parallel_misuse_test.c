@@ -94,13 +94,14 @@ static void make_entities(deeds *d)
     ck_assert_int_eq(espl_destroy(d->world, d->dead), ESPL_OK);
 }
 
-static void deeds_begin(deeds *d, const espl_executor *executor)
+static void deeds_begin_logged(deeds *d, const espl_executor *executor,
+                               void (*log)(void *, espl_log_level, const char *))
 {
     memset(d, 0, sizeof *d);
     test_heap_init(&d->heap);
     const espl_world_def def = {
         .allocator = test_heap_allocator(&d->heap),
-        .hooks = {.user = d, .log = hear_line, .trap = hear_trap},
+        .hooks = {.user = d, .log = log, .trap = hear_trap},
         .executor = executor != NULL ? *executor : espl_executor_serial(),
         .tag = 5,
     };
@@ -113,6 +114,11 @@ static void deeds_begin(deeds *d, const espl_executor *executor)
     d->def = (espl_parallel_def){
         .query = &d->query, .function = do_deed, .context = d, .site = "frame.c:77"};
     d->heard = (ears){.lines = 0};
+}
+
+static void deeds_begin(deeds *d, const espl_executor *executor)
+{
+    deeds_begin_logged(d, executor, hear_line);
 }
 
 static void deeds_end(deeds *d)
@@ -402,6 +408,10 @@ static void read_every_way(deeds *d, espl_writer *writer, const espl_query *rows
     ck_assert_int_eq(read_some_way(d->world, foreign, d->solo, READ_relative_frame),
                      ESPL_ERR_NOT_OWNER);
     demand_line(d, (const char *const[]){"of job 0, dealt out at", NULL});
+    d->heard = (ears){.lines = 0};
+    ck_assert_int_eq(read_some_way(d->world, foreign, d->dead, READ_relative_frame),
+                     ESPL_ERR_NOT_OWNER);
+    demand_line(d, (const char *const[]){"of job 0, dealt out at", NULL});
     // What the reader wrote last is the second place.
     ck_assert_int_eq(espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
                      ESPL_OK);
@@ -425,6 +435,59 @@ START_TEST(every_way_to_read_is_refused_for_what_another_job_was_dealt)
         ck_assert_int_eq(read_some_way(d.world, d.child[0], d.child[1], way), ESPL_OK);
     }
     ck_assert_uint_eq(d.heard.lines, 0);
+    deeds_end(&d);
+}
+END_TEST
+
+// A job of a world that writes another world's hierarchies in parallel.
+static deeds *around, *within;
+
+static void read_around(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    espl_transform at;
+
+    (void)d;
+    (void)writer;
+    (void)rows;
+    ck_assert_int_eq(espl_get_world(around->world, around->child[1], &at), ESPL_OK);
+    ck_assert_int_eq(espl_get_world(around->world, around->apart, &at), ESPL_OK);
+    ck_assert_uint_eq(around->heard.traps, 0);
+    ck_assert_int_eq(espl_get_world(around->world, around->child[0], &at), ESPL_ERR_NOT_OWNER);
+    demand_line(around, (const char *const[]){"by job 1 refused", "of job 0, dealt out at", NULL});
+    demand_trap(around, "a job reads its own hierarchies, and those of nobody");
+}
+
+static void write_within(deeds *d, espl_writer *writer, const espl_query *rows)
+{
+    (void)d;
+    (void)writer;
+    (void)rows;
+    ck_assert_int_eq(let(within, 0, read_around, NULL), ESPL_OK);
+    ck_assert_uint_eq(within->heard.lines, 0);
+}
+
+START_TEST(a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt)
+{
+    static deeds outer, inner;
+
+    deeds_begin(&outer, NULL);
+    deeds_begin(&inner, NULL);
+    around = &outer;
+    within = &inner;
+    ck_assert_int_eq(let(&outer, 1, write_within, NULL), ESPL_OK);
+    deeds_end(&inner);
+    deeds_end(&outer);
+}
+END_TEST
+
+START_TEST(a_trespass_that_nobody_logs_is_a_trap_all_the_same)
+{
+    deeds d;
+
+    deeds_begin_logged(&d, NULL, NULL);
+    ck_assert_int_eq(let(&d, 0, write_own_then_foreign, NULL), ESPL_PARTLY);
+    ck_assert_uint_eq(d.heard.lines, 0);
+    demand_trap(&d, "hand.c:20: a job writes its own hierarchies");
     deeds_end(&d);
 }
 END_TEST
@@ -878,6 +941,8 @@ static void add_checked(TCase *tcase)
     tcase_add_loop_test(tcase, a_write_to_what_has_no_row_is_told_as_nobodys, 0, 2);
     tcase_add_loop_test(tcase, every_way_to_write_is_refused_for_what_is_not_the_writers_own, 0, 2);
     tcase_add_test(tcase, every_way_to_read_is_refused_for_what_another_job_was_dealt);
+    tcase_add_test(tcase, a_job_within_a_job_of_another_world_keeps_to_what_either_was_dealt);
+    tcase_add_test(tcase, a_trespass_that_nobody_logs_is_a_trap_all_the_same);
     tcase_add_test(tcase, a_writer_in_the_hand_of_another_thread_is_a_fault);
     tcase_add_test(tcase, a_writer_of_a_job_that_is_over_is_a_fault);
 }

@@ -13,6 +13,7 @@ enum { TREES = 6, FAN = 3, MOST = TREES * 900 * 6 / 5 + 8 };
 typedef struct arrangement {
     uint32_t nodes[MOST];
     uint32_t count;
+    uint32_t far[2]; // nodes that are out of range below each other; 0: none
 } arrangement;
 
 typedef struct bed {
@@ -181,6 +182,16 @@ static void value_of(float value[3], uint32_t i, int round)
     value[2] = -(float)(i % 16);
 }
 
+static void entry_value(float value[3], const arrangement *a, uint32_t i, int round)
+{
+    const uint32_t node = a->nodes[i];
+
+    value_of(value, i, round);
+    if (a->far[0] != 0 && (node == a->far[0] || node == a->far[1])) {
+        value[0] = 3e38f;
+    }
+}
+
 static espl_status write_typed(const bed *b, const arrangement *a, int round,
                                espl_write_report *report)
 {
@@ -189,7 +200,7 @@ static espl_status write_typed(const bed *b, const arrangement *a, int round,
 
     for (uint32_t i = 0; i < a->count; ++i) {
         entities[i] = b->here[a->nodes[i]];
-        value_of(values[i], i, round);
+        entry_value(values[i], a, i, round);
     }
     return espl_write_vectors(b->at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
                               (const float(*)[3])values, a->count, report);
@@ -203,22 +214,42 @@ static espl_status write_any(const bed *b, const arrangement *a, int round,
     for (uint32_t i = 0; i < a->count; ++i) {
         float value[3];
 
-        value_of(value, i, round);
+        entry_value(value, a, i, round);
         writes[i] = write_vector(b->here[a->nodes[i]], ESPL_WRITE_LOCAL_POSITION, value[0],
                                  value[1], value[2]);
     }
     return espl_write_batch(b->at_once.world, writes, a->count, report);
 }
 
-static void write_one_by_one(const bed *b, const arrangement *a, int round)
+static int compare_keys(const void *a, const void *b)
 {
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+// Parents first and, of a node, the entry that comes first: what is out of range depends on it.
+// @return how many were refused.
+static size_t write_one_by_one(const bed *b, const arrangement *a, int round)
+{
+    static uint64_t keys[MOST];
+    size_t refused = 0;
+
     for (uint32_t i = 0; i < a->count; ++i) {
+        keys[i] = (uint64_t)a->nodes[i] << 32 | i;
+    }
+    qsort(keys, a->count, sizeof *keys, compare_keys);
+    for (uint32_t at = 0; at < a->count; ++at) {
+        const uint32_t i = (uint32_t)keys[at];
         float value[3];
 
-        value_of(value, i, round);
-        ck_assert_int_eq(espl_set_local_position(b->one_by_one.world, b->there[a->nodes[i]], value),
-                         ESPL_OK);
+        entry_value(value, a, i, round);
+        const espl_status status =
+            espl_set_local_position(b->one_by_one.world, b->there[a->nodes[i]], value);
+        ck_assert(status == ESPL_OK || (status == ESPL_ERR_RANGE && a->far[0] != 0));
+        refused += status != ESPL_OK ? 1 : 0;
     }
+    return refused;
 }
 
 static void worlds_are_the_same(const bed *b)
@@ -231,28 +262,182 @@ static void worlds_are_the_same(const bed *b)
     }
 }
 
+static void follow(const bed *b, const arrangement *a, int round, bool is_typed)
+{
+    const uint64_t before = test_stats(b->at_once.world).writes;
+    const uint64_t other = test_stats(b->one_by_one.world).writes;
+    espl_write_report report;
+    const espl_status status =
+        is_typed ? write_typed(b, a, round, &report) : write_any(b, a, round, &report);
+    const size_t refused = write_one_by_one(b, a, round);
+
+    ck_assert_int_eq(status, refused != 0 ? ESPL_PARTLY : ESPL_OK);
+    ck_assert_uint_eq(report.refused, refused);
+    ck_assert_uint_eq(report.applied, a->count - refused);
+    ck_assert_uint_eq(test_stats(b->at_once.world).writes - before,
+                      test_stats(b->one_by_one.world).writes - other);
+    worlds_are_the_same(b);
+    test_world_is_valid(b->at_once.world);
+}
+
+static void follow_all(const bed *b)
+{
+    static arrangement a;
+
+    for (int k = 0; k < 2 * ARRANGEMENTS; ++k) {
+        a.count = 0;
+        arrangements[k / 2](&a, b);
+        follow(b, &a, k, k % 2 == 0);
+    }
+}
+
 START_TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
 {
+    bed b;
+
+    begin(&b);
+    follow_all(&b);
+    end(&b);
+}
+END_TEST
+
+// One where ranks are not places, and one with side arrays.
+START_TEST(hierarchies_that_are_not_swept_come_to_the_same)
+{
+    bed b;
+
+    begin(&b);
+    for (int k = 0; k < 2; ++k) {
+        espl_world *const world = k == 0 ? b.at_once.world : b.one_by_one.world;
+        const espl_entity *const nodes = k == 0 ? b.here : b.there;
+
+        ck_assert_int_eq(espl_attach(world, nodes[2 * b.size - 1], nodes[b.size], NULL), ESPL_OK);
+        ck_assert_int_eq(espl_set_context(world, nodes[2 * b.size + 1], 7), ESPL_OK);
+    }
+    follow_all(&b);
+    end(&b);
+}
+END_TEST
+
+// --- Hierarchies at which one job ends and the next one begins ---
+
+// Entries of the second tree in two parts, the cut between them in the middle of all entries.
+typedef struct halves {
+    bool is_front_backward, is_back_backward; // in which order each comes
+    bool has_front_twice, has_back_twice;     // its first node
+    bool is_swapped;                          // the later nodes come first
+    bool has_cut_twice;                       // the node at the cut is the last and the first
+} halves;
+
+static void add_half(arrangement *a, uint32_t begin, uint32_t end, bool is_backward, bool is_twice)
+{
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t node = is_backward ? end - 1 - (i - begin) : i;
+
+        add(a, node, node + 1);
+        if (is_twice && i == begin + 1) {
+            add(a, node, node + 1);
+        }
+    }
+}
+
+static void add_halves(arrangement *a, const bed *b, const halves *h)
+{
+    const uint32_t begin = b->size, middle = begin + b->size / 5, end = 2 * b->size;
+    const uint32_t overlap = h->has_cut_twice ? 1 : 0;
+
+    if (h->is_swapped) {
+        add_half(a, middle, end, h->is_front_backward, h->has_front_twice);
+    } else {
+        add_half(a, begin, middle + overlap, h->is_front_backward, h->has_front_twice);
+    }
+    // Two jobs, of which the second begins here: as many entries behind it as before.
+    const uint32_t cut = a->count;
+
+    if (h->is_swapped) {
+        add_half(a, begin, middle, h->is_back_backward, h->has_back_twice);
+    } else {
+        add_half(a, middle, end, h->is_back_backward, h->has_back_twice);
+    }
+    for (uint32_t i = 2 * b->size; a->count < 2 * cut && i < TREES * b->size; ++i) {
+        add(a, i, i + 1);
+    }
+    ck_assert_uint_eq(a->count, 2 * cut);
+}
+
+// The first node that comes twice on end, or else any that comes.
+static uint32_t twice_of(const arrangement *a)
+{
+    for (uint32_t i = 1; i < a->count; ++i) {
+        if (a->nodes[i] == a->nodes[i - 1]) {
+            return a->nodes[i];
+        }
+    }
+    return a->nodes[a->count / 2];
+}
+
+START_TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
+{
+    static const halves all[] = {
+        {.has_front_twice = true},
+        {.has_back_twice = true},
+        {.has_cut_twice = true},
+        {.is_swapped = true},
+        {.is_back_backward = true},
+        {.is_front_backward = true},
+        {.is_front_backward = true, .is_back_backward = true},
+        {.is_swapped = true, .is_front_backward = true, .is_back_backward = true},
+        {.is_swapped = true, .has_front_twice = true},
+        {.is_swapped = true, .has_back_twice = true},
+        {.is_front_backward = true, .has_back_twice = true},
+        {.is_back_backward = true, .has_front_twice = true},
+    };
     static arrangement a;
     bed b;
 
     begin(&b);
-    for (int k = 0; k < 2 * ARRANGEMENTS; ++k) {
-        espl_write_report report;
-
+    for (int k = 0; k < 2 * (int)(sizeof all / sizeof *all); ++k) {
         a.count = 0;
-        arrangements[k / 2](&a, &b);
-        const uint64_t before = test_stats(b.at_once.world).writes;
-        const uint64_t other = test_stats(b.one_by_one.world).writes;
-        ck_assert_int_eq(
-            k % 2 == 0 ? write_typed(&b, &a, k, &report) : write_any(&b, &a, k, &report), ESPL_OK);
-        write_one_by_one(&b, &a, k);
-        ck_assert_uint_eq(report.applied, a.count);
-        ck_assert_uint_eq(test_stats(b.at_once.world).writes - before,
-                          test_stats(b.one_by_one.world).writes - other);
-        worlds_are_the_same(&b);
-        test_world_is_valid(b.at_once.world);
+        a.far[0] = 0;
+        add(&a, 0, b.size);
+        add_halves(&a, &b, &all[k / 2]);
+        follow(&b, &a, k, k % 2 == 0);
+        // What comes twice is refused twice, and stays where it was.
+        a.far[0] = twice_of(&a);
+        a.far[1] = b.size + (a.far[0] - b.size - 1) / FAN;
+        follow(&b, &a, k + 1, k % 2 == 0);
     }
+    end(&b);
+}
+END_TEST
+
+// Entries of several kinds are never swept: each is what it is by itself.
+START_TEST(mixed_entries_that_two_jobs_share_in_no_order_keep_their_kinds)
+{
+    static const halves swapped = {.is_swapped = true};
+    static espl_write writes[MOST];
+    static arrangement a;
+    bed b;
+
+    begin(&b);
+    a.count = 0;
+    add(&a, 0, b.size);
+    add_halves(&a, &b, &swapped);
+    for (uint32_t i = 0; i < a.count; ++i) {
+        const uint32_t node = a.nodes[i];
+        const float scale = 1 + 1 / (float)(2 + i % 3), at[3] = {(float)i, 1, 2};
+
+        writes[i] = i % 2 == 0
+                        ? write_vector(b.here[node], ESPL_WRITE_LOCAL_POSITION, at[0], at[1], at[2])
+                        : write_scale(b.here[node], ESPL_WRITE_LOCAL_SCALE, i % 9 == 1 ? scale : 1);
+        ck_assert_int_eq(i % 2 == 0 ? espl_set_local_position(b.one_by_one.world, b.there[node], at)
+                                    : espl_set_local_scale(b.one_by_one.world, b.there[node],
+                                                           i % 9 == 1 ? scale : 1),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_write_batch(b.at_once.world, writes, a.count, NULL), ESPL_OK);
+    worlds_are_the_same(&b);
+    test_world_is_valid(b.at_once.world);
     end(&b);
 }
 END_TEST
@@ -443,6 +628,9 @@ static Suite *straight_batches_suite(void)
 
     tcase_set_timeout(all, 60);
     tcase_add_test(all, every_arrangement_of_entries_comes_to_what_they_do_one_by_one);
+    tcase_add_test(all, hierarchies_that_are_not_swept_come_to_the_same);
+    tcase_add_test(all, hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one);
+    tcase_add_test(all, mixed_entries_that_two_jobs_share_in_no_order_keep_their_kinds);
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
     tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
     tcase_add_test(all, each_transform_is_judged_by_itself);

@@ -230,6 +230,26 @@ START_TEST(view_without_dead_only_reads)
 }
 END_TEST
 
+// A purge that was put off before is one still when a view cannot do it.
+START_TEST(view_without_memory_leaves_what_was_put_off)
+{
+    espl_view seen;
+    scene s;
+
+    scene_begin(&s);
+    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    test_heap_arm(&s.test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy_only(s.world, s.r), ESPL_OK);
+    ck_assert_uint_eq(test_stats(s.world).ghosts, 1);
+    ck_assert_int_eq(espl_view_hierarchy(s.world, s.c, &seen), ESPL_ERR_NO_MEMORY);
+    test_heap_arm(&s.test.heap, 0, false);
+    // Any structural call does it now.
+    ck_assert_int_eq(espl_destroy(s.world, s.solo), ESPL_OK);
+    ck_assert_uint_eq(test_stats(s.world).ghosts, 0);
+    scene_end(&s);
+}
+END_TEST
+
 START_TEST(view_without_memory_changes_nothing)
 {
     espl_status status = ESPL_ERR_NO_MEMORY;
@@ -282,6 +302,7 @@ static Suite *make_suite(void)
     tcase_add_test(views, view_purges_the_dead_first);
     tcase_add_test(views, view_without_dead_only_reads);
     tcase_add_test(views, view_without_memory_changes_nothing);
+    tcase_add_test(views, view_without_memory_leaves_what_was_put_off);
     suite_add_tcase(suite, iteration);
     suite_add_tcase(suite, views);
     return suite;

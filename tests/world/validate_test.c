@@ -273,6 +273,32 @@ static void a_record_names_no_slot(void)
     POKE(record_of(bare)->slot, forest->end);
 }
 
+// A slot whose run nobody asks for: that of no node.
+static uint32_t find_spare_slot(void)
+{
+    for (uint32_t slot = 0; slot < forest->end; ++slot) {
+        const uint32_t run = forest->run[slot];
+
+        forest->run[slot] = forest->run_end;
+        const bool is_spare = espl_validate(world, NULL);
+
+        forest->run[slot] = run;
+        if (is_spare) {
+            return slot;
+        }
+    }
+    ck_abort_msg("no slot is spare");
+    return forest->end;
+}
+
+static void a_record_names_a_slot_of_no_run(void)
+{
+    const uint32_t spare = find_spare_slot();
+
+    POKE(forest->run[spare], forest->run_end);
+    POKE(record_of(bare)->slot, spare);
+}
+
 static void the_slot_column_lags(void)
 {
     uint32_t *const slots = (uint32_t *)espl__row_value(store, solo.index, ESPL_PLACEMENT);
@@ -588,6 +614,7 @@ static const breach breaches[] = {
     {"back-references both ways", NAMES, two_slots_change_names},
     {"back-references both ways", NAMES, a_record_names_another_slot},
     {"back-references both ways", NAMES, a_record_names_no_slot},
+    {"back-references both ways", NAMES, a_record_names_a_slot_of_no_run},
     {"back-references both ways", "the slot column agrees with the records", the_slot_column_lags},
     {"all living members alive", ALIVE, a_member_is_dead},
     {"all living members alive", ALIVE, a_member_was_never_issued},
