@@ -79,10 +79,11 @@ void espl__arena_reset(espl__arena *arena)
 
     arena->usual = (3 * arena->usual + round + 3) / 4;
     arena->round = 0;
-    // One block that fits stays; anything else makes room for one that fits a little more: rounds that
-    // are alike are not equal.
-    if (arena->blocks != NULL && arena->blocks->next == NULL && arena->blocks->size >= kept &&
+    // One block, in which the whole round stood, stays unless it is far too large; anything else makes
+    // room for one that fits a little more: rounds that are alike are not equal.
+    if (arena->blocks != NULL && arena->blocks->next == NULL &&
         arena->blocks->size / KEPT_FACTOR <= kept) {
+        ESPL_CHECK(arena->blocks->size >= kept);
         arena->blocks->used = ALIGNMENT;
         return;
     }

@@ -113,11 +113,10 @@ static void *wallet_realloc(void *old, size_t size)
     return block->payload;
 }
 
+// A map that has entries has a hash index, so that stb_ds frees nothing that is not there.
 static void wallet_free(void *old)
 {
-    if (old == NULL) {
-        return;
-    }
+    ESPL_CHECK(old != NULL);
     wallet_block *const block = (wallet_block *)old - 1;
 
     espl__heap_give(map_heap, map_purpose, block, 1, block->size, _Alignof(max_align_t));
@@ -158,15 +157,15 @@ bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map)
     for (const wallet_block *block = map->set_aside; block != NULL; block = block->next) {
         blocks += 1;
     }
-    if (blocks == 3 && map->set_aside_size >= size) {
+    // Three that nothing took since are large enough: entries double in number by taking one.
+    if (blocks == 3) {
         return true;
     }
 
     // Room for twice as many entries, so that this happens a logarithmic number of times.
     wallet_empty(heap, purpose, map);
-    map->set_aside_size = 2 * size;
     for (blocks = 0; blocks < 3; ++blocks) {
-        if (!wallet_fill(heap, purpose, map, sizeof(wallet_block) + map->set_aside_size)) {
+        if (!wallet_fill(heap, purpose, map, sizeof(wallet_block) + 2 * size)) {
             return false;
         }
     }
@@ -202,12 +201,11 @@ uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise)
 void espl__map_trim(espl__heap *heap, espl__purpose purpose, espl__map *map)
 {
     wallet_empty(heap, purpose, map);
-    map->set_aside_size = 0;
 }
 
 static size_t wallet_size(const void *payload)
 {
-    return payload == NULL ? 0 : ((const wallet_block *)payload - 1)->size;
+    return ((const wallet_block *)payload - 1)->size;
 }
 
 size_t espl__map_bytes(const espl__map *map)
@@ -292,9 +290,7 @@ bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, 
         return false;
     }
 #ifndef ESPL_HARD_MOVE
-    if (wanted <= capacity) {
-        return true;
-    }
+    ESPL_CHECK(wanted > capacity);
     const size_t grown = capacity + capacity / 2;
     const size_t roomy = wanted < 8 ? 8 : wanted;
     const size_t next = grown > roomy ? grown : roomy;

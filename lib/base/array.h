@@ -50,8 +50,9 @@ static inline bool espl__array_has_room(const void *array, size_t more)
 #endif
 }
 
-/// Make room for `more` items past the length. Grows by half at least; in hard-move builds it
-/// always moves. @return false where there is no memory; the array is unchanged then.
+/// Make room for `more` items past the length, where espl__array_has_room() finds none. Grows by half
+/// at least; in hard-move builds it always moves. @return false where there is no memory; the array is
+/// unchanged then.
 bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
                          size_t more);
 
@@ -87,8 +88,7 @@ size_t espl__array_bytes(const void *array, size_t item_size);
 /// A cold map from a 32-bit key to a 32-bit value. {0} is empty.
 typedef struct espl__map {
     void *entries;   // stb_ds hash map
-    void *set_aside; // block for the next hash index
-    size_t set_aside_size;
+    void *set_aside; // blocks for the next put
 } espl__map;
 
 /// Make sure that the next espl__map_put() cannot fail.

@@ -124,7 +124,8 @@ size_t espl__kernels_all(const espl__kernels **out)
     size_t count = 0;
 
     for (size_t i = 0; i < TABLE_COUNT; ++i) {
-        if (table[i].is_there()) {
+        // A machine with AVX-512 has all of them. Others, and valgrind, lack some.
+        if (table[i].is_there()) { // GCOVR_EXCL_BR_LINE
             out[count++] = &table[i].kernels;
         }
     }
@@ -142,7 +143,8 @@ const espl__kernels *espl__kernels_named(const char *name)
 {
     for (size_t i = 0; i < TABLE_COUNT; ++i) {
         if (strcmp(name, table[i].kernels.name) == 0) {
-            return table[i].is_there() ? &table[i].kernels : NULL;
+            // Likewise.
+            return table[i].is_there() ? &table[i].kernels : NULL; // GCOVR_EXCL_BR_LINE
         }
     }
     return NULL;

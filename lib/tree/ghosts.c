@@ -4,20 +4,21 @@
 #include "lib/tree/sketch.h"
 
 // Local of a survivor relative to the first living transform above it: the locals of the dying
-// between them applied one after the other. What copies its parent adds nothing.
+// between them applied one after the other. What copies its parent adds nothing. There is such a
+// transform: below the identity of a root without one every local is exact, and nobody asks.
 static espl_pose composed_local(const espl__forest *forest, uint32_t slot)
 {
     espl_pose local = forest->local[slot];
     uint32_t up = espl__parent_slot(forest, slot);
 
-    while (up != ESPL__NO_SLOT &&
-           (espl__slot_is(forest, up, ESPL__SLOT_DYING) || espl__slot_copies(forest, up))) {
+    while (espl__slot_is(forest, up, ESPL__SLOT_DYING) || espl__slot_copies(forest, up)) {
         if (!espl__slot_copies(forest, up)) {
             const espl__extra extra = espl__slot_extra(forest, up);
 
             local = espl__pose_compose(&forest->local[up], extra.stretch, &local);
         }
         up = espl__parent_slot(forest, up);
+        ESPL_CHECK(up != ESPL__NO_SLOT);
     }
     return local;
 }

@@ -348,14 +348,13 @@ static void push_prefix(layout *l, uint32_t load)
     const espl__run *const run = run_of(l, load);
     const uint32_t lowest = l->sketch->loads[load].lowest;
 
+    ESPL_CHECK(lowest < run->size); // what is laid out was changed, and what was changed is known
     push_ranks(l, load, 0, lowest, 0, ESPL__NO_NODE);
     if (l->sketch->is_failed) {
         return;
     }
     piece_at(l, l->head)->firsts = 0;
-    if (lowest < run->size) {
-        push_range(l, load, lowest, espl__first_child(l->forest, run, lowest), 0, l->head);
-    }
+    push_range(l, load, lowest, espl__first_child(l->forest, run, lowest), 0, l->head);
     l->head += 1;
 }
 

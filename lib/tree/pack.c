@@ -185,21 +185,22 @@ static bool needs_side(const espl__run *run)
     return run->side != NULL && (run->side->extra_count != 0 || run->side->kept_count != 0);
 }
 
+// Those that nothing needs are prepaid.
 static bool is_side_tight(const espl__side *side)
 {
-    return side == NULL || ((side->extra_count != 0 || side->kept_count != 0) &&
-                            (side->kept != NULL) == (side->kept_count != 0) && !side->is_prepaid);
+    return side == NULL || ((side->kept != NULL) == (side->kept_count != 0) && !side->is_prepaid);
 }
 
 static bool is_tight(const espl__forest *forest)
 {
     if (forest->capacity != forest->end || forest->free_slots != 0 ||
-        forest->run_capacity != forest->run_end || forest->free_run != ESPL__NO_RUN) {
+        forest->run_capacity != forest->run_end) {
         return false;
     }
     for (uint32_t run = 0; run < forest->run_end; ++run) {
         const espl__run *const header = &forest->runs[run];
 
+        // Nor is a free header that of a run in order.
         if (header->capacity != header->size || (header->flags & ESPL__RUN_IN_ORDER) == 0 ||
             !is_side_tight(header->side)) {
             return false;

@@ -20,6 +20,7 @@ enum { SKEW = 5 * 64 };
 static const size_t item_sizes[ARRAY_COUNT] = {
     sizeof(espl_pose), sizeof(espl_pose), sizeof(uint32_t), sizeof(uint32_t), sizeof(uint32_t),
     sizeof(uint32_t),  sizeof(uint32_t),  sizeof(uint32_t), sizeof(uint8_t)};
+enum { SLOT_SIZE = 2 * sizeof(espl_pose) + 6 * sizeof(uint32_t) + sizeof(uint8_t) };
 
 typedef struct arrays {
     unsigned char *at[ARRAY_COUNT];
@@ -92,17 +93,16 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
 // as on a machine of 32 bits 49 million slots are.
 static size_t lay_out(size_t offsets[ARRAY_COUNT], size_t capacity)
 {
+    const size_t most = (SIZE_MAX - ARRAY_COUNT * (SKEW + 63)) / SLOT_SIZE;
     size_t size = 0;
 
+    // A machine of 32 bits meets it; 64 count the bytes of all slots that there can be.
+    if (capacity > most) { // GCOVR_EXCL_BR_LINE
+        return 0;
+    }
     for (int i = 0; i < ARRAY_COUNT; ++i) {
-        size_t bytes = 0;
-
         offsets[i] = size;
-        if (!espl__size_multiply(&bytes, capacity, item_sizes[i]) ||
-            !espl__size_add(&bytes, bytes, SKEW + 63) ||
-            !espl__size_add(&size, size, bytes & ~(size_t)63)) {
-            return 0;
-        }
+        size += (capacity * item_sizes[i] + SKEW + 63) & ~(size_t)63;
     }
     return size;
 }

@@ -133,12 +133,12 @@ static void drop_first_span(espl__walk *walk)
     walk->count -= 1;
 }
 
-// Tell whether the next span has no place of its own.
+// Tell whether the next span, behind one that waits, has no place of its own.
 static bool is_full(const espl__walk *walk)
 {
     const uint32_t left = walk->capacity - walk->count;
 
-    return left == 0 || (left == 1 && walk->count != 0 && last_span(walk)->begin >= walk->fence);
+    return left == 0 || (left == 1 && last_span(walk)->begin >= walk->fence);
 }
 
 // Ranks [begin, end) wait, but for those that do so already or were visited in their turn.

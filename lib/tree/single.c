@@ -47,13 +47,13 @@ static inline bool compose_few(const straight *s, uint32_t begin, uint32_t end)
 }
 
 // Worlds below a rank of a run that is not wide: what hangs there at one depth is one range of
-// ranks; below the root, ranks of all depths are. false: one is not finite.
+// ranks. false: one is not finite.
 static bool compose_below(espl__forest *forest, espl__crew *crew, const espl__run *run,
                           uint32_t rank)
 {
     const straight s = straight_of(forest, run);
     uint32_t begin = first_child(&s, rank);
-    uint32_t end = rank == 0 ? s.size : first_child(&s, rank + 1);
+    uint32_t end = first_child(&s, rank + 1);
     bool is_finite = true;
 
     while (begin < end) {
@@ -118,7 +118,8 @@ static ESPL__APART espl_status follow_root(espl__forest *forest, espl__crew *cre
     return ESPL_OK;
 }
 
-// Worlds below a node whose world changed, in a run in rank order.
+// Worlds below a node whose world changed, in a run in rank order. Not below the root of one that is
+// not wide, see above.
 static ESPL__APART espl_status follow(espl__forest *forest, espl__crew *crew, uint32_t slot)
 {
     const espl__run *const run = espl__run_of(forest, slot);

@@ -395,14 +395,13 @@ static void add_made(bound *b, const espl__sketch *sketch)
     const espl__node *const made = sketch->made.items;
 
     for (uint32_t i = 0; i < sketch->made.count; ++i) {
-        if (made[i].written != ESPL__NO_NODE || made[i].slot != ESPL__NO_SLOT) {
-            const espl__placement placement =
-                made[i].written != ESPL__NO_NODE
-                    ? *written_of(sketch, &made[i])
-                    : espl__slot_placement(sketch->forest, made[i].slot);
+        // What is made has a placement of its own, or that of the slot that it is a clone of.
+        ESPL_CHECK(made[i].written != ESPL__NO_NODE || made[i].slot != ESPL__NO_SLOT);
+        const espl__placement placement = made[i].written != ESPL__NO_NODE
+                                              ? *written_of(sketch, &made[i])
+                                              : espl__slot_placement(sketch->forest, made[i].slot);
 
-            add_node(b, &made[i], false, &placement);
-        }
+        add_node(b, &made[i], false, &placement);
     }
 }
 
@@ -543,7 +542,7 @@ static espl_pose descend(espl__sketch *sketch, uint32_t node, uint32_t settled)
         settled == ESPL__NO_NODE ? espl__pose_identity() : *settled_world(sketch, settled);
     uint32_t next = ESPL__NO_NODE;
 
-    for (uint32_t at = node; at != settled && at != ESPL__NO_NODE;) {
+    for (uint32_t at = node; at != settled;) {
         espl__node *const n = espl__sketch_at(sketch, at);
 
         n->below = next;
@@ -581,7 +580,8 @@ bool espl__rebased_exactly(espl_pose *out, const espl_pose *parent, const float 
     }
     (void)espl__pose_relative(&local, parent, stretch, world, &unread);
     const espl_pose back = espl__pose_compose(parent, stretch, &local);
-    if (!espl__pose_is_finite(&local) || !espl__pose_is_finite(&back)) {
+    // Of a local that is not finite nothing finite is composed.
+    if (!espl__pose_is_finite(&back)) {
         return false;
     }
     *out = local;
@@ -595,10 +595,9 @@ espl_pose espl__rebased(const espl_pose *parent, const float *stretch, const esp
 
     (void)espl__pose_relative(&local, parent, stretch, world, composed);
     const espl_pose back = espl__pose_compose(parent, stretch, &local);
-    if (espl__pose_is_finite(&local) && espl__pose_is_finite(&back)) {
+    if (espl__pose_is_finite(&back)) {
         return local;
     }
     const espl_pose there = espl__pose_compose(parent, stretch, composed);
-    return espl__pose_is_finite(composed) && espl__pose_is_finite(&there) ? *composed
-                                                                          : espl__pose_identity();
+    return espl__pose_is_finite(&there) ? *composed : espl__pose_identity();
 }

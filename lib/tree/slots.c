@@ -51,13 +51,11 @@ void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side)
 
     ESPL_CHECK(side->capacity == header->capacity);
     if (old != NULL) {
+        // Others come for room for inherit flags alone.
+        ESPL_CHECK(old->kept == NULL && old->kept_count == 0);
         side->extra_count = old->extra_count;
-        side->kept_count = old->kept_count;
         side->is_prepaid = old->is_prepaid;
         memcpy(side->extra, old->extra, old->capacity * sizeof *side->extra);
-        if (old->kept != NULL) {
-            memcpy(side->kept, old->kept, old->capacity * sizeof *side->kept);
-        }
         espl__side_free(forest->heap, old);
     }
     header->side = side;

@@ -4,7 +4,6 @@
 #include "lib/jobs/ranges.h"
 #include "lib/math/lanes.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 // Entries whose locals are put before their worlds follow: what was just written is at hand still.
@@ -25,13 +24,11 @@ typedef struct sweep {
     tally done;
 } sweep;
 
-// On several workers, who add up what they did. A small run has no use for it: atomic sums would
-// take as long as its nodes.
+// On several workers. What a piece came to is added up when all are done.
 typedef struct wide_sweep {
     const sweep *sweep;
-    _Atomic uint32_t first; // least rank whose local changed; UINT32_MAX: none did
-    atomic_size_t writes, told, refused;
     uint32_t pieces; // of the entries
+    tally done[ESPL__PIECES];
     bool is_done[ESPL__PIECES];
 } wide_sweep;
 
@@ -313,19 +310,23 @@ static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
 
 // --- Worlds ---
 
+// The root's world is its local, which is finite. @return the first rank behind it from `begin` on.
+static uint32_t follow_root(const sweep *s, uint32_t begin)
+{
+    const uint32_t slot = s->run->base;
+
+    if (begin != 0) {
+        return begin;
+    }
+    s->forest->world[slot] = s->forest->local[slot];
+    return 1;
+}
+
 // Worlds of ranks [begin, end); those before are final. false: one is not finite.
 static bool follow(const sweep *s, uint32_t begin, uint32_t end)
 {
-    bool is_finite = true;
-
-    if (begin == 0) {
-        const uint32_t slot = s->run->base;
-
-        s->forest->world[slot] = s->forest->local[slot];
-        is_finite = espl__pose_is_finite(&s->forest->world[slot]);
-        begin = 1;
-    }
-    return (begin >= end || espl__compose_ranks(s->forest, s->run, begin, end)) && is_finite;
+    begin = follow_root(s, begin);
+    return begin >= end || espl__compose_ranks(s->forest, s->run, begin, end);
 }
 
 // Locals and worlds in turns, on this thread. false: some world is not finite.
@@ -355,8 +356,7 @@ static bool sweep_in_turns(sweep *s)
 // All worlds from a rank on, on the workers of a team.
 static bool follow_widely(const sweep *s, uint32_t first)
 {
-    const uint32_t begin = first == 0 ? 1 : first;
-    const bool is_finite = first != 0 || follow(s, 0, 1);
+    const uint32_t begin = follow_root(s, first);
     espl__span spans[2];
     espl__walk walk;
 
@@ -365,18 +365,7 @@ static bool follow_widely(const sweep *s, uint32_t first)
     espl__walk_wait(&walk, begin, espl__first_child(s->forest, s->run, begin));
     espl__walk_finish(&walk, &s->w->team);
     espl__walk_advance(&walk, UINT32_MAX);
-    return walk.is_finite && is_finite;
-}
-
-static void add_tally(wide_sweep *wide, const tally *t)
-{
-    uint32_t first = wide->first;
-
-    while (t->first < first && !atomic_compare_exchange_weak(&wide->first, &first, t->first)) {
-    }
-    wide->writes += t->writes;
-    wide->told += t->told;
-    wide->refused += t->refused;
+    return walk.is_finite;
 }
 
 static void put_piece(void *context, size_t piece)
@@ -385,10 +374,8 @@ static void put_piece(void *context, size_t piece)
     const uint64_t count = wide->sweep->w->count;
 
     if (!wide->is_done[piece]) {
-        const tally t = put_entries(wide->sweep, (uint32_t)(count * piece / wide->pieces),
-                                    (uint32_t)(count * (piece + 1) / wide->pieces));
-
-        add_tally(wide, &t);
+        wide->done[piece] = put_entries(wide->sweep, (uint32_t)(count * piece / wide->pieces),
+                                        (uint32_t)(count * (piece + 1) / wide->pieces));
         wide->is_done[piece] = true;
     }
 }
@@ -398,21 +385,23 @@ static tally put_widely(const sweep *s)
 {
     const espl__team *const team = &s->w->team;
     const uint32_t pieces = s->w->count / s->forest->grain;
-    bool own = false;
-    bool *const is_closed = team->is_closed != NULL ? team->is_closed : &own;
-    const bool was_closed = *is_closed;
-    wide_sweep wide = {.sweep = s};
+    tally sum = {.first = UINT32_MAX};
+    wide_sweep wide;
 
-    atomic_init(&wide.first, UINT32_MAX);
+    ESPL_CHECK(team->is_closed != NULL);
+    const bool was_closed = *team->is_closed;
+
+    wide.sweep = s;
     wide.pieces = pieces < 1 ? 1 : pieces < ESPL__PIECES ? pieces : ESPL__PIECES;
-    *is_closed = true;
+    memset(wide.is_done, 0, sizeof wide.is_done);
+    *team->is_closed = true;
     (void)espl__run_jobs(team->executor, team->hooks, put_piece, &wide, wide.pieces);
-    *is_closed = was_closed;
-    // What an executor loses is done here.
+    *team->is_closed = was_closed;
     for (uint32_t piece = 0; piece < wide.pieces; ++piece) {
-        put_piece(&wide, piece);
+        put_piece(&wide, piece); // unless the executor had it done
+        add_to(&sum, &wide.done[piece]);
     }
-    return (tally){wide.first, wide.writes, wide.told, wide.refused};
+    return sum;
 }
 
 // Locals first, then worlds, each on the workers of the run's team.
@@ -442,7 +431,7 @@ static bool has_none_twice(const espl__run *run, const espl__run_writes *w)
     uint32_t twice = 0;
 
     if (!w->is_unordered) {
-        return w->is_once;
+        return true;
     }
     memset(bits, 0, (run->size / 32 + 1) * sizeof *bits);
     for (uint32_t at = 0; at < w->count; ++at) {
@@ -464,8 +453,9 @@ static bool can_sweep(const espl__run *run, const espl__run_writes *w)
 {
     const unsigned kind = run->flags & ((unsigned)ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL);
 
-    return (w->is_once || w->is_unordered) && w->source->values != NULL &&
-           kind == ESPL__RUN_IN_ORDER && w->old_sides == NULL &&
+    ESPL_CHECK(w->is_once || !w->is_unordered);
+    ESPL_CHECK(w->old_sides == NULL || (kind & ESPL__RUN_GENERAL) != 0);
+    return w->is_once && w->source->values != NULL && kind == ESPL__RUN_IN_ORDER &&
            espl__write_is_local(w->source->kind) && is_dense(run, w) && has_none_twice(run, w);
 }
 
@@ -477,9 +467,8 @@ static void take_back(const sweep *s)
         s->forest->local[s->run->base + w->ranks[at]] = w->old_locals[at];
         w->source->results[espl__write_number(w, at)] = ESPL_OK;
     }
-    if (s->done.first != UINT32_MAX) {
-        (void)follow(s, s->done.first, s->run->size);
-    }
+    ESPL_CHECK(s->done.first != UINT32_MAX); // a world that is not finite followed a local
+    (void)follow(s, s->done.first, s->run->size);
 }
 
 bool espl__run_sweep(espl__forest *forest, espl__run_writes *w)

@@ -520,8 +520,10 @@ static void mark_blame(espl__forest *forest, uint32_t run)
         const uint32_t slot = forest->order[header->base + rank];
         uint32_t up = espl__frame_slot(forest, slot);
 
+        // That of a root is its local, which is finite.
+        ESPL_CHECK(up != ESPL__NO_SLOT || espl__pose_is_finite(&forest->world[slot]));
         if (espl__pose_is_finite(&forest->world[slot]) ||
-            (up != ESPL__NO_SLOT && !espl__pose_is_finite(&forest->world[up]))) {
+            !espl__pose_is_finite(&forest->world[up])) {
             continue;
         }
         while (up != ESPL__NO_SLOT && !espl__slot_is(forest, up, ESPL__SLOT_WRITTEN)) {

@@ -34,9 +34,11 @@ typedef struct espl__run_writes {
     const uint32_t *ranks;   // [count] of these, which ascend
     uint32_t count;
     uint32_t run;
-    bool is_once;      // it is known that no rank has two entries
-    bool is_unordered; // for espl__run_sweep() alone: ranks come in no order, some may come twice
-    espl__team team;   // {0}: the calling thread does all
+    bool is_once; // it is known that no rank has two entries
+    bool
+        is_unordered; // for espl__run_sweep() alone, with is_once: ranks come in no order, and some
+                      // may come twice after all
+    espl__team team;  // {0}: the calling thread does all
     // Scratch.
     espl__span *spans; // [span_count]
     uint32_t span_count;

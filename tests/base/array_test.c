@@ -6,6 +6,8 @@
 #include "tests/support.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #ifdef ESPL_HARD_MOVE
@@ -444,6 +446,83 @@ START_TEST(two_threads_fill_maps_at_once)
 }
 END_TEST
 
+// Another thread, which puts a key into a map of its own.
+typedef struct visitor {
+    pthread_t thread;
+    bool is_due, is_wrong;
+    atomic_bool is_putting, is_done;
+} visitor;
+
+static void *put_one_key(void *user)
+{
+    visitor *const v = user;
+    espl__heap own;
+    espl__map map = {0};
+    const espl_allocator none = {0};
+
+    espl__heap_init(&own, &none);
+    (void)espl__map_reserve(&own, purpose, &map);
+    atomic_store(&v->is_putting, true);
+    espl__map_put(&own, purpose, &map, 7, 77);
+    atomic_store(&v->is_done, true);
+    v->is_wrong |= espl__map_get(&map, 7, 0) != 77;
+    espl__map_free(&own, purpose, &map);
+    return NULL;
+}
+
+static void *allocate_below(void *user, size_t size, size_t alignment)
+{
+    const espl_allocator below = test_heap_allocator(&under);
+
+    (void)user;
+    return below.allocate(below.user, size, alignment);
+}
+
+// Called in the middle of a put, which gives its old block back: let the visitor put meanwhile.
+static void release_beside_a_visitor(void *user, void *block, size_t size, size_t alignment)
+{
+    visitor *const v = user;
+    const espl_allocator below = test_heap_allocator(&under);
+
+    below.release(below.user, block, size, alignment);
+    if (!v->is_due) {
+        return;
+    }
+    v->is_due = false;
+    ck_assert_int_eq(pthread_create(&v->thread, NULL, put_one_key, v), 0);
+    while (!atomic_load(&v->is_putting)) {
+        (void)sched_yield();
+    }
+    for (int i = 0; i < 100; ++i) {
+        ck_assert_msg(!atomic_load(&v->is_done), "two threads are in stb_ds at once");
+        (void)sched_yield();
+    }
+}
+
+START_TEST(put_waits_while_another_thread_puts)
+{
+    visitor v = {.is_due = false};
+    const espl_allocator allocator = {&v, allocate_below, release_beside_a_visitor};
+    espl__map map = {0};
+    uint32_t count = 0;
+
+    espl__heap_init(&heap, &allocator);
+    for (; !atomic_load(&v.is_putting); ++count) {
+        ck_assert(espl__map_reserve(&heap, purpose, &map));
+        v.is_due = true;
+        espl__map_put(&heap, purpose, &map, key_of(count), count);
+        v.is_due = false;
+    }
+    ck_assert_int_eq(pthread_join(v.thread, NULL), 0);
+    ck_assert(atomic_load(&v.is_done) && !v.is_wrong);
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert_uint_eq(espl__map_get(&map, key_of(i), 999), i);
+    }
+    espl__map_free(&heap, purpose, &map);
+    is_empty_and_faultless();
+}
+END_TEST
+
 START_TEST(hash_is_fnv_1a)
 {
     ck_assert_uint_eq(espl__hash_bytes("", 0), 0x811C9DC5u);
@@ -483,6 +562,7 @@ static TCase *map_case(void)
     tcase_add_test(map, map_survives_a_failure_of_any_allocation);
     tcase_add_test(map, map_tells_its_bytes_and_gives_back_what_is_set_aside);
     tcase_add_test(map, two_threads_fill_maps_at_once);
+    tcase_add_test(map, put_waits_while_another_thread_puts);
     tcase_add_test(map, hash_is_fnv_1a);
     return map;
 }

@@ -218,6 +218,21 @@ START_TEST(part_that_would_not_be_finite_reads_as_it_is_stored)
 }
 END_TEST
 
+// No world comes to that: what is off unit length by rounding stays near it.
+START_TEST(rotation_that_would_not_be_finite_reads_as_it_is_stored)
+{
+    scene s;
+
+    any_scene(&s, PARENT_PLAIN, ESPL_KEEP_ROTATION, false, &random_state);
+    for (int i = 0; i < 4; ++i) {
+        s.room.world.rotation[i] = s.world.rotation[i] = 1e30f;
+    }
+    const espl_pose seen = seen_of(&s);
+    ck_assert(espl__pose_is_finite(&seen));
+    ck_assert(same_bits(seen.rotation, s.placement.local.rotation, 4));
+}
+END_TEST
+
 // --- Setting in the world ---
 
 // Kept parts are the value's bits, the others are near where they can be had.
@@ -779,6 +794,7 @@ static TCase *reading_case(void)
     tcase_add_test(reading, part_that_is_kept_reads_as_it_is_seen_from_the_parent);
     tcase_add_test(reading, part_out_of_reach_reads_as_it_is_stored);
     tcase_add_test(reading, part_that_would_not_be_finite_reads_as_it_is_stored);
+    tcase_add_test(reading, rotation_that_would_not_be_finite_reads_as_it_is_stored);
     return reading;
 }
 

@@ -516,6 +516,72 @@ static void plant_some(void)
     espl__run_mark_unsettled(forest, run[2]);
 }
 
+START_TEST(prepaid_room_is_the_most_that_was_asked_for)
+{
+    ck_assert_int_eq(espl__forest_prepay(forest, 200, 100), ESPL_OK);
+    ck_assert_uint_ge(forest->capacity, 200);
+    ck_assert_uint_ge(forest->run_capacity, 100);
+    ck_assert_int_eq(espl__forest_prepay(forest, 10, 300), ESPL_OK);
+    ck_assert_uint_eq(forest->floor, 200);
+    ck_assert_uint_eq(forest->run_floor, 300);
+}
+END_TEST
+
+START_TEST(room_that_could_not_be_prepaid_is_not_kept)
+{
+    ck_assert_int_eq(espl__forest_prepay(forest, 200, 100), ESPL_OK);
+    // No slots, then no headers; then more than there may be.
+    for (size_t fail_at = 1; fail_at <= 2; ++fail_at) {
+        test_heap_arm(&g.under, fail_at, true);
+        ck_assert_int_eq(espl__forest_prepay(forest, 2000, 1000), ESPL_ERR_NO_MEMORY);
+        ck_assert_uint_eq(g.under.failures, 1);
+    }
+    test_heap_arm(&g.under, 0, false);
+    ck_assert_int_eq(espl__forest_prepay(forest, SIZE_MAX, 0), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(g.under.calls, 0);
+    ck_assert_uint_eq(forest->floor, 200);
+    ck_assert_uint_eq(forest->run_floor, 100);
+    grove_is_sound(&g);
+}
+END_TEST
+
+static void *refuse(void *asked, size_t size, size_t alignment)
+{
+    (void)alignment;
+    *(size_t *)asked = size;
+    return NULL;
+}
+
+static void release_nothing(void *asked, void *block, size_t size, size_t alignment)
+{
+    (void)asked, (void)block, (void)size, (void)alignment;
+    ck_abort_msg("nothing was taken");
+}
+
+// As if there were memory for so many: what is asked for is seen, and not given.
+START_TEST(growth_ends_where_indices_do)
+{
+    const uint32_t many = 1500000000, limit = UINT32_MAX / 2;
+    size_t asked = 0;
+    const espl_allocator allocator = {&asked, refuse, release_nothing};
+    espl__heap heap;
+    espl__forest full;
+
+    if (sizeof(size_t) < 8) {
+        return; // a machine that counts fewer bytes
+    }
+    espl__heap_init(&heap, &allocator);
+    espl__forest_init(&full, &heap);
+    full.run_capacity = full.run_end = many;
+    ck_assert_int_eq(espl__forest_reserve(&full, 0, 1), ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_eq(asked, limit * sizeof *full.runs);
+    full.run_capacity = full.run_end = 0;
+    full.capacity = full.end = many;
+    ck_assert_int_eq(espl__forest_reserve(&full, 1, 0), ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_eq(asked / limit, 2 * sizeof(espl_pose) + 6 * sizeof(uint32_t) + 1);
+}
+END_TEST
+
 static void release_all(void)
 {
     for (uint32_t run = 0; run < forest->run_end; ++run) {
@@ -668,6 +734,9 @@ static Suite *make_suite(void)
     tcase_add_test(memory, reserve_fails_cleanly_wherever_memory_runs_out);
     tcase_add_test(memory, counts_past_the_limit_are_refused_before_the_allocator_is_asked);
     tcase_add_test(memory, slots_of_more_bytes_than_can_be_counted_are_refused);
+    tcase_add_test(memory, prepaid_room_is_the_most_that_was_asked_for);
+    tcase_add_test(memory, room_that_could_not_be_prepaid_is_not_kept);
+    tcase_add_test(memory, growth_ends_where_indices_do);
 #ifdef ESPL_HARD_MOVE
     tcase_add_test(memory, every_reserve_moves_slots_and_headers);
 #else

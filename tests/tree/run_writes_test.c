@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Many writes to one hierarchy against the same writes one by one: rank by rank, everything
 // recomputed, and what overflows refused by the rules. Each is written in pieces too, on workers.
-#include "lib/tree/writes.h"
+#include "lib/tree/sweep.h"
 
 #include "tests/runner.h"
 #include "tests/tree/scenes.h"
@@ -804,6 +804,49 @@ START_TEST(who_is_found_where_it_stood_is_told_and_nobody_below_is_visited)
 }
 END_TEST
 
+// Entries in no order are swept by a bit for each rank, for which there has to be room.
+START_TEST(few_entries_in_no_order_are_not_swept_in_a_large_run)
+{
+    enum { LARGE = 1024, SENTINEL = 0x5a };
+    static const uint32_t parent[LARGE] = {ESPL__NO_SLOT};
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = LARGE});
+    const uint32_t ranks[] = {LARGE - 2, LARGE - 4};
+    const uint64_t before = grove_hash(&g);
+    const espl_write_value values[2] = {{.position = {1}}, {.position = {2}}};
+    espl_status results[2] = {ESPL_OK, ESPL_OK};
+    espl_pose old_locals[2];
+    espl__span spans[LARGE / 32 + 1];
+    const espl__write_source source = {.results = results,
+                                       .values = (const unsigned char *)values,
+                                       .value_size = sizeof *values,
+                                       .kind = ESPL_WRITE_LOCAL_POSITION};
+    espl__run_writes w = {.source = &source,
+                          .ranks = ranks,
+                          .count = 2,
+                          .run = run,
+                          .is_once = true,
+                          .is_unordered = true,
+                          .spans = spans,
+                          .span_count = 4,
+                          .old_locals = old_locals};
+
+    memset(spans, SENTINEL, sizeof spans);
+    ck_assert(!espl__run_sweep(forest, &w));
+    for (size_t i = 0; i < sizeof spans; ++i) {
+        ck_assert_uint_eq(((const unsigned char *)spans)[i], SENTINEL);
+    }
+    ck_assert_uint_eq(grove_hash(&g), before);
+
+    // With more of it they are.
+    w.span_count = LARGE / 64 + 1;
+    ck_assert(espl__run_sweep(forest, &w));
+    ck_assert_uint_eq(w.writes, 2);
+    ck_assert_float_eq(forest->local[grove_slot(&g, run, LARGE - 4)].position[0], 2);
+    grove_is_sound(&g);
+    espl__run_release(forest, run);
+}
+END_TEST
+
 START_TEST(empty_batch_is_none)
 {
     const uint32_t run = plant_chain(4, false);
@@ -936,6 +979,37 @@ START_TEST(overflow_below_refuses_what_is_above_it_and_no_more)
 }
 END_TEST
 
+// One write of a local, above a leaf that overflows and a line that goes on beside it, which is
+// finite to its end.
+START_TEST(overflow_beside_what_goes_on_refuses_a_single_write)
+{
+    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 1, 3, 4};
+
+    // In rank order, out of it, with side arrays.
+    for (uint32_t i = 0; i < 3; ++i) {
+        const uint32_t run = grove_plant(
+            &g, &(grove_plan){
+                    .parent = parent, .size = 6, .is_shuffled = i == 1, .is_general = i == 2});
+        espl__run_writes done;
+        batch b = {.count = 0};
+
+        for (uint32_t rank = 0; rank < 6; ++rank) {
+            forest->local[grove_slot(&g, run, rank)] = espl__pose_identity();
+        }
+        forest->local[grove_slot(&g, run, 2)].position[0] = 1e38f;
+        settle(run);
+        const stand before = stand_of(run);
+
+        add_entry(&b, 1, ESPL_WRITE_LOCAL_SCALE, 10);
+        (void)write_both(run, &b, &done);
+        ck_assert_int_eq(b.results[0], ESPL_ERR_RANGE);
+        ck_assert_uint_eq(done.writes, 0);
+        stands_as(&before);
+        espl__run_release(forest, run);
+    }
+}
+END_TEST
+
 START_TEST(all_are_refused_where_that_is_not_enough)
 {
     for (uint32_t i = 0; i < 2; ++i) {
@@ -1030,6 +1104,7 @@ static Suite *make_suite(void)
     tcase_add_test(visited, batch_that_changes_nothing_visits_nobody);
     tcase_add_test(visited, sweep_visits_all_behind_the_first_that_changed);
     tcase_add_test(visited, who_is_found_where_it_stood_is_told_and_nobody_below_is_visited);
+    tcase_add_test(visited, few_entries_in_no_order_are_not_swept_in_a_large_run);
     tcase_add_test(visited, empty_batch_is_none);
     suite_add_tcase(suite, visited);
 
@@ -1039,6 +1114,7 @@ static Suite *make_suite(void)
     tcase_add_test(hand, own_overflow_is_refused_alone);
     tcase_add_test(hand, own_overflow_that_a_later_write_takes_back_is_refused_all_the_same);
     tcase_add_test(hand, overflow_below_refuses_what_is_above_it_and_no_more);
+    tcase_add_test(hand, overflow_beside_what_goes_on_refuses_a_single_write);
     tcase_add_test(hand, all_are_refused_where_that_is_not_enough);
     tcase_add_test(hand, entries_at_fault_are_refused_alone);
     tcase_add_test(hand, lossy_write_is_told);

@@ -527,6 +527,48 @@ START_TEST(rebased_local_that_would_not_be_finite_falls_back)
 }
 END_TEST
 
+START_TEST(rebased_local_whose_rounding_leaves_the_range_falls_back)
+{
+    const float stretch[3] = {2.25f, 2.25f, 2.25f};
+    const espl_pose identity = espl__pose_identity();
+    espl_pose parent = identity, world = identity, composed = identity;
+
+    // The local is finite, and a little too large: what it composes to is not.
+    parent.scale = 96.25f;
+    world.position[0] = FLT_MAX;
+    composed.position[0] = 5;
+    (void)espl__pose_relative(&composed, &parent, stretch, &world, &composed);
+    const espl_pose back = espl__pose_compose(&parent, stretch, &composed);
+    ck_assert(espl__pose_is_finite(&composed) && !espl__pose_is_finite(&back));
+
+    espl_pose local = identity;
+    ck_assert(!espl__rebased_exactly(&local, &parent, stretch, &world));
+    ck_assert(grove_same(&local, &identity));
+    local = espl__rebased(&parent, stretch, &world, &composed);
+    ck_assert(grove_same(&local, &identity)); // nor is the local as it was of any use
+    composed.position[0] = 5;
+    local = espl__rebased(&parent, stretch, &world, &composed);
+    ck_assert(grove_same(&local, &composed));
+}
+END_TEST
+
+// Below a scale of zero nothing can be told from the world.
+START_TEST(rebased_local_is_never_infinite_below_zero)
+{
+    const float stretch[3] = {1, 1, 1};
+    const espl_pose identity = espl__pose_identity();
+    espl_pose parent = identity, composed = identity, local;
+
+    parent.scale = 0;
+    composed.position[2] = HUGE_VALF;
+    local = espl__rebased(&parent, stretch, &parent, &composed);
+    ck_assert(grove_same(&local, &identity));
+    composed.position[2] = 7;
+    local = espl__rebased(&parent, stretch, &parent, &composed);
+    ck_assert_float_eq(local.position[2], 7);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/sketched_worlds");
@@ -559,6 +601,8 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(rebasing, set_up, tear_down);
     tcase_add_test(rebasing, rebased_local_keeps_the_world_to_rounding);
     tcase_add_test(rebasing, rebased_local_that_would_not_be_finite_falls_back);
+    tcase_add_test(rebasing, rebased_local_whose_rounding_leaves_the_range_falls_back);
+    tcase_add_test(rebasing, rebased_local_is_never_infinite_below_zero);
     suite_add_tcase(suite, rebasing);
     return suite;
 }

@@ -280,6 +280,15 @@ START_TEST(who_is_taken_goes_once_and_by_no_other_edit)
 }
 END_TEST
 
+START_TEST(root_is_not_taken)
+{
+    begin_bush(0);
+    ck_assert(!espl__splice_take(&b.splice, 0));
+    ck_assert_uint_eq(b.splice.edit_count + b.splice.event_count + b.splice.gone, 0);
+    bench_end();
+}
+END_TEST
+
 START_TEST(nothing_comes_in_below_what_goes)
 {
     const uint32_t below[] = {1, 4, 5};
@@ -406,6 +415,43 @@ START_TEST(one_edit_more_than_there_may_be_is_refused)
 }
 END_TEST
 
+START_TEST(one_node_more_than_may_be_taken_is_refused)
+{
+    begin_long(80, false);
+    for (uint32_t i = 0; i < ESPL__SPLICE_EDITS; ++i) {
+        ck_assert(espl__splice_take(&b.splice, 2 * i + 1));
+    }
+    ck_assert(!espl__splice_take(&b.splice, 70));
+    ck_assert_uint_eq(b.splice.gone, ESPL__SPLICE_EDITS);
+    bench_end();
+
+    // Where all levels are there already.
+    begin_long(ESPL__SPLICE_EVENTS + 2, true);
+    ck_assert(espl__splice_cut(&b.splice, 2));
+    ck_assert(!espl__splice_take(&b.splice, 1));
+    ck_assert_uint_eq(b.splice.gone, ESPL__SPLICE_EVENTS);
+    ck_assert_uint_eq(b.splice.edit_count, 1);
+    bench_end();
+}
+END_TEST
+
+// A star below the root's only child.
+START_TEST(one_rank_of_a_level_more_than_may_change_does_not_go)
+{
+    uint32_t parent[GROVE_LIMIT] = {0};
+
+    for (uint32_t rank = 2; rank < GROVE_LIMIT; ++rank) {
+        parent[rank] = 1;
+    }
+    for (uint32_t more = 0; more < 2; ++more) {
+        bench_begin(&(grove_plan){.parent = parent, .size = 2 + ESPL__SPLICE_RANKS + more});
+        ck_assert_int_eq(espl__splice_cut(&b.splice, 1), more == 0);
+        ck_assert_uint_eq(b.splice.edit_count, more == 0);
+        bench_end();
+    }
+}
+END_TEST
+
 START_TEST(ranks_with_the_same_last_bits_are_told_apart)
 {
     const uint32_t far = ESPL__SPLICE_FILTER;
@@ -417,6 +463,10 @@ START_TEST(ranks_with_the_same_last_bits_are_told_apart)
     ck_assert(edit(7 + far, &c.recipe));
     ck_assert(edit(9 + far, NULL));
     ck_assert(edit(9, &c.recipe));
+    ck_assert(edit(11, NULL));
+    ck_assert(edit(11 + far, NULL));
+    ck_assert(edit(13 + far, &c.recipe));
+    ck_assert(edit(13, NULL));
     ck_assert(!edit(9 + far, NULL));
     ck_assert(!edit(7, &c.recipe));
     ck_assert(sort_edits());
@@ -486,7 +536,7 @@ START_TEST(one_rank_more_than_may_change_is_refused)
     const uint32_t most = ESPL__SPLICE_RANKS;
     card one, two;
 
-    _Static_assert((int)ESPL__SPLICE_RANKS <= (int)GROVE_LIMIT, "such a run can be planted");
+    _Static_assert((int)ESPL__SPLICE_RANKS + 3 <= (int)GROVE_LIMIT, "such a run can be planted");
     write_chain(&one, 1);
     write_chain(&two, 2);
     begin_long(most, false);
@@ -535,6 +585,7 @@ static Suite *make_suite(void)
     tcase_add_test(by_hand, nobody_goes_twice);
     tcase_add_test(by_hand, subtrees_that_overlap_do_not_both_go);
     tcase_add_test(by_hand, who_is_taken_goes_once_and_by_no_other_edit);
+    tcase_add_test(by_hand, root_is_not_taken);
     tcase_add_test(by_hand, nothing_comes_in_below_what_goes);
     tcase_add_test(by_hand, nothing_to_do_is_nothing_to_sort);
     tcase_add_test(by_hand, copies_at_one_gap_stand_as_their_parents_do);
@@ -543,6 +594,8 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, by_hand);
 
     tcase_add_test(limits, one_edit_more_than_there_may_be_is_refused);
+    tcase_add_test(limits, one_node_more_than_may_be_taken_is_refused);
+    tcase_add_test(limits, one_rank_of_a_level_more_than_may_change_does_not_go);
     tcase_add_test(limits, ranks_with_the_same_last_bits_are_told_apart);
     tcase_add_test(limits, one_level_more_than_there_may_be_is_refused);
     tcase_add_test(limits, one_node_more_than_may_be_made_is_refused);

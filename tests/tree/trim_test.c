@@ -306,6 +306,49 @@ START_TEST(prepaid_side_arrays_go_where_nothing_needs_them)
 }
 END_TEST
 
+START_TEST(trimmed_forest_loses_side_arrays_that_were_prepaid_since)
+{
+    static const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0};
+
+    // With a stretch, side arrays stay, and are prepaid no longer.
+    for (uint32_t is_needed = 0; is_needed < 2; ++is_needed) {
+        (void)grove_plant(&g,
+                          &(grove_plan){.parent = parent, .size = 3, .has_extras = is_needed != 0});
+        note_all();
+        ck_assert(espl__forest_trim(forest, note_slot, NULL));
+        const uint64_t content = hash_content();
+        const size_t bytes = g.under.bytes;
+
+        ck_assert(espl__run_add_side(forest, 0, false));
+        forest->runs[0].side->is_prepaid = 1;
+        ck_assert(espl__forest_trim(forest, note_slot, NULL));
+        grove_is_sound(&g);
+        forest_is_tight();
+        slots_are_known();
+        ck_assert_uint_eq(g.under.bytes, bytes);
+        ck_assert_uint_eq(hash_content(), content);
+        tear_down();
+        set_up();
+    }
+}
+END_TEST
+
+START_TEST(trimmed_forest_loses_a_header_that_came_and_went)
+{
+    (void)grove_plant(&g, &(grove_plan){.parent = &(uint32_t){0}, .size = 1});
+    note_all();
+    ck_assert(espl__forest_trim(forest, note_slot, NULL));
+    const size_t bytes = g.under.bytes;
+
+    ck_assert(espl__forest_make_room(forest, 0, forest->run_end + 1));
+    espl__run_release(forest, espl__run_take(forest));
+    ck_assert(espl__forest_trim(forest, note_slot, NULL));
+    grove_is_sound(&g);
+    forest_is_tight();
+    ck_assert_uint_eq(g.under.bytes, bytes);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/trim");
@@ -319,6 +362,8 @@ static Suite *make_suite(void)
     tcase_add_test(tcase, trim_without_memory_changes_nothing);
     tcase_add_test(tcase, empty_forest_trims_to_nothing);
     tcase_add_test(tcase, prepaid_side_arrays_go_where_nothing_needs_them);
+    tcase_add_test(tcase, trimmed_forest_loses_side_arrays_that_were_prepaid_since);
+    tcase_add_test(tcase, trimmed_forest_loses_a_header_that_came_and_went);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -678,6 +678,36 @@ START_TEST(list_of_unsettled_runs_is_met_from_its_head)
 }
 END_TEST
 
+START_TEST(list_of_unsettled_runs_has_an_end_and_no_free_headers)
+{
+    const char *const rule = "runs that want a purge stand in one list";
+    const grove_plan plan = {.parent = parent_of_six, .size = 6};
+    grove other;
+
+    grove_begin(&other);
+    const uint32_t first = grove_plant(&other, &plan), gone = grove_plant(&other, &plan);
+    const uint32_t alone = grove_plant(&other, &plan);
+    espl__run *const runs = other.forest.runs;
+    uint32_t slot = 0;
+    size_t detail = 0;
+
+    // A ring instead of a list.
+    espl__run_mark_unsettled(&other.forest, first);
+    runs[first].next = runs[first].previous = first;
+    ck_assert_str_eq(espl__forest_broken_rule(&other.forest, &slot, &detail), rule);
+
+    // One that goes on at a free header, beside a ring of as many as it has too many.
+    espl__run_release(&other.forest, gone);
+    runs[first].previous = ESPL__NO_RUN;
+    runs[first].next = gone;
+    runs[gone].previous = first;
+    runs[alone].flags |= ESPL__RUN_UNSETTLED;
+    runs[alone].next = runs[alone].previous = alone;
+    ck_assert_str_eq(espl__forest_broken_rule(&other.forest, &slot, &detail), rule);
+    grove_end(&other);
+}
+END_TEST
+
 // Take the mark away that a hierarchy wants a purge.
 static void unmark(uint32_t run)
 {
@@ -855,6 +885,7 @@ static TCase *ghosts_case(void)
     tcase_add_test(ghosts, all_ghosts_are_counted);
     tcase_add_test(ghosts, unsettled_runs_are_listed);
     tcase_add_test(ghosts, list_of_unsettled_runs_is_met_from_its_head);
+    tcase_add_test(ghosts, list_of_unsettled_runs_has_an_end_and_no_free_headers);
     tcase_add_test(ghosts, root_lives_or_its_hierarchy_wants_a_purge);
     tcase_add_test(ghosts, hierarchy_has_two_members_or_wants_a_purge);
     tcase_add_test(ghosts, ghosts_that_pile_up_want_a_purge);

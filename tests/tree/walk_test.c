@@ -561,6 +561,25 @@ START_TEST(range_is_visited_whole_and_what_hangs_below_waits)
 }
 END_TEST
 
+START_TEST(range_from_a_root_that_stands_still_lets_its_children_be)
+{
+    for (uint32_t visits_all = 0; visits_all < 2; ++visits_all) {
+        const uint32_t run = plant_stars(visits_all);
+        espl__span spans[8];
+        espl__walk walk;
+
+        espl__walk_begin(&walk, forest, run, spans, 8);
+        walk.visits_all = visits_all != 0;
+        espl__walk_visit(&walk, 0, 1);
+        ck_assert_uint_eq(walk.skipped, 1);
+        espl__walk_advance(&walk, UINT32_MAX);
+        ck_assert_uint_eq(walk.visited, visits_all != 0 ? 25 : 1);
+        grove_is_sound(&g);
+        espl__run_release(forest, run);
+    }
+}
+END_TEST
+
 START_TEST(full_ring_lets_the_last_span_grow_over_the_gap)
 {
     // The children of 1 and of 8 wait, 9 to 10 and 23 to 24; with one span all between them.
@@ -665,6 +684,10 @@ START_TEST(node_recomputed_alone_is_told_of_too)
         ck_assert(!walk.is_finite);
         ck_assert_uint_eq(walk.visited, 2);
         ck_assert_uint_eq(walk.skipped, 1);
+        if (rank != 0) {
+            ck_assert(!espl__propagate_one(&walk, 0)); // which is finite, and does not take it back
+            ck_assert(!walk.is_finite);
+        }
         espl__run_release(forest, run);
     }
 }
@@ -793,6 +816,7 @@ static Suite *make_suite(void)
     tcase_add_test(hand, walk_goes_as_far_as_it_is_told);
     tcase_add_test(hand, what_is_taken_out_is_visited_by_nobody);
     tcase_add_test(hand, range_is_visited_whole_and_what_hangs_below_waits);
+    tcase_add_test(hand, range_from_a_root_that_stands_still_lets_its_children_be);
     tcase_add_test(hand, full_ring_lets_the_last_span_grow_over_the_gap);
     tcase_add_test(hand, spans_that_touch_are_one);
     tcase_add_test(hand, leaf_has_no_children_to_wait);

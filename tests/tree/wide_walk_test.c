@@ -295,6 +295,31 @@ START_TEST(what_stands_still_is_not_visited_below)
 }
 END_TEST
 
+START_TEST(few_that_wait_far_apart_are_left_to_one_thread)
+{
+    const uint32_t run = plant(FAN_10, SIZE, false);
+
+    // Of a hundred, with ten children each, two wait, or all.
+    forest->grain = 16;
+    for (uint32_t waiting = 2; waiting <= 100; waiting += 98) {
+        test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 1};
+        const espl_executor executor = test_executor_of(&hostile);
+        bool is_closed = false;
+        const espl__team team = {.executor = &executor, .is_closed = &is_closed};
+        espl__span spans[32];
+        espl__walk walk;
+
+        espl__walk_begin(&walk, forest, run, spans, 32);
+        espl__walk_wait(&walk, 11, 11 + waiting / 2);
+        espl__walk_wait(&walk, 61, 61 + waiting / 2);
+        espl__walk_finish(&walk, &team);
+        ck_assert_uint_eq(walk.visited, waiting == 2 ? 22 : SIZE - 11);
+        ck_assert_int_eq(hostile.calls == 0, waiting == 2);
+    }
+    espl__run_release(forest, run);
+}
+END_TEST
+
 // --- Overflow ---
 
 START_TEST(overflow_in_any_piece_is_told)
@@ -418,6 +443,7 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(hand, set_up, tear_down);
     tcase_add_test(hand, small_run_is_never_shared);
     tcase_add_test(hand, what_stands_still_is_not_visited_below);
+    tcase_add_test(hand, few_that_wait_far_apart_are_left_to_one_thread);
     tcase_add_test(hand, overflow_in_any_piece_is_told);
     tcase_add_test(hand, job_that_is_lost_or_repeated_changes_no_bit);
     tcase_add_test(hand, world_is_closed_while_workers_write_and_as_before_afterwards);

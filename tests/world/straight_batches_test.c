@@ -22,23 +22,31 @@ typedef struct bed {
     uint32_t size;             // of a tree
 } bed;
 
-static espl_entity *plant_trees(espl_world *world, uint32_t size)
+// @param size  of each tree.
+static espl_entity *plant_trees(espl_world *world, uint32_t size, uint32_t count)
 {
     static uint32_t parent[MOST];
 
-    for (uint32_t i = 0; i < TREES * size; ++i) {
+    for (uint32_t i = 0; i < count; ++i) {
         parent[i] = i % size == 0 ? PLANT_ROOT : i / size * size + (i % size - 1) / FAN;
     }
-    return plant_forest(world, parent, TREES * size);
+    return plant_forest(world, parent, count);
+}
+
+static void begin_with(bed *b, uint32_t trees)
+{
+    b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
+    const uint32_t count = TREES * b->size;
+
+    test_world_begin(&b->at_once, 0, NULL);
+    test_world_begin(&b->one_by_one, 0, NULL);
+    b->here = plant_trees(b->at_once.world, count / trees, count);
+    b->there = plant_trees(b->one_by_one.world, count / trees, count);
 }
 
 static void begin(bed *b)
 {
-    b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
-    test_world_begin(&b->at_once, 0, NULL);
-    test_world_begin(&b->one_by_one, 0, NULL);
-    b->here = plant_trees(b->at_once.world, b->size);
-    b->there = plant_trees(b->one_by_one.world, b->size);
+    begin_with(b, TREES);
 }
 
 static void end(bed *b)
@@ -621,6 +629,43 @@ START_TEST(each_transform_is_judged_by_itself)
 }
 END_TEST
 
+// Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
+// one is refused alone, though all blocks behind it are in range.
+START_TEST(a_large_tree_is_written_block_by_block)
+{
+    static espl_entity entities[MOST];
+    static float values[MOST][3];
+    bed b;
+
+    begin_with(&b, 1);
+    // One of the first leaves, below one that is large.
+    const uint32_t count = TREES * b.size, far = count / FAN + 10, large = (far - 1) / FAN;
+    ck_assert_int_eq(espl_set_local_scale(b.at_once.world, b.here[large], 1e30f), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(b.one_by_one.world, b.there[large], 1e30f), ESPL_OK);
+    for (int round = 0; round < 2; ++round) {
+        espl_write_report report;
+
+        for (uint32_t i = 0; i < count; ++i) {
+            const bool is_far = round == 1 && i == far;
+
+            entities[i] = b.here[i];
+            value_of(values[i], i, round);
+            values[i][0] = is_far ? 1e30f : values[i][0];
+            ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
+                             is_far ? ESPL_ERR_RANGE : ESPL_OK);
+        }
+        ck_assert_int_eq(espl_write_vectors(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                            (const float(*)[3])values, count, &report),
+                         round == 1 ? ESPL_PARTLY : ESPL_OK);
+        ck_assert_uint_eq(report.refused, round == 1 ? 1 : 0);
+        ck_assert(round == 0 || report.first_refused == far);
+        worlds_are_the_same(&b);
+        test_world_is_valid(b.at_once.world);
+    }
+    end(&b);
+}
+END_TEST
+
 static Suite *straight_batches_suite(void)
 {
     Suite *const suite = suite_create("straight batches");
@@ -634,6 +679,7 @@ static Suite *straight_batches_suite(void)
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
     tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
     tcase_add_test(all, each_transform_is_judged_by_itself);
+    tcase_add_test(all, a_large_tree_is_written_block_by_block);
     tcase_add_test(all, entries_by_links_come_to_what_they_do_by_rank);
     suite_add_tcase(suite, all);
     return suite;
