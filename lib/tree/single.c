@@ -104,6 +104,18 @@ static ESPL__APART espl_status put_anywhere(espl__forest *forest, espl__crew *cr
     return ESPL_OK;
 }
 
+// Worlds of all nodes below the root of a run in rank order. false: one is not finite.
+static inline bool compose_all(espl__forest *forest, const espl__run *run)
+{
+    const espl__ranks ranks = {.world = forest->world + run->base,
+                               .local = forest->local + run->base,
+                               .parent = forest->parent + run->base,
+                               .first = forest->first + run->base};
+
+    return forest->kernels->compose(&ranks, 1, run->size) == 0 ||
+           espl__compose_ranks(forest, run, 1, run->size);
+}
+
 // Worlds below a root whose world changed, in a run in rank order that is not wide: all of them, in
 // one go.
 static ESPL__APART espl_status follow_root(espl__forest *forest, espl__crew *crew, uint32_t slot)
@@ -111,7 +123,7 @@ static ESPL__APART espl_status follow_root(espl__forest *forest, espl__crew *cre
     const espl__run *const run = espl__run_of(forest, slot);
 
     crew->tally.nodes_visited += run->size - 1;
-    if (!espl__compose_ranks(forest, run, 1, run->size)) {
+    if (!compose_all(forest, run)) {
         return take_back(forest, crew, slot);
     }
     crew->tally.writes += 1;

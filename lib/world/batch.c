@@ -5,6 +5,7 @@
 #include "lib/world/batch.h"
 #include "lib/world/tape.h"
 
+#include "lib/tree/single.h"
 #include "lib/tree/sweep.h"
 #include "lib/world/slot_writes.h"
 
@@ -12,7 +13,8 @@
 
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
-enum { RESOLVE_GRAIN = 1024, WRITE_GRAIN = 16 };
+// Jobs that write at most: more of them would wait for each other when they come and go.
+enum { WRITE_JOBS = 256 };
 // Entries of a batch at most: there are four numbers for each.
 #define BATCH_LIMIT (UINT32_MAX / 4)
 
@@ -23,19 +25,13 @@ static espl_entity entity_of(const espl__entries *e, size_t i)
     return e->writes != NULL ? e->writes[i].entity : e->entities[i];
 }
 
-static const void *value_at(const espl__entries *e, size_t i)
-{
-    return e->writes != NULL ? (const void *)&e->writes[i].value
-                             : (const void *)(e->values + i * e->value_size);
-}
-
 static espl_status fetch(const void *context, uint32_t number, espl_write_kind *kind,
                          espl_write_value *value)
 {
     const espl__entries *const e = context;
 
     *kind = espl__entries_kind(e, number);
-    espl__write_load(value, *kind, value_at(e, number));
+    espl__write_load(value, *kind, espl__entries_value(e, number));
     return espl__write_check(*kind, value);
 }
 
@@ -50,7 +46,9 @@ static size_t lay_out(espl__batch *b, unsigned char *block, size_t count)
     b->rooms = espl__carve(block, &at, count, sizeof *b->rooms, 16);
     b->numbers = espl__carve(block, &at, count, sizeof *b->numbers, 16);
     b->ranks = espl__carve(block, &at, count, sizeof *b->ranks, 16);
+    b->blocks = espl__carve(block, &at, count / ESPL__BATCH_BLOCK + 1, sizeof *b->blocks, 16);
     b->groups = espl__carve(block, &at, count, sizeof *b->groups, 16);
+    b->cuts = espl__carve(block, &at, espl__batch_cuts_at(count) + 1, sizeof *b->cuts, 16);
     b->old_locals = espl__carve(block, &at, count, sizeof *b->old_locals, 16);
     if (block != NULL) {
         b->places = (espl__place *)(void *)b->rooms;
@@ -107,20 +105,39 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
     return espl__refuse(world, "reserve of writes", espl_entity_null(), status);
 }
 
-// An entry that is refused for its value wants nothing.
-static bool wants_side(const espl__entries *e, size_t i)
+// Nearly every transform; told without a copy.
+static inline bool is_usual(const espl__entries *e, size_t i)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
+    const espl_transform *const value = espl__entries_value(e, i);
+
+    return espl__entries_kind(e, i) == ESPL_WRITE_LOCAL &&
+           memcmp(value->stretch, &none, sizeof none) == 0;
+}
+
+bool espl__entry_wants_side(const espl__entries *e, size_t i)
+{
     espl_write_kind kind = espl__entries_kind(e, i);
     espl_write_value value;
 
-    // Nearly every transform; told without a copy.
-    if (kind == ESPL_WRITE_LOCAL &&
-        memcmp(((const espl_transform *)value_at(e, i))->stretch, &none, sizeof none) == 0) {
+    if (!espl__write_has_extra(kind) || is_usual(e, i)) {
         return false;
     }
-    espl__write_load(&value, kind, value_at(e, i));
+    espl__write_load(&value, kind, espl__entries_value(e, i));
     return espl__write_wants_side(kind, &value) && fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK;
+}
+
+bool espl__entries_want_side(const espl__entries *e, size_t begin, size_t end)
+{
+    bool is_wanted = false;
+
+    if (e->writes == NULL && !espl__write_has_extra(e->kind)) {
+        return false;
+    }
+    for (size_t i = begin; i < end && !is_wanted; ++i) {
+        is_wanted = !is_usual(e, i) && espl__entry_wants_side(e, i);
+    }
+    return is_wanted;
 }
 
 // Side arrays that turned out not to be needed go back.
@@ -138,16 +155,15 @@ static uint32_t number_at(const espl__batch *b, uint32_t at)
 
 static espl_status ensure_sides(espl__batch *b)
 {
-    const bool may_want = b->is_mixed || espl__write_has_extra(espl__entries_kind(b->entries, 0));
     espl_status status = ESPL_OK;
 
-    for (size_t g = 0; may_want && g < b->group_count && status == ESPL_OK; ++g) {
+    for (size_t g = 0; b->wants_sides && g < b->group_count && status == ESPL_OK; ++g) {
         const espl__batch_group *const at = &b->groups[g];
         const bool is_there = b->world->forest.runs[at->run].side != NULL;
         bool is_wanted = false;
 
         for (uint32_t i = 0; !is_there && i < at->count && !is_wanted; ++i) {
-            is_wanted = wants_side(b->entries, number_at(b, at->begin + i));
+            is_wanted = espl__entry_wants_side(b->entries, number_at(b, at->begin + i));
         }
         status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
         b->has_sides = b->has_sides || is_wanted;
@@ -238,7 +254,9 @@ static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
         espl__run_write(&b->world->forest, &w);
     }
     g->is_done = true;
-    g->is_told = w.told != 0;
+    if (w.told != 0) {
+        b->is_told = true;
+    }
     espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
 }
 
@@ -246,26 +264,37 @@ static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
 // batches of roots all are.
 static bool is_single(const espl__batch *b, const espl__batch_group *g)
 {
-    return g->count == 1 && b->source.values != NULL && espl__write_is_local(b->source.kind) &&
-           b->world->forest.runs[g->run].side == NULL;
+    return b->takes_singles && g->count == 1 && b->world->forest.runs[g->run].side == NULL;
+}
+
+static uint32_t first_slot(const espl__batch *b, const espl__batch_group *g)
+{
+    const espl__run *const run = &b->world->forest.runs[g->run];
+    const uint32_t position = run->base + b->ranks[g->begin];
+
+    return (run->flags & ESPL__RUN_IN_ORDER) != 0 ? position : b->world->forest.order[position];
 }
 
 static void write_single(espl__batch *b, espl__batch_group *g, espl__crew *crew)
 {
-    const espl__forest *const forest = &b->world->forest;
-    const uint32_t slot = forest->order[forest->runs[g->run].base + b->ranks[g->begin]];
+    espl__forest *const forest = &b->world->forest;
+    const uint32_t slot = first_slot(b, g);
     const size_t number = number_at(b, g->begin);
-    const espl_status status = espl__slot_write(b->world, crew, slot, b->source.kind,
-                                                b->source.values + number * b->source.value_size);
+    const void *const value = b->source.values + number * b->source.value_size;
+    const espl_status status = b->takes_poses && espl__write_is_usual(forest, slot, value)
+                                   ? espl__pose_put(forest, crew, slot, value)
+                                   : espl__slot_write(b->world, crew, slot, b->source.kind, value);
 
-    b->results[number] = status;
     g->is_done = true;
-    g->is_told = status != ESPL_OK;
+    if (status != ESPL_OK) {
+        b->results[number] = status;
+        b->is_told = true;
+    }
 }
 
-static void write_groups(void *context, size_t begin, size_t end)
+// Groups [begin, end), on the thread that calls.
+static void write_groups(espl__batch *b, size_t begin, size_t end)
 {
-    espl__batch *const b = context;
     espl__crew alone = {.is_job = true};
 
     // One after the other they use the same room, which is at hand then.
@@ -284,21 +313,20 @@ static void write_groups(void *context, size_t begin, size_t end)
     add_up(b, &alone.tally);
 }
 
-static bool is_giant(const espl__batch *b, const espl__batch_group *g)
+// Where a piece begins; past the last one: how many groups there are.
+static size_t piece_begin(const espl__batch *b, size_t piece)
 {
-    const espl__forest *const forest = &b->world->forest;
-
-    return espl__run_is_wide(forest, &forest->runs[g->run]);
+    if (piece == 0) {
+        return 0;
+    }
+    return piece <= b->cut_count ? b->cuts[piece - 1] : b->group_count;
 }
 
-static size_t count_giants(const espl__batch *b)
+static void write_pieces(void *context, size_t begin, size_t end)
 {
-    size_t giants = 0;
+    espl__batch *const b = context;
 
-    for (size_t i = 0; i < b->group_count; ++i) {
-        giants += is_giant(b, &b->groups[i]) ? 1 : 0;
-    }
-    return giants;
+    write_groups(b, piece_begin(b, begin), piece_begin(b, end));
 }
 
 // A few large hierarchies come first, one after the other, each on all workers; where there are
@@ -308,12 +336,12 @@ static void write_giants(espl__batch *b)
     const espl__forest *const forest = &b->world->forest;
     espl__tally tally = {0};
 
-    if (espl__executor_is_serial(&b->world->executor) ||
-        count_giants(b) / 2 >= b->world->executor.worker_count) {
+    if (espl__executor_is_serial(&b->world->executor) || b->giants == 0 ||
+        b->giants / 2 >= b->world->executor.worker_count) {
         return;
     }
     for (size_t i = 0; i < b->group_count; ++i) {
-        if (is_giant(b, &b->groups[i])) {
+        if (espl__batch_is_giant(b, &b->groups[i])) {
             write_group(b, &b->groups[i], b->groups[i].begin, &forest->crew.team, &tally);
         }
     }
@@ -332,12 +360,7 @@ static void count_groups(const espl__batch *b)
 // Tell whether every entry names a node and was carried out with nothing to tell.
 static bool went_well(const espl__batch *b)
 {
-    bool is_told = b->place_count != b->entries->count;
-
-    for (size_t i = 0; i < b->group_count && !is_told; ++i) {
-        is_told = b->groups[i].is_told;
-    }
-    return !is_told;
+    return b->place_count == b->entries->count && !b->is_told;
 }
 
 static void count_results(const espl__batch *b, espl_write_report *report)
@@ -366,7 +389,7 @@ static espl__write_source source_of(const espl__batch *b)
     espl__write_source source = {.fetch = fetch, .context = e, .results = b->results};
 
     if (!b->is_mixed) {
-        source.values = value_at(e, 0);
+        source.values = espl__entries_value(e, 0);
         source.value_size = e->writes != NULL ? sizeof *e->writes : e->value_size;
         source.kind = espl__entries_kind(e, 0);
     }
@@ -390,13 +413,14 @@ static espl_status run_closed(espl__batch *b, espl__range_function function, siz
 static espl_status resolve(espl__batch *b)
 {
     const size_t count = b->entries->count;
-    espl_status status = run_closed(b, espl__batch_resolve_straight, count, RESOLVE_GRAIN);
+    espl_status status = run_closed(b, espl__batch_resolve_straight, count, ESPL__BATCH_BLOCK);
 
     if (status != ESPL_OK || espl__batch_join(b)) {
         return status;
     }
-    status = run_closed(b, espl__batch_resolve, count, RESOLVE_GRAIN);
+    status = run_closed(b, espl__batch_resolve, count, ESPL__BATCH_BLOCK);
     if (status == ESPL_OK) {
+        b->wants_sides = b->is_mixed || espl__write_has_extra(espl__entries_kind(b->entries, 0));
         espl__batch_order(b);
     }
     return status;
@@ -416,6 +440,11 @@ static espl_status prepare(espl__batch *b)
         return status;
     }
     b->source = source_of(b);
+    // Whoever has a group has a kind.
+    b->takes_singles =
+        b->group_count != 0 && b->source.values != NULL && espl__write_is_local(b->source.kind);
+    b->takes_poses = b->takes_singles && (b->source.kind == ESPL_WRITE_LOCAL ||
+                                          b->source.kind == ESPL_WRITE_LOCAL_POSE);
     status = ensure_sides(b);
     status = status != ESPL_OK ? status : find_sides(b);
     if (status != ESPL_OK) {
@@ -428,7 +457,10 @@ static void commit(espl__batch *b)
 {
     espl__heap_forbid(&b->world->heap);
     write_giants(b);
-    if (run_closed(b, write_groups, b->group_count, WRITE_GRAIN) != ESPL_OK) {
+    const size_t pieces = b->cut_count + 1;
+    const size_t jobs = espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
+
+    if (run_closed(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.
         write_groups(b, 0, b->group_count);
     }
@@ -469,7 +501,8 @@ static void put_on_tape(espl_world *world, const espl__entries *e)
     }
     espl__tape_batch(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
-        espl__tape_entry(world, entity_of(e, i), espl__entries_kind(e, i), value_at(e, i));
+        espl__tape_entry(world, entity_of(e, i), espl__entries_kind(e, i),
+                         espl__entries_value(e, i));
     }
     espl__tape_flush(world);
 }

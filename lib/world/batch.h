@@ -6,6 +6,7 @@
 
 #include "lib/world/inside.h"
 
+#include "lib/tree/band.h"
 #include "lib/tree/writes.h"
 #include "lib/world/places.h"
 
@@ -24,11 +25,36 @@ typedef struct espl__batch_group {
     uint32_t begin, count, run;
     bool is_once; // no node has two
     bool is_done;
-    bool is_told;      // some result may be other than ESPL_OK
     bool is_unordered; // ranks are in no order, and nodes may have two after all
 } espl__batch_group;
 
-_Static_assert(sizeof(espl__batch_group) == 16, "group: 3 words and 4 facts");
+_Static_assert(sizeof(espl__batch_group) == 16, "group: 3 words and 3 facts");
+
+enum {
+    ESPL__BATCH_BLOCK = 1024, // entries that one job resolves at least
+    ESPL__BATCH_PIECE = 4,    // entries of a piece at least, but for the last one of a block
+    ESPL__BATCH_WEIGHT = 4,   // of finding and writing an entry, against a world recomputed
+};
+
+/// What one job found of its entries, as long as they are straight.
+typedef struct espl__batch_block {
+    uint32_t end;         // of its entries
+    uint32_t group_count; // groups stand from the number of its first entry on
+    uint32_t cut_count;
+    uint32_t giants;   // groups in wide runs
+    bool ascends;      // runs stand in the order of the pool
+    bool is_unordered; // some group is
+    bool has_sides;    // some run has side arrays
+} espl__batch_block;
+
+/// Cuts groups into pieces, each worth the call of a worker.
+typedef struct espl__batch_cutter {
+    uint32_t *cuts; // [count] groups before each cut
+    uint32_t count;
+    uint32_t group, entry; // the first ones of the piece at hand
+    uint32_t part;         // what a piece weighs at least
+    uint64_t weight;       // of the piece at hand
+} espl__batch_cutter;
 
 /// Two spans of a walk fit where an entry's places were sorted, or the entries of four positions
 /// were noted.
@@ -51,9 +77,18 @@ typedef struct espl__batch {
     bool is_straight;  // each entry names a node, and numbers are 0, 1, 2 ..: they are not written
     _Atomic bool is_crooked;   // it was found not to be so
     _Atomic bool is_mixed;     // entries are not all of one kind
+    espl__batch_block *blocks; // by their first entry, in parts of ESPL__BATCH_BLOCK
     espl__batch_group *groups; // [group_count]
     size_t group_count;
-    bool has_sides; // some run has side arrays
+    uint32_t *cuts; // [cut_count] groups before each piece but the first one
+    size_t cut_count;
+    size_t giants;            // groups in wide runs
+    bool is_unordered;        // some group is
+    bool has_sides;           // some run has side arrays
+    _Atomic bool wants_sides; // some value may be such that its run has to have them
+    bool takes_singles;       // a group of one entry is written as by a call at once
+    bool takes_poses;         // and its value is a transform that becomes the local
+    _Atomic bool is_told;     // some result may be other than ESPL_OK
     espl_pose *old_locals;
     espl__side_entry *old_sides;                               // NULL: no run has side arrays
     _Atomic uint64_t visited, skipped, writes, writes_skipped; // sums do not depend on the order
@@ -63,6 +98,47 @@ static inline espl_write_kind espl__entries_kind(const espl__entries *e, size_t 
 {
     return e->writes != NULL ? e->writes[i].kind : e->kind;
 }
+
+/// Where the cuts of the block stand that begins at an entry, before blocks are joined: behind all
+/// that blocks before it may have, with one between any two of them.
+static inline size_t espl__batch_cuts_at(size_t entry)
+{
+    return entry / ESPL__BATCH_PIECE + entry / ESPL__BATCH_BLOCK;
+}
+
+/// Note that a group begins.
+static inline void espl__batch_cut(espl__batch_cutter *c, uint32_t group, uint32_t entry,
+                                   const espl__run *run)
+{
+    const bool is_worth = c->weight >= c->part && group - c->group >= ESPL__BATCH_PIECE;
+
+    if (is_worth || entry - c->entry >= ESPL__BATCH_BLOCK) {
+        c->cuts[c->count++] = c->group = group;
+        c->entry = entry;
+        c->weight = 0;
+    }
+    c->weight += (uint64_t)run->size + ESPL__BATCH_WEIGHT;
+}
+
+/// Tell whether the run of a group has room for pieces of its own.
+static inline bool espl__batch_is_giant(const espl__batch *b, const espl__batch_group *group)
+{
+    const espl__forest *const forest = &b->world->forest;
+
+    return espl__run_is_wide(forest, &forest->runs[group->run]);
+}
+
+static inline const void *espl__entries_value(const espl__entries *e, size_t i)
+{
+    return e->writes != NULL ? (const void *)&e->writes[i].value
+                             : (const void *)(e->values + i * e->value_size);
+}
+
+/// Tell whether an entry leaves something that its run needs side arrays for. One that is refused
+/// for its value wants nothing.
+bool espl__entry_wants_side(const espl__entries *e, size_t i);
+/// The same of some of the entries [begin, end).
+bool espl__entries_want_side(const espl__entries *e, size_t begin, size_t end);
 
 /// Find the nodes of entries [begin, end), as long as the batch may be straight: each entry names a
 /// node, no run is come back to, and within a run ranks ascend, or entries are so many that a sweep

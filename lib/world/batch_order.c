@@ -204,7 +204,7 @@ static void put_in_order(espl__batch *b)
 // --- Groups ---
 
 // Take the run of the node whose entry stands at `at`. @return the first entry behind it.
-static uint32_t form_group(espl__batch *b, uint32_t at)
+static uint32_t form_group(espl__batch *b, espl__batch_cutter *cutter, uint32_t at)
 {
     const espl__forest *const forest = &b->world->forest;
     const uint32_t run = forest->run[b->ranks[at]]; // any slot of the run tells
@@ -219,19 +219,24 @@ static uint32_t form_group(espl__batch *b, uint32_t at)
         is_once = is_once && rank != last;
         b->ranks[at++] = last = rank;
     }
+    espl__batch_cut(cutter, (uint32_t)b->group_count, begin, &forest->runs[run]);
+    b->giants += espl__run_is_wide(forest, &forest->runs[run]) ? 1 : 0;
     b->has_sides = b->has_sides || forest->runs[run].side != NULL;
     b->groups[b->group_count++] =
-        (espl__batch_group){begin, at - begin, run, is_once, false, false, false};
+        (espl__batch_group){.begin = begin, .count = at - begin, .run = run, .is_once = is_once};
     return at;
 }
 
 static void form_groups(espl__batch *b)
 {
-    b->group_count = 0;
+    espl__batch_cutter cutter = {.cuts = b->cuts, .part = b->world->job_cost};
+
+    b->group_count = b->giants = 0;
     b->has_sides = false;
     for (uint32_t at = 0; at < b->place_count;) {
-        at = form_group(b, at);
+        at = form_group(b, &cutter, at);
     }
+    b->cut_count = cutter.count;
 }
 
 void espl__batch_order(espl__batch *batch)
