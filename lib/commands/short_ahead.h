@@ -38,12 +38,6 @@ static inline uint32_t espl__batch_entries_end(espl__batch batch)
     return end - begin < MOST ? end : begin + MOST;
 }
 
-/// Commands of a group that are asked for: most have as few.
-static inline uint32_t espl__ahead_entries(const espl__group *group)
-{
-    return espl__group_size(group) < 4 ? espl__group_size(group) : 4;
-}
-
 /// Ask for what of an array of links stands at [begin, end), up to a bound. As many times whatever the
 /// length: nothing tells it beforehand.
 static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint32_t end)

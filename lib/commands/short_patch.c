@@ -169,7 +169,7 @@ static bool waits(const espl__group *group)
 
 static void ask_for_entries(const espl__playback *playback, const espl__group *group)
 {
-    for (uint32_t i = 0; i < espl__ahead_entries(group); ++i) {
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
         espl__ask(espl__group_entry(playback, group, i));
     }
     if (group->does == ESPL__SHORT_SPLICE) {
