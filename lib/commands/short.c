@@ -331,6 +331,31 @@ static void ask_for_nodes(const espl__playback *playback, espl__batch batch)
     }
 }
 
+// Where a subtree that goes hangs, and where children stand of the nodes that commands name; their
+// ranks are at hand. Of a large group alone: its run has more links than were asked for as a whole,
+// and a small one takes longer to ask than it waits.
+static void ask_for_places(const espl__playback *playback, const espl__group *group)
+{
+    enum { MANY = 5 };
+    const espl__forest *const forest = playback->forest;
+
+    if (group->step_room == 0 || espl__group_size(group) < MANY) {
+        return;
+    }
+    const uint32_t base = forest->runs[run_of(playback, group)].base;
+
+    for (uint32_t i = 0; i < espl__group_size(group); ++i) {
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+        const uint32_t target = base + forest->rank[espl__operand_slot(&entry->target)];
+        const uint32_t parent = base + forest->rank[espl__operand_slot(&entry->parent)];
+
+        // Both, whatever the command does: which of the two it means nothing tells beforehand.
+        espl__ask(&forest->parent[target]);
+        espl__ask(&forest->first[target]);
+        espl__ask(&forest->first[parent]);
+    }
+}
+
 // --- All groups ---
 
 static void finish(espl__playback *playback, espl__group *group)
@@ -356,6 +381,9 @@ static void finish(espl__playback *playback, espl__group *group)
 
 static void choose_all(espl__playback *playback, espl__batch batch)
 {
+    for (const espl__group *group = batch.first; group < batch.end; ++group) {
+        ask_for_places(playback, group);
+    }
     for (espl__group *group = batch.first; group < batch.end; ++group) {
         choose(playback, group);
     }

@@ -340,20 +340,21 @@ static void add_moves(commit *c)
 
     for (uint32_t i = 0; i < c->step_count; ++i) {
         const espl__splice_step *const step = &c->steps[i];
+        const uint32_t comes = step->comes, goers = step->count & (comes - 1);
         const uint32_t shift = espl__splice_shift(step);
 
         c->places[i] = step->gap + shift_before;
         shift_before += shift;
         c->comers[c->comer_count] = c->goers[c->goer_count] = (uint8_t)i;
-        c->comer_count += step->comes ? 1 : 0;
-        c->goer_count += step->comes ? 0 : 1;
+        c->comer_count += comes;
+        c->goer_count += 1 - comes;
 
-        moves[step->gap + (step->comes ? 0u : step->count) - begin].rank += shift;
+        moves[step->gap + goers - begin].rank += shift;
         // A parent moves by the steps before it: so do all that hang below ranks behind a gap.
         moves[espl__first_child(c->forest, c->run, step->gap) - begin].parent += shift;
         moves[(step->split < begin ? begin : step->split) - begin].first += shift;
-        c->made += step->count & (0u - (uint32_t)step->comes);
-        c->gone += step->count & ((uint32_t)step->comes - 1u);
+        c->made += step->count - goers;
+        c->gone += goers;
     }
 }
 
