@@ -120,8 +120,10 @@ static espl_status attach(espl__carrier *c)
     if (status != ESPL_OK) {
         return status;
     }
-    // A node without children has nothing below it to be the parent.
+    // A node without children has nothing below it to be the parent, and whoever is the parent already
+    // is none of those below.
     if (child == parent || (espl__sketch_at(c->sketch, child)->first != ESPL__NO_NODE &&
+                            espl__sketch_at(c->sketch, child)->parent != parent &&
                             espl__sketch_is_below(c->sketch, parent, child))) {
         return ESPL_ERR_CYCLE;
     }

@@ -124,12 +124,36 @@ void espl__sketch_splice(espl__sketch *sketch, uint32_t node)
     }
 }
 
-bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above)
+// The next node of a preorder walk below `top`; ESPL__NO_NODE at the end.
+static uint32_t look_below(const espl__sketch *sketch, uint32_t node, uint32_t top)
 {
-    while (node != ESPL__NO_NODE && node != above) {
-        node = espl__sketch_parent(sketch, node);
+    espl__node n = espl__sketch_peek(sketch, node);
+
+    if (n.first != ESPL__NO_NODE) {
+        return n.first;
     }
-    return node == above;
+    while (node != top && n.next == ESPL__NO_NODE) {
+        ESPL_CHECK(n.parent != ESPL__NO_NODE);
+        node = n.parent;
+        n = espl__sketch_peek(sketch, node);
+    }
+    return node != top ? n.next : ESPL__NO_NODE;
+}
+
+bool espl__sketch_is_below(espl__sketch *sketch, uint32_t node, uint32_t above)
+{
+    // Most nodes are not deep. Behind that, what hangs below `above` is looked through step by step as
+    // well, which is often little: whoever hangs things into a long chain one after the other would
+    // climb all of it each time.
+    enum { DEEP = 32 };
+    uint32_t up = node, down = above, steps = 0;
+
+    while (up != ESPL__NO_NODE && up != above && down != ESPL__NO_NODE) {
+        up = espl__sketch_parent(sketch, up);
+        down = ++steps > DEEP ? look_below(sketch, down, above) : down;
+    }
+    sketch->climbed += steps;
+    return up == above;
 }
 
 uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend)

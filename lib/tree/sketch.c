@@ -79,6 +79,7 @@ void espl__sketch_clear(espl__sketch *sketch)
     sketch->made.count = sketch->written.count = sketch->noted.count = sketch->list.count = 0;
     sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
     sketch->changed_count = 0;
+    sketch->climbed = 0;
     sketch->stamp = sketch->kept_stamp = NONE_STAMP + 1;
     sketch->may_hide = sketch->is_touched = sketch->is_restructured = sketch->is_failed = false;
 }
@@ -229,6 +230,17 @@ uint32_t espl__sketch_parent(const espl__sketch *sketch, uint32_t node)
 {
     return espl__sketch_is_known(sketch, node) ? espl__sketch_at(sketch, node)->parent
                                                : espl__parent_slot(sketch->forest, node);
+}
+
+espl__node espl__sketch_peek(const espl__sketch *sketch, uint32_t node)
+{
+    espl__node out;
+
+    if (espl__sketch_is_known(sketch, node)) {
+        return *espl__sketch_at(sketch, node);
+    }
+    copy_node(&out, sketch->forest, node);
+    return out;
 }
 
 bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node)

@@ -133,6 +133,7 @@ typedef struct espl__sketch {
     espl__bag worlds;     // espl_pose: new ones of the layout
     espl__bag bits;       // uint64_t: known ranks by load, while it is laid out
     size_t changed_count; // laid out: nodes whose world differs
+    uint64_t climbed;     // steps of questions whether a node is below another one; for tests
     uint32_t stamp;
     uint32_t kept_stamp;  // when the worlds of the bag were computed
     bool may_hide;        // a later edit may hide the overflow of an earlier one
@@ -195,6 +196,8 @@ static inline bool espl__sketch_is_known(const espl__sketch *sketch, uint32_t no
 
 /// The parent of a node, without asking for a node that nobody asked for yet.
 uint32_t espl__sketch_parent(const espl__sketch *sketch, uint32_t node);
+/// A node as it stands, likewise.
+espl__node espl__sketch_peek(const espl__sketch *sketch, uint32_t node);
 
 /// Make room for nodes to be made. @return false where there is no memory.
 bool espl__sketch_reserve_made(espl__sketch *sketch, size_t more);
@@ -229,8 +232,9 @@ void espl__sketch_unlink(espl__sketch *sketch, uint32_t node);
 void espl__sketch_link(espl__sketch *sketch, uint32_t node, uint32_t parent, uint32_t before);
 /// Take a node out; its children take its place, or become roots where it has no parent.
 void espl__sketch_splice(espl__sketch *sketch, uint32_t node);
-/// Tell whether a node is the other one or below it. O(depth).
-bool espl__sketch_is_below(const espl__sketch *sketch, uint32_t node, uint32_t above);
+/// Tell whether a node is the other one or below it. O(depth of the one, nodes below the other),
+/// whichever is less.
+bool espl__sketch_is_below(espl__sketch *sketch, uint32_t node, uint32_t above);
 /// The next node of a preorder walk below `top`; descends only where told. ESPL__NO_NODE at the end.
 uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend);
 /// Say that what a node's link carries changed, or that its placement came or went.

@@ -443,6 +443,76 @@ START_TEST(hierarchies_stand_by_loads_then_as_noted_then_as_made)
 }
 END_TEST
 
+// --- Below ---
+
+static bool stands_below(uint32_t number, uint32_t above)
+{
+    while (number != NONE && number != above) {
+        number = plants[number].parent;
+    }
+    return number == above;
+}
+
+START_TEST(who_is_below_whom_is_known_far_down_and_behind_edits)
+{
+    enum { LEVELS = 120, NODES = 2 * LEVELS - 1 };
+    uint32_t parent[NODES] = {ESPL__NO_SLOT, 0, 0};
+    size_t yes = 0;
+
+    // Each level has one who goes on and a leaf.
+    for (uint32_t rank = 3; rank < NODES; ++rank) {
+        parent[rank] = (rank - 1) / 2 * 2 - 1;
+    }
+    for (uint32_t round = 0; round < 20; ++round) {
+        uint32_t run =
+            grove_plant(&g, &(grove_plan){.parent = parent, .size = NODES, .seed = round});
+
+        begin_sketch(below(30));
+        (void)load(run);
+        for (uint32_t i = 0; i < 100; ++i) {
+            const uint32_t child = 1 + below(NODES - 1), to = below(NODES);
+            const bool is_below = stands_below(to, child);
+
+            ck_assert(espl__sketch_is_below(&sketch, plants[to].node, plants[child].node) ==
+                      is_below);
+            yes += is_below ? 1 : 0;
+            if (!is_below && i % 4 == 0) {
+                unlink_one(child);
+                link_one(child, to, 0);
+            }
+        }
+        links_agree();
+        uproot(&run, 1);
+    }
+    ck_assert_uint_gt(yes, 100);
+}
+END_TEST
+
+START_TEST(a_climb_ends_where_little_hangs_below)
+{
+    // A chain of 400, and at its 300th node two who hang below one beside it.
+    enum { FORK = 300, X = FORK + 2, NODES = 400, LAST = NODES - 1, DEEP = 32 };
+    uint32_t parent[NODES] = {ESPL__NO_SLOT};
+
+    for (uint32_t rank = 1; rank < NODES; ++rank) {
+        parent[rank] = rank - 1;
+    }
+    parent[X] = FORK;
+    parent[X + 1] = FORK + 1;
+    parent[X + 2] = parent[X + 3] = X;
+    parent[X + 4] = X + 1;
+    const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = NODES});
+
+    begin_sketch(0);
+    (void)load(run);
+    ck_assert(!espl__sketch_is_below(&sketch, plants[LAST].node, plants[X].node));
+    ck_assert_uint_eq(sketch.climbed, DEEP + 3);
+    ck_assert(espl__sketch_is_below(&sketch, plants[X + 3].node, plants[X].node));
+    ck_assert(espl__sketch_is_below(&sketch, plants[LAST].node, plants[0].node));
+    ck_assert_uint_eq(sketch.known.count, 1);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/sketch");
@@ -465,6 +535,8 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(edits, set_up, tear_down);
     tcase_add_test(edits, random_edits_agree_with_the_naive_tree);
+    tcase_add_test(edits, who_is_below_whom_is_known_far_down_and_behind_edits);
+    tcase_add_test(edits, a_climb_ends_where_little_hangs_below);
     tcase_add_test(edits, preorder_walk_visits_what_it_is_told_to_enter);
     tcase_add_test(edits, children_of_a_root_that_goes_have_no_link);
     tcase_add_test(edits, link_of_a_child_outlives_a_member_between);
