@@ -325,8 +325,7 @@ static uint32_t follow_root(const sweep *s, uint32_t begin)
 // Worlds of ranks [begin, end); those before are final. false: one is not finite.
 static bool follow(const sweep *s, uint32_t begin, uint32_t end)
 {
-    begin = follow_root(s, begin);
-    return begin >= end || espl__compose_ranks(s->forest, s->run, begin, end);
+    return espl__compose_ranks(s->forest, s->run, follow_root(s, begin), end);
 }
 
 // Locals and worlds in turns, on this thread. false: some world is not finite.

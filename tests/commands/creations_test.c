@@ -272,6 +272,24 @@ END_TEST
 
 // --- Refusals ---
 
+START_TEST(recording_an_instance_refuses_what_needs_no_world)
+{
+    const espl_entity source = test_solo(p.world);
+    const espl_instance_def defs[] = {
+        {.source = source, .link = (espl_link)2},
+        {.source = source, .place = (espl_place)3},
+        {.source = source, .orphan = (espl_orphan)2},
+        {.source = source, .parent = source, .inherit = 1u << 20},
+        {.source = source, .inherit = ESPL_KEEP_X},
+    };
+
+    for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
+        ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
+    }
+    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+}
+END_TEST
+
 START_TEST(recording_a_creation_refuses_what_needs_no_world)
 {
     const espl_component_value good = {p.word, 4, NULL};
@@ -416,6 +434,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, references_of_what_is_made_are_mapped_in_its_clones);
     tcase_add_test(all, a_dead_parent_refuses_or_leaves_a_root);
     tcase_add_test(all, a_sibling_must_be_a_child_of_the_parent);
+    tcase_add_test(all, recording_an_instance_refuses_what_needs_no_world);
     tcase_add_test(all, recording_a_creation_refuses_what_needs_no_world);
     tcase_add_test(all, a_set_with_its_role_stays_within_the_limit);
     tcase_add_test(all, a_world_out_of_range_refuses_the_creation);

@@ -1024,7 +1024,7 @@ START_TEST(without_memory_no_copy_comes_and_a_later_playback_is_what_it_would_ha
     dock_begin(&twin, 5, false);
     record_rare(&d);
     record_rare(&twin);
-    ck_assert_uint_eq(count_short(&d, &groups), 1);
+    ck_assert_uint_eq(count_short(&twin, &groups), 1);
     ck_assert_uint_gt(play_without_memory(&d), 2);
     test_world_is_valid(d.y.world);
     play(&twin);

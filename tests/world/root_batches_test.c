@@ -121,9 +121,35 @@ static void stay_in_one_tree(arrangement *a, const bed *b)
     }
 }
 
+// Roots ascend within each of two jobs, not from one to the other.
+static void take_later_half_first(arrangement *a, const bed *b)
+{
+    for (uint32_t i = 0; i < b->trees; ++i) {
+        add(a, (i + b->trees / 2) % b->trees * NODES);
+    }
+}
+
+// A job begins with more entries of the tree at hand than a piece has, and others follow.
+static void go_on_for_most_of_a_job(arrangement *a, const bed *b)
+{
+    const uint32_t most = b->trees - b->trees / 10;
+
+    for (uint32_t i = 0; i < b->trees; ++i) {
+        add(a, (i < most ? 0 : i - most + 1) * NODES);
+    }
+}
+
 static void (*const arrangements[])(arrangement *, const bed *) = {
-    take_roots,       take_last_roots_first,       take_every_third_root,  take_three_nodes_of_each,
-    take_roots_twice, come_back_to_the_first_root, take_members_backwards, stay_in_one_tree,
+    take_roots,
+    take_last_roots_first,
+    take_every_third_root,
+    take_three_nodes_of_each,
+    take_roots_twice,
+    come_back_to_the_first_root,
+    take_members_backwards,
+    stay_in_one_tree,
+    take_later_half_first,
+    go_on_for_most_of_a_job,
 };
 
 enum { ARRANGEMENTS = sizeof arrangements / sizeof *arrangements };
@@ -255,6 +281,47 @@ START_TEST(a_hierarchy_between_two_jobs_is_visited_once)
 }
 END_TEST
 
+// Members of one hierarchy ascend within each of two jobs, and the second goes back.
+START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
+{
+    enum { STAR = 3001 };
+    static uint32_t parent[STAR];
+    static espl_entity entities[STAR];
+    static espl_transform values[STAR];
+    const uint32_t nodes = test_fitting(STAR, 0), members = nodes - 1;
+    test_executor hostile = {.manner = TEST_REVERSED, .workers = 2};
+    const espl_executor executor = test_executor_of(&hostile);
+    test_world one, other;
+
+    parent[0] = PLANT_ROOT;
+    test_world_begin(&one, 0, NULL);
+    test_world_begin(&other, 0, &executor);
+    espl_entity *const a = plant_forest(one.world, parent, nodes);
+    espl_entity *const b = plant_forest(other.world, parent, nodes);
+
+    for (uint32_t i = 0; i < members; ++i) {
+        const uint32_t node = 1 + (i + members / 2) % members;
+
+        entities[i] = b[node];
+        values[i] = test_at((float)i, 1, 2);
+        ck_assert_int_eq(espl_set_local(one.world, a[node], &values[i]), ESPL_OK);
+    }
+    ck_assert_int_eq(
+        espl_write_transforms(other.world, ESPL_WRITE_LOCAL, entities, values, members, NULL),
+        ESPL_OK);
+    for (uint32_t i = 0; i < nodes; ++i) {
+        const espl_transform is = test_world_of(other.world, b[i]);
+        const espl_transform expected = test_world_of(one.world, a[i]);
+
+        ck_assert(test_same(&is, &expected));
+    }
+    free(a);
+    free(b);
+    test_world_end(&one);
+    test_world_end(&other);
+}
+END_TEST
+
 // --- How the work is shared out ---
 
 // Calls of the executor with more than one job, for one batch of all roots of equal trees.
@@ -311,6 +378,7 @@ static Suite *root_batches_suite(void)
     tcase_add_loop_test(all, entries_of_many_hierarchies_come_to_what_they_do_one_by_one, 0,
                         MANNERS);
     tcase_add_test(all, a_hierarchy_between_two_jobs_is_visited_once);
+    tcase_add_test(all, a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one);
     tcase_add_test(all, few_hierarchies_of_some_size_are_shared_out_and_many_small_ones_are_not);
     suite_add_tcase(suite, all);
     return suite;

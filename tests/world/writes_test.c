@@ -5,6 +5,7 @@
 #include "tests/runner.h"
 #include "tests/small.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -395,6 +396,35 @@ START_TEST(each_kind_of_write_that_changes_something_visits_what_hangs_below)
 }
 END_TEST
 
+// Worlds that are huge but finite sound a false alarm, which a closer look settles.
+START_TEST(a_root_above_huge_finite_worlds_is_written)
+{
+    const espl_transform half = {.rotation = {0, 0, 0, 1}, .scale = 0.5f, .stretch = {1, 1, 1}};
+    const espl_transform whole = {.rotation = {0, 0, 0, 1}, .scale = 1, .stretch = {1, 1, 1}};
+    const espl_transform twice = {.rotation = {0, 0, 0, 1}, .scale = 2, .stretch = {1, 1, 1}};
+    const espl_transform huge = test_at(FLT_MAX, FLT_MAX, FLT_MAX);
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity root = test_solo(test.world);
+
+    for (int i = 0; i < 3; ++i) {
+        const espl_entity child = test_solo(test.world);
+
+        ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_set_local(test.world, child, &huge), ESPL_OK);
+    }
+    for (int i = 0; i < 2; ++i) {
+        ck_assert_int_eq(espl_set_local(test.world, root, i == 0 ? &half : &whole), ESPL_OK);
+        const espl_transform is = test_world_of(test.world, espl_get_first_child(test.world, root));
+
+        ck_assert_float_eq(is.position[0], i == 0 ? FLT_MAX / 2 : FLT_MAX);
+    }
+    ck_assert_int_eq(espl_set_local(test.world, root, &twice), ESPL_ERR_RANGE);
+    test_world_end(&test);
+}
+END_TEST
+
 START_TEST(each_helper_is_one_write)
 {
     static const float target[3] = {9, 9, 1}, turn[4] = {0, 0.6f, 0, 0.8f}, still[4] = {0, 0, 0, 1};
@@ -466,6 +496,7 @@ static Suite *writes_suite(void)
                         ESPL_WRITE_KIND_COUNT);
     tcase_add_loop_test(counters, each_kind_of_write_that_changes_something_visits_what_hangs_below,
                         0, ESPL_WRITE_KIND_COUNT);
+    tcase_add_test(counters, a_root_above_huge_finite_worlds_is_written);
     tcase_add_test(counters, each_helper_is_one_write);
     tcase_add_loop_test(counters, each_kind_refuses_a_member_that_copies_its_parent, 0,
                         ESPL_WRITE_KIND_COUNT);
