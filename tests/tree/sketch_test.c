@@ -507,6 +507,8 @@ START_TEST(a_climb_ends_where_little_hangs_below)
     (void)load(run);
     ck_assert(!espl__sketch_is_below(&sketch, plants[LAST].node, plants[X].node));
     ck_assert_uint_eq(sketch.climbed, DEEP + 3);
+    ck_assert(!espl__sketch_is_below(&sketch, plants[LAST].node, plants[X + 3].node));
+    ck_assert_uint_eq(sketch.climbed, DEEP + 3 + DEEP + 1);
     ck_assert(espl__sketch_is_below(&sketch, plants[X + 3].node, plants[X].node));
     ck_assert(espl__sketch_is_below(&sketch, plants[LAST].node, plants[0].node));
     ck_assert_uint_eq(sketch.known.count, 1);
