@@ -756,22 +756,15 @@ static void record_many(dock *d)
     }
 }
 
+static void record_stretched(dock *d)
+{
+    stretch(d, d->other + 5);
+    record_many(d);
+}
+
 START_TEST(without_memory_nothing_is_written)
 {
-    static dock d, twin;
-
-    dock_begin(&d, 3, false);
-    dock_begin(&twin, 3, false);
-    stretch(&d, d.other + 5);
-    stretch(&twin, twin.other + 5);
-    record_many(&d);
-    record_many(&twin);
-    ck_assert_uint_gt(play_without_memory(&d), 5);
-    play(&twin);
-    docks_agree(&d, &twin);
-    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
-    dock_end(&d);
-    dock_end(&twin);
+    ck_assert_uint_gt(docks_lack_memory(record_stretched, 5), 0);
 }
 END_TEST
 
