@@ -97,13 +97,13 @@ static inline void destroy(dock *d, uint32_t number)
     ck_assert_int_eq(espl_record_destroy(d->lane, 0, entity_of(d, number)), ESPL_OK);
 }
 
-// Leaves at the root of a ship go, so that their slots are room.
-static inline uint32_t add_ship(dock *d, uint32_t room)
+// Leaves below a node come and go, so that their slots are room.
+static inline void leave_room(dock *d, uint32_t parent, uint32_t room)
 {
-    const uint32_t ship = add_tree(d, MEMBERS, 3), leaves = d->y.count;
+    const uint32_t leaves = d->y.count;
 
     for (uint32_t i = 0; i < room; ++i) {
-        (void)add_entity(d, entity_of(d, ship), false);
+        (void)add_entity(d, entity_of(d, parent), false);
     }
     ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
     for (uint32_t i = 0; i < room; ++i) {
@@ -111,6 +111,13 @@ static inline uint32_t add_ship(dock *d, uint32_t room)
     }
     play(d);
     espl_commands_reset(d->y.bed.commands);
+}
+
+static inline uint32_t add_ship(dock *d, uint32_t room)
+{
+    const uint32_t ship = add_tree(d, MEMBERS, 3);
+
+    leave_room(d, ship, room);
     return ship;
 }
 
@@ -488,6 +495,17 @@ static inline size_t play_without_memory(dock *d)
     return failures;
 }
 
+/// What was played in the end is what a twin plays that lacked nothing, to the bit.
+static inline void docks_end_alike(dock *d, dock *twin)
+{
+    learn_made(d);
+    play(twin);
+    docks_agree(d, twin);
+    ck_assert_uint_eq(test_physical_hash(d->y.world), test_physical_hash(twin->y.world));
+    dock_end(d);
+    dock_end(twin);
+}
+
 /// Without memory nothing is played, and with it all is, as in a twin that lacked none; playbacks fail
 /// more often than `least`.
 /// @return groups that go a short way.
@@ -504,12 +522,7 @@ static inline size_t docks_lack_memory(void (*record_all)(dock *), size_t least)
     const size_t shorts = count_short(&twin, &groups);
     ck_assert_uint_gt(play_without_memory(&d), least);
     test_world_is_valid(d.y.world);
-    learn_made(&d);
-    play(&twin);
-    docks_agree(&d, &twin);
-    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
-    dock_end(&d);
-    dock_end(&twin);
+    docks_end_alike(&d, &twin);
     return shorts;
 }
 
@@ -534,12 +547,7 @@ static inline void docks_lack_scratch(void (*record_all)(dock *))
         refused += status != ESPL_OK;
     }
     ck_assert_uint_gt(refused, 10);
-    learn_made(&d);
-    play(&twin);
-    docks_agree(&d, &twin);
-    ck_assert_uint_eq(test_physical_hash(d.y.world), test_physical_hash(twin.y.world));
-    dock_end(&d);
-    dock_end(&twin);
+    docks_end_alike(&d, &twin);
 }
 
 /// An executor loses jobs from one range on, each range in turn: nothing is played, or all that is, as

@@ -116,22 +116,14 @@ static void full_ship_is_a_little_too_large(dock *d)
 // Its members have no numbers to be asked for, but for the first and the last ones.
 static uint32_t large_ship(dock *d, uint32_t room)
 {
-    const uint32_t ship = add_tree(d, 4, 1), last = ship + 3, leaves = d->y.count + 1;
+    const uint32_t ship = add_tree(d, 4, 1), last = ship + 3;
 
     for (uint32_t i = 0; i < ESPL__SPLICE_RANKS; ++i) {
         (void)add_entity(d, entity_of(d, ship + 1), false);
         d->y.count -= 1;
     }
     (void)add_entity(d, entity_of(d, last), false);
-    for (uint32_t i = 0; i < room; ++i) {
-        (void)add_entity(d, entity_of(d, last), false);
-    }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
-    for (uint32_t i = 0; i < room; ++i) {
-        destroy(d, leaves + i);
-    }
-    play(d);
-    espl_commands_reset(d->y.bed.commands);
+    leave_room(d, last, room);
     return ship;
 }
 
