@@ -312,18 +312,25 @@ void espalier_batch_reserve(struct scheme_world *world, size_t count)
     world->batch_capacity = capacity;
 }
 
-// A user has entities and transforms in arrays of their own; filling them is part of a frame here.
+// A pose of the course is one of the library.
+_Static_assert(sizeof(struct pose) == sizeof(espl_pose) &&
+                   offsetof(struct pose, position) == offsetof(espl_pose, position) &&
+                   offsetof(struct pose, scale) == offsetof(espl_pose, scale),
+               "rotation, position, scale");
+
+// A user keeps entities; turning handles of the course into such is part of a frame here. Poses are
+// written from where they stand.
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count)
 {
     espalier_batch_reserve(world, count);
     for (size_t i = 0; i < count; ++i) {
         world->batch_entities[i] = entity_from(writes[i].node);
-        world->batch_values[i] = transform_from(&writes[i].local);
     }
-    must(espl_write_transforms(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
-                               world->batch_values, count, NULL),
-         "espl_write_transforms");
+    must(espl_write_poses(world->world, world->batch_entities, sizeof *world->batch_entities,
+                          (const espl_pose *)(const void *)&writes->local, sizeof *writes, count,
+                          NULL),
+         "espl_write_poses");
 }
 
 // Several workers share a batch out by hierarchies.

@@ -235,6 +235,23 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_transforms(espl_world *world, esp
                                                           const espl_transform *values,
                                                           size_t count, espl_write_report *report);
 
+/// Locals from poses that stand anywhere, as espl_write_transforms() by ESPL_WRITE_LOCAL_POSE: members
+/// of the caller's own structs are written from where they are, without a copy.
+///
+/// @param entities     the first; the i-th stands `entity_size` bytes times i behind it.
+/// @param entity_size  from one to the next: sizeof(espl_entity) in an array of nothing else.
+/// @param poses        the first local, likewise.
+/// @param pose_size    from one to the next: sizeof(espl_pose) in an array of nothing else.
+/// @return also ESPL_ERR_ARGUMENT for a size that is less than that of what stands there, or not a
+///         multiple of 4.
+///
+///     struct bone { espl_entity entity; espl_pose local; float weight; } *bones;
+///     espl_write_poses(world, &bones->entity, sizeof *bones, &bones->local, sizeof *bones, n, NULL);
+ESPL_API ESPL_NODISCARD espl_status espl_write_poses(espl_world *world, const espl_entity *entities,
+                                                     size_t entity_size, const espl_pose *poses,
+                                                     size_t pose_size, size_t count,
+                                                     espl_write_report *report);
+
 #ifdef __cplusplus
 }
 #endif

@@ -129,22 +129,29 @@ ESPL__INLINE espl__lane_bits espl__lanes_off_unit(espl__lanes a, espl__lanes b, 
     return ~((off_unit <= 4e-7f) & (off_unit >= -4e-7f));
 }
 
-/// Tell whether poses of four transforms may be stored as they came: all is finite, rotations are of
-/// unit length. false also where large values overflow when they are added up.
-ESPL__INLINE bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
-                                        const espl_transform *c, const espl_transform *d)
+/// Bits that are set where one of four poses is not finite, or its rotation not of unit length; also
+/// where large values overflow when they are added up.
+ESPL__INLINE espl__lane_bits espl__poses_alarm(const espl_pose *a, const espl_pose *b,
+                                               const espl_pose *c, const espl_pose *d)
 {
-    const espl__lane_bits no_context = {-1, -1, -1, 0};
     const espl__lanes places = espl__lanes_at(a->position) + espl__lanes_at(b->position) +
                                (espl__lanes_at(c->position) + espl__lanes_at(d->position));
-    const espl__lanes stretches = espl__lanes_at(a->stretch) + espl__lanes_at(b->stretch) +
-                                  (espl__lanes_at(c->stretch) + espl__lanes_at(d->stretch));
     const espl__lane_bits off_unit =
         espl__lanes_off_unit(espl__lanes_at(a->rotation), espl__lanes_at(b->rotation),
                              espl__lanes_at(c->rotation), espl__lanes_at(d->rotation));
 
-    return espl__lane_bits_are_zero(off_unit | (espl__lane_bits)(places - places) |
-                                    ((espl__lane_bits)(stretches - stretches) & no_context));
+    return off_unit | (espl__lane_bits)(places - places);
+}
+
+/// Likewise of the stretches of four transforms that are not finite.
+ESPL__INLINE espl__lane_bits espl__stretches_alarm(const espl_transform *a, const espl_transform *b,
+                                                   const espl_transform *c, const espl_transform *d)
+{
+    const espl__lane_bits no_context = {-1, -1, -1, 0};
+    const espl__lanes stretches = espl__lanes_at(a->stretch) + espl__lanes_at(b->stretch) +
+                                  (espl__lanes_at(c->stretch) + espl__lanes_at(d->stretch));
+
+    return (espl__lane_bits)(stretches - stretches) & no_context;
 }
 
 /// World pose of a child whose parent has no stretch: the bits of espl__pose_compose_to().
@@ -232,17 +239,28 @@ static inline bool espl__laned_is_finite(espl__laned pose)
     return espl__pose_is_finite(&pose.pose);
 }
 
-static inline bool espl__laned_are_sound(const espl_transform *a, const espl_transform *b,
-                                         const espl_transform *c, const espl_transform *d)
+static inline espl__lane_bits espl__poses_alarm(const espl_pose *a, const espl_pose *b,
+                                                const espl_pose *c, const espl_pose *d)
 {
-    const espl_transform *const all[] = {a, b, c, d};
+    const espl_pose *const all[] = {a, b, c, d};
     bool is_sound = true;
 
     for (int i = 0; i < 4; ++i) {
-        is_sound = is_sound && espl__transform_is_finite(all[i]) &&
-                   espl__rotation_is_unit(all[i]->rotation);
+        is_sound =
+            is_sound && espl__pose_is_finite(all[i]) && espl__rotation_is_unit(all[i]->rotation);
     }
-    return is_sound;
+    return is_sound ? 0 : 1;
+}
+
+static inline espl__lane_bits espl__stretches_alarm(const espl_transform *a,
+                                                    const espl_transform *b,
+                                                    const espl_transform *c,
+                                                    const espl_transform *d)
+{
+    return espl__all_finite(a->stretch, 3) && espl__all_finite(b->stretch, 3) &&
+                   espl__all_finite(c->stretch, 3) && espl__all_finite(d->stretch, 3)
+               ? 0
+               : 1;
 }
 
 static inline espl__laned espl__laned_compose(espl__laned parent, espl__laned local)

@@ -98,6 +98,16 @@ static inline void espl__write_load(espl_write_value *out, espl_write_kind kind,
     }
 }
 
+/// The same of an espl_pose, as a transform without stretch and context.
+static inline void espl__write_load_pose(espl_write_value *out, const void *bytes)
+{
+    const espl__extra none = espl__extra_default();
+    espl_pose pose;
+
+    memcpy(&pose, bytes, sizeof pose);
+    out->transform = espl__transform_of(&pose, &none);
+}
+
 /// Carry one write out on a placement.
 ///
 /// @param world  in and out: own world pose.

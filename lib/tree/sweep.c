@@ -35,13 +35,13 @@ typedef struct wide_sweep {
 // --- Locals ---
 
 // How a value is looked at: what needs no more than a look, or any other.
-typedef enum value_shape { TRANSFORMS, POSITIONS, OTHERS } value_shape;
+typedef enum value_shape { TRANSFORMS, POSES, POSITIONS, OTHERS } value_shape;
 
-static inline bool is_usual_transform(const espl_transform *value)
+static inline bool is_finite_stretch(const espl_transform *value)
 {
-    const float stretch = value->stretch[0] + value->stretch[1] + value->stretch[2];
+    const float sum = value->stretch[0] + value->stretch[1] + value->stretch[2];
 
-    return stretch - stretch == 0 && espl__rotation_is_unit(value->rotation);
+    return sum - sum == 0;
 }
 
 static inline bool is_finite_position(const float *value)
@@ -58,16 +58,16 @@ typedef struct taken {
 
 // A value of any kind, whatever it is. Refused, the local stays.
 static ESPL__APART taken take_any(espl__laned before, const espl__write_source *source,
-                                  const void *bytes)
+                                  uint32_t number)
 {
+    espl_write_kind kind;
     espl_write_value value;
     espl_pose local;
 
-    espl__write_load(&value, source->kind, bytes);
     espl__laned_store(&local, before);
-    espl_status status = espl__write_check(source->kind, &value);
+    espl_status status = source->fetch(source->context, number, &kind, &value);
 
-    status = status != ESPL_OK ? status : espl__local_write(&local, source->kind, &value);
+    status = status != ESPL_OK ? status : espl__local_write(&local, kind, &value);
     return (taken){espl__laned_load(&local), status};
 }
 
@@ -122,12 +122,12 @@ ESPL__INLINE espl__laned shaped(espl__laned before, const void *value, value_sha
 
 static inline bool is_sound(const void *value, value_shape shape)
 {
-    const espl_transform *const transform = value;
-
     if (shape == POSITIONS) {
         return is_finite_position(value);
     }
-    return is_usual_transform(transform) && espl__laned_is_finite(espl__laned_load(pose_at(value)));
+    return (shape == POSES || is_finite_stretch(value)) &&
+           espl__rotation_is_unit(pose_at(value)->rotation) &&
+           espl__laned_is_finite(espl__laned_load(pose_at(value)));
 }
 
 // The local that an entry leaves; as it was where the entry is refused.
@@ -140,7 +140,7 @@ ESPL__INLINE espl__laned take_value(const entries *e, tally *t, espl__laned befo
     if (shape != OTHERS && is_sound(value, shape)) {
         return shaped(before, value, shape);
     }
-    const taken any = take_any(before, e->source, value);
+    const taken any = take_any(before, e->source, number);
 
     if (any.status != ESPL_OK) {
         e->results[number] = any.status;
@@ -196,8 +196,14 @@ ESPL__INLINE bool are_sound(const four *of, value_shape shape)
 {
     const void *const *const value = of->value;
 
-    return shape == POSITIONS ? espl__positions_are_sound(value[0], value[1], value[2], value[3])
-                              : espl__laned_are_sound(value[0], value[1], value[2], value[3]);
+    if (shape == POSITIONS) {
+        return espl__positions_are_sound(value[0], value[1], value[2], value[3]);
+    }
+    const espl__lane_bits alarm = espl__poses_alarm(value[0], value[1], value[2], value[3]);
+
+    return espl__lane_bits_are_zero(
+        shape == POSES ? alarm
+                       : alarm | espl__stretches_alarm(value[0], value[1], value[2], value[3]));
 }
 
 // Put a sound value in place, and remember what was there. @return bits that changed.
@@ -244,6 +250,8 @@ static ESPL__APART tally put_closely(const entries *e, uint32_t begin, uint32_t 
     switch (shape) {
     case TRANSFORMS:
         return put_shaped(e, begin, end, TRANSFORMS);
+    case POSES:
+        return put_shaped(e, begin, end, POSES);
     case POSITIONS:
         return put_shaped(e, begin, end, POSITIONS);
     default:
@@ -300,7 +308,8 @@ static tally put_entries(const sweep *s, uint32_t begin, uint32_t end)
     switch (e.source->kind) {
     case ESPL_WRITE_LOCAL:
     case ESPL_WRITE_LOCAL_POSE:
-        return put_fours(&e, begin, end, TRANSFORMS);
+        return e.source->has_poses ? put_fours(&e, begin, end, POSES)
+                                   : put_fours(&e, begin, end, TRANSFORMS);
     case ESPL_WRITE_LOCAL_POSITION:
         return put_fours(&e, begin, end, POSITIONS);
     default:

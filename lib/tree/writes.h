@@ -24,6 +24,7 @@ typedef struct espl__write_source {
     const unsigned char *values;
     size_t value_size; // from one to the next
     espl_write_kind kind;
+    bool has_poses; // values are espl_pose, where the kind says transforms
 } espl__write_source;
 
 /// The writes of one run.

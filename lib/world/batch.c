@@ -20,9 +20,13 @@ enum { WRITE_JOBS = 256 };
 
 // --- Entries ---
 
-static espl_entity entity_of(const espl__entries *e, size_t i)
+static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
 {
-    return e->writes != NULL ? e->writes[i].entity : e->entities[i];
+    if (e->has_poses) {
+        espl__write_load_pose(value, espl__entries_value(e, i));
+    } else {
+        espl__write_load(value, kind, espl__entries_value(e, i));
+    }
 }
 
 static espl_status fetch(const void *context, uint32_t number, espl_write_kind *kind,
@@ -31,7 +35,7 @@ static espl_status fetch(const void *context, uint32_t number, espl_write_kind *
     const espl__entries *const e = context;
 
     *kind = espl__entries_kind(e, number);
-    espl__write_load(value, *kind, espl__entries_value(e, number));
+    load(e, number, *kind, value);
     return espl__write_check(*kind, value);
 }
 
@@ -280,7 +284,13 @@ static void write_single(espl__batch *b, espl__batch_group *g, espl__crew *crew)
     espl__forest *const forest = &b->world->forest;
     const uint32_t slot = first_slot(b, g);
     const size_t number = number_at(b, g->begin);
-    const void *const value = b->source.values + number * b->source.value_size;
+    const void *const given = b->source.values + number * b->source.value_size;
+    espl_write_value whole;
+
+    if (b->source.has_poses) {
+        espl__write_load_pose(&whole, given);
+    }
+    const void *const value = b->source.has_poses ? &whole : given;
     const espl_status status = b->takes_poses && espl__write_is_usual(forest, slot, value)
                                    ? espl__pose_put(forest, crew, slot, value)
                                    : espl__slot_write(b->world, crew, slot, b->source.kind, value);
@@ -389,9 +399,10 @@ static espl__write_source source_of(const espl__batch *b)
     espl__write_source source = {.fetch = fetch, .context = e, .results = b->results};
 
     if (!b->is_mixed) {
-        source.values = espl__entries_value(e, 0);
-        source.value_size = e->writes != NULL ? sizeof *e->writes : e->value_size;
+        source.values = e->values;
+        source.value_size = e->value_size;
         source.kind = espl__entries_kind(e, 0);
+        source.has_poses = e->has_poses;
     }
     return source;
 }
@@ -486,7 +497,7 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     commit(&b);
     count_results(&b, report);
     if (report->refused != 0) {
-        (void)espl__refuse(world, "batched write", entity_of(e, report->first_refused),
+        (void)espl__refuse(world, "batched write", espl__entries_entity(e, report->first_refused),
                            report->first_status);
         return ESPL_PARTLY;
     }
@@ -501,8 +512,11 @@ static void put_on_tape(espl_world *world, const espl__entries *e)
     }
     espl__tape_batch(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
-        espl__tape_entry(world, entity_of(e, i), espl__entries_kind(e, i),
-                         espl__entries_value(e, i));
+        const espl_write_kind kind = espl__entries_kind(e, i);
+        espl_write_value value;
+
+        load(e, i, kind, &value);
+        espl__tape_entry(world, espl__entries_entity(e, i), kind, &value);
     }
     espl__tape_flush(world);
 }
@@ -530,9 +544,35 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, bool i
 espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t count,
                              espl_write_report *report)
 {
-    const espl__entries e = {.writes = writes, .count = count};
+    espl__entries e = {.writes = writes, .count = count};
 
+    if (writes != NULL) {
+        e.entities = (const unsigned char *)&writes->entity;
+        e.values = (const unsigned char *)&writes->value;
+        e.entity_size = e.value_size = sizeof *writes;
+    }
     return start_batch(world, &e, writes != NULL || count == 0, true, report);
+}
+
+espl_status espl_write_poses(espl_world *world, const espl_entity *entities, size_t entity_size,
+                             const espl_pose *poses, size_t pose_size, size_t count,
+                             espl_write_report *report)
+{
+    const espl__entries e = {
+        .entities = (const unsigned char *)entities,
+        .values = (const unsigned char *)poses,
+        .entity_size = entity_size,
+        .value_size = pose_size,
+        .kind = ESPL_WRITE_LOCAL_POSE,
+        .has_poses = true,
+        .count = count,
+    };
+    const bool is_there = (entities != NULL && poses != NULL) || count == 0;
+    const bool is_valid = entity_size % _Alignof(espl_entity) == 0 &&
+                          pose_size % _Alignof(espl_pose) == 0 && entity_size >= sizeof *entities &&
+                          pose_size >= sizeof *poses;
+
+    return start_batch(world, &e, is_there, is_valid, report);
 }
 
 // Writes of one kind, from two arrays. @param size  of one value.
@@ -541,7 +581,13 @@ static espl_status start_typed(espl_world *world, espl_write_kind kind, espl__va
                                size_t count, espl_write_report *report)
 {
     const espl__entries e = {
-        .entities = entities, .values = values, .value_size = size, .kind = kind, .count = count};
+        .entities = (const unsigned char *)entities,
+        .values = values,
+        .entity_size = sizeof *entities,
+        .value_size = size,
+        .kind = kind,
+        .count = count,
+    };
     const bool is_there = (entities != NULL && values != NULL) || count == 0;
 
     return start_batch(world, &e, is_there, espl__write_value_type(kind) == type, report);

@@ -10,13 +10,13 @@
 #include "lib/tree/writes.h"
 #include "lib/world/places.h"
 
-/// The entries as the caller holds them: in one array, or in one of entities and one of values.
+/// The entries as the caller holds them: in one array, or entities and values anywhere.
 typedef struct espl__entries {
-    const espl_write *writes; // or NULL:
-    const espl_entity *entities;
-    const unsigned char *values;
-    size_t value_size;
-    espl_write_kind kind;
+    const espl_write *writes;               // [count], which have a kind each; or NULL
+    const unsigned char *entities, *values; // of the first entry
+    size_t entity_size, value_size;         // from one to the next
+    espl_write_kind kind;                   // where there are no writes
+    bool has_poses; // values are espl_pose, and the kind is ESPL_WRITE_LOCAL_POSE
     size_t count;
 } espl__entries;
 
@@ -128,10 +128,14 @@ static inline bool espl__batch_is_giant(const espl__batch *b, const espl__batch_
     return espl__run_is_wide(forest, &forest->runs[group->run]);
 }
 
+static inline espl_entity espl__entries_entity(const espl__entries *e, size_t i)
+{
+    return *(const espl_entity *)(const void *)(e->entities + i * e->entity_size);
+}
+
 static inline const void *espl__entries_value(const espl__entries *e, size_t i)
 {
-    return e->writes != NULL ? (const void *)&e->writes[i].value
-                             : (const void *)(e->values + i * e->value_size);
+    return e->values + i * e->value_size;
 }
 
 /// Tell whether an entry leaves something that its run needs side arrays for. One that is refused

@@ -83,22 +83,15 @@ static bool check_kinds(const espl__batch *b, size_t begin, size_t end)
 void espl__batch_resolve(void *context, size_t begin, size_t end)
 {
     espl__batch *const b = context;
-    const espl_entity *const entities = b->entries->entities;
-    const espl_write *const writes = b->entries->writes;
+    const espl__entries e = *b->entries;
     const registry r = registry_of(b);
     uint32_t *const positions = b->ranks;
     vicinity near = {0};
 
-    if (writes == NULL) {
-        for (size_t i = begin; i < end; ++i) {
-            positions[i] = find_position(b, &r, entities[i], &near, i);
-        }
-        return;
-    }
     for (size_t i = begin; i < end; ++i) {
-        positions[i] = find_position(b, &r, writes[i].entity, &near, i);
+        positions[i] = find_position(b, &r, espl__entries_entity(&e, i), &near, i);
     }
-    if (!check_kinds(b, begin, end)) {
+    if (e.writes != NULL && !check_kinds(b, begin, end)) {
         b->is_mixed = true;
     }
 }

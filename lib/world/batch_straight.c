@@ -204,12 +204,10 @@ static bool check_kinds(espl__batch *b, size_t begin, size_t end)
 static search search_of(const espl__batch *b, size_t begin)
 {
     const espl__entries *const e = b->entries;
-    const void *const entities =
-        e->writes != NULL ? (const void *)&e->writes[0].entity : (const void *)e->entities;
     const stretch none = {.records = b->world->store.records,
                           .record_count = espl__array_length(b->world->store.records),
-                          .entities = entities,
-                          .stride = e->writes != NULL ? sizeof *e->writes : sizeof *e->entities,
+                          .entities = e->entities,
+                          .stride = e->entity_size,
                           .ranks = b->ranks};
 
     return (search){.at = none,

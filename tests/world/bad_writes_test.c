@@ -429,6 +429,7 @@ START_TEST(missing_arrays_of_batches_are_refused)
     const float values[1][4] = {{1, 1, 1, 1}};
     const float vectors[1][3] = {{1, 1, 1}};
     const espl_transform placement = test_at(9, 9, 9);
+    const espl_pose pose = {{0, 0, 0, 1}, {9, 9, 9}, 1};
     memset(&r, 0xA5, sizeof r);
     ck_refused_whole(espl_write_batch(s.world, NULL, 1, &r), &r);
     ck_refused_whole(espl_write_vectors(s.world, vector, NULL, vectors, 1, &r), &r);
@@ -439,6 +440,8 @@ START_TEST(missing_arrays_of_batches_are_refused)
     ck_refused_whole(espl_write_scalars(s.world, scalar, &s.child, NULL, 1, &r), &r);
     ck_refused_whole(espl_write_transforms(s.world, whole, NULL, &placement, 1, &r), &r);
     ck_refused_whole(espl_write_transforms(s.world, whole, &s.child, NULL, 1, &r), &r);
+    ck_refused_whole(espl_write_poses(s.world, NULL, 8, &pose, 32, 1, &r), &r);
+    ck_refused_whole(espl_write_poses(s.world, &s.child, 8, NULL, 32, 1, &r), &r);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     s.test.hooks.traps = 0; // checked builds heard some of these
     scene_end(&s);
@@ -475,6 +478,38 @@ START_TEST(a_short_form_takes_kinds_of_its_own_type_alone)
     }
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     s.test.hooks.traps = 0; // checked builds may hear these
+    scene_end(&s);
+}
+END_TEST
+
+// Sizes in which there is no room, or after which whatever stands there would not be aligned.
+START_TEST(poses_that_cannot_stand_so_are_refused_as_a_whole)
+{
+    static const size_t of_entity = sizeof(espl_entity), of_pose = sizeof(espl_pose);
+    const size_t bad[][2] = {{0, of_pose},
+                             {of_entity, 0},
+                             {of_entity - 4, of_pose},
+                             {of_entity, of_pose - 4},
+                             {of_entity + 2, of_pose},
+                             {of_entity, of_pose + 1}};
+    const espl_pose pose = {{0, 0, 0, 1}, {9, 9, 9}, 1};
+    espl_write_report r;
+    scene s;
+
+    scene_begin(&s);
+    const uint64_t before = test_physical_hash(s.world);
+    memset(&r, 0xA5, sizeof r);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
+        ck_refused_whole(espl_write_poses(s.world, &s.child, bad[i][0], &pose, bad[i][1], 1, &r),
+                         &r);
+        ck_refused_whole(espl_write_poses(s.world, &s.child, bad[i][0], &pose, bad[i][1], 0, &r),
+                         &r);
+    }
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    ck_assert_int_eq(espl_write_poses(s.world, &s.child, of_entity, &pose, of_pose, 1, &r),
+                     ESPL_OK);
+    ck_assert_uint_eq(r.applied, 1);
+    ck_assert_uint_ne(test_physical_hash(s.world), before);
     scene_end(&s);
 }
 END_TEST
@@ -649,6 +684,7 @@ static Suite *bad_writes_suite(void)
     tcase_add_test(tcase, missing_pointers_of_writes_are_refused);
     tcase_add_test(tcase, missing_arrays_of_batches_are_refused);
     tcase_add_test(tcase, a_short_form_takes_kinds_of_its_own_type_alone);
+    tcase_add_test(tcase, poses_that_cannot_stand_so_are_refused_as_a_whole);
     tcase_add_test(tcase, a_kind_out_of_range_is_refused_alone);
     tcase_add_test(tcase, more_writes_than_can_be_counted_are_refused);
     tcase_add_test(tcase, inherit_flags_are_checked);

@@ -163,6 +163,8 @@ static espl_status nothing(bool is_nothing)
     X(scalars_values, espl_write_scalars(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, NULL, 1, NULL))   \
     X(transforms_entities, espl_write_transforms(k->w, ESPL_WRITE_LOCAL, NULL, &k->t, 1, NULL)) \
     X(transforms_values, espl_write_transforms(k->w, ESPL_WRITE_LOCAL, &k->e, NULL, 1, NULL))   \
+    X(poses_entities, espl_write_poses(k->w, NULL, 8, &upright, 32, 1, NULL))                   \
+    X(poses_values, espl_write_poses(k->w, &k->e, 8, NULL, 32, 1, NULL))                        \
     X(commands_out, espl_commands_create(k->w, 1, NULL))                                        \
     X(play_commands, espl_play(k->w, NULL, NULL))                                               \
     X(instantiate_def, espl_record_instantiate(k->r, 0, NULL, 1, NULL))                         \
@@ -271,6 +273,7 @@ static espl_status nothing(bool is_nothing)
     X(rotations, espl_write_rotations(NULL, ESPL_WRITE_LOCAL_ROTATION, &k->e, fours, 1, NULL)) \
     X(scalars, espl_write_scalars(NULL, ESPL_WRITE_LOCAL_SCALE, &k->e, k->f, 1, NULL))         \
     X(transforms, espl_write_transforms(NULL, ESPL_WRITE_LOCAL, &k->e, &k->t, 1, NULL))        \
+    X(poses, espl_write_poses(NULL, &k->e, 8, &upright, 32, 1, NULL))                          \
     X(commands_create, espl_commands_create(NULL, 1, &k->c))                                   \
     X(commands_reset, SILENT(espl_commands_reset(NULL)))                                       \
     X(commands_recorder, nothing(espl_commands_recorder(NULL, 0) == NULL))                     \
@@ -314,6 +317,7 @@ static const espl_component_def late = {.name = "late", .size = 4, .alignment = 
                                              .reference_count = 1};
 static const espl_instance_def valueless = {.source = {1, 1}, .value_count = 1};
 static const float threes[1][3] = {{1, 1, 1}}, fours[1][4] = {{0, 0, 0, 1}};
+static const espl_pose upright = {{0, 0, 0, 1}, {0, 0, 0}, 1};
 static espl_world_stats stats;
 static uint64_t hash;
 

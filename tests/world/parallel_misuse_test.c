@@ -700,41 +700,42 @@ END_TEST
 static espl_commands *commands;
 
 // X(the call); each is refused while jobs run.
-#define CHANGES(X)                                       \
-    X(espl_create(w, NULL, 0, 1, &out))                  \
-    X(espl_reserve(w, 10))                               \
-    X(espl_reserve_rows(w, &placement, 1, 10))           \
-    X(espl_reserve_side(w, e))                           \
-    X(espl_reserve_writes(w, 100))                       \
-    X(espl_reserve_parallel(w, 100))                     \
-    X(espl_trim(w))                                      \
-    X(espl_component_register(w, &late, &number))        \
-    X(espl_attach(w, d->solo, d->apart, NULL))           \
-    X(espl_detach(w, e, ESPL_STAY_WORLD))                \
-    X(espl_set_sibling(w, e, espl_entity_null()))        \
-    X(espl_destroy(w, e))                                \
-    X(espl_destroy_subtree(w, e))                        \
-    X(espl_destroy_only(w, e))                           \
-    X(espl_instantiate(w, e, 1, NULL))                   \
-    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))            \
-    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))            \
-    X(espl_change(w, e, &change))                        \
-    X(espl_change_array(w, &e, 1, &change, NULL))        \
-    X(espl_change_query(w, NULL, &change, NULL))         \
-    X(espl_add(w, e, d->tag, NULL, 0))                   \
-    X(espl_remove(w, e, d->tag))                         \
-    X(espl_set(w, d->root[d->by], d->number, &value, 4)) \
-    X((espl_play)(w, commands, NULL))                    \
-    X(espl_commands_submit(commands))                    \
-    X((espl_sync)(w, NULL))                              \
-    X(espl_write_parallel(w, &d->def, NULL))             \
-    X(espl_set_local_position(w, e, step))               \
-    X(espl_set_context(w, e, 0))                         \
-    X(espl_look_at(w, e, step, NULL))                    \
-    X(espl_rotate_about(w, e, step, turn))               \
-    X(espl_set_inherit(w, e, 0))                         \
-    X(espl_write_batch(w, &write, 1, NULL))              \
-    X(espl_write_vectors(w, ESPL_WRITE_LOCAL_POSITION, &e, &step, 1, NULL))
+#define CHANGES(X)                                                          \
+    X(espl_create(w, NULL, 0, 1, &out))                                     \
+    X(espl_reserve(w, 10))                                                  \
+    X(espl_reserve_rows(w, &placement, 1, 10))                              \
+    X(espl_reserve_side(w, e))                                              \
+    X(espl_reserve_writes(w, 100))                                          \
+    X(espl_reserve_parallel(w, 100))                                        \
+    X(espl_trim(w))                                                         \
+    X(espl_component_register(w, &late, &number))                           \
+    X(espl_attach(w, d->solo, d->apart, NULL))                              \
+    X(espl_detach(w, e, ESPL_STAY_WORLD))                                   \
+    X(espl_set_sibling(w, e, espl_entity_null()))                           \
+    X(espl_destroy(w, e))                                                   \
+    X(espl_destroy_subtree(w, e))                                           \
+    X(espl_destroy_only(w, e))                                              \
+    X(espl_instantiate(w, e, 1, NULL))                                      \
+    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))                               \
+    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))                               \
+    X(espl_change(w, e, &change))                                           \
+    X(espl_change_array(w, &e, 1, &change, NULL))                           \
+    X(espl_change_query(w, NULL, &change, NULL))                            \
+    X(espl_add(w, e, d->tag, NULL, 0))                                      \
+    X(espl_remove(w, e, d->tag))                                            \
+    X(espl_set(w, d->root[d->by], d->number, &value, 4))                    \
+    X((espl_play)(w, commands, NULL))                                       \
+    X(espl_commands_submit(commands))                                       \
+    X((espl_sync)(w, NULL))                                                 \
+    X(espl_write_parallel(w, &d->def, NULL))                                \
+    X(espl_set_local_position(w, e, step))                                  \
+    X(espl_set_context(w, e, 0))                                            \
+    X(espl_look_at(w, e, step, NULL))                                       \
+    X(espl_rotate_about(w, e, step, turn))                                  \
+    X(espl_set_inherit(w, e, 0))                                            \
+    X(espl_write_batch(w, &write, 1, NULL))                                 \
+    X(espl_write_vectors(w, ESPL_WRITE_LOCAL_POSITION, &e, &step, 1, NULL)) \
+    X(espl_write_poses(w, &e, sizeof e, &upright, sizeof upright, 1, NULL))
 
 static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
 {
@@ -742,6 +743,7 @@ static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
     const espl_entity e = d->child[d->by]; // its own: it is the way that is wrong
     const espl_component placement = ESPL_PLACEMENT;
     const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
+    const espl_pose upright = {{0, 0, 0, 1}, {0, 0, 0}, 1};
     const uint32_t value = 1;
     const float turn[4] = {0, 0, 0, 1};
     const espl_component_value added = {d->number, sizeof value, &value};

@@ -629,6 +629,46 @@ START_TEST(each_transform_is_judged_by_itself)
 }
 END_TEST
 
+// Poses are judged as the transforms that begin with them, wherever they stand.
+START_TEST(each_pose_is_judged_by_itself)
+{
+    static const uint32_t kinds[] = {0, 1, 2, 5, 6}; // of odd transforms whose pose is odd
+    static struct bone {
+        espl_pose local;
+        float weight;
+        espl_entity entity;
+    } bones[MOST];
+    bed b;
+
+    begin(&b);
+    const uint32_t count = TREES * b.size;
+    memset(bones, 0xFF, sizeof bones);
+    for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
+        for (uint32_t every = 1; every < 8; ++every) {
+            espl_write_report report;
+            size_t refused = 0;
+
+            for (uint32_t i = 0; i < count; ++i) {
+                const bool is_odd = (kinds[k] == 2 ? i % b.size == b.size - 1 : i % every == 0);
+                const espl_transform value = odd_transform(is_odd ? kinds[k] : 0, i + k + every);
+                bones[i].entity = b.here[i];
+                memcpy(&bones[i].local, &value, sizeof bones[i].local);
+                const espl_status status =
+                    espl_set_local_pose(b.one_by_one.world, b.there[i], &value);
+                refused += status != ESPL_OK ? 1 : 0;
+            }
+            ck_assert(refused != 0 || kinds[k] < 5);
+            ck_assert_int_eq(espl_write_poses(b.at_once.world, &bones->entity, sizeof *bones,
+                                              &bones->local, sizeof *bones, count, &report),
+                             refused != 0 ? ESPL_PARTLY : ESPL_OK);
+            ck_assert_uint_eq(report.refused, refused);
+            worlds_are_the_same(&b);
+        }
+    }
+    end(&b);
+}
+END_TEST
+
 // Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
 // one is refused alone, though all blocks behind it are in range.
 START_TEST(a_large_tree_is_written_block_by_block)
@@ -679,6 +719,7 @@ static Suite *straight_batches_suite(void)
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
     tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
     tcase_add_test(all, each_transform_is_judged_by_itself);
+    tcase_add_test(all, each_pose_is_judged_by_itself);
     tcase_add_test(all, a_large_tree_is_written_block_by_block);
     tcase_add_test(all, entries_by_links_come_to_what_they_do_by_rank);
     suite_add_tcase(suite, all);
