@@ -243,7 +243,7 @@ static bool reserve_bins(bins *b, espl__playback *playback)
     const size_t chunks = espl__array_length(playback->store->chunks);
     size_t most = 0;
 
-    for (size_t i = 0; i < playback->recipe_count; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count; ++i) {
         most += playback->recipes[i].tree.size + 2;
     }
     most = most < count ? most : count;
@@ -316,7 +316,7 @@ static bool let_in_cards(bins *b)
     espl__playback *const playback = b->sorter.playback;
     bool is_done = true;
 
-    for (size_t i = 0; i < playback->recipe_count && is_done; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count && is_done; ++i) {
         is_done = let_in_card(b, &playback->recipes[i]);
     }
     return is_done;

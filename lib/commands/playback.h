@@ -58,7 +58,7 @@ typedef struct espl__entry {
         uint32_t make_begin; // after it: its first clone that lives, among the makes
     };
     union {
-        uint32_t recipe;      // before the plan, and of one that is short: number + 1, or 0
+        uint32_t recipe;      // before the plan, and of one that is short: its number, or 0
         uint32_t clone_begin; // in its group's sketch
     };
     uint32_t clone_count; // nodes it made
@@ -242,6 +242,10 @@ typedef struct espl__lost_clone {
     uint32_t group, node;
 } espl__lost_clone;
 
+/// Behind the last command of the last group the first one of all stands so often, for loops that take
+/// commands in fours.
+enum { ESPL__GROUPED_MORE = 3 };
+
 typedef struct espl__playback {
     espl__heap *heap;
     espl__store *store;
@@ -271,9 +275,10 @@ typedef struct espl__playback {
     espl__touched_run *touched; // [touched_count]
     size_t touched_count;
     espl__load *loads;          // [touched_count] the same runs, as sketches see them
-    espl__recipe_card *recipes; // [recipe_count] by slot_marks of their sources, less one
+    espl__recipe_card *recipes; // [recipe_count + 1] by slot_marks of their sources; 0: nobody's
     size_t recipe_count;
-    uint32_t *grouped_entries, *grouped_runs;
+    uint32_t *grouped_entries; // [entry_count + ESPL__GROUPED_MORE]
+    uint32_t *grouped_runs;
     espl__group *groups; // [group_count]
     size_t group_count;
     espl__splice_step *steps; // of the groups that may be short

@@ -107,13 +107,13 @@ static bool find_recipe(espl__playback *playback, espl__entry *entry)
     // A source that sketches write to is none that they know by this mark: it is theirs.
     if (*mark == 0 && playback->run_marks[playback->forest->run[entry->target.number]] == 0) {
         if (!draw_up(playback, entry->target.number, entry->clone_bound,
-                     &playback->recipes[playback->recipe_count])) {
+                     &playback->recipes[playback->recipe_count + 1])) {
             return false;
         }
         *mark = (uint32_t)++playback->recipe_count;
     }
     entry->recipe = *mark;
-    if (*mark == 0 || !playback->recipes[*mark - 1].is_useful) {
+    if (*mark == 0 || !playback->recipes[*mark].is_useful) {
         entry->traits &= (uint8_t)~ESPL__TRAIT_PLAIN_COPY;
     }
     // The long way counts anew.
@@ -131,7 +131,7 @@ bool espl__recipes_list(espl__playback *playback)
     for (size_t i = 0; i < entries; ++i) {
         count += (playback->entries[i].traits & ESPL__TRAIT_COPIES) != 0 ? 1 : 0;
     }
-    playback->recipes = espl__arena_take(&playback->arena, count, sizeof *playback->recipes);
+    playback->recipes = espl__arena_take(&playback->arena, count + 1, sizeof *playback->recipes);
     playback->recipe_count = 0;
     for (size_t i = 0; i < entries && playback->recipes != NULL; ++i) {
         espl__entry *const entry = &playback->entries[i];
@@ -145,7 +145,7 @@ bool espl__recipes_list(espl__playback *playback)
 
 void espl__recipes_forget(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->recipe_count; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count; ++i) {
         playback->slot_marks[playback->recipes[i].slot] = 0;
     }
     playback->recipe_count = 0;

@@ -65,7 +65,9 @@ bool espl__short_make_room(espl__playback *playback)
     if (count > UINT32_MAX) { // GCOVR_EXCL_BR_LINE
         return false;
     }
-    playback->steps = espl__arena_take(&playback->arena, count, sizeof *playback->steps);
+    // And some behind the last one, which a loop in fours looks at.
+    playback->steps = espl__arena_take(&playback->arena, count + ESPL__GROUPED_MORE,
+                                       sizeof *playback->steps);
     return playback->steps != NULL;
 }
 
