@@ -40,7 +40,8 @@ enum {
     /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
     /// recipes are drawn up: which can be made by one.
     ESPL__TRAIT_PLAIN_COPY = 2,
-    ESPL__TRAIT_SMALL = 4,    ///< of a plain copy: so is that transform
+    /// Of a plain copy: so is that transform. Once recipes are drawn up: and so is its recipe.
+    ESPL__TRAIT_SMALL = 4,
     ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
     ESPL__TRAIT_SPARES = 16,  ///< no more than that
 };
@@ -90,8 +91,7 @@ typedef struct espl__recipe_card {
     uint32_t top_bins[3]; // what is made at once with the first node
     uint32_t *bins;       // [tree.size] with the others
     uint32_t slot;        // of the source
-    bool is_useful;       // copies can be made so
-    bool is_small;        // so are the locals below its top: see short.h
+    uint8_t lost;         // traits that no command has which makes copies of it
 } espl__recipe_card;
 
 /// What a group that goes the short way does (short.h).

@@ -9,7 +9,7 @@
 // Others that make somebody the short way have no recipe.
 static bool is_copy(const espl__entry *entry)
 {
-    const bool is_made = entry->is_short && entry->recipe != 0;
+    const bool is_made = entry->recipe != 0 && entry->is_short;
 
     ESPL_CHECK(!is_made || entry->clone_count != 0);
     return is_made;
@@ -30,13 +30,17 @@ static void place(const espl__playback *playback, const espl__entry *entry, cons
         world = espl__laned_compose(espl__laned_load(&worlds[entry->parent.number]), world);
     }
     espl__laned_store(&worlds[slots[0]], world);
-    for (uint32_t i = 1; i < size; ++i) {
+    // Siblings stand side by side.
+    for (uint32_t i = 1, above = 0; i < size; ++i) {
         const uint32_t slot = slots[i];
         const espl__laned local = espl__laned_load(&locals[sources[i]]);
-        const espl__laned up = espl__laned_load(&worlds[slots[parents[i]]]);
 
+        if (parents[i] != above) {
+            above = parents[i];
+            world = espl__laned_load(&worlds[slots[above]]);
+        }
         espl__laned_store(&locals[slot], local);
-        espl__laned_store(&worlds[slot], espl__laned_compose(up, local));
+        espl__laned_store(&worlds[slot], espl__laned_compose(world, local));
     }
 }
 
