@@ -226,13 +226,13 @@ typedef struct bin {
     uint32_t entity, archetype;
     uint32_t next; // of the same source: the next archetype, or ESPL__NONE
     uint32_t count;
-    uint32_t place; // of the next clone in make_order
 } bin;
 
 typedef struct bins {
     sorter sorter;    // of sources
     uint32_t *firsts; // [source_count] bin of the first archetype
     bin *bins;        // [count]
+    uint32_t *places; // [count] of the next clone of each in make_order
     uint32_t count;
 } bins;
 
@@ -243,22 +243,24 @@ static bool reserve_bins(bins *b, espl__playback *playback)
     const size_t chunks = espl__array_length(playback->store->chunks);
     size_t most = 0;
 
-    for (size_t i = 0; i < playback->recipe_count; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count; ++i) {
         most += playback->recipes[i].tree.size + 2;
     }
     most = most < count ? most : count;
     *b = (bins){.sorter = {.playback = playback}};
     b->firsts = espl__arena_take(&playback->arena, most, sizeof *b->firsts);
     b->bins = espl__arena_take(&playback->arena, most, sizeof *b->bins);
+    b->places = espl__arena_take(&playback->arena, most, sizeof *b->places);
     b->sorter.archetypes = espl__arena_take(&playback->arena, most, sizeof(uint32_t));
     b->sorter.known =
         espl__arena_take(&playback->arena, most < chunks ? most : chunks, sizeof(chunk_sources *));
     playback->make_order = espl__arena_take(&playback->arena, count, sizeof(uint32_t));
     playback->make_entities = espl__arena_take(&playback->arena, count, sizeof(espl_entity));
     playback->copies = espl__arena_take(&playback->arena, most, sizeof *playback->copies);
-    return b->firsts != NULL && b->bins != NULL && b->sorter.archetypes != NULL &&
-           b->sorter.known != NULL && playback->make_order != NULL &&
-           playback->make_entities != NULL && playback->copies != NULL;
+    return b->firsts != NULL && b->bins != NULL && b->places != NULL &&
+           b->sorter.archetypes != NULL && b->sorter.known != NULL &&
+           playback->make_order != NULL && playback->make_entities != NULL &&
+           playback->copies != NULL;
 }
 
 // The bin of an entity and an archetype; bins of a source stand in the order of archetypes.
@@ -316,7 +318,7 @@ static bool let_in_cards(bins *b)
     espl__playback *const playback = b->sorter.playback;
     bool is_done = true;
 
-    for (size_t i = 0; i < playback->recipe_count && is_done; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count && is_done; ++i) {
         is_done = let_in_card(b, &playback->recipes[i]);
     }
     return is_done;
@@ -329,7 +331,7 @@ static void place_bins(bins *b)
 
     for (uint32_t source = 0; source < b->sorter.source_count; ++source) {
         for (uint32_t i = b->firsts[source]; i != ESPL__NONE; i = b->bins[i].next) {
-            bin *const at = &b->bins[i];
+            const bin *const at = &b->bins[i];
 
             playback->copies[playback->copies_count++] =
                 (espl__copies){.archetype = at->archetype,
@@ -337,7 +339,7 @@ static void place_bins(bins *b)
                                .entities = playback->make_entities,
                                .order = playback->make_order + place,
                                .count = at->count};
-            at->place = place;
+            b->places[i] = place;
             place += at->count;
         }
     }
@@ -346,20 +348,22 @@ static void place_bins(bins *b)
 static void order_copies(const bins *b)
 {
     const espl__playback *const playback = b->sorter.playback;
-    uint32_t *const order = playback->make_order;
-    uint32_t make = 0;
+    uint32_t *const order = playback->make_order, *const places = b->places;
+    const uint32_t count = (uint32_t)playback->make_count;
+    const espl__entry *entry = playback->entries;
 
-    for (size_t i = 0; make < playback->make_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
+    for (uint32_t make = 0; make < count; ++entry) {
+        const uint32_t made = entry->clone_count;
 
-        if (entry->clone_count != 0) {
+        if (made != 0) {
             const espl__recipe_card *const card = espl__short_recipe(playback, entry);
+            const uint32_t *const others = card->bins;
 
-            order[b->bins[card->top_bins[espl__short_top_role(entry) - ESPL_SOLO]].place++] =
-                make++;
-            for (uint32_t k = 1; k < entry->clone_count; ++k) {
-                order[b->bins[card->bins[k]].place++] = make++;
+            order[places[card->top_bins[espl__short_top_role(entry) - ESPL_SOLO]]++] = make;
+            for (uint32_t k = 1; k < made; ++k) {
+                order[places[others[k]]++] = make + k;
             }
+            make += made;
         }
     }
 }

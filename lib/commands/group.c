@@ -231,6 +231,9 @@ static void sort_members(const grouping *g)
     for (size_t i = 0; i < playback->entry_count; ++i) {
         playback->grouped_entries[g->entry_at[g->home[i]]++] = (uint32_t)i;
     }
+    for (size_t i = 0; i < ESPL__GROUPED_MORE; ++i) {
+        playback->grouped_entries[playback->entry_count + i] = 0;
+    }
     for (size_t i = 0; i < playback->touched_count; ++i) {
         playback->grouped_runs[g->run_at[playback->touched[i].group]++] = (uint32_t)i;
     }
@@ -251,7 +254,8 @@ static espl_status form_groups(grouping *g)
     espl__arena *const arena = &playback->arena;
 
     number_groups(g);
-    playback->grouped_entries = espl__arena_take(arena, playback->entry_count, sizeof(uint32_t));
+    playback->grouped_entries =
+        espl__arena_take(arena, playback->entry_count + ESPL__GROUPED_MORE, sizeof(uint32_t));
     playback->grouped_runs = espl__arena_take(arena, playback->touched_count, sizeof(uint32_t));
     playback->groups = espl__arena_take(arena, g->group_count, sizeof *playback->groups);
     g->entry_at = espl__arena_take(arena, g->group_count, sizeof *g->entry_at);

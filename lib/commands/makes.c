@@ -254,7 +254,7 @@ static espl_status count_recipes(espl__playback *playback)
         made += entry->clone_count;
         if (entry->clone_count != 0) {
             const espl_component top = espl__short_top_role(entry);
-            espl__recipe_card *const card = &playback->recipes[entry->recipe - 1];
+            espl__recipe_card *const card = &playback->recipes[entry->recipe];
 
             if (card->uses[top - ESPL_SOLO]++ == 0) {
                 status = find_of_recipe(playback, card, top);

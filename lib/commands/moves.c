@@ -200,12 +200,19 @@ static void look_ahead(const espl__playback *playback, size_t i)
     }
 }
 
+// Tell whether rows of some group may change: of all others none does.
+static bool has_changes(const espl__playback *playback)
+{
+    return playback->long_count != 0 || playback->assembling != NULL;
+}
+
 static void survey_groups(void *context, size_t begin, size_t end)
 {
     const espl__playback *const playback = context;
+    const size_t surveyed = has_changes(playback) ? end : begin;
 
     espl__short_removals(playback, begin, end);
-    for (size_t i = begin; i < end; ++i) {
+    for (size_t i = begin; i < surveyed; ++i) {
         look_ahead(playback, i);
         playback->group_moves[i] = survey_group(playback, &playback->groups[i]);
     }
@@ -281,20 +288,23 @@ static bool sort_rows(espl__playback *playback, espl__row_change **changes, size
 // Room for as many as there may be.
 static bool make_lists(espl__playback *playback)
 {
+    const size_t surveyed = has_changes(playback) ? playback->group_count : 0;
     size_t moves = 0, removals = 0, gifts = 0;
 
     for (size_t i = 0; i < playback->group_count; ++i) {
-        espl__group *const group = &playback->groups[i];
+        playback->groups[i].removal_begin = (uint32_t)removals;
+        removals += playback->groups[i].dead;
+    }
+    for (size_t i = 0; i < surveyed; ++i) {
+        const espl__group *const group = &playback->groups[i];
 
-        group->removal_begin = (uint32_t)removals;
         moves += espl__group_assembles(group) ? group->run_end - group->run_begin
                                               : group->work->role_changes;
-        removals += group->dead;
         gifts += group->work->sets.set_count != 0 ? group->work->sketch.noted.count : 0;
     }
     playback->moves = espl__arena_take(&playback->arena, moves, sizeof *playback->moves);
     playback->removals = espl__arena_take(&playback->arena, removals, sizeof *playback->removals);
-    playback->group_moves = espl__arena_take(&playback->arena, playback->group_count, sizeof(bool));
+    playback->group_moves = espl__arena_take(&playback->arena, surveyed, sizeof(bool));
     playback->gifts = espl__arena_take(&playback->arena, gifts, sizeof *playback->gifts);
     playback->move_count = playback->gift_count = 0;
     playback->removal_count = removals;
@@ -313,7 +323,9 @@ espl_status espl__list_rows(espl__playback *playback)
         status = espl__run_ranges(playback->executor, playback->hooks, survey_groups, playback,
                                   playback->group_count, GROUP_GRAIN);
     }
-    for (uint32_t i = 0; i < playback->group_count && status == ESPL_OK; ++i) {
+    const size_t surveyed = has_changes(playback) ? playback->group_count : 0;
+
+    for (uint32_t i = 0; i < surveyed && status == ESPL_OK; ++i) {
         if (playback->group_moves[i]) {
             status = espl__group_assembles(&playback->groups[i])
                          ? list_assembled(playback, &playback->groups[i])

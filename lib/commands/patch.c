@@ -22,9 +22,17 @@ static void hand_out_range(espl__forest *forest, espl__plot *plot)
     }
 }
 
-static bool is_new_assembly(const espl__group *group)
+static void hand_out_plots(espl__playback *playback, const espl__work *work)
 {
-    return espl__group_assembles(group) && !espl__assembly_goes_on(group);
+    for (uint32_t i = work->plot_begin; i < work->plot_end; ++i) {
+        hand_out_range(playback->forest, &playback->plots[i]);
+    }
+}
+
+// Tell whether a group that goes the short way founds a hierarchy.
+static bool is_new(const espl__group *group)
+{
+    return group->does == ESPL__SHORT_BIRTH || group->does == ESPL__SHORT_ASSEMBLY;
 }
 
 // In order of groups, whichever way each of them goes.
@@ -36,13 +44,12 @@ static void hand_out_ranges(espl__playback *playback)
     for (size_t i = 0; ranges != 0 && i < playback->group_count; ++i) {
         espl__group *const group = &playback->groups[i];
 
-        if (group->is_short && (group->does == ESPL__SHORT_BIRTH || is_new_assembly(group))) {
-            espl__short_hand_out(playback, group);
+        if (!group->is_short) {
+            hand_out_plots(playback, group->work);
         } else if (group->is_resettled) {
             espl__short_resettle(playback, (uint32_t)i, resettled++);
-        }
-        for (uint32_t k = group->work->plot_begin; k < group->work->plot_end; ++k) {
-            hand_out_range(playback->forest, &playback->plots[k]);
+        } else if (is_new(group)) {
+            espl__short_hand_out(playback, group);
         }
     }
 }

@@ -40,7 +40,8 @@ enum {
     /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
     /// recipes are drawn up: which can be made by one.
     ESPL__TRAIT_PLAIN_COPY = 2,
-    ESPL__TRAIT_SMALL = 4,    ///< of a plain copy: so is that transform
+    /// Of a plain copy: so is that transform. Once recipes are drawn up: and so is its recipe.
+    ESPL__TRAIT_SMALL = 4,
     ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
     ESPL__TRAIT_SPARES = 16,  ///< no more than that
 };
@@ -58,7 +59,7 @@ typedef struct espl__entry {
         uint32_t make_begin; // after it: its first clone that lives, among the makes
     };
     union {
-        uint32_t recipe;      // before the plan, and of one that is short: number + 1, or 0
+        uint32_t recipe;      // before the plan, and of one that is short: its number, or 0
         uint32_t clone_begin; // in its group's sketch
     };
     uint32_t clone_count; // nodes it made
@@ -90,8 +91,7 @@ typedef struct espl__recipe_card {
     uint32_t top_bins[3]; // what is made at once with the first node
     uint32_t *bins;       // [tree.size] with the others
     uint32_t slot;        // of the source
-    bool is_useful;       // copies can be made so
-    bool is_small;        // so are the locals below its top: see short.h
+    uint8_t lost;         // traits that no command has which makes copies of it
 } espl__recipe_card;
 
 /// What a group that goes the short way does (short.h).
@@ -242,6 +242,10 @@ typedef struct espl__lost_clone {
     uint32_t group, node;
 } espl__lost_clone;
 
+/// Behind the last command of the last group the first one of all stands so often, for loops that take
+/// commands in fours.
+enum { ESPL__GROUPED_MORE = 3 };
+
 typedef struct espl__playback {
     espl__heap *heap;
     espl__store *store;
@@ -271,9 +275,10 @@ typedef struct espl__playback {
     espl__touched_run *touched; // [touched_count]
     size_t touched_count;
     espl__load *loads;          // [touched_count] the same runs, as sketches see them
-    espl__recipe_card *recipes; // [recipe_count] by slot_marks of their sources, less one
+    espl__recipe_card *recipes; // [recipe_count + 1] by slot_marks of their sources; 0: nobody's
     size_t recipe_count;
-    uint32_t *grouped_entries, *grouped_runs;
+    uint32_t *grouped_entries; // [entry_count + ESPL__GROUPED_MORE]
+    uint32_t *grouped_runs;
     espl__group *groups; // [group_count]
     size_t group_count;
     espl__splice_step *steps; // of the groups that may be short

@@ -172,20 +172,39 @@ static void choose_wide(espl__playback *playback)
 }
 
 // What goes the short way needs room only where it comes by itself, or goes to another range.
-static void add_short(espl__playback *playback, const espl__group *group, wants *all)
+static void add_place(espl__playback *playback, const espl__group *group, wants *all)
 {
-    const bool assembles = espl__group_assembles(group);
-
-    if (group->does == ESPL__SHORT_BIRTH || (assembles && !espl__assembly_goes_on(group))) {
+    if (group->is_resettled) {
+        all->slots += espl__run_room(&playback->forest->runs[group->run], group->size);
+        playback->resettled_count += 1;
+    } else {
         all->slots += group->size;
         all->runs += 1;
         playback->birth_count += 1;
-    } else if (group->is_resettled) {
-        all->slots += espl__run_room(&playback->forest->runs[group->run], group->size);
-        playback->resettled_count += 1;
     }
-    playback->rebuilt_nodes += group->size;
-    playback->moved_nodes += group->is_resettled || assembles ? group->size : group->clones;
+}
+
+// Groups that go the short way, and the nodes that all of them visit.
+static void add_groups(espl__playback *playback, wants *all)
+{
+    size_t visited = 0, rebuilt = 0, moved = 0;
+
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        const espl__group *const group = &playback->groups[i];
+        const bool assembles = espl__group_assembles(group);
+
+        visited += group->visited;
+        if (group->is_short) {
+            rebuilt += group->size;
+            moved += group->is_resettled || assembles ? group->size : group->clones;
+            if (group->is_resettled || assembles || group->does == ESPL__SHORT_BIRTH) {
+                add_place(playback, group, all);
+            }
+        }
+    }
+    playback->visited_nodes = visited;
+    playback->rebuilt_nodes = rebuilt;
+    playback->moved_nodes = moved;
 }
 
 void espl__plot_use(espl__plot *plot, uint32_t *words)
@@ -222,17 +241,12 @@ espl_status espl__lay_plots(espl__playback *playback)
     }
     playback->plots = espl__arena_take(&playback->arena, count, sizeof *playback->plots);
     playback->plot_count = playback->birth_count = playback->resettled_count = 0;
-    playback->visited_nodes = playback->rebuilt_nodes = playback->moved_nodes = 0;
     if (playback->plots == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
-
-        playback->visited_nodes += group->visited;
-        if (group->is_short) {
-            add_short(playback, group, &all);
-        } else if (!lay_group_plots(playback, i, &all)) {
+    add_groups(playback, &all);
+    for (size_t i = 0; i < playback->long_count; ++i) {
+        if (!lay_group_plots(playback, playback->long_groups[i], &all)) {
             return ESPL_ERR_NO_MEMORY;
         }
     }

@@ -63,7 +63,8 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
 {
     const espl__forest *const forest = playback->forest;
 
-    *card = (espl__recipe_card){.slot = slot, .tops = {ESPL__NONE, ESPL__NONE, ESPL__NONE}};
+    *card = (espl__recipe_card){
+        .slot = slot, .tops = {ESPL__NONE, ESPL__NONE, ESPL__NONE}, .lost = ESPL__TRAIT_PLAIN_COPY};
     if (bound > ESPL__SPLICE_MADE || !is_simple(playback, slot)) {
         return true;
     }
@@ -80,23 +81,32 @@ static bool draw_up(espl__playback *playback, uint32_t slot, uint32_t bound,
     find_levels(&card->tree, words + 4 * (size_t)bound);
     card->archetypes = words + 5 * (size_t)bound + 1;
     card->bins = words + 6 * (size_t)bound + 1;
-    card->is_useful = true;
-    // With scales of at most one below the top, and so few nodes, positions add up and no more.
-    card->is_small = true;
+    card->lost = 0;
     for (uint32_t i = 0; i < card->tree.size; ++i) {
         const espl_pose *const local = &forest->local[words[i]];
 
-        card->is_small =
-            card->is_small && (i == 0 || (espl__pose_is_small(local) && fabsf(local->scale) <= 1));
+        // With scales of at most one below the top, and so few nodes, positions add up and no more.
+        if (i != 0 && !(espl__pose_is_small(local) && fabsf(local->scale) <= 1)) {
+            card->lost |= ESPL__TRAIT_SMALL;
+        }
         entities[i] = forest->entity[words[i]];
         card->archetypes[i] = ESPL__NONE;
         const uint32_t archetype = espl__entity_archetype(playback->store, entities[i]);
 
-        card->is_useful = card->is_useful && (playback->store->referring_count == 0 ||
-                                              !espl__references_in(playback->store, archetype));
+        if (playback->store->referring_count != 0 &&
+            espl__references_in(playback->store, archetype)) {
+            card->lost |= ESPL__TRAIT_PLAIN_COPY;
+        }
     }
     card->entities = entities;
     return true;
+}
+
+// What a command's recipe says of it. The long way counts its clones anew.
+static void note_recipe(const espl__recipe_card *card, espl__entry *entry)
+{
+    entry->traits &= (uint8_t)~card->lost;
+    entry->clone_count = espl__entry_is_plain_copy(entry) ? card->tree.size : 0;
 }
 
 // Give a command its recipe. false where there is no memory.
@@ -107,18 +117,13 @@ static bool find_recipe(espl__playback *playback, espl__entry *entry)
     // A source that sketches write to is none that they know by this mark: it is theirs.
     if (*mark == 0 && playback->run_marks[playback->forest->run[entry->target.number]] == 0) {
         if (!draw_up(playback, entry->target.number, entry->clone_bound,
-                     &playback->recipes[playback->recipe_count])) {
+                     &playback->recipes[playback->recipe_count + 1])) {
             return false;
         }
         *mark = (uint32_t)++playback->recipe_count;
     }
     entry->recipe = *mark;
-    if (*mark == 0 || !playback->recipes[*mark - 1].is_useful) {
-        entry->traits &= (uint8_t)~ESPL__TRAIT_PLAIN_COPY;
-    }
-    // The long way counts anew.
-    entry->clone_count =
-        espl__entry_is_plain_copy(entry) ? espl__short_recipe(playback, entry)->tree.size : 0;
+    note_recipe(&playback->recipes[*mark], entry);
     return true;
 }
 
@@ -131,21 +136,23 @@ bool espl__recipes_list(espl__playback *playback)
     for (size_t i = 0; i < entries; ++i) {
         count += (playback->entries[i].traits & ESPL__TRAIT_COPIES) != 0 ? 1 : 0;
     }
-    playback->recipes = espl__arena_take(&playback->arena, count, sizeof *playback->recipes);
+    playback->recipes = espl__arena_take(&playback->arena, count + 1, sizeof *playback->recipes);
     playback->recipe_count = 0;
-    for (size_t i = 0; i < entries && playback->recipes != NULL; ++i) {
-        espl__entry *const entry = &playback->entries[i];
-
+    if (playback->recipes == NULL) {
+        return false;
+    }
+    playback->recipes[0] = (espl__recipe_card){.lost = ESPL__TRAIT_PLAIN_COPY};
+    for (espl__entry *entry = playback->entries; entry < playback->entries + entries; ++entry) {
         if ((entry->traits & ESPL__TRAIT_COPIES) != 0 && !find_recipe(playback, entry)) {
             return false;
         }
     }
-    return playback->recipes != NULL;
+    return true;
 }
 
 void espl__recipes_forget(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->recipe_count; ++i) {
+    for (size_t i = 1; i <= playback->recipe_count; ++i) {
         playback->slot_marks[playback->recipes[i].slot] = 0;
     }
     playback->recipe_count = 0;

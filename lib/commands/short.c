@@ -65,7 +65,9 @@ bool espl__short_make_room(espl__playback *playback)
     if (count > UINT32_MAX) { // GCOVR_EXCL_BR_LINE
         return false;
     }
-    playback->steps = espl__arena_take(&playback->arena, count, sizeof *playback->steps);
+    // And some behind the last one, which a loop in fours looks at.
+    playback->steps =
+        espl__arena_take(&playback->arena, count + ESPL__GROUPED_MORE, sizeof *playback->steps);
     return playback->steps != NULL;
 }
 
@@ -92,7 +94,6 @@ static bool are_all_finite(const espl__playback *playback, const espl__entry *en
 static bool is_copy_finite(const espl__playback *playback, const espl__entry *entry)
 {
     return ((entry->traits & ESPL__TRAIT_SMALL) != 0 &&
-            espl__short_recipe(playback, entry)->is_small &&
             (!espl__entry_has_parent(entry) ||
              espl__pose_is_small(&playback->forest->world[entry->parent.number]))) ||
            are_all_finite(playback, entry);

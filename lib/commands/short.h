@@ -40,7 +40,7 @@ static inline const espl__recipe_card *espl__short_recipe(const espl__playback *
                                                           const espl__entry *entry)
 {
     ESPL_CHECK(entry->recipe != 0);
-    return &playback->recipes[entry->recipe - 1];
+    return &playback->recipes[entry->recipe];
 }
 
 /// Role of the first node of a copy that was planned so.

@@ -38,30 +38,51 @@ static inline uint32_t espl__batch_entries_end(espl__batch batch)
     return end - begin < MOST ? end : begin + MOST;
 }
 
-/// How often a loop goes round that takes things in fours, the last one again in the end: how many a
-/// group has nobody can guess, but most have no more than that.
+/// How often a loop goes round that takes things in fours: how many a group has nobody can guess, but
+/// most have no more than that. What it takes behind the last one is somebody else's.
 static inline uint32_t espl__in_fours(uint32_t count)
 {
     return (count + 3) & ~3u;
 }
 
-/// Ask for what of an array of links stands at [begin, end), up to a bound. As many times whatever the
-/// length, since nothing tells it beforehand, and not in a loop, which would take twice as many
-/// instructions.
-static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint32_t end)
+/// Where the first lines of a range of links begin.
+typedef struct espl__link_lines {
+    uint32_t at[6];
+} espl__link_lines;
+
+/// As many whatever the length, the first one again past the end, since nothing tells the length
+/// beforehand. Not in a loop, which would take twice as many instructions.
+static inline espl__link_lines espl__link_lines_of(uint32_t begin, uint32_t end)
 {
     enum { LINE = 16 };
-    const uint32_t *const first = links + begin / LINE * LINE, *const limit = links + end;
-    const uint32_t *const second = first + LINE, *const third = second + LINE;
-    const uint32_t *const fourth = third + LINE, *const fifth = fourth + LINE;
-    const uint32_t *const sixth = fifth + LINE;
+    const uint32_t first = begin & ~(uint32_t)(LINE - 1);
+    const uint32_t second = first + LINE, third = second + LINE, fourth = third + LINE;
+    const uint32_t fifth = fourth + LINE, sixth = fifth + LINE;
 
-    espl__ask_to_write(first);
-    espl__ask_to_write(second < limit ? second : first);
-    espl__ask_to_write(third < limit ? third : first);
-    espl__ask_to_write(fourth < limit ? fourth : first);
-    espl__ask_to_write(fifth < limit ? fifth : first);
-    espl__ask_to_write(sixth < limit ? sixth : first);
+    return (espl__link_lines){{first, second < end ? second : first, third < end ? third : first,
+                               fourth < end ? fourth : first, fifth < end ? fifth : first,
+                               sixth < end ? sixth : first}};
+}
+
+/// Ask for what of an array of links stands at [begin, end), up to a bound.
+static inline void espl__ahead_links(const uint32_t *links, uint32_t begin, uint32_t end)
+{
+    const espl__link_lines lines = espl__link_lines_of(begin, end);
+
+    espl__ask_to_write(&links[lines.at[0]]);
+    espl__ask_to_write(&links[lines.at[1]]);
+    espl__ask_to_write(&links[lines.at[2]]);
+    espl__ask_to_write(&links[lines.at[3]]);
+    espl__ask_to_write(&links[lines.at[4]]);
+    espl__ask_to_write(&links[lines.at[5]]);
+}
+
+/// The same of two arrays at once.
+static inline void espl__ahead_pairs(const uint32_t *a, const uint32_t *b, uint32_t begin,
+                                     uint32_t end)
+{
+    espl__ahead_links(a, begin, end);
+    espl__ahead_links(b, begin, end);
 }
 
 #endif

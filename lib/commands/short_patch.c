@@ -7,84 +7,100 @@
 
 // --- Those that go ---
 
-// Ranks that go, as they stand in the order, and where the first of them goes in the list.
+// Ranks that go, as they stand in the order.
 typedef struct gone {
     uint32_t at, count;
-    uint32_t out;
 } gone;
 
 // What is listed at once: so much, or what the last group adds to it.
 enum { GONE_MANY = 32, GONE_MOST = GONE_MANY + ESPL__SPLICE_EVENTS + 3 };
 
+// Those of groups that follow each other: so do they in the list.
 typedef struct goners {
     gone items[GONE_MOST];
     uint32_t count;
+    uint32_t out; // where the first of them goes in the list
 } goners;
 
 // All of a run.
 static void add_end(const espl__forest *forest, const espl__group *group, goners *all)
 {
-    all->items[all->count++] = (gone){group->base, group->dead, group->removal_begin};
+    all->items[all->count++] = (gone){group->base, group->dead};
     espl__ask(&forest->order[group->base]);
 }
 
-// Each command's in its turn. Without a branch that asks who comes and who goes.
+// Each command's in its turn. Without a branch that asks who comes and who goes; behind the last step
+// the first one is looked at, and left out.
 static void add_goners(const espl__playback *playback, const espl__group *group, goners *all)
 {
     const espl__splice_step *const steps = playback->steps + group->step_begin;
     const uint32_t count = group->dead != 0 ? group->step_count : 0;
-    const espl__forest *const forest = playback->forest;
-    uint32_t out = group->removal_begin;
+    const uint32_t *const order = playback->forest->order;
+    const uint32_t base = group->base;
+    uint32_t added = all->count;
 
     for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
-        const espl__splice_step *const step = &steps[steps[i < count ? i : count - 1].turn];
-        const uint32_t goes = !step->comes && i < count ? 1 : 0;
+        const uint32_t is_one = 0u - (uint32_t)(i < count);
+        const espl__splice_step *const step = &steps[steps[i].turn & is_one];
+        const uint32_t at = base + step->gap;
 
-        all->items[all->count] = (gone){group->base + step->gap, step->count, out};
-        espl__ask(&forest->order[group->base + step->gap]);
-        all->count += goes;
-        out += step->count & (0u - goes);
+        all->items[added] = (gone){at, step->count};
+        espl__ask(&order[at]);
+        added += is_one & ((uint32_t)step->comes ^ 1);
     }
+    all->count = added;
 }
 
 // Most are one or two.
-static void list_goners(const espl__playback *playback, const goners *all)
+static void list_goners(const espl__playback *playback, goners *all)
 {
     const uint32_t *const order = playback->forest->order;
     const uint32_t *const entity = playback->forest->entity;
+    uint32_t *out = playback->removals + all->out;
 
     for (uint32_t i = 0; i < all->count; ++i) {
         espl__ask(&entity[order[all->items[i].at]]);
     }
     for (uint32_t i = 0; i < all->count; ++i) {
-        const gone *const item = &all->items[i];
-        const uint32_t *const slots = order + item->at;
-        uint32_t *const out = playback->removals + item->out;
-        const uint32_t second = item->count > 1 ? 1 : 0;
+        const uint32_t *const slots = order + all->items[i].at;
+        const uint32_t count = all->items[i].count, second = count > 1 ? 1 : 0;
 
         out[0] = entity[slots[0]];
         out[second] = entity[slots[second]];
-        for (uint32_t k = 2; k < item->count; ++k) {
+        for (uint32_t k = 2; k < count; ++k) {
             out[k] = entity[slots[k]];
         }
+        out += count;
+    }
+    all->count = 0;
+}
+
+static void add_group(const espl__playback *playback, const espl__group *group, goners *all)
+{
+    if (all->count == 0) {
+        all->out = group->removal_begin;
+    }
+    if (group->does == ESPL__SHORT_SPLICE) {
+        add_goners(playback, group, all);
+    } else if (group->does == ESPL__SHORT_END) {
+        add_end(playback->forest, group, all);
     }
 }
 
 void espl__short_removals(const espl__playback *playback, size_t begin, size_t end)
 {
-    goners all = {.count = 0};
+    goners all;
 
+    all.count = all.out = 0;
     for (size_t i = begin; i < end; ++i) {
         const espl__group *const group = &playback->groups[i];
 
-        if (group->is_short && group->does == ESPL__SHORT_SPLICE) {
-            add_goners(playback, group, &all);
-        } else if (group->is_short && group->does == ESPL__SHORT_END) {
-            add_end(playback->forest, group, &all);
+        if (group->is_short) {
+            add_group(playback, group, &all);
         }
-        if (all.count >= GONE_MANY || i + 1 == end) {
+        // Behind one that lists its own the next one's do not follow.
+        if (all.count >= GONE_MANY || !group->is_short || i + 1 == end) {
             list_goners(playback, &all);
-            all.count = 0;
         }
     }
 }
@@ -127,19 +143,17 @@ static void tell_slots(const espl__playback *playback, const espl__group *group)
     enum { FAR = 16, NEAR = 8 };
     const uint32_t *const entities = playback->forest->entity + group->base;
 
-    for (uint32_t i = 0; i < group->size + FAR; ++i) {
-        // Where a number is less than 0 it is past the size as well.
-        const uint32_t near = i - (FAR - NEAR), told = i - FAR;
-
-        if (i < group->size) {
-            espl__ask_to_write(&playback->store->records[entities[i]]);
+    for (uint32_t i = 0; i < group->size && i < FAR; ++i) {
+        espl__ask_to_write(&playback->store->records[entities[i]]);
+    }
+    for (uint32_t i = 0; i < group->size; ++i) {
+        if (i + FAR < group->size) {
+            espl__ask_to_write(&playback->store->records[entities[i + FAR]]);
         }
-        if (near < group->size) {
-            espl__entity_ask_for_slot(playback->store, entities[near]);
+        if (i + NEAR < group->size) {
+            espl__entity_ask_for_slot(playback->store, entities[i + NEAR]);
         }
-        if (told < group->size) {
-            espl__entity_set_slot(playback->store, entities[told], group->base + told);
-        }
+        espl__entity_set_slot(playback->store, entities[i], group->base + i);
     }
 }
 
@@ -194,12 +208,11 @@ static void splice(const espl__playback *playback, const espl__group *group)
     const uint32_t count = espl__group_size(group);
 
     for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
-        const espl__entry *const entry =
-            espl__group_entry(playback, group, i < count ? i : count - 1);
-        const uint32_t has_copies = entry->clone_count != 0 ? 1 : 0;
+        const espl__entry *const entry = espl__group_entry(playback, group, i);
+        // What stands behind the last command may be no copy at all.
+        const uint32_t is_one = 0u - (uint32_t)(i < count);
 
-        // Of one that copies nothing neither is read.
-        copies[i].recipe = &playback->recipes[(entry->recipe - 1) & (0u - has_copies)].tree;
+        copies[i].recipe = &playback->recipes[entry->recipe & is_one].tree;
         copies[i].slots = playback->make_slots + entry->make_begin;
     }
     if (group->is_resettled) {
@@ -244,20 +257,24 @@ static void write_links(const espl__playback *playback, const espl__group *group
     }
 }
 
+static bool is_ours(const espl__group *group)
+{
+    return group->does == ESPL__SHORT_SPLICE || group->does == ESPL__SHORT_BIRTH;
+}
+
 static bool waits(const espl__group *group)
 {
-    return group->is_short && !group->is_patched &&
-           (group->does == ESPL__SHORT_SPLICE || group->does == ESPL__SHORT_BIRTH);
+    return is_ours(group) && group->is_short && !group->is_patched;
 }
 
 // --- What is asked for ahead ---
 
 static void ask_for_entries(const espl__playback *playback, const espl__group *group)
 {
-    const uint32_t last = espl__group_size(group) - 1;
+    const uint32_t count = espl__group_size(group);
 
-    for (uint32_t i = 0; i < espl__in_fours(last + 1); ++i) {
-        espl__ask(espl__group_entry(playback, group, i < last ? i : last));
+    for (uint32_t i = 0; i < espl__in_fours(count); ++i) {
+        espl__ask(espl__group_entry(playback, group, i));
     }
     if (group->does == ESPL__SHORT_SPLICE) {
         espl__ask_to_write(&playback->forest->runs[group->run]);
@@ -275,12 +292,9 @@ static void ask_for_links(const espl__playback *playback, const espl__group *gro
         const espl__run *const run = &forest->runs[group->run];
         const uint32_t begin = run->base + step->gap;
         const uint32_t size = group->is_resettled ? run->size : group->size + group->dead;
-        const uint32_t end = run->base + size;
 
-        espl__ahead_links(forest->first, run->base + step->split, end);
-        espl__ahead_links(forest->order, begin, end);
-        espl__ahead_links(forest->parent, begin, end);
-        espl__ahead_links(forest->rank, run->base, run->base + run->used);
+        espl__ahead_pairs(forest->order, forest->parent, begin, run->base + size);
+        espl__ahead_pairs(forest->first, forest->rank, run->base, run->base + run->used);
     }
 }
 
@@ -296,10 +310,10 @@ void espl__short_patch(void *context, size_t begin, size_t end)
         // Where a number is less than 0 it is past the count as well.
         const size_t asked = at - (ENTRIES - LINKS), linked = at - ENTRIES;
 
-        if (at < count && waits(&groups[at])) {
+        if (at < count && is_ours(&groups[at])) {
             ask_for_entries(playback, &groups[at]);
         }
-        if (asked < count && waits(&groups[asked])) {
+        if (asked < count && is_ours(&groups[asked])) {
             ask_for_links(playback, &groups[asked]);
         }
         if (linked < count && waits(&groups[linked])) {

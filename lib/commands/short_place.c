@@ -9,53 +9,66 @@
 // Others that make somebody the short way have no recipe.
 static bool is_copy(const espl__entry *entry)
 {
-    const bool is_made = entry->is_short && entry->recipe != 0;
+    const bool is_made = entry->recipe != 0 && entry->is_short;
 
     ESPL_CHECK(!is_made || entry->clone_count != 0);
     return is_made;
 }
 
-// The local and the world of each.
+// The local and the world of each. Arrays are fetched once: a pose might be anything, so that all that
+// memory holds is read anew behind each that is stored.
 static void place(const espl__playback *playback, const espl__entry *entry, const uint32_t *slots)
 {
-    const espl__forest *const forest = playback->forest;
     const espl__recipe *const recipe = &espl__short_recipe(playback, entry)->tree;
-    const espl_pose top = espl__pose_of(espl__entry_transform(playback, entry));
-    espl__laned world = espl__laned_load(&top);
+    const uint32_t *const sources = recipe->slots, *const parents = recipe->parents;
+    const uint32_t size = recipe->size;
+    espl_pose *const locals = playback->forest->local, *const worlds = playback->forest->world;
+    espl__laned world = espl__laned_of(espl__entry_transform(playback, entry));
 
-    espl__laned_store(&forest->local[slots[0]], world);
+    espl__laned_store(&locals[slots[0]], world);
     if (espl__entry_has_parent(entry)) {
-        world = espl__laned_compose(espl__laned_load(&forest->world[entry->parent.number]), world);
+        world = espl__laned_compose(espl__laned_load(&worlds[entry->parent.number]), world);
     }
-    espl__laned_store(&forest->world[slots[0]], world);
-    for (uint32_t i = 1; i < recipe->size; ++i) {
-        const espl__laned local = espl__laned_load(&forest->local[recipe->slots[i]]);
-        const espl__laned up = espl__laned_load(&forest->world[slots[recipe->parents[i]]]);
+    espl__laned_store(&worlds[slots[0]], world);
+    // Siblings stand side by side.
+    for (uint32_t i = 1, above = 0; i < size; ++i) {
+        const uint32_t slot = slots[i];
+        const espl__laned local = espl__laned_load(&locals[sources[i]]);
 
-        espl__laned_store(&forest->local[slots[i]], local);
-        espl__laned_store(&forest->world[slots[i]], espl__laned_compose(up, local));
+        if (parents[i] != above) {
+            above = parents[i];
+            world = espl__laned_load(&worlds[slots[above]]);
+        }
+        espl__laned_store(&locals[slot], local);
+        espl__laned_store(&worlds[slot], espl__laned_compose(world, local));
     }
 }
 
 static void settle_in(const espl__playback *playback, const espl__entry *entry,
                       const uint32_t *slots)
 {
-    const espl__forest *const forest = playback->forest;
+    const espl__store *const store = playback->store;
     const espl_entity *const entities = playback->make_entities + entry->make_begin;
+    uint32_t *const entity = playback->forest->entity;
+    uint8_t *const flags = playback->forest->flags;
+    const uint32_t count = entry->clone_count;
 
-    for (uint32_t i = 0; i < entry->clone_count; ++i) {
-        forest->flags[slots[i]] = 0;
-        forest->entity[slots[i]] = entities[i].index;
-        espl__entity_set_slot(playback->store, entities[i].index, slots[i]);
+    for (uint32_t i = 0; i < count; ++i) {
+        const uint32_t slot = slots[i], index = entities[i].index;
+
+        flags[slot] = 0;
+        entity[slot] = index;
+        espl__entity_set_slot(store, index, slot);
     }
     if (espl__entry_has_parent(entry) && entry->command->link == ESPL_LINK_FREE) {
-        forest->flags[slots[0]] = ESPL__SLOT_FREE_LINK;
+        flags[slots[0]] = ESPL__SLOT_FREE_LINK;
     }
 }
 
 static void ask_for_places(const espl__playback *playback, const espl__entry *entry)
 {
     const espl__forest *const forest = playback->forest;
+    const espl__record *const records = playback->store->records;
     const uint32_t *const slots = playback->make_slots + entry->make_begin;
     const espl_entity *const entities = playback->make_entities + entry->make_begin;
 
@@ -65,7 +78,7 @@ static void ask_for_places(const espl__playback *playback, const espl__entry *en
         espl__ask_to_write(&forest->world[slots[i]]);
         espl__ask_to_write(&forest->entity[slots[i]]);
         espl__ask_to_write(&forest->flags[slots[i]]);
-        espl__ask_to_write(&playback->store->records[entities[i].index]);
+        espl__ask_to_write(&records[entities[i].index]);
     }
 }
 
@@ -74,19 +87,18 @@ void espl__short_place(void *context, size_t begin, size_t end)
     enum { AHEAD = 8 };
     const espl__playback *const playback = context;
     const espl__entry *const entries = playback->entries;
+    const size_t first = begin + AHEAD;
 
     for (size_t at = begin; at < end + AHEAD; ++at) {
         if (at < end && is_copy(&entries[at])) {
             ask_for_places(playback, &entries[at]);
         }
-        // Where a number is less than 0 it is past the end as well.
-        const size_t placed = at - AHEAD;
+        if (at >= first && is_copy(&entries[at - AHEAD])) {
+            const espl__entry *const entry = &entries[at - AHEAD];
+            const uint32_t *const slots = playback->make_slots + entry->make_begin;
 
-        if (placed - begin < end - begin && is_copy(&entries[placed])) {
-            const uint32_t *const slots = playback->make_slots + entries[placed].make_begin;
-
-            place(playback, &entries[placed], slots);
-            settle_in(playback, &entries[placed], slots);
+            place(playback, entry, slots);
+            settle_in(playback, entry, slots);
         }
     }
 }

@@ -42,6 +42,16 @@ ESPL__INLINE espl__laned espl__laned_load(const espl_pose *pose)
     return out;
 }
 
+/// The pose that a transform begins with.
+ESPL__INLINE espl__laned espl__laned_of(const espl_transform *transform)
+{
+    espl__laned out;
+
+    memcpy(&out.rotation, transform->rotation, sizeof out.rotation);
+    memcpy(&out.place, (const unsigned char *)transform + sizeof out.rotation, sizeof out.place);
+    return out;
+}
+
 ESPL__INLINE void espl__laned_store(espl_pose *pose, espl__laned value)
 {
     memcpy(pose->rotation, &value.rotation, sizeof value.rotation);
@@ -200,6 +210,11 @@ typedef struct espl__laned {
 static inline espl__laned espl__laned_load(const espl_pose *pose)
 {
     return (espl__laned){*pose};
+}
+
+static inline espl__laned espl__laned_of(const espl_transform *transform)
+{
+    return (espl__laned){espl__pose_of(transform)};
 }
 
 static inline void espl__laned_store(espl_pose *pose, espl__laned value)

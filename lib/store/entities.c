@@ -3,6 +3,8 @@
 // their generations are used up.
 #include "lib/store/store.h"
 
+#include "lib/base/ahead.h"
+
 #define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
 #define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
 #define GENERATION_MASK ((UINT32_C(1) << ESPL__TAG_SHIFT) - 1)
@@ -92,39 +94,85 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
     }
 }
 
-void espl__entities_release(espl__store *store, const uint32_t *indices, size_t count)
+// Indices that are freed one after the other, and what comes of it.
+typedef struct freeing {
+    uint32_t head; // of the free list
+    size_t retired;
+} freeing;
+
+static void begin_freeing(const espl__store *store, size_t count, freeing *out)
 {
-    espl__record *const records = store->records;
-    uint32_t head = store->free_head;
-    size_t retired = 0;
-
     ESPL_CHECK(store->alive_count >= count);
-    for (size_t i = 0; i < count; ++i) {
-        espl__record *const record = &records[indices[i]];
+    (void)count;
+    *out = (freeing){store->free_head, 0};
+}
 
-        ESPL_CHECK(indices[i] < espl__array_length(records));
-        // A generation that came around again would revive every handle of its first life.
-        if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
-            record->chunk = ESPL__NONE;
-            record->row = ESPL__ROW_RETIRED;
-            retired += 1;
-            continue;
-        }
-        *record = (espl__record){.generation = record->generation + 1,
-                                 .chunk = head,
-                                 .row = ESPL__NONE,
-                                 .slot = note_freed(store, indices[i])};
-        head = indices[i];
+static inline void free_one(espl__store *store, espl__record *record, uint32_t index, freeing *all)
+{
+    // A generation that came around again would revive every handle of its first life.
+    if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
+        record->chunk = ESPL__NONE;
+        record->row = ESPL__ROW_RETIRED;
+        all->retired += 1;
+        return;
     }
-    store->free_head = head;
-    store->free_count += count - retired;
-    store->retired_count += retired;
+    *record = (espl__record){.generation = record->generation + 1,
+                             .chunk = all->head,
+                             .row = ESPL__NONE,
+                             .slot = note_freed(store, index)};
+    all->head = index;
+}
+
+static void end_freeing(espl__store *store, size_t count, const freeing *all)
+{
+    store->free_head = all->head;
+    store->free_count += count - all->retired;
+    store->retired_count += all->retired;
     store->alive_count -= count;
+}
+
+static inline void remove_one(espl__store *store, uint32_t index, freeing *all)
+{
+    espl__record *const record = &store->records[index];
+
+    ESPL_CHECK(index < espl__array_length(store->records));
+    espl__row_mark_leaving(store, record->chunk, record->row);
+    free_one(store, record, index, all);
+}
+
+// Places are looked up at random: what comes next is asked for ahead, records first, then their
+// chunks.
+void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
+{
+    enum { FAR = 48, NEAR = 16 };
+    const espl__record *const records = store->records;
+    freeing all;
+    size_t at = 0;
+
+    begin_freeing(store, count, &all);
+    for (; at + FAR < count; ++at) {
+        espl__ask_to_write(&records[indices[at + FAR]]);
+        espl__ask_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
+        remove_one(store, indices[at], &all);
+    }
+    // The last ones, of which a few have chunks that were not asked for.
+    for (; at < count; ++at) {
+        if (at + NEAR < count) {
+            espl__ask_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
+        }
+        remove_one(store, indices[at], &all);
+    }
+    end_freeing(store, count, &all);
 }
 
 void espl__entity_release(espl__store *store, uint32_t index)
 {
-    espl__entities_release(store, &index, 1);
+    freeing all;
+
+    begin_freeing(store, 1, &all);
+    ESPL_CHECK(index < espl__array_length(store->records));
+    free_one(store, &store->records[index], index, &all);
+    end_freeing(store, 1, &all);
 }
 
 espl_status espl__entity_check(const espl__store *store, espl_entity entity)

@@ -179,38 +179,25 @@ static void claim_rows(espl__store *store, span rows)
 {
     const espl__chunk *const chunk = &store->chunks[rows.chunk];
     const espl_entity *const entities = espl__chunk_entities(chunk);
-    const uint32_t end = rows.first + rows.count;
+    uint32_t *const slots = chunk->slots_offset != ESPL__NONE
+                                ? (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset)
+                                : NULL;
 
-    for (uint32_t row = rows.first; row < end; ++row) {
+    for (uint32_t row = rows.first; row < rows.first + rows.count; ++row) {
         espl__record *const record = &store->records[entities[row].index];
 
         record->chunk = rows.chunk;
         record->row = row;
-    }
-    if (chunk->slots_offset == ESPL__NONE) {
-        return;
-    }
-
-    uint32_t *const slots = (uint32_t *)(void *)(chunk->bytes + chunk->slots_offset);
-    for (uint32_t row = rows.first; row < end; ++row) {
-        slots[row] = store->records[entities[row].index].slot;
+        if (slots != NULL) {
+            slots[row] = record->slot;
+        }
     }
 }
 
-// A chunk that rows leave is visited by the next settle, and so is its archetype. None has left it yet.
-static void note_leaving(espl__store *store, uint32_t number)
+void espl__chunk_note_leaving(espl__store *store, uint32_t number)
 {
     ESPL_ARRAY_PUSH(store->changed_chunks, number);
     espl__archetype_note_change(store, store->chunks[number].archetype);
-}
-
-static void mark_leaving(espl__chunk *chunk, uint32_t row)
-{
-    const uint64_t bit = UINT64_C(1) << (row & 63);
-
-    ESPL_CHECK(row < chunk->count && (chunk->leaving[row >> 6] & bit) == 0);
-    chunk->leaving[row >> 6] |= bit;
-    chunk->leaving_count += 1;
 }
 
 // Copy values of rows that stand in ascending order, one copy for each run of neighbours.
@@ -258,13 +245,9 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
     if (count == 0 || source == archetype) {
         return;
     }
-    if (store->chunks[chunk].leaving_count == 0) {
-        note_leaving(store, chunk);
-    }
     for (size_t i = 0; i < count; ++i) {
-        mark_leaving(&store->chunks[chunk], rows[i]);
+        espl__row_mark_leaving(store, chunk, rows[i]);
     }
-    store->archetypes[source].leaving_count += count;
 
     pair_columns(&pairs, to, &store->archetypes[source]);
     for (size_t done = 0; done < count;) {
@@ -274,42 +257,6 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
         stamp_chunk(store, opened.chunk);
         claim_rows(store, opened);
         done += opened.count;
-    }
-}
-
-// Places are looked up at random: what comes next is asked for ahead, records first, then their
-// chunks.
-static void look_ahead(const espl__store *store, const uint32_t *indices, size_t at, size_t count)
-{
-    enum { FAR = 48, NEAR = 16 };
-
-    if (at + FAR < count) {
-        espl__ask_to_write(&store->records[indices[at + FAR]]);
-    }
-    if (at + NEAR < count) {
-        espl__ask_to_write(&store->chunks[store->records[indices[at + NEAR]].chunk]);
-    }
-}
-
-void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
-{
-    enum { BLOCK = 64 };
-
-    for (size_t begin = 0; begin < count; begin += BLOCK) {
-        const size_t end = count - begin < BLOCK ? count : begin + BLOCK;
-
-        for (size_t i = begin; i < end; ++i) {
-            look_ahead(store, indices, i, count);
-            const espl__record *const record = &store->records[indices[i]];
-            espl__chunk *const chunk = &store->chunks[record->chunk];
-
-            if (chunk->leaving_count == 0) {
-                note_leaving(store, record->chunk);
-            }
-            mark_leaving(chunk, record->row);
-            store->archetypes[chunk->archetype].leaving_count += 1;
-        }
-        espl__entities_release(store, indices + begin, end - begin);
     }
 }
 
@@ -430,6 +377,11 @@ void espl__rows_settle(espl__store *store)
     const size_t archetype_count = espl__array_length(store->changed);
     const size_t chunk_count = espl__array_length(store->changed_chunks);
 
+    for (size_t i = 0; i < chunk_count; ++i) {
+        const espl__chunk *const chunk = &store->chunks[store->changed_chunks[i]];
+
+        store->archetypes[chunk->archetype].leaving_count += chunk->leaving_count;
+    }
     for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 

@@ -82,7 +82,7 @@ typedef struct espl__archetype {
     size_t reserved;           // rows there is memory for, count included
     size_t wanted;             // largest reserve since the last settle
     size_t floor;              // rows that a user reserved room for, kept until a trim
-    size_t leaving_count;      // rows marked to leave
+    size_t leaving_count;      // rows marked to leave, while a settle is under way
     size_t tail;               // settle's next row that may fill a hole
     size_t coming;             // 0, but while many rows are changed: how many come in or are put
     uint32_t changed_to;       // ESPL__NONE, but likewise: where the rows of this one go
@@ -133,8 +133,6 @@ espl_entity espl__entity_take(espl__store *store);
 void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
 /// Free an index without a row: its generation goes up, or it retires.
 void espl__entity_release(espl__store *store, uint32_t index);
-/// Free many of them, in their order.
-void espl__entities_release(espl__store *store, const uint32_t *indices, size_t count);
 /// ESPL_OK, or why the handle names no living entity: NULL_ENTITY, DEAD, FOREIGN (another tag, an
 /// index never issued, a pending handle). An index taken lives from the moment it has a row.
 espl_status espl__entity_check(const espl__store *store, espl_entity entity);
@@ -236,6 +234,19 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
 /// @param rows [count] ascending, not marked before.
 void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, const uint32_t *rows,
                      size_t count);
+/// Have a chunk that none has left yet visited by the next settle, and its archetype too.
+void espl__chunk_note_leaving(espl__store *store, uint32_t number);
+/// Mark a row of a chunk to leave.
+static inline void espl__row_mark_leaving(espl__store *store, uint32_t number, uint32_t row)
+{
+    espl__chunk *const chunk = &store->chunks[number];
+
+    ESPL_CHECK(row < chunk->count && (chunk->leaving[row >> 6] >> (row & 63) & 1) == 0);
+    if (chunk->leaving_count++ == 0) {
+        espl__chunk_note_leaving(store, number);
+    }
+    chunk->leaving[row >> 6] |= UINT64_C(1) << (row & 63);
+}
 /// Free the indices of living entities and mark their rows to leave; needs no reserve. The values
 /// hold until the settle, and the indices may be taken anew before it.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
