@@ -115,7 +115,7 @@ static void unite_operand(grouping *g, size_t entry, const espl__operand *operan
 {
     if (espl__operand_is_living(operand)) {
         unite(g, g->home[entry], touch(g, g->playback->forest->run[operand->number]));
-    } else if (operand->status == ESPL_OK) {
+    } else if (espl__operand_is_pending(operand)) {
         unite(g, g->home[entry], g->home[g->playback->pending_entries[operand->number]]);
     }
 }

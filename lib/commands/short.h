@@ -19,7 +19,7 @@ static inline uint32_t espl__operand_slot(const espl__operand *operand)
 
 static inline bool espl__entry_has_parent(const espl__entry *entry)
 {
-    return entry->parent.status == ESPL_OK;
+    return espl__operand_is_known(&entry->parent);
 }
 
 // --- recipes.c ---
