@@ -207,9 +207,6 @@ espl_status espl__check_recorder(const espl_recorder *recorder);
 espl_status espl__check_operand(const espl_commands *owner, espl_entity entity);
 /// The same, where there may be none.
 espl_status espl__check_optional(const espl_commands *owner, espl_entity entity);
-/// Room for the next command of a lane, to be filled and appended; NULL where there is no memory. A
-/// command that is made where it will stand is not copied, which took longer than all the rest.
-espl__command *espl__next_command(espl_recorder *recorder);
 /// Append a command and make room for its payload, which the caller fills. Everything was checked.
 ///
 /// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.
