@@ -174,25 +174,13 @@ static inline void tie_to(const reading *r, const espl__operand *operand, tie *o
 // --- Traits ---
 
 // Traits of a command that clones a living source.
-static unsigned traits_of_copy(const espl__playback *playback, const espl__entry *entry)
+static unsigned traits_of_copy(const espl__entry *entry)
 {
     const espl__command *const command = entry->command;
     const bool is_placed = command->place == ESPL_PLACE_LOCAL ||
                            (command->place == ESPL_PLACE_WORLD && !espl__entry_has_parent(entry));
-    // In one: each of them is so in nearly all commands.
-    const bool is_alone = ((command->count ^ 1) | command->value_count | command->inherit) == 0 &&
-                          entry->before.state == ESPL_ERR_NULL_ENTITY;
 
-    if (!is_placed || !is_alone) {
-        return ESPL__TRAIT_COPIES;
-    }
-    const espl_transform *const transform = espl__entry_transform(playback, entry);
-    const espl_pose pose = espl__pose_of(transform);
-    const espl__extra extra = espl__extra_of(transform);
-
-    return (unsigned)ESPL__TRAIT_COPIES |
-           (espl__extra_is_default(&extra) ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
-           (espl__pose_is_small(&pose) ? (unsigned)ESPL__TRAIT_SMALL : 0u);
+    return (unsigned)ESPL__TRAIT_COPIES | (is_placed ? command->traits : 0u);
 }
 
 // Traits of a command on a target that lives and is no source.
@@ -229,7 +217,7 @@ static inline void settle(const reading *r, uint32_t number, findings *found)
     if (kind == ESPL__COMMAND_INSTANTIATE && is_living) {
         ties->sources[number] = r->runs[entry->target.number];
         entry->clone_bound = bound_clones(playback->forest, entry->target.number, &found->last);
-        entry->traits = (uint8_t)traits_of_copy(playback, entry);
+        entry->traits = (uint8_t)traits_of_copy(entry);
     } else {
         ties->sources[number] = ESPL__NO_RUN;
         entry->clone_bound = espl__command_creates(kind) ? 1 : 0;

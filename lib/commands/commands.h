@@ -45,6 +45,17 @@ typedef enum espl__placement_change {
     ESPL__PLACEMENT_GOES,
 } espl__placement_change;
 
+/// What can be told of a command by itself, for the short way (short.h).
+enum {
+    ESPL__TRAIT_COPIES = 1, ///< clones a living source
+    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
+    /// recipes are drawn up: which can be made by one.
+    ESPL__TRAIT_PLAIN_COPY = 2,
+    ESPL__TRAIT_SMALL = 4,    ///< of a copy: so is the transform that was recorded
+    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
+    ESPL__TRAIT_SPARES = 16,  ///< no more than that
+};
+
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
     espl_entity parent; // attach, instantiate
@@ -59,9 +70,10 @@ typedef struct espl__command {
     uint8_t kind, link, place,
         orphan; // write: `place` is its kind; call: of which callback, from 0
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
+    uint8_t traits; // instantiate: those of the copy; whom it names is known later
 } espl__command;
 
-_Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
+_Static_assert(sizeof(espl__command) == 56, "command: 24 + 20 + 9, padded");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
 /// Size that stands for no value: the component is taken away.

@@ -37,17 +37,6 @@ typedef struct espl__operand {
 /// that one compare tells each of the three.
 enum { ESPL__OPERAND_PENDING = 1 };
 
-/// What can be told of a command by itself, for the short way (short.h).
-enum {
-    ESPL__TRAIT_COPIES = 1, ///< clones a living source
-    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
-    /// recipes are drawn up: which can be made by one.
-    ESPL__TRAIT_PLAIN_COPY = 2,
-    ESPL__TRAIT_SMALL = 4,    ///< of a plain copy: so is that transform
-    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
-    ESPL__TRAIT_SPARES = 16,  ///< no more than that
-};
-
 /// A command in playback order: one cache line.
 typedef struct espl__entry {
     const espl__command *command;

@@ -464,6 +464,21 @@ static inline const espl_transform *find_transform(const espl_instance_def *def,
     return espl_transform_normalize(room) == ESPL_OK ? room : NULL;
 }
 
+// What can be told of a copy now, while its transform is at hand; whom it names is known later.
+static inline unsigned traits_of(const espl_instance_def *def, size_t count,
+                                 const espl_transform *transform)
+{
+    const espl__extra extra = espl__extra_of(transform);
+    // In one: each of them is so in nearly all commands.
+    const bool is_plain = ((count ^ 1) | def->value_count | def->inherit | def->before.index |
+                           def->before.generation) == 0 &&
+                          espl__extra_is_default(&extra);
+    const bool is_small = espl__is_small(transform->position, transform->scale);
+
+    return (is_plain ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
+           (is_small ? (unsigned)ESPL__TRAIT_SMALL : 0u);
+}
+
 espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                     const espl_instance_def *def, size_t count,
                                     espl_entity *pending)
@@ -507,7 +522,8 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                .link = (uint8_t)def->link,
                                .place = (uint8_t)def->place,
                                .orphan = (uint8_t)def->orphan,
-                               .inherit = (uint8_t)def->inherit};
+                               .inherit = (uint8_t)def->inherit,
+                               .traits = (uint8_t)traits_of(def, count, transform)};
     return def->value_count == 0
                ? append_making(recorder, command, transform, NULL, 0, pending)
                : append_valued(recorder, command, transform, given, def->value_count, pending);
