@@ -71,7 +71,8 @@ static bool is_plain_creation(const espl__playback *playback, const espl__entry 
 {
     const espl__extra extra = espl__extra_of(espl__entry_transform(playback, entry));
 
-    return (entry->parent.status == ESPL_OK || espl_entity_is_null(entry->command->parent)) &&
+    return (espl__operand_is_known(&entry->parent) ||
+            espl_entity_is_null(entry->command->parent)) &&
            is_last_child(entry->command) && espl__extra_is_default(&extra) &&
            are_plain_values(playback, entry);
 }
@@ -80,10 +81,10 @@ static bool is_plain(const espl__playback *playback, const espl__entry *entry)
 {
     switch (entry->command->kind) {
     case ESPL__COMMAND_ATTACH:
-        return is_last_child(entry->command) && entry->target.status == ESPL_OK &&
-               entry->parent.status == ESPL_OK;
+        return is_last_child(entry->command) && espl__operand_is_known(&entry->target) &&
+               espl__operand_is_known(&entry->parent);
     case ESPL__COMMAND_WRITE:
-        return entry->target.status == ESPL_OK;
+        return espl__operand_is_known(&entry->target);
     case ESPL__COMMAND_CREATE:
         return is_plain_creation(playback, entry);
     default:
@@ -131,8 +132,9 @@ bool espl__assemble_suits(const espl__playback *playback, espl__group *group)
 
 static uint32_t node_of(const assembly *a, const espl__operand *operand)
 {
-    return operand->is_pending ? a->solos + operand->number
-                               : a->playback->run_marks[a->forest->run[operand->number]] - 1;
+    return espl__operand_is_pending(operand)
+               ? a->solos + operand->number
+               : a->playback->run_marks[a->forest->run[operand->number]] - 1;
 }
 
 // Tell whether a node is one by now.

@@ -82,7 +82,8 @@ static inline bool espl__assembly_goes_on(const espl__group *group)
 static inline uint32_t espl__assembly_member(const espl__playback *playback,
                                              const espl__entry *entry)
 {
-    const bool is_solo = entry->command->kind == ESPL__COMMAND_ATTACH && !entry->target.is_pending;
+    const bool is_solo =
+        entry->command->kind == ESPL__COMMAND_ATTACH && !espl__operand_is_pending(&entry->target);
 
     return is_solo ? playback->forest->entity[entry->target.number] : ESPL__NO_ENTITY;
 }

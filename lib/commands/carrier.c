@@ -11,10 +11,10 @@ espl_status espl__carrier_find(const espl__carrier *c, const espl__operand *oper
 {
     const espl__playback *const playback = c->playback;
 
-    if (operand->status != ESPL_OK) {
-        return (espl_status)operand->status;
+    if (!espl__operand_is_known(operand)) {
+        return (espl_status)operand->state;
     }
-    if (operand->is_pending) {
+    if (espl__operand_is_pending(operand)) {
         *node = playback->pending_nodes[operand->number];
     } else {
         *node = operand->number;

@@ -32,10 +32,12 @@ static void resolve_entry(const espl__playback *playback, const espl__entry *ent
 // Where all clones live and the first ones are what the command is asked for.
 static void resolve_short(const espl__playback *playback, const espl__entry *entry)
 {
-    const espl__lane_view *const lane = &playback->lanes[entry->lane];
+    const espl_entity *const made = playback->make_entities + entry->make_begin;
+    espl_entity *const created = playback->lanes[entry->lane].created + entry->command->pending;
+    const uint32_t count = entry->command->count;
 
-    for (uint32_t k = 0; k < entry->command->count; ++k) {
-        lane->created[entry->command->pending + k] = playback->make_entities[entry->make_begin + k];
+    for (uint32_t k = 0; k < count; ++k) {
+        created[k] = made[k];
     }
 }
 
@@ -47,6 +49,10 @@ static void name_entries(void *context, size_t begin, size_t end)
     for (size_t i = begin; i < end; ++i) {
         const espl__entry *const entry = &playback->entries[i];
 
+        // Who makes nothing has no clones.
+        if (entry->command->count == 0) {
+            continue;
+        }
         if (entry->is_short) {
             resolve_short(playback, entry);
             continue;

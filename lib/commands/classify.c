@@ -15,12 +15,7 @@ enum { GRAIN = 512, BATCH = 32 };
 
 // --- Handles ---
 
-static espl__operand refused(espl_status status)
-{
-    return (espl__operand){.status = (int8_t)status};
-}
-
-static espl__operand resolve_pending(const espl__playback *playback, espl_entity entity)
+static void resolve_pending(const espl__playback *playback, espl_entity entity, espl__operand *out)
 {
     const uint32_t lane = espl__pending_lane(entity);
 
@@ -28,65 +23,97 @@ static espl__operand resolve_pending(const espl__playback *playback, espl_entity
     ESPL_CHECK(espl__pending_tag(entity) != playback->tag || lane < playback->lane_count);
     if (espl__pending_tag(entity) != playback->tag ||
         entity.index >= playback->lanes[lane].pending_count) {
-        return refused(ESPL_ERR_FOREIGN);
+        *out = (espl__operand){.state = ESPL_ERR_FOREIGN};
+        return;
     }
-    return (espl__operand){.number = playback->lanes[lane].pending_base + entity.index,
-                           .is_pending = true};
+    *out = (espl__operand){.number = playback->lanes[lane].pending_base + entity.index,
+                           .state = ESPL__OPERAND_PENDING};
 }
 
-// A word that the record has too is one of this world, and no pending handle has it.
-static bool is_living(const espl__store *store, espl_entity entity, size_t records)
+// What is not alive.
+ESPL__APART static void resolve_other(const espl__playback *playback, const espl_entity *entity,
+                                      espl__operand *out)
 {
-    return entity.index < records && store->records[entity.index].generation == entity.generation &&
-           store->records[entity.index].row < ESPL__ROW_RETIRED;
+    if (espl__is_pending(*entity)) {
+        resolve_pending(playback, *entity, out);
+    } else {
+        *out = (espl__operand){.state = espl__entity_check(playback->store, *entity)};
+    }
 }
 
-static espl__operand resolve(const espl__playback *playback, espl_entity entity, size_t records)
-{
-    if (espl_entity_is_null(entity)) {
-        return refused(ESPL_ERR_NULL_ENTITY);
-    }
-    if (is_living(playback->store, entity, records)) {
-        const uint32_t slot = playback->store->records[entity.index].slot;
+// What a batch reads over and over, held where no write may be taken for one to it.
+typedef struct reading {
+    const espl__playback *playback;
+    espl__entry *entries;
+    const espl__record *records; // [record_count]
+    size_t record_count;
+    const uint32_t *runs; // of slots
+} reading;
 
-        espl__ask(&playback->forest->run[slot]);
-        return (espl__operand){.number = slot};
+// What a handle names.
+static inline void resolve(const reading *r, const espl_entity *entity, espl__operand *out)
+{
+    const uint32_t index = entity->index;
+
+    // A word that the record has too is one of this world, and no pending handle has it.
+    if (index < r->record_count && r->records[index].generation == entity->generation &&
+        r->records[index].row < ESPL__ROW_RETIRED) {
+        out->number = r->records[index].slot;
+        out->state = ESPL_OK;
+        espl__ask(&r->runs[out->number]);
+    } else {
+        resolve_other(r->playback, entity, out);
     }
-    return espl__is_pending(entity) ? resolve_pending(playback, entity)
-                                    : refused(espl__entity_check(playback->store, entity));
+}
+
+// Most commands leave out what they may leave out.
+static inline void resolve_optional(const reading *r, const espl_entity *entity, espl__operand *out)
+{
+    if ((entity->index | entity->generation) == 0) {
+        out->number = 0;
+        out->state = ESPL_ERR_NULL_ENTITY;
+    } else {
+        resolve(r, entity, out);
+    }
 }
 
 // A null handle has index 0, which costs nothing to ask for.
-static void ask_for(const espl__store *store, espl_entity entity, size_t records)
+static inline void ask_for(const reading *r, uint32_t index)
 {
-    if (entity.index < records) {
-        espl__ask(&store->records[entity.index]);
+    if (index < r->record_count) {
+        espl__ask(&r->records[index]);
     }
 }
 
-static void ask_for_operands(const espl__store *store, const espl__command *command, size_t records)
+static inline void ask_for_operands(const reading *r, const espl__command *command)
 {
-    ask_for(store, command->target, records);
-    ask_for(store, command->parent, records);
-    ask_for(store, command->before, records);
+    ask_for(r, command->target.index);
+    ask_for(r, command->parent.index);
+    ask_for(r, command->before.index);
 }
 
-static void resolve_operands(const espl__playback *playback, espl__entry *entry, size_t records)
+static inline void resolve_operands(const reading *r, espl__entry *entry)
 {
     const espl__command *const command = entry->command;
 
-    entry->target = resolve(playback, command->target, records);
-    entry->parent = resolve(playback, command->parent, records);
-    entry->before = resolve(playback, command->before, records);
+    resolve(r, &command->target, &entry->target);
+    resolve_optional(r, &command->parent, &entry->parent);
+    resolve_optional(r, &command->before, &entry->before);
 }
 
-static void name_maker(const espl__playback *playback, uint32_t number)
+static inline void name_makers(const espl__playback *playback, const espl__entry *entry,
+                               uint32_t number)
 {
-    const espl__entry *const entry = &playback->entries[number];
-    const uint32_t first = playback->lanes[entry->lane].pending_base + entry->command->pending;
+    const uint32_t count = entry->command->count;
 
-    for (uint32_t k = 0; k < entry->command->count; ++k) {
-        playback->pending_entries[first + k] = number;
+    if (count == 0) {
+        return;
+    }
+    uint32_t *const makers = playback->pending_entries + playback->lanes[entry->lane].pending_base +
+                             entry->command->pending;
+
+    for (uint32_t k = 0; k < count; ++k) {
+        makers[k] = number;
     }
 }
 
@@ -115,86 +142,51 @@ static uint32_t count_closure(const espl__forest *forest, uint32_t slot)
     return count;
 }
 
-static void bound_clones(const espl__playback *playback, espl__entry *entry, closure *last)
+static uint32_t bound_clones(const espl__forest *forest, uint32_t source, closure *last)
 {
-    entry->clone_bound = espl__command_creates(entry->command->kind) ? 1 : 0;
-    if (!espl__entry_instantiates(entry) || !espl__operand_is_living(&entry->target)) {
-        return;
+    if (last->slot != source) {
+        last->slot = source;
+        last->bound = count_closure(forest, source);
     }
-    if (last->slot != entry->target.number) {
-        last->slot = entry->target.number;
-        last->bound = count_closure(playback->forest, last->slot);
-    }
-    entry->clone_bound = last->bound;
+    return last->bound;
 }
 
 // --- Ties ---
 
-static bool ties_to(const espl__playback *playback, const espl__operand *operand, uint32_t *home)
+// Runs that a command writes to.
+typedef struct tie {
+    uint32_t home;
+    bool is_linking;
+} tie;
+
+static inline void tie_to(const reading *r, const espl__operand *operand, tie *out)
 {
     if (!espl__operand_is_living(operand)) {
-        return operand->status == ESPL_OK;
+        out->is_linking |= espl__operand_is_pending(operand);
+        return;
     }
-    const uint32_t run = playback->forest->run[operand->number];
+    const uint32_t run = r->runs[operand->number];
 
-    *home = *home == ESPL__NO_RUN ? run : *home;
-    return *home != run;
-}
-
-static void tie(const espl__playback *playback, uint32_t number)
-{
-    const espl__entry *const entry = &playback->entries[number];
-    const bool has_source =
-        espl__entry_instantiates(entry) && espl__operand_is_living(&entry->target);
-    const espl__ties *const ties = &playback->ties;
-    uint32_t home = ESPL__NO_RUN;
-    bool is_linking = false;
-
-    ties->sources[number] = has_source ? playback->forest->run[entry->target.number] : ESPL__NO_RUN;
-    is_linking |= !has_source && ties_to(playback, &entry->target, &home);
-    is_linking |= ties_to(playback, &entry->parent, &home);
-    is_linking |= ties_to(playback, &entry->before, &home);
-    ties->homes[number] = home;
-    ties->are_linking[number] = is_linking;
-    ties->are_writes[number] =
-        entry->command->kind == ESPL__COMMAND_WRITE && espl__operand_is_living(&entry->target);
+    out->home = out->home == ESPL__NO_RUN ? run : out->home;
+    out->is_linking |= out->home != run;
 }
 
 // --- Traits ---
 
-static bool is_plain_copy(const espl__entry *entry)
+// Traits of a command that clones a living source.
+static unsigned traits_of_copy(const espl__entry *entry)
 {
     const espl__command *const command = entry->command;
     const bool is_placed = command->place == ESPL_PLACE_LOCAL ||
                            (command->place == ESPL_PLACE_WORLD && !espl__entry_has_parent(entry));
 
-    return is_placed && command->count == 1 && command->value_count == 0 && command->inherit == 0 &&
-           espl_entity_is_null(command->before);
+    return (unsigned)ESPL__TRAIT_COPIES | (is_placed ? command->traits : 0u);
 }
 
-// Traits of a command that clones a living source.
-static unsigned traits_of_copy(const espl__playback *playback, const espl__entry *entry)
+// Traits of a command on a target that lives and is no source.
+static unsigned traits_of_kind(unsigned kind)
 {
-    if (!is_plain_copy(entry)) {
-        return ESPL__TRAIT_COPIES;
-    }
-    const espl_transform *const transform = espl__entry_transform(playback, entry);
-    const espl_pose pose = espl__pose_of(transform);
-    const espl__extra extra = espl__extra_of(transform);
-
-    return (unsigned)ESPL__TRAIT_COPIES |
-           (espl__extra_is_default(&extra) ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
-           (espl__pose_is_small(&pose) ? (unsigned)ESPL__TRAIT_SMALL : 0u);
-}
-
-static unsigned traits_of(const espl__playback *playback, const espl__entry *entry)
-{
-    if (!espl__operand_is_living(&entry->target)) {
-        return 0;
-    }
-    switch (entry->command->kind) {
-    case ESPL__COMMAND_INSTANTIATE:
-        return traits_of_copy(playback, entry);
+    switch (kind) {
     case ESPL__COMMAND_DESTROY:
         return ESPL__TRAIT_DESTROYS | ESPL__TRAIT_SPARES;
     case ESPL__COMMAND_DESTROY_SUBTREE:
@@ -204,29 +196,53 @@ static unsigned traits_of(const espl__playback *playback, const espl__entry *ent
     }
 }
 
+// --- All of it ---
+
 // What the commands of one job come to beside their entries.
 typedef struct findings {
     closure last;
     unsigned links; // of all commands
 } findings;
 
-static void classify_batch(const espl__playback *playback, size_t begin, size_t end,
-                           findings *found)
+// What a command is by itself, once it is known whom it names.
+static inline void settle(const reading *r, uint32_t number, findings *found)
 {
-    const size_t records = espl__array_length(playback->store->records);
+    const espl__playback *const playback = r->playback;
+    const espl__ties *const ties = &playback->ties;
+    espl__entry *const entry = &r->entries[number];
+    const unsigned kind = entry->command->kind;
+    const bool is_living = espl__operand_is_living(&entry->target);
+    tie t = {.home = ESPL__NO_RUN};
 
+    if (kind == ESPL__COMMAND_INSTANTIATE && is_living) {
+        ties->sources[number] = r->runs[entry->target.number];
+        entry->clone_bound = bound_clones(playback->forest, entry->target.number, &found->last);
+        entry->traits = (uint8_t)traits_of_copy(entry);
+    } else {
+        ties->sources[number] = ESPL__NO_RUN;
+        entry->clone_bound = espl__command_creates(kind) ? 1 : 0;
+        entry->traits = (uint8_t)(is_living ? traits_of_kind(kind) : 0);
+        tie_to(r, &entry->target, &t);
+    }
+    tie_to(r, &entry->parent, &t);
+    tie_to(r, &entry->before, &t);
+    ties->homes[number] = t.home;
+    ties->are_linking[number] = t.is_linking;
+    ties->are_writes[number] = is_living && kind == ESPL__COMMAND_WRITE;
+    found->links |= entry->command->link;
+}
+
+static void classify_batch(const reading *r, size_t begin, size_t end, findings *found)
+{
     for (size_t i = begin; i < end; ++i) {
-        ask_for_operands(playback->store, playback->entries[i].command, records);
+        ask_for_operands(r, r->entries[i].command);
     }
     for (size_t i = begin; i < end; ++i) {
-        resolve_operands(playback, &playback->entries[i], records);
-        name_maker(playback, (uint32_t)i);
+        resolve_operands(r, &r->entries[i]);
+        name_makers(r->playback, &r->entries[i], (uint32_t)i);
     }
     for (size_t i = begin; i < end; ++i) {
-        bound_clones(playback, &playback->entries[i], &found->last);
-        tie(playback, (uint32_t)i);
-        playback->entries[i].traits = (uint8_t)traits_of(playback, &playback->entries[i]);
-        found->links |= playback->entries[i].command->link;
+        settle(r, (uint32_t)i, found);
     }
 }
 
@@ -238,12 +254,17 @@ typedef struct classifying {
 static void classify(void *context, size_t begin, size_t end)
 {
     classifying *const c = context;
+    const reading r = {.playback = c->playback,
+                       .entries = c->playback->entries,
+                       .records = c->playback->store->records,
+                       .record_count = espl__array_length(c->playback->store->records),
+                       .runs = c->playback->forest->run};
     findings found = {.last = {ESPL__NO_SLOT, 0}};
 
     while (begin < end) {
         const size_t stop = end - begin < BATCH ? end : begin + BATCH;
 
-        classify_batch(c->playback, begin, stop, &found);
+        classify_batch(&r, begin, stop, &found);
         begin = stop;
     }
     if (found.links != ESPL_LINK_OWNED) {

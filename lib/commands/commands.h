@@ -45,6 +45,19 @@ typedef enum espl__placement_change {
     ESPL__PLACEMENT_GOES,
 } espl__placement_change;
 
+/// What can be told of a command by itself, for the short way (short.h).
+enum {
+    ESPL__TRAIT_COPIES = 1, ///< clones a living source
+    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
+    /// recipes are drawn up: which can be made by one.
+    ESPL__TRAIT_PLAIN_COPY = 2,
+    /// Of a copy: so is the transform that was recorded. Once recipes are drawn up: and so is its
+    /// recipe.
+    ESPL__TRAIT_SMALL = 4,
+    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
+    ESPL__TRAIT_SPARES = 16,  ///< no more than that
+};
+
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
     espl_entity parent; // attach, instantiate
@@ -59,9 +72,10 @@ typedef struct espl__command {
     uint8_t kind, link, place,
         orphan; // write: `place` is its kind; call: of which callback, from 0
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
+    uint8_t traits; // instantiate: those of the copy; whom it names is known later
 } espl__command;
 
-_Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
+_Static_assert(sizeof(espl__command) == 56, "command: 24 + 20 + 9, padded");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
 /// Size that stands for no value: the component is taken away.
@@ -207,9 +221,6 @@ espl_status espl__check_recorder(const espl_recorder *recorder);
 espl_status espl__check_operand(const espl_commands *owner, espl_entity entity);
 /// The same, where there may be none.
 espl_status espl__check_optional(const espl_commands *owner, espl_entity entity);
-/// Room for the next command of a lane, to be filled and appended; NULL where there is no memory. A
-/// command that is made where it will stand is not copied, which took longer than all the rest.
-espl__command *espl__next_command(espl_recorder *recorder);
 /// Append a command and make room for its payload, which the caller fills. Everything was checked.
 ///
 /// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.

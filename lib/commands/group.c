@@ -13,6 +13,9 @@ enum { GRAIN = 2048, AHEAD = 16 };
 
 typedef struct grouping {
     espl__playback *playback;
+    uint32_t *marks;            // of runs, as the playback has them
+    espl__touched_run *touched; // [touched_count] those of the playback
+    uint32_t touched_count;
     uint32_t *home;              // [entries] the entry's element; before, its first run
     uint32_t *above;             // [count] union-find; then the element's group
     uint32_t count;              // elements
@@ -31,19 +34,21 @@ static uint32_t add_element(grouping *g)
 }
 
 // Until groups are numbered, the group of a touched run is its element.
-static uint32_t touch(grouping *g, uint32_t run)
+static inline uint32_t touch(grouping *g, uint32_t run)
 {
-    espl__playback *const playback = g->playback;
-    const uint32_t mark = playback->run_marks[run], is_new = mark == 0 ? 1 : 0;
+    uint32_t *const mark = &g->marks[run];
+    const uint32_t end = g->touched_count, element = g->count;
+    const uint32_t before = *mark, is_new = before == 0 ? 1 : 0;
     // Written where nothing is yet, whoever it was: whether it is new nobody can guess.
-    const uint32_t end = (uint32_t)playback->touched_count;
+    const uint32_t number = before + (end + 1) * is_new;
 
-    playback->touched[end] = (espl__touched_run){.run = run, .group = g->count};
-    g->above[g->count] = g->count;
-    g->count += is_new;
-    playback->touched_count += is_new;
-    playback->run_marks[run] = mark + (end + 1) * is_new;
-    return playback->touched[playback->run_marks[run] - 1].group;
+    g->touched[end].run = run;
+    g->above[element] = element;
+    g->touched[end].group = element;
+    g->count = element + is_new;
+    g->touched_count = end + is_new;
+    *mark = number;
+    return g->touched[number - 1].group;
 }
 
 static void touch_operand(grouping *g, const espl__operand *operand)
@@ -73,7 +78,7 @@ static void touch_written(grouping *g)
         const uint32_t ahead = i + AHEAD < count ? g->home[i + AHEAD] : ESPL__NO_RUN;
 
         if (ahead != ESPL__NO_RUN) {
-            espl__ask(&playback->run_marks[ahead]);
+            espl__ask(&g->marks[ahead]);
         }
         g->home[i] = g->home[i] == ESPL__NO_RUN ? add_element(g) : touch(g, g->home[i]);
         if (playback->ties.are_linking[i]) {
@@ -115,7 +120,7 @@ static void unite_operand(grouping *g, size_t entry, const espl__operand *operan
 {
     if (espl__operand_is_living(operand)) {
         unite(g, g->home[entry], touch(g, g->playback->forest->run[operand->number]));
-    } else if (operand->status == ESPL_OK) {
+    } else if (espl__operand_is_pending(operand)) {
         unite(g, g->home[entry], g->home[g->playback->pending_entries[operand->number]]);
     }
 }
@@ -139,9 +144,9 @@ static void unite_linking(grouping *g)
 }
 
 // A source with ghosts is read through a sketch too, where they are spliced out.
-static bool is_apart(const espl__playback *playback, uint32_t run)
+static bool is_apart(const grouping *g, uint32_t run)
 {
-    return playback->run_marks[run] == 0 && playback->forest->runs[run].ghosts == 0;
+    return g->marks[run] == 0 && g->playback->forest->runs[run].ghosts == 0;
 }
 
 static void unite_sources(grouping *g)
@@ -154,7 +159,7 @@ static void unite_sources(grouping *g)
         if (sources[i] == apart || sources[i] == ESPL__NO_RUN) {
             continue;
         }
-        if (is_apart(playback, sources[i])) {
+        if (is_apart(g, sources[i])) {
             apart = sources[i];
         } else {
             g->has_links = true;
@@ -168,33 +173,43 @@ static void unite_sources(grouping *g)
 // An element stands above itself or below a smaller one, whose group is known then.
 static void number_groups(grouping *g)
 {
-    uint32_t count = g->has_links ? 0 : g->count;
+    espl__playback *const playback = g->playback;
+    uint32_t count = 0;
 
-    for (uint32_t element = 0; g->has_links && element < g->count; ++element) {
+    if (!g->has_links) {
+        // Each is a group of its own by now.
+        g->group_count = g->count;
+        return;
+    }
+    for (uint32_t element = 0; element < g->count; ++element) {
         const uint32_t above = g->above[element];
 
         g->above[element] = above == element ? count++ : g->above[above];
     }
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        g->home[i] = g->above[g->home[i]];
+    }
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        playback->touched[i].group = g->above[playback->touched[i].group];
+    }
     g->group_count = count;
 }
 
-static void count_members(grouping *g)
+static void count_members(const grouping *g)
 {
-    espl__playback *const playback = g->playback;
+    const espl__playback *const playback = g->playback;
 
     memset(g->entry_at, 0, g->group_count * sizeof *g->entry_at);
     memset(g->run_at, 0, g->group_count * sizeof *g->run_at);
     memset(g->only_write, true, g->group_count * sizeof *g->only_write);
     for (size_t i = 0; i < playback->entry_count; ++i) {
-        g->home[i] = g->above[g->home[i]];
-        g->entry_at[g->home[i]] += 1;
-        g->only_write[g->home[i]] &= playback->ties.are_writes[i];
+        const uint32_t group = g->home[i];
+
+        g->entry_at[group] += 1;
+        g->only_write[group] &= playback->ties.are_writes[i];
     }
     for (size_t i = 0; i < playback->touched_count; ++i) {
-        espl__touched_run *const touched = &playback->touched[i];
-
-        touched->group = g->above[touched->group];
-        g->run_at[touched->group] += 1;
+        g->run_at[playback->touched[i].group] += 1;
     }
 }
 
@@ -304,8 +319,11 @@ espl_status espl__stage_group(espl__playback *playback)
         return ESPL_ERR_NO_MEMORY;
     }
 
+    g.marks = playback->run_marks;
+    g.touched = playback->touched;
     touch_written(&g);
     unite_linking(&g);
     unite_sources(&g);
+    playback->touched_count = g.touched_count;
     return form_groups(&g);
 }

@@ -101,16 +101,13 @@ static const espl__node *other_root(const espl__playback *playback, const espl__
 // List those of a group that died, unless it is short; tell whether some other row of it may change.
 static bool survey_group(const espl__playback *playback, const espl__group *group)
 {
+    if (group->is_short) {
+        return espl__group_assembles(group) && group->run_begin != group->run_end;
+    }
     const espl__sketch *const sketch = &group->work->sketch;
     uint32_t *removals = playback->removals + group->removal_begin;
     bool may_move = false;
 
-    if (espl__group_assembles(group)) {
-        return group->run_begin != group->run_end;
-    }
-    if (group->is_short) {
-        return false;
-    }
     for (uint32_t i = 0; i < sketch->noted.count; ++i) {
         const espl__node *const node = espl__sketch_at(sketch, espl__sketch_noted(sketch, i));
 
@@ -210,10 +207,13 @@ static void survey_groups(void *context, size_t begin, size_t end)
 {
     const espl__playback *const playback = context;
     const size_t surveyed = has_changes(playback) ? end : begin;
+    const bool has_sketches = playback->long_count != 0;
 
     espl__short_removals(playback, begin, end);
     for (size_t i = begin; i < surveyed; ++i) {
-        look_ahead(playback, i);
+        if (has_sketches) {
+            look_ahead(playback, i);
+        }
         playback->group_moves[i] = survey_group(playback, &playback->groups[i]);
     }
 }

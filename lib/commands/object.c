@@ -165,25 +165,25 @@ espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pen
     if (!ESPL_DEMAND(NULL, commands != NULL) || !ESPL_DEMAND(commands->hooks, out != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (espl_entity_is_null(pending)) {
-        return ESPL_ERR_NULL_ENTITY;
-    }
     if (!espl__is_pending(pending)) {
-        return ESPL_ERR_ARGUMENT;
+        return espl_entity_is_null(pending) ? ESPL_ERR_NULL_ENTITY : ESPL_ERR_ARGUMENT;
     }
-    const uint32_t lane = espl__pending_lane(pending);
-    if (espl__pending_tag(pending) != commands->tag || lane >= commands->lane_count ||
-        pending.index >= commands->recorders[lane].lane.pending_count) {
+    const uint32_t number = espl__pending_lane(pending);
+    if (espl__pending_tag(pending) != commands->tag || number >= commands->lane_count) {
+        return ESPL_ERR_FOREIGN;
+    }
+    const espl__lane *const lane = &commands->recorders[number].lane;
+    if (pending.index >= lane->pending_count) {
         return ESPL_ERR_FOREIGN;
     }
     if (!commands->is_played) {
         return ESPL_ERR_DEAD;
     }
-    const espl_entity created = commands->recorders[lane].lane.created[pending.index];
-    if (espl_entity_is_null(created)) {
+    const espl_entity *const created = &lane->created[pending.index];
+    if ((created->index | created->generation) == 0) {
         return ESPL_ERR_DEAD;
     }
-    *out = created;
+    *out = *created;
     return ESPL_OK;
 }
 

@@ -29,12 +29,14 @@ espl_status espl__payloads_grow(espl__payloads *payloads, espl__heap *heap, uint
     }
     payloads->next = espl__payload_begin(block);
     payloads->end = payloads->next + espl__payload_places(block);
+    payloads->free = payloads->blocks[block];
     return ESPL_OK;
 }
 
 void espl__payloads_clear(espl__payloads *payloads)
 {
     payloads->next = payloads->end = 0;
+    payloads->free = NULL;
 }
 
 void espl__payloads_free(espl__payloads *payloads, espl__heap *heap)

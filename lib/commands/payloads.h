@@ -17,8 +17,9 @@ enum {
 };
 
 typedef struct espl__payloads {
-    uint64_t next; // place that is free
-    uint64_t end;  // of the block that it stands in; 0 before the first
+    uint64_t next;       // place that is free
+    uint64_t end;        // of the block that it stands in; 0 before the first
+    unsigned char *free; // what stands at `next`; NULL before the first
     unsigned char *blocks[ESPL__PAYLOAD_BLOCKS]; // NULL where none was needed
 } espl__payloads;
 
@@ -46,9 +47,14 @@ static inline uint32_t espl__payload_places(uint32_t block)
 /// for.
 static inline unsigned char *espl__payload_at(unsigned char *const *blocks, uint32_t place)
 {
-    const uint32_t block = espl__payload_block(place);
+    if (place < UINT32_C(1) << ESPL__PAYLOAD_FIRST_LOG) {
+        return blocks[0] + (size_t)place * ESPL__PAYLOAD_UNIT;
+    }
+    // All others begin at the place of their number's bit.
+    const uint32_t top = 31 - (uint32_t)__builtin_clz(place);
 
-    return blocks[block] + (size_t)(place - espl__payload_begin(block)) * ESPL__PAYLOAD_UNIT;
+    return blocks[top - (ESPL__PAYLOAD_FIRST_LOG - 1)] +
+           (size_t)(place ^ UINT32_C(1) << top) * ESPL__PAYLOAD_UNIT;
 }
 
 /// Places that a payload takes.
@@ -99,8 +105,13 @@ static inline unsigned char *espl__payloads_use(espl__payloads *payloads, uint32
     if (size == 0) {
         return NULL;
     }
-    payloads->next = place + espl__payload_extent(size);
-    return espl__payload_at(payloads->blocks, place);
+    const uint64_t extent = espl__payload_extent(size);
+    unsigned char *const found =
+        payloads->free + (size_t)(place - payloads->next) * ESPL__PAYLOAD_UNIT;
+
+    payloads->next = place + extent;
+    payloads->free = found + (size_t)extent * ESPL__PAYLOAD_UNIT;
+    return found;
 }
 
 /// Everything is gone but the memory.

@@ -30,21 +30,12 @@ typedef struct espl__lane_view {
 /// What a handle in a command turned out to be.
 typedef struct espl__operand {
     uint32_t number; // its slot; where it is pending, its number among all pendings
-    int8_t status;   // espl_status; ESPL_OK: it lives, or a command makes it
-    bool is_pending; // pending_entries[number] makes it
+    int32_t state;   // ESPL_OK: it lives; ESPL__OPERAND_PENDING; or the espl_status that refuses it
 } espl__operand;
 
-/// What can be told of a command by itself, for the short way (short.h).
-enum {
-    ESPL__TRAIT_COPIES = 1, ///< clones a living source
-    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
-    /// recipes are drawn up: which can be made by one.
-    ESPL__TRAIT_PLAIN_COPY = 2,
-    /// Of a plain copy: so is that transform. Once recipes are drawn up: and so is its recipe.
-    ESPL__TRAIT_SMALL = 4,
-    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
-    ESPL__TRAIT_SPARES = 16,  ///< no more than that
-};
+/// State of what pending_entries[number] makes. Refusals are below ESPL_OK and this is above it, so
+/// that one compare tells each of the three.
+enum { ESPL__OPERAND_PENDING = 1 };
 
 /// A command in playback order: one cache line.
 typedef struct espl__entry {
@@ -68,9 +59,8 @@ typedef struct espl__entry {
     uint8_t traits;       // set by the classify stage
 } espl__entry;
 
-_Static_assert(sizeof(espl__operand) == 8, "operand: 4 + 1 + 1 and padding");
+_Static_assert(sizeof(espl__operand) == 8, "operand: 4 + 4");
 _Static_assert(sizeof(espl__entry) == 64 || sizeof(void *) != 8, "entry: 16 + 24 + 20 + 3, padded");
-_Static_assert(ESPL_REASON_COUNT <= INT8_MAX, "an operand holds every status");
 
 /// What commands hang together by; arrays by use, for the group stage.
 typedef struct espl__ties {
@@ -493,7 +483,18 @@ static inline uint32_t espl__group_size(const espl__group *group)
 
 static inline bool espl__operand_is_living(const espl__operand *operand)
 {
-    return ((int)operand->status | (int)operand->is_pending) == 0;
+    return operand->state == ESPL_OK;
+}
+
+static inline bool espl__operand_is_pending(const espl__operand *operand)
+{
+    return operand->state == ESPL__OPERAND_PENDING;
+}
+
+/// Tell whether it lives, or a command makes it.
+static inline bool espl__operand_is_known(const espl__operand *operand)
+{
+    return operand->state >= ESPL_OK;
 }
 
 /// Tell whether a command clones a source that it names.

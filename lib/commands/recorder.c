@@ -7,25 +7,43 @@
 
 // --- Refusals while recording ---
 
-// Another commands object's pending handle, or one not handed out, is known for foreign now.
-espl_status espl__check_operand(const espl_commands *owner, espl_entity entity)
+// Another commands object's pending handle, or one not handed out, is known for foreign now. Word by
+// word: see espl__is_alive().
+static inline bool is_foreign(const espl_commands *owner, uint32_t index, uint32_t generation)
 {
-    if (espl_entity_is_null(entity)) {
+    const espl_entity entity = {index, generation};
+
+    return espl__is_pending(entity) && (espl__pending_tag(entity) != owner->tag ||
+                                        espl__pending_lane(entity) >= owner->lane_count);
+}
+
+static inline espl_status check_operand(const espl_commands *owner, const espl_entity *entity)
+{
+    const uint32_t index = entity->index, generation = entity->generation;
+
+    if ((index | generation) == 0) {
         return ESPL_ERR_NULL_ENTITY;
     }
-    if (espl__is_pending(entity) && (espl__pending_tag(entity) != owner->tag ||
-                                     espl__pending_lane(entity) >= owner->lane_count)) {
-        return ESPL_ERR_FOREIGN;
-    }
-    return ESPL_OK;
+    return is_foreign(owner, index, generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
+}
+
+// Null is not pending.
+static inline espl_status check_optional(const espl_commands *owner, const espl_entity *entity)
+{
+    return is_foreign(owner, entity->index, entity->generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
+}
+
+espl_status espl__check_operand(const espl_commands *owner, espl_entity entity)
+{
+    return check_operand(owner, &entity);
 }
 
 espl_status espl__check_optional(const espl_commands *owner, espl_entity entity)
 {
-    return espl_entity_is_null(entity) ? ESPL_OK : espl__check_operand(owner, entity);
+    return check_optional(owner, &entity);
 }
 
-espl_status espl__check_recorder(const espl_recorder *recorder)
+static inline espl_status check_recorder(const espl_recorder *recorder)
 {
     if (!ESPL_DEMAND(NULL, recorder != NULL)) {
         return ESPL_ERR_ARGUMENT;
@@ -33,9 +51,16 @@ espl_status espl__check_recorder(const espl_recorder *recorder)
     return recorder->owner->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
 }
 
+espl_status espl__check_recorder(const espl_recorder *recorder)
+{
+    return check_recorder(recorder);
+}
+
 // --- Appending ---
 
-espl__command *espl__next_command(espl_recorder *recorder)
+// Room for the next command of a lane, to be filled and appended; NULL where there is no memory. A
+// command that is made where it will stand is not copied, which took longer than all the rest.
+static inline espl__command *next_command(espl_recorder *recorder)
 {
     espl__lane *const lane = &recorder->lane;
 
@@ -45,13 +70,14 @@ espl__command *espl__next_command(espl_recorder *recorder)
 }
 
 // Append the command that was made where the next one stands.
-static inline espl_status append_in_place(espl_recorder *recorder, size_t size, size_t alignment,
-                                          unsigned char **bytes)
+static inline espl_status append_in_place(espl_recorder *recorder, espl__command *command,
+                                          size_t size, size_t alignment, unsigned char **bytes)
 {
     espl__lane *const lane = &recorder->lane;
     const size_t count = espl__array_length(lane->commands);
     uint32_t place = 0;
 
+    ESPL_CHECK(command == &lane->commands[count]);
     // Past what memory holds.
     if (count > UINT32_MAX / 2) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
@@ -61,26 +87,34 @@ static inline espl_status append_in_place(espl_recorder *recorder, size_t size, 
     if (status != ESPL_OK) {
         return status;
     }
-    lane->commands[count].payload = place;
+    command->payload = place;
     espl__array_set_length(lane->commands, count + 1);
     *bytes = espl__payloads_use(&lane->payloads, place, size);
     return ESPL_OK;
 }
 
+static inline espl_status append_bare(espl_recorder *recorder, espl__command *command)
+{
+    return append_in_place(recorder, command, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
+}
+
+static espl__command *copy_command(espl_recorder *recorder, const espl__command *command)
+{
+    espl__command *const next = next_command(recorder);
+
+    if (next != NULL) {
+        *next = *command;
+    }
+    return next;
+}
+
 espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
                               size_t alignment, unsigned char **bytes)
 {
-    const espl__lane *const lane = &recorder->lane;
+    espl__command *const next = copy_command(recorder, command);
 
-    if (lane->commands == NULL || command != &lane->commands[espl__array_length(lane->commands)]) {
-        espl__command *const next = espl__next_command(recorder);
-
-        if (next == NULL) {
-            return ESPL_ERR_NO_MEMORY;
-        }
-        *next = *command;
-    }
-    return append_in_place(recorder, size, alignment, bytes);
+    return next == NULL ? ESPL_ERR_NO_MEMORY
+                        : append_in_place(recorder, next, size, alignment, bytes);
 }
 
 espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
@@ -98,8 +132,8 @@ espl_status espl__append(espl_recorder *recorder, const espl__command *command, 
 
 // --- Values ---
 
-static espl__value_layout lay_values(const espl_transform *transform, const espl__given *given,
-                                     size_t count)
+ESPL__INLINE espl__value_layout lay_values(const espl_transform *transform,
+                                           const espl__given *given, size_t count)
 {
     espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
 
@@ -110,8 +144,8 @@ static espl__value_layout lay_values(const espl_transform *transform, const espl
     return layout;
 }
 
-static void put_values(unsigned char *payload, const espl_transform *transform,
-                       const espl__given *given, size_t count)
+ESPL__INLINE void put_values(unsigned char *payload, const espl_transform *transform,
+                             const espl__given *given, size_t count)
 {
     espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
 
@@ -133,36 +167,55 @@ static void put_values(unsigned char *payload, const espl_transform *transform,
     }
 }
 
-espl_status espl__append_given(espl_recorder *recorder, const espl__command *command,
-                               const espl_transform *transform, const espl__given *given,
-                               size_t count, espl_entity *pending)
+// Append a command that makes something and was made in its place, likewise. Most are given no
+// values, and then nothing is left of half of it.
+ESPL__INLINE espl_status append_making(espl_recorder *recorder, espl__command *command,
+                                       const espl_transform *transform, const espl__given *given,
+                                       size_t count, espl_entity *pending)
 {
     espl__lane *const lane = &recorder->lane;
     const espl__value_layout layout = lay_values(transform, given, count);
-    const uint32_t made = command->count;
-    const size_t handles = lane->pending_count - espl__array_length(lane->created) + made;
+    const uint32_t made = command->count, first = lane->pending_count;
+    const size_t handles = first - espl__array_length(lane->created) + made;
     unsigned char *payload = NULL;
 
     // Past what memory holds.
-    if (made >= ESPL_PENDING_LIMIT - lane->pending_count) { // GCOVR_EXCL_BR_LINE
+    if (made >= ESPL_PENDING_LIMIT - first) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
     }
     if (!ESPL_ARRAY_RESERVE(recorder->owner->heap, ESPL__FOR_RECORDING, lane->created, handles)) {
         return ESPL_ERR_NO_MEMORY;
     }
+    command->pending = first;
     const espl_status status =
-        espl__append_room(recorder, command, layout.size, layout.alignment, &payload);
+        append_in_place(recorder, command, layout.size, layout.alignment, &payload);
     if (status != ESPL_OK) {
         return status;
     }
-    lane->commands[espl__array_length(lane->commands) - 1].pending = lane->pending_count;
     put_values(payload, transform, given, count);
     for (uint32_t i = 0; pending != NULL && i < made; ++i) {
-        pending[i] =
-            espl__pending_handle(recorder->owner->tag, recorder->number, lane->pending_count + i);
+        pending[i] = espl__pending_handle(recorder->owner->tag, recorder->number, first + i);
     }
-    lane->pending_count += made;
+    lane->pending_count = first + made;
     return ESPL_OK;
+}
+
+ESPL__APART static espl_status append_valued(espl_recorder *recorder, espl__command *command,
+                                             const espl_transform *transform,
+                                             const espl__given *given, size_t count,
+                                             espl_entity *pending)
+{
+    return append_making(recorder, command, transform, given, count, pending);
+}
+
+espl_status espl__append_given(espl_recorder *recorder, const espl__command *command,
+                               const espl_transform *transform, const espl__given *given,
+                               size_t count, espl_entity *pending)
+{
+    espl__command *const next = copy_command(recorder, command);
+
+    return next == NULL ? ESPL_ERR_NO_MEMORY
+                        : append_valued(recorder, next, transform, given, count, pending);
 }
 
 // --- Commands on one entity ---
@@ -170,18 +223,18 @@ espl_status espl__append_given(espl_recorder *recorder, const espl__command *com
 static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_entity target,
                                  uint8_t kind)
 {
-    espl_status status = espl__check_recorder(recorder);
+    espl_status status = check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, target);
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, &target);
     if (status != ESPL_OK) {
         return status;
     }
-    espl__command *const command = espl__next_command(recorder);
+    espl__command *const command = next_command(recorder);
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     *command = (espl__command){.target = target, .key = key, .kind = kind};
-    return append_in_place(recorder, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
+    return append_bare(recorder, command);
 }
 
 espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity)
@@ -204,18 +257,18 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
 {
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
-    espl_status status = espl__check_recorder(recorder);
+    espl_status status = check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, child);
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, parent);
-    status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, o->before);
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, &child);
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, &parent);
+    status = status != ESPL_OK ? status : check_optional(recorder->owner, &o->before);
     if (status != ESPL_OK) {
         return status;
     }
     if (!espl__options_are_valid(o)) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl__command *const command = espl__next_command(recorder);
+    espl__command *const command = next_command(recorder);
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -229,7 +282,7 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
                                .stay_rotation = (uint8_t)o->rotation,
                                .stay_scale = (uint8_t)o->scale,
                                .inherit = (uint8_t)o->inherit};
-    return append_in_place(recorder, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
+    return append_bare(recorder, command);
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -290,7 +343,9 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
     if (status != ESPL_OK) {
         return status;
     }
-    espl__command *const command = espl__next_command(recorder);
+    espl__command *const command = next_command(recorder);
+    unsigned char *bytes = NULL;
+
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -298,7 +353,11 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
                                .key = key,
                                .kind = ESPL__COMMAND_WRITE,
                                .place = (uint8_t)write->kind};
-    return espl__append(recorder, command, &value, sizeof value);
+    status = append_in_place(recorder, command, sizeof value, ESPL__PAYLOAD_UNIT, &bytes);
+    if (status == ESPL_OK) {
+        memcpy(bytes, &value, sizeof value);
+    }
+    return status;
 }
 
 static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -371,35 +430,61 @@ static espl_status list_values(const espl_commands *owner, const espl_instance_d
     return ESPL_OK;
 }
 
-static espl_status check_instance(const espl_commands *owner, const espl_instance_def *def,
-                                  espl_transform *transform, espl__given *given)
+static espl_status check_instance(const espl_commands *owner, const espl_instance_def *def)
 {
-    espl_status status = espl__check_operand(owner, def->source);
+    espl_status status = check_operand(owner, &def->source);
 
-    status = status != ESPL_OK ? status : espl__check_optional(owner, def->parent);
-    status = status != ESPL_OK ? status : espl__check_optional(owner, def->before);
+    status = status != ESPL_OK ? status : check_optional(owner, &def->parent);
+    status = status != ESPL_OK ? status : check_optional(owner, &def->before);
     if (status != ESPL_OK) {
         return status;
     }
-    if (!espl__is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
-        (unsigned)def->orphan > ESPL_ORPHAN_ROOT || !espl__flags_are_valid(def->inherit) ||
-        (def->inherit != 0 && espl_entity_is_null(def->parent))) {
-        return ESPL_ERR_ARGUMENT;
+    return !espl__is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
+                   (unsigned)def->orphan > ESPL_ORPHAN_ROOT ||
+                   !espl__flags_are_valid(def->inherit) ||
+                   (def->inherit != 0 && espl_entity_is_null(def->parent))
+               ? ESPL_ERR_ARGUMENT
+               : ESPL_OK;
+}
+
+// The transform of a copy: the one that was given, where there is nothing to be made of it, or in
+// `room`. NULL: it is not finite.
+static inline const espl_transform *find_transform(const espl_instance_def *def,
+                                                   espl_transform *room)
+{
+    if (def->place == ESPL_PLACE_SOURCE) {
+        *room = espl_transform_identity();
+        return room;
     }
-    *transform = espl_transform_identity();
-    if (def->place != ESPL_PLACE_SOURCE) {
-        *transform = def->transform;
-        status = espl_transform_normalize(transform);
+    if (espl__rotation_is_unit(def->transform.rotation) &&
+        espl__transform_is_finite(&def->transform)) {
+        return &def->transform;
     }
-    return status != ESPL_OK ? status : list_values(owner, def, given);
+    *room = def->transform;
+    return espl_transform_normalize(room) == ESPL_OK ? room : NULL;
+}
+
+// What can be told of a copy now, while its transform is at hand; whom it names is known later.
+static inline unsigned traits_of(const espl_instance_def *def, size_t count,
+                                 const espl_transform *transform)
+{
+    const espl__extra extra = espl__extra_of(transform);
+    // In one: each of them is so in nearly all commands.
+    const bool is_plain = ((count ^ 1) | def->value_count | def->inherit | def->before.index |
+                           def->before.generation) == 0 &&
+                          espl__extra_is_default(&extra);
+    const bool is_small = espl__is_small(transform->position, transform->scale);
+
+    return (is_plain ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
+           (is_small ? (unsigned)ESPL__TRAIT_SMALL : 0u);
 }
 
 espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                     const espl_instance_def *def, size_t count,
                                     espl_entity *pending)
 {
-    espl_status status = espl__check_recorder(recorder);
-    espl_transform transform;
+    espl_status status = check_recorder(recorder);
+    espl_transform room;
     espl__given given[ESPL_SET_LIMIT];
 
     if (status != ESPL_OK) {
@@ -408,14 +493,22 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
     if (!ESPL_DEMAND(recorder->owner->hooks, def != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = check_instance(recorder->owner, def, &transform, given);
+    status = check_instance(recorder->owner, def);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const espl_transform *const transform = find_transform(def, &room);
+    if (transform == NULL) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    status = list_values(recorder->owner, def, given);
     if (status != ESPL_OK || count == 0) {
         return status;
     }
     if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    espl__command *const command = espl__next_command(recorder);
+    espl__command *const command = next_command(recorder);
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -429,6 +522,9 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                .link = (uint8_t)def->link,
                                .place = (uint8_t)def->place,
                                .orphan = (uint8_t)def->orphan,
-                               .inherit = (uint8_t)def->inherit};
-    return espl__append_given(recorder, command, &transform, given, def->value_count, pending);
+                               .inherit = (uint8_t)def->inherit,
+                               .traits = (uint8_t)traits_of(def, count, transform)};
+    return def->value_count == 0
+               ? append_making(recorder, command, transform, NULL, 0, pending)
+               : append_valued(recorder, command, transform, given, def->value_count, pending);
 }

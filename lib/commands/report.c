@@ -21,18 +21,32 @@ static size_t part_begin(const accounting *a, size_t number)
     return a->playback->entry_count * number / a->parts;
 }
 
-static part answer(const espl__playback *playback, size_t begin, size_t end)
+static part count_part(const espl__playback *playback, size_t begin, size_t end)
 {
     part sum = {0};
 
     for (size_t i = begin; i < end; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
+        const espl_status status = playback->entries[i].status;
 
-        playback->lanes[entry->lane].results[entry->index] = entry->status;
-        sum.lossy += entry->status == ESPL_LOSSY;
-        sum.refused += entry->status < 0;
+        sum.lossy += status == ESPL_LOSSY;
+        sum.refused += status < 0;
     }
     return sum;
+}
+
+// Most parts have nothing to count.
+static part answer(const espl__playback *playback, size_t begin, size_t end)
+{
+    const espl__lane_view *const lanes = playback->lanes;
+    unsigned seen = 0;
+
+    for (size_t i = begin; i < end; ++i) {
+        const espl__entry *const entry = &playback->entries[i];
+
+        lanes[entry->lane].results[entry->index] = entry->status;
+        seen |= (unsigned)entry->status;
+    }
+    return seen != 0 ? count_part(playback, begin, end) : (part){0};
 }
 
 static void answer_parts(void *context, size_t begin, size_t end)

@@ -272,7 +272,7 @@ static unsigned suits(const espl__playback *playback, espl__group *group)
     }
     if (count_runs(group) == 0) {
         if (is_alone && espl__entry_is_plain_copy(entry) &&
-            entry->parent.status == ESPL_ERR_NULL_ENTITY) {
+            entry->parent.state == ESPL_ERR_NULL_ENTITY) {
             return ESPL__SHORT_BIRTH;
         }
         return espl__assemble_suits(playback, group) ? ESPL__SHORT_ASSEMBLY : ESPL__SHORT_NOTHING;

@@ -19,7 +19,7 @@ static inline uint32_t espl__operand_slot(const espl__operand *operand)
 
 static inline bool espl__entry_has_parent(const espl__entry *entry)
 {
-    return entry->parent.status == ESPL_OK;
+    return espl__operand_is_known(&entry->parent);
 }
 
 // --- recipes.c ---
@@ -64,14 +64,9 @@ static inline espl_pose espl__short_top_world(const espl__playback *playback,
     return world;
 }
 
-/// Positions and scales of what stands in the sky of any game: a world, a top below it and a recipe
-/// whose scales are at most one come to 1e12 + 1e6 * 1e12 + 256 * 1e12 * 1e12, which is finite.
 static inline bool espl__pose_is_small(const espl_pose *pose)
 {
-    const float far = 1e12F, large = 1e6F;
-
-    return fabsf(pose->position[0]) < far && fabsf(pose->position[1]) < far &&
-           fabsf(pose->position[2]) < far && fabsf(pose->scale) < large;
+    return espl__is_small(pose->position, pose->scale);
 }
 
 // --- short.c ---

@@ -51,10 +51,15 @@ static inline espl__extra espl__extra_default(void)
     return (espl__extra){{1, 1, 1}, 0};
 }
 
+// Bit by bit, which is two wide compares: no other number equals one.
 static inline bool espl__extra_is_default(const espl__extra *extra)
 {
-    return extra->stretch[0] == 1 && extra->stretch[1] == 1 && extra->stretch[2] == 1 &&
-           extra->context == 0;
+    const espl__extra plain = espl__extra_default();
+    uint64_t found[2], expected[2];
+
+    memcpy(found, extra, sizeof found);
+    memcpy(expected, &plain, sizeof expected);
+    return ((found[0] ^ expected[0]) | (found[1] ^ expected[1])) == 0;
 }
 
 // A transform begins with its pose, so that one can be copied whole: field by field, wide loads of
@@ -70,6 +75,16 @@ static inline espl_pose espl__pose_of(const espl_transform *transform)
 
     memcpy(&pose, transform, sizeof pose);
     return pose;
+}
+
+/// Positions and scales of what stands in the sky of any game: a world, a top below it and a recipe
+/// whose scales are at most one come to 1e12 + 1e6 * 1e12 + 256 * 1e12 * 1e12, which is finite.
+static inline bool espl__is_small(const float position[static 3], float scale)
+{
+    const float far = 1e12F, large = 1e6F;
+
+    return fabsf(position[0]) < far && fabsf(position[1]) < far && fabsf(position[2]) < far &&
+           fabsf(scale) < large;
 }
 
 /// Tell whether two poses are the same bits. A few wide compares, where a call of memcmp() would

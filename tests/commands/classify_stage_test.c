@@ -37,11 +37,11 @@ static void operand_is(const stage_bed *bed, const espl__operand *operand, espl_
 {
     const espl_status status = status_of(bed, entity);
 
-    ck_assert_int_eq(operand->status, status);
+    ck_assert_int_eq(espl__operand_is_known(operand), status == ESPL_OK);
     if (status != ESPL_OK) {
-        ck_assert(!espl__operand_is_living(operand));
+        ck_assert_int_eq(operand->state, status);
     } else if (espl__is_pending(entity)) {
-        ck_assert(operand->is_pending && !espl__operand_is_living(operand));
+        ck_assert(espl__operand_is_pending(operand));
         ck_assert_uint_eq(operand->number, pending_number(bed, entity));
     } else {
         ck_assert(espl__operand_is_living(operand));

@@ -84,7 +84,7 @@ static void spread(labels *l, uint32_t number, const espl__operand *operand)
 
     if (run != ESPL__NO_RUN && is_touched(l, run)) {
         level(l, number, l->commands + run);
-    } else if (operand->status == ESPL_OK && operand->is_pending) {
+    } else if (espl__operand_is_pending(operand)) {
         level(l, number, l->bed->playback->pending_entries[operand->number]);
     }
 }

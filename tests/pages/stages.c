@@ -143,9 +143,9 @@ static char letter_at(const scene *s, uint32_t slot)
 
 static void say_operand(const scene *s, const espl__operand *operand, char out[LINE])
 {
-    if (operand->status != ESPL_OK) {
+    if (!espl__operand_is_known(operand)) {
         strcpy(out, "-");
-    } else if (operand->is_pending) {
+    } else if (espl__operand_is_pending(operand)) {
         snprintf(out, LINE, "of command %u", s->world->playback.pending_entries[operand->number]);
     } else {
         snprintf(out, LINE, "%c, slot %u", letter_at(s, operand->number), operand->number);
