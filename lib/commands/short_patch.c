@@ -213,7 +213,7 @@ static void splice(const espl__playback *playback, const espl__group *group)
         const uint32_t is_one = 0u - (uint32_t)(i < count);
 
         copies[i].recipe = &playback->recipes[entry->recipe & is_one].tree;
-        copies[i].slots = playback->make_slots + entry->make_begin;
+        copies[i].slots = playback->make_slots + (entry->make_begin & is_one);
     }
     if (group->is_resettled) {
         resettle(playback, group, copies);
