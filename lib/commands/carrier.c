@@ -183,15 +183,13 @@ uint32_t espl__carrier_add(espl__carrier *c, const espl__node *node,
 void espl__carrier_place_clone(espl__carrier *c, uint32_t node, const espl__placement *placement)
 {
     const espl__placement now = espl__sketch_placement(c->sketch, node);
-    const uint32_t stamp = c->sketch->stamp;
     const bool may_hide = c->sketch->may_hide;
 
     if (espl__placement_is_equal(&now, placement)) {
         return;
     }
     espl__sketch_write(c->sketch, node, placement);
-    // Nothing was known of it before, so that placing it took nothing back.
-    c->sketch->stamp = stamp;
+    // It was nowhere before, so that placing it hides nothing.
     c->sketch->may_hide = may_hide;
 }
 

@@ -66,6 +66,8 @@ static espl__sketch_room room_for(const espl__playback *playback, const espl__gr
 
         room.bits += espl__sketch_words(playback->forest->runs[run].size);
     }
+    room.stale = 2 * room.bits;
+    room.kept = room.known;
     room.list = room.noted;
     room.pieces = 2 * room.known + room.made + 8;
     room.worlds = room.made + room.known;

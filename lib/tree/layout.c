@@ -465,8 +465,6 @@ bool espl__sketch_lay_out(espl__sketch *sketch, const uint32_t *loads, size_t co
 
     sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
     sketch->changed_count = 0;
-    sketch->stamp += 1; // worlds that were computed so far make room
-    sketch->kept_stamp = sketch->stamp;
     if (!reserve_bits(sketch, loads, count)) {
         sketch->is_failed = true;
         return false;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Nodes of a sketch, their memory, and their transforms while links are edited.
+// Nodes of a sketch, their memory, and their placements while links are edited.
 #include "lib/tree/sketch.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { NONE_STAMP = 0, ALIGNMENT = 8 };
+enum { ALIGNMENT = 8 };
 
 // --- Memory ---
 
@@ -21,7 +21,7 @@ typedef struct slice {
     size_t count, size;
 } slice;
 
-enum { SLICES = 9 };
+enum { SLICES = 11 };
 
 // The known nodes have one more, which stands for what finds no memory.
 static void list_slices(espl__sketch *sketch, const espl__sketch_room *room, slice out[SLICES])
@@ -33,6 +33,8 @@ static void list_slices(espl__sketch *sketch, const espl__sketch_room *room, sli
         {&sketch->worlds, room->worlds, sizeof(espl_pose)},
         {&sketch->laid, room->laid, sizeof(espl__laid)},
         {&sketch->bits, room->bits, sizeof(uint64_t)},
+        {&sketch->stale, room->stale, sizeof(uint64_t)},
+        {&sketch->kept, room->kept, sizeof(espl__kept_world)},
         {&sketch->written, room->written, sizeof(espl__placement)},
         {&sketch->noted, room->noted, sizeof(uint32_t)},
         {&sketch->list, room->list, sizeof(uint32_t)},
@@ -80,7 +82,9 @@ void espl__sketch_clear(espl__sketch *sketch)
     sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
     sketch->changed_count = 0;
     sketch->climbed = 0;
-    sketch->stamp = sketch->kept_stamp = NONE_STAMP + 1;
+    sketch->risen = 0;
+    sketch->stale.count = sketch->kept.count = 0;
+    sketch->unused_kept = ESPL__NO_NODE;
     sketch->may_hide = sketch->is_touched = sketch->is_restructured = sketch->is_failed = false;
 }
 
@@ -101,6 +105,8 @@ void espl__sketch_drop(espl__sketch *sketch)
     espl__bag_drop(&sketch->laid, heap, sizeof(espl__laid));
     espl__bag_drop(&sketch->worlds, heap, sizeof(espl_pose));
     espl__bag_drop(&sketch->bits, heap, sizeof(uint64_t));
+    espl__bag_drop(&sketch->stale, heap, sizeof(uint64_t));
+    espl__bag_drop(&sketch->kept, heap, sizeof(espl__kept_world));
 }
 
 bool espl__sketch_reserve_made(espl__sketch *sketch, size_t more)
@@ -202,6 +208,7 @@ void espl__sketch_load(espl__sketch *sketch, uint32_t load)
     const espl__run *const run = &forest->runs[at->run];
 
     at->is_restructured = at->is_dirty = at->goes_on = false;
+    at->stale = ESPL__NO_NODE;
     for (uint32_t rank = 0; run->ghosts != 0 && rank < run->size; ++rank) {
         const uint32_t slot = forest->order[run->base + rank];
 
@@ -462,23 +469,6 @@ void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placeme
     espl__sketch_touch(sketch, node);
 }
 
-void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
-{
-    espl__node *const n = espl__sketch_at(sketch, node);
-
-    n->flags |= ESPL__NODE_DIRTY;
-    n->stamp = NONE_STAMP;
-    sketch->may_hide =
-        sketch->may_hide || n->first != ESPL__NO_NODE || (n->flags & ESPL__NODE_CLONE) != 0;
-    if (n->load != ESPL__NO_NODE) {
-        sketch->loads[n->load].is_dirty = true;
-        sketch->is_touched = true;
-    }
-    if (n->first != ESPL__NO_NODE) {
-        sketch->stamp += 1; // what hangs below is known no longer
-    }
-}
-
 espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up)
 {
     const espl__node *const n = espl__sketch_at(sketch, node);
@@ -495,90 +485,6 @@ espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, co
     const espl__placement placement = stored_placement(sketch, node);
 
     return espl__placement_world(&placement, &parent);
-}
-
-// The world of a node for which nothing is to be computed, or NULL.
-static const espl_pose *settled_world(const espl__sketch *sketch, uint32_t node)
-{
-    if (!espl__sketch_is_made(node) && !sketch->is_touched) {
-        return &sketch->forest->world[node];
-    }
-    if (!espl__sketch_is_known(sketch, node)) {
-        return NULL;
-    }
-    const espl__node *const n = espl__sketch_at(sketch, node);
-
-    return n->stamp == sketch->stamp ? espl__node_world(sketch, n) : NULL;
-}
-
-// Go up to the nearest settled world, or past the root. Tells whether the worlds on the way may
-// differ from those in the forest.
-static bool climb(const espl__sketch *sketch, uint32_t node, uint32_t *settled)
-{
-    bool is_dirty = false;
-
-    while (node != ESPL__NO_NODE && settled_world(sketch, node) == NULL) {
-        is_dirty =
-            is_dirty ||
-            (espl__sketch_is_known(sketch, node) &&
-             (espl__sketch_at(sketch, node)->flags & (ESPL__NODE_DIRTY | ESPL__NODE_CLONE)) != 0);
-        node = espl__sketch_parent(sketch, node);
-    }
-    *settled = node;
-    return is_dirty || node != ESPL__NO_NODE;
-}
-
-// Worlds that are known no longer make room: kept, they would take as much as each command is deep,
-// for as many commands as there are. Without memory a world is computed again when it is asked for
-// again.
-static void keep_world(espl__sketch *sketch, uint32_t node, const espl_pose *world)
-{
-    espl__bag *const bag = &sketch->worlds;
-    espl__node *const n = espl__sketch_at(sketch, node);
-
-    if (sketch->kept_stamp != sketch->stamp) {
-        sketch->kept_stamp = sketch->stamp;
-        bag->count = 0;
-    }
-    if (espl__bag_reserve(bag, sketch->heap, sizeof *world, 1)) {
-        n->world = bag->count;
-        n->stamp = sketch->stamp;
-        ((espl_pose *)bag->items)[bag->count++] = *world;
-    }
-}
-
-// Compute the worlds from below a settled one, or from the root, down to a node.
-static espl_pose descend(espl__sketch *sketch, uint32_t node, uint32_t settled)
-{
-    espl_pose world =
-        settled == ESPL__NO_NODE ? espl__pose_identity() : *settled_world(sketch, settled);
-    uint32_t next = ESPL__NO_NODE;
-
-    for (uint32_t at = node; at != settled;) {
-        espl__node *const n = espl__sketch_at(sketch, at);
-
-        n->below = next;
-        next = at;
-        at = n->parent;
-    }
-    while (next != ESPL__NO_NODE) {
-        world = espl__sketch_world_below(sketch, next, &world);
-        keep_world(sketch, next, &world);
-        next = espl__sketch_at(sketch, next)->below;
-    }
-    return world;
-}
-
-espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node)
-{
-    const espl_pose *const world = settled_world(sketch, node);
-    uint32_t settled = ESPL__NO_NODE;
-
-    if (world != NULL) {
-        return *world;
-    }
-    return climb(sketch, node, &settled) ? descend(sketch, node, settled)
-                                         : sketch->forest->world[node];
 }
 
 bool espl__rebased_exactly(espl_pose *out, const espl_pose *parent, const float *stretch,

@@ -48,8 +48,8 @@ typedef struct espl__node {
     // ESPL__NO_NODE where that was none.
     uint32_t entity;
     uint32_t written; // of the written placements, or ESPL__NO_NODE: as in the forest
-    uint32_t world;   // of the worlds that were computed
-    uint32_t stamp;   // that one holds while this equals the sketch's
+    uint32_t world;   // laid out: of the new worlds
+    uint32_t kept;    // one more than the number of its kept world, or 0
     uint32_t source;  // clone: entity index whose row it copies, or ESPL__NO_ENTITY
     uint32_t values;  // of the plan's component sets, or ESPL__NO_NODE
     uint32_t flags;
@@ -86,10 +86,19 @@ typedef struct espl__load {
     uint32_t bits;        // first of the words that mark its known ranks, while it is laid out
     uint32_t lowest;      // lowest known rank, likewise; its size where none is known
     uint32_t plot;        // for the patch: where it goes on
+    uint32_t stale;       // first of its words in the bag of those; ESPL__NO_NODE: it has none yet
     bool is_restructured; // some link of its nodes changed, or what a link carries
     bool is_dirty;        // some placement of its nodes changed, or is seen by others now
     bool goes_on;         // its root is the root of a hierarchy to be
 } espl__load;
+
+/// A world that was computed while links are edited. It hangs below that of its node's parent, so
+/// that it goes when that one goes.
+typedef struct espl__kept_world {
+    espl_pose world;
+    uint32_t node;
+    uint32_t parent, first, next, previous; // kept worlds
+} espl__kept_world;
 
 /// Part of a layout: ranks that follow one another and only move, or one node by itself.
 typedef struct espl__piece {
@@ -132,10 +141,12 @@ typedef struct espl__sketch {
     espl__bag laid;       // hierarchies of the layout
     espl__bag worlds;     // espl_pose: new ones of the layout
     espl__bag bits;       // uint64_t: known ranks by load, while it is laid out
+    espl__bag stale;      // uint64_t: by load, two for each 64 ranks (sketch_worlds.c)
+    espl__bag kept;       // espl__kept_world
     size_t changed_count; // laid out: nodes whose world differs
     uint64_t climbed;     // steps of questions whether a node is below another one; for tests
-    uint32_t stamp;
-    uint32_t kept_stamp;  // when the worlds of the bag were computed
+    uint64_t risen;       // steps up to worlds that are known; for tests
+    uint32_t unused_kept; // first of the kept worlds that were given back, by `next`
     bool may_hide;        // a later edit may hide the overflow of an earlier one
     bool is_touched;      // some node of the forest has another world perhaps
     bool is_restructured; // some link changed, a placement came or went, or ghosts were dropped
@@ -144,7 +155,7 @@ typedef struct espl__sketch {
 
 /// What a sketch begins with; more is taken when it is needed.
 typedef struct espl__sketch_room {
-    size_t known, made, written, noted, list, pieces, laid, worlds, bits;
+    size_t known, made, written, noted, list, pieces, laid, worlds, bits, stale, kept;
 } espl__sketch_room;
 
 /// Bytes of slices of a room.
@@ -250,17 +261,21 @@ espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node);
 espl__placement espl__sketch_placement(const espl__sketch *sketch, uint32_t node);
 /// The extra that children see: what copies its parent shows the parent's.
 espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node);
-espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node);
 /// Give a node a placement; room for one more written one was reserved.
 void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placement *placement);
 /// ESPL__NODE_ flags that go with inherit flags.
 uint32_t espl__node_flags_of(uint32_t kept_flags);
 /// Tell whether a node's placement follows its parent as a copy.
 bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node);
-/// Say that a node's local or parent changed.
-void espl__sketch_touch(espl__sketch *sketch, uint32_t node);
 /// World that follows for a node from its parent's, NULL for none.
 espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up);
+
+// --- Worlds at any moment (sketch_worlds.c) ---
+
+/// Say that a node's local or parent changed.
+void espl__sketch_touch(espl__sketch *sketch, uint32_t node);
+/// The world of a node. Where none was asked for since it changed: O(nodes above it that changed too).
+espl_pose espl__sketch_world(espl__sketch *sketch, uint32_t node);
 
 // --- Layout (layout.c) ---
 

@@ -78,7 +78,8 @@ static inline void tear_down(void)
 // Slices for so much of everything, as a playback would cut them.
 static inline void begin_sketch(size_t room)
 {
-    const espl__sketch_room rooms = {room, room, room, room, room, room, room, room, room};
+    const espl__sketch_room rooms = {room, room, room, room, room, room,
+                                     room, room, room, room, room};
 
     drop_sketch();
     memset(&sketch, 0, sizeof sketch);
