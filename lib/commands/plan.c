@@ -69,6 +69,7 @@ static espl__sketch_room room_for(const espl__playback *playback, const espl__gr
     room.stale = 2 * room.bits;
     room.kept = room.known;
     room.list = room.noted;
+    room.watched = KNOWN_BY_MOVE; // of one command at a time
     room.pieces = 2 * room.known + room.made + 8;
     room.worlds = room.made + room.known;
     room.laid = group->run_end - group->run_begin + 1;
@@ -169,6 +170,7 @@ static void check_sketch(espl__group *group)
 
 static void start_over(espl__playback *playback, espl__group *group)
 {
+    group->work->starts += 1;
     espl__sketch_clear(&group->work->sketch);
     espl__sets_clear(&group->work->sets);
     for (uint32_t i = group->run_begin; i < group->run_end; ++i) {
@@ -208,44 +210,69 @@ static bool lay_out(const espl__playback *playback, espl__group *group)
     return is_fine;
 }
 
-// Carry out all commands and look at the worlds after each past the first `known`. The number of
-// the first that makes one overflow, or the count.
-static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint32_t known)
+static bool stayed_finite(espl__group *group)
+{
+    const bool is_finite = espl__sketch_stayed_finite(&group->work->sketch);
+
+    check_sketch(group);
+    return is_finite;
+}
+
+// Tell whether an entry that makes a world overflow could be left out as it stands: a write is taken
+// back, and is not carried out again.
+static bool leave_out(espl__group *group, espl__entry *entry)
+{
+    if (entry->command->kind != ESPL__COMMAND_WRITE) {
+        return false;
+    }
+    espl__sketch_take_back(&group->work->sketch);
+    entry->is_out_of_range = true;
+    return true;
+}
+
+// Carry out all commands and look at the worlds that each changes, past the first `known`. The number
+// of the first that makes one overflow and is there now, or the count.
+static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint32_t known,
+                              bool *is_clean)
 {
     const uint32_t count = espl__group_size(group);
 
     for (uint32_t i = 0; i < count && group->work->status == ESPL_OK; ++i) {
         espl__entry *const entry = espl__group_entry(playback, group, i);
 
+        espl__sketch_watch(&group->work->sketch);
         entry->status = espl__carry_out(playback, group, entry);
         check_sketch(group);
         if (group->work->status == ESPL_OK && i >= known && entry->status >= 0 &&
-            !lay_out(playback, group)) {
-            return i;
+            !stayed_finite(group)) {
+            *is_clean = false;
+            if (!leave_out(group, entry)) {
+                return i;
+            }
         }
     }
     return count;
 }
 
-// Refuse each command that makes a world overflow, as one by one they would be: it is left out and
-// the group starts again.
+// Refuse each command that makes a world overflow, as one by one they would be: it is left out, and
+// where its traces cannot be wiped away the group starts again.
 static void plan_carefully(espl__playback *playback, espl__group *group)
 {
     const uint32_t count = espl__group_size(group);
     uint32_t known = 0;
+    bool is_clean = true;
 
     ESPL_CHECK(count > 0);
     while (known < count && group->work->status == ESPL_OK) {
         start_over(playback, group);
-        known = find_overflow(playback, group, known);
+        is_clean = true;
+        known = find_overflow(playback, group, known, &is_clean);
         if (known < count && group->work->status == ESPL_OK) {
             espl__group_entry(playback, group, known)->is_out_of_range = true;
             known += 1;
         }
     }
-    // Left out last of all: what was carried out is to be undone too.
-    if (group->work->status == ESPL_OK &&
-        espl__group_entry(playback, group, count - 1)->is_out_of_range) {
+    if (group->work->status == ESPL_OK && !is_clean) {
         start_over(playback, group);
         carry_out_all(playback, group);
     }

@@ -100,6 +100,7 @@ typedef struct espl__work {
     espl__sketch sketch;
     espl__sets sets;               // node->values is one of them, or ESPL__NO_NODE
     espl_status status;            // ESPL_ERR_NO_MEMORY: the plan failed
+    uint32_t starts;               // times that the plan began; for tests
     uint32_t plot_begin, plot_end; // its hierarchies to be
     uint32_t role_changes;         // at most, as the plan has it
     bool has_side;                 // some node may need side arrays

@@ -6,7 +6,7 @@
 // there counts for all.
 #include "lib/commands/written.h"
 
-#include <float.h>
+#include "lib/math/range.h"
 
 // What is largest, in any part of its own.
 typedef struct most {
@@ -19,7 +19,8 @@ typedef struct most {
 
 typedef struct bound {
     double reach;
-    uint64_t growth; // powers of two
+    double growth;  // powers of two
+    double stretch; // of these, by the widest stretch: it moves children and goes no further
     bool is_known;
 } bound;
 
@@ -56,27 +57,19 @@ static void add_placement(most *m, const espl__placement *placement)
     add_stretch(m, placement->extra.stretch);
 }
 
-static uint64_t growth_by(float factor)
-{
-    int exponent = 0;
-
-    if (factor <= 1) {
-        return 0;
-    }
-    const float mantissa = frexpf(factor, &exponent); // in [0.5, 1)
-
-    return (uint64_t)(exponent - (mantissa == 0.5f)); // a power of two is no more than itself
-}
-
-static double length_of(const float v[static 3])
-{
-    return fabs((double)v[0]) + fabs((double)v[1]) + fabs((double)v[2]);
-}
-
 static void add_most(bound *b, const most *m)
 {
-    b->reach += length_of(m->position) + length_of(m->kept_position);
-    b->growth += growth_by(m->scale) + growth_by(m->kept_scale) + growth_by(m->stretch);
+    b->reach += espl__reach_of(m->position) + espl__reach_of(m->kept_position);
+    b->growth += espl__growth_by(m->scale) + espl__growth_by(m->kept_scale);
+}
+
+// A level, with what it is given.
+static void add_level(bound *b, const most *m)
+{
+    const double stretch = espl__growth_by(m->stretch);
+
+    add_most(b, m);
+    b->stretch = stretch > b->stretch ? stretch : b->stretch;
 }
 
 // A pose, and what stretches what hangs below it.
@@ -112,6 +105,7 @@ static bool add_change(bound *b, const espl__written *written)
         return false;
     }
     add_most(b, &m);
+    b->growth += espl__growth_by(m.stretch);
     return true;
 }
 
@@ -164,15 +158,6 @@ static void add_ranks(most *m, const espl__forest *forest, const espl__run *run,
     }
 }
 
-static bool is_tame(const bound *b)
-{
-    int exponent = 0;
-
-    (void)frexp(b->reach, &exponent);
-    // Eight powers to spare, for rotations off unit length and for rounding.
-    return b->is_known && b->growth < 110 && (int)b->growth + exponent + 8 < FLT_MAX_EXP;
-}
-
 bool espl__writes_are_tame(const espl__forest *forest, const espl__rank_writes *writes)
 {
     const espl__run *const run = &forest->runs[writes->run];
@@ -186,11 +171,11 @@ bool espl__writes_are_tame(const espl__forest *forest, const espl__rank_writes *
         for (; write < writes->count && espl__key_rank(writes->keys[write]) < end; ++write) {
             add_write(&b, &m, &writes->written[(uint32_t)writes->keys[write]]);
         }
-        add_most(&b, &m);
+        add_level(&b, &m);
         const uint32_t next = espl__first_child(forest, run, end);
 
         begin = end;
         end = next;
     }
-    return is_tame(&b);
+    return b.is_known && espl__is_in_range(b.growth + b.stretch, b.reach);
 }

@@ -124,8 +124,7 @@ void espl__sketch_splice(espl__sketch *sketch, uint32_t node)
     }
 }
 
-// The next node of a preorder walk below `top`; ESPL__NO_NODE at the end.
-static uint32_t look_below(const espl__sketch *sketch, uint32_t node, uint32_t top)
+uint32_t espl__sketch_look_below(const espl__sketch *sketch, uint32_t node, uint32_t top)
 {
     espl__node n = espl__sketch_peek(sketch, node);
 
@@ -150,7 +149,7 @@ bool espl__sketch_is_below(espl__sketch *sketch, uint32_t node, uint32_t above)
 
     while (up != ESPL__NO_NODE && up != above && down != ESPL__NO_NODE) {
         up = espl__sketch_parent(sketch, up);
-        down = ++steps > DEEP ? look_below(sketch, down, above) : down;
+        down = ++steps > DEEP ? espl__sketch_look_below(sketch, down, above) : down;
     }
     sketch->climbed += steps;
     return up == above;

@@ -2,8 +2,6 @@
 // Nodes of a sketch, their memory, and their placements while links are edited.
 #include "lib/tree/sketch.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 enum { ALIGNMENT = 8 };
@@ -21,7 +19,7 @@ typedef struct slice {
     size_t count, size;
 } slice;
 
-enum { SLICES = 11 };
+enum { SLICES = 12 };
 
 // The known nodes have one more, which stands for what finds no memory.
 static void list_slices(espl__sketch *sketch, const espl__sketch_room *room, slice out[SLICES])
@@ -38,6 +36,7 @@ static void list_slices(espl__sketch *sketch, const espl__sketch_room *room, sli
         {&sketch->written, room->written, sizeof(espl__placement)},
         {&sketch->noted, room->noted, sizeof(uint32_t)},
         {&sketch->list, room->list, sizeof(uint32_t)},
+        {&sketch->watched, room->watched, sizeof(uint32_t)},
     };
 
     memcpy(out, all, sizeof all);
@@ -82,7 +81,10 @@ void espl__sketch_clear(espl__sketch *sketch)
     sketch->laid.count = sketch->pieces.count = sketch->worlds.count = 0;
     sketch->changed_count = 0;
     sketch->climbed = 0;
-    sketch->risen = 0;
+    sketch->risen = sketch->looked = 0;
+    sketch->stretch = 0;
+    sketch->is_watched = false;
+    sketch->watched.count = sketch->watched_made = 0;
     sketch->stale.count = sketch->kept.count = 0;
     sketch->unused_kept = ESPL__NO_NODE;
     sketch->may_hide = sketch->is_touched = sketch->is_restructured = sketch->is_failed = false;
@@ -107,6 +109,7 @@ void espl__sketch_drop(espl__sketch *sketch)
     espl__bag_drop(&sketch->bits, heap, sizeof(uint64_t));
     espl__bag_drop(&sketch->stale, heap, sizeof(uint64_t));
     espl__bag_drop(&sketch->kept, heap, sizeof(espl__kept_world));
+    espl__bag_drop(&sketch->watched, heap, sizeof(uint32_t));
 }
 
 bool espl__sketch_reserve_made(espl__sketch *sketch, size_t more)
@@ -258,11 +261,6 @@ bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node)
     return (espl__sketch_at(sketch, node)->flags & (ESPL__NODE_PASS | ESPL__NODE_COPIES)) != 0;
 }
 
-static const espl__placement *written_of(const espl__sketch *sketch, const espl__node *node)
-{
-    return (const espl__placement *)sketch->written.items + node->written;
-}
-
 espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
 {
     if (!espl__sketch_is_known(sketch, node)) {
@@ -270,7 +268,7 @@ espl_pose espl__sketch_local(const espl__sketch *sketch, uint32_t node)
     }
     const espl__node *const n = espl__sketch_at(sketch, node);
 
-    return n->written != ESPL__NO_NODE ? written_of(sketch, n)->local
+    return n->written != ESPL__NO_NODE ? espl__node_written(sketch, n)->local
                                        : sketch->forest->local[n->slot];
 }
 
@@ -282,7 +280,7 @@ static espl__placement stored_placement(const espl__sketch *sketch, uint32_t nod
     }
     const espl__node *const n = espl__sketch_at(sketch, node);
 
-    return n->written != ESPL__NO_NODE ? *written_of(sketch, n)
+    return n->written != ESPL__NO_NODE ? *espl__node_written(sketch, n)
                                        : espl__slot_placement(sketch->forest, n->slot);
 }
 
@@ -304,142 +302,6 @@ espl__extra espl__sketch_extra(const espl__sketch *sketch, uint32_t node)
     return node == ESPL__NO_NODE ? espl__extra_default() : stored_placement(sketch, node).extra;
 }
 
-// Powers of two by which a placement may enlarge what hangs below it.
-static unsigned growth_by(float factor)
-{
-    int exponent = 0;
-
-    if (fabsf(factor) <= 1) {
-        return 0;
-    }
-    const float mantissa = frexpf(fabsf(factor), &exponent); // in [0.5, 1)
-
-    exponent -= mantissa == 0.5f; // a power of two is no more than itself
-    return exponent > 0 ? (unsigned)exponent : 0;
-}
-
-// A kept scale stands in the place of a product that may be smaller.
-static unsigned growth_of(const espl__placement *placement)
-{
-    unsigned growth = 0;
-
-    for (int i = 0; i < 3; ++i) {
-        const unsigned by = growth_by(placement->extra.stretch[i]);
-
-        growth = by > growth ? by : growth;
-    }
-    return growth + growth_by(placement->local.scale) + growth_by(placement->kept.pose.scale);
-}
-
-static double length_of(const float v[static 3])
-{
-    return fabs((double)v[0]) + fabs((double)v[1]) + fabs((double)v[2]);
-}
-
-static double reach_of(const espl__placement *placement)
-{
-    return length_of(placement->local.position) + length_of(placement->kept.pose.position);
-}
-
-// The power of two above a length; far below all there are for 0.
-static int16_t exponent_of(double length)
-{
-    int exponent = INT16_MIN;
-
-    if (length > 0) {
-        (void)frexp(length, &exponent);
-    }
-    return (int16_t)exponent;
-}
-
-// Note a placement that a node has or had.
-static void widen(espl__node *node, const espl__placement *placement)
-{
-    const unsigned growth = growth_of(placement);
-    const int16_t reach = exponent_of(reach_of(placement));
-
-    node->growth = growth > node->growth ? (uint16_t)growth : node->growth;
-    node->reach = reach > node->reach ? reach : node->reach;
-}
-
-// How far worlds can reach at any moment of the editing: they stay below 2^growth in scale and
-// reach * 2^growth in position. What never had a child is at the end of each chain that it is in:
-// one of these counts, the worst. All others may stand in one chain.
-typedef struct bound {
-    double reach, last_reach;
-    uint64_t growth, last_growth;
-} bound;
-
-static void add_bound(bound *b, bool is_parent, uint64_t growth, double reach)
-{
-    if (is_parent) {
-        b->growth += growth;
-        b->reach += reach;
-    } else {
-        b->last_growth = growth > b->last_growth ? growth : b->last_growth;
-        b->last_reach = reach > b->last_reach ? reach : b->last_reach;
-    }
-}
-
-// A node with a placement that it has now or had at first, beside those that it was given.
-static void add_node(bound *b, const espl__node *node, bool is_parent, const espl__placement *other)
-{
-    espl__node widened = *node;
-
-    widen(&widened, other);
-    add_bound(b, is_parent || (node->flags & ESPL__NODE_PARENT) != 0, widened.growth,
-              ldexp(1, widened.reach));
-}
-
-static void add_run(bound *b, const espl__sketch *sketch, const espl__run *run)
-{
-    const espl__forest *const forest = sketch->forest;
-
-    for (uint32_t rank = 0; rank < run->size; ++rank) {
-        const uint32_t slot = forest->order[run->base + rank];
-        const espl__placement placement = espl__slot_placement(forest, slot);
-        const bool is_parent =
-            espl__first_child(forest, run, rank) < espl__first_child(forest, run, rank + 1);
-
-        if (espl__sketch_is_known(sketch, slot)) {
-            add_node(b, espl__sketch_at(sketch, slot), is_parent, &placement);
-        } else {
-            add_bound(b, is_parent, growth_of(&placement), reach_of(&placement));
-        }
-    }
-}
-
-static void add_made(bound *b, const espl__sketch *sketch)
-{
-    const espl__node *const made = sketch->made.items;
-
-    for (uint32_t i = 0; i < sketch->made.count; ++i) {
-        // What is made has a placement of its own, or that of the slot that it is a clone of.
-        ESPL_CHECK(made[i].written != ESPL__NO_NODE || made[i].slot != ESPL__NO_SLOT);
-        const espl__placement placement = made[i].written != ESPL__NO_NODE
-                                              ? *written_of(sketch, &made[i])
-                                              : espl__slot_placement(sketch->forest, made[i].slot);
-
-        add_node(b, &made[i], false, &placement);
-    }
-}
-
-bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, size_t count)
-{
-    bound b = {0};
-    int exponent = 0;
-
-    for (size_t i = 0; i < count; ++i) {
-        add_run(&b, sketch, &sketch->forest->runs[sketch->loads[loads[i]].run]);
-    }
-    add_made(&b, sketch);
-    const uint64_t growth = b.growth + b.last_growth;
-
-    (void)frexp(b.reach + b.last_reach, &exponent);
-    // Eight powers to spare, for rotations off unit length and for rounding.
-    return growth < 110 && (int)growth + exponent + 8 < FLT_MAX_EXP;
-}
-
 uint32_t espl__sketch_keep(espl__sketch *sketch, const espl__placement *placement)
 {
     ESPL_CHECK(sketch->written.count < sketch->written.capacity);
@@ -449,10 +311,14 @@ uint32_t espl__sketch_keep(espl__sketch *sketch, const espl__placement *placemen
 
 void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placement *placement)
 {
-    const espl__extra before = espl__sketch_placement(sketch, node).extra;
+    const espl__placement before = espl__sketch_placement(sketch, node);
     espl__node *const n = espl__sketch_at(sketch, node);
 
-    if (memcmp(&before, &placement->extra, sizeof before) != 0) {
+    if (sketch->is_watched) {
+        sketch->before = before;
+        sketch->rewritten = node;
+    }
+    if (memcmp(&before.extra, &placement->extra, sizeof before.extra) != 0) {
         n->flags |= ESPL__NODE_RESTRETCHED;
     }
     if (n->written == ESPL__NO_NODE) {
@@ -460,20 +326,26 @@ void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placeme
     } else {
         espl__placement *const written = (espl__placement *)sketch->written.items + n->written;
 
-        widen(n, written); // what it was made with counts too
+        espl__sketch_widen(sketch, n, written); // what it was made with counts too
         *written = *placement;
     }
-    widen(n, placement);
+    espl__sketch_widen(sketch, n, placement);
     n->flags &= ~(unsigned)(ESPL__NODE_KEEPS | ESPL__NODE_COPIES);
     n->flags |= espl__node_flags_of(placement->kept.flags);
     espl__sketch_touch(sketch, node);
 }
 
+static bool passes(const espl__sketch *sketch, uint32_t node)
+{
+    return espl__sketch_is_known(sketch, node)
+               ? (espl__sketch_at(sketch, node)->flags & ESPL__NODE_PASS) != 0
+               : espl__slot_is(sketch->forest, node, ESPL__SLOT_PASS);
+}
+
 espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up)
 {
-    const espl__node *const n = espl__sketch_at(sketch, node);
-    const bool is_pass = (n->flags & ESPL__NODE_PASS) != 0;
-    const uint32_t above = n->parent;
+    const bool is_pass = passes(sketch, node);
+    const uint32_t above = espl__sketch_parent(sketch, node);
 
     if (above == ESPL__NO_NODE) {
         return is_pass ? espl__pose_identity() : espl__sketch_local(sketch, node);

@@ -55,8 +55,8 @@ typedef struct espl__node {
     uint32_t flags;
     uint32_t load;  // of the run it is in; made: ESPL__NO_NODE
     uint32_t below; // scratch of a walk up
-    // Of all placements that it was given: they enlarge what hangs below at most 2^growth times and
-    // reach less far than 2^reach.
+    // Of all placements that it was given: they enlarge what hangs below at most 2^growth times, where
+    // growth is the upper half of a float, and reach less far than 2^reach.
     uint16_t growth;
     int16_t reach;
 } espl__node;
@@ -132,30 +132,37 @@ typedef struct espl__sketch {
     const uint32_t *run_marks;
     espl__load *loads;
     // Bags.
-    espl__bag known;      // espl__node; number 0 stands for whatever found no memory
-    espl__bag made;       // espl__node
-    espl__bag written;    // espl__placement
-    espl__bag noted;      // nodes that moved, died, were replaced or reset: their rows may change
-    espl__bag list;       // scratch of walks: nodes
-    espl__bag pieces;     // of the layout
-    espl__bag laid;       // hierarchies of the layout
-    espl__bag worlds;     // espl_pose: new ones of the layout
-    espl__bag bits;       // uint64_t: known ranks by load, while it is laid out
-    espl__bag stale;      // uint64_t: by load, two for each 64 ranks (sketch_worlds.c)
-    espl__bag kept;       // espl__kept_world
-    size_t changed_count; // laid out: nodes whose world differs
-    uint64_t climbed;     // steps of questions whether a node is below another one; for tests
-    uint64_t risen;       // steps up to worlds that are known; for tests
-    uint32_t unused_kept; // first of the kept worlds that were given back, by `next`
-    bool may_hide;        // a later edit may hide the overflow of an earlier one
-    bool is_touched;      // some node of the forest has another world perhaps
-    bool is_restructured; // some link changed, a placement came or went, or ghosts were dropped
-    bool is_failed;       // no memory
+    espl__bag known;        // espl__node; number 0 stands for whatever found no memory
+    espl__bag made;         // espl__node
+    espl__bag written;      // espl__placement
+    espl__bag noted;        // nodes that moved, died, were replaced or reset: their rows may change
+    espl__bag list;         // scratch of walks: nodes
+    espl__bag pieces;       // of the layout
+    espl__bag laid;         // hierarchies of the layout
+    espl__bag worlds;       // espl_pose: new ones of the layout
+    espl__bag bits;         // uint64_t: known ranks by load, while it is laid out
+    espl__bag stale;        // uint64_t: by load, two for each 64 ranks (sketch_worlds.c)
+    espl__bag kept;         // espl__kept_world
+    espl__bag watched;      // nodes that were touched, while it is watched
+    size_t changed_count;   // laid out: nodes whose world differs
+    uint64_t climbed;       // steps of questions whether a node is below another one; for tests
+    uint64_t risen;         // steps up to worlds that are known; for tests
+    uint64_t looked;        // worlds that were looked at edit by edit; for tests
+    double stretch;         // growth by the widest stretch that a node was given, in powers of two
+    espl__placement before; // while it is watched: what the last write took the place of
+    uint32_t rewritten;     // the node of that
+    uint32_t watched_made;  // nodes that were made before the edit that is watched
+    uint32_t unused_kept;   // first of the kept worlds that were given back, by `next`
+    bool is_watched;        // what is touched is listed
+    bool may_hide;          // a later edit may hide the overflow of an earlier one
+    bool is_touched;        // some node of the forest has another world perhaps
+    bool is_restructured;   // some link changed, a placement came or went, or ghosts were dropped
+    bool is_failed;         // no memory
 } espl__sketch;
 
 /// What a sketch begins with; more is taken when it is needed.
 typedef struct espl__sketch_room {
-    size_t known, made, written, noted, list, pieces, laid, worlds, bits, stale, kept;
+    size_t known, made, written, noted, list, pieces, laid, worlds, bits, stale, kept, watched;
 } espl__sketch_room;
 
 /// Bytes of slices of a room.
@@ -246,7 +253,10 @@ void espl__sketch_splice(espl__sketch *sketch, uint32_t node);
 /// Tell whether a node is the other one or below it. O(depth of the one, nodes below the other),
 /// whichever is less.
 bool espl__sketch_is_below(espl__sketch *sketch, uint32_t node, uint32_t above);
-/// The next node of a preorder walk below `top`; descends only where told. ESPL__NO_NODE at the end.
+/// The next node of a preorder walk below `top`, without asking for a node that nobody asked for yet.
+/// ESPL__NO_NODE at the end.
+uint32_t espl__sketch_look_below(const espl__sketch *sketch, uint32_t node, uint32_t top);
+/// The next one of a walk that descends only where told. ESPL__NO_NODE at the end.
 uint32_t espl__sketch_next(const espl__sketch *sketch, uint32_t node, uint32_t top, bool descend);
 /// Say that what a node's link carries changed, or that its placement came or went.
 void espl__sketch_restructure(espl__sketch *sketch, uint32_t node);
@@ -267,7 +277,7 @@ void espl__sketch_write(espl__sketch *sketch, uint32_t node, const espl__placeme
 uint32_t espl__node_flags_of(uint32_t kept_flags);
 /// Tell whether a node's placement follows its parent as a copy.
 bool espl__sketch_copies(const espl__sketch *sketch, uint32_t node);
-/// World that follows for a node from its parent's, NULL for none.
+/// World that follows for a node from its parent's, NULL for none; without asking for the node.
 espl_pose espl__sketch_world_below(const espl__sketch *sketch, uint32_t node, const espl_pose *up);
 
 // --- Worlds at any moment (sketch_worlds.c) ---
@@ -290,6 +300,12 @@ static inline const espl__laid *espl__sketch_laid(const espl__sketch *sketch, si
 static inline const espl__piece *espl__sketch_piece(const espl__sketch *sketch, size_t i)
 {
     return (const espl__piece *)sketch->pieces.items + i;
+}
+/// The placement that a node was given.
+static inline const espl__placement *espl__node_written(const espl__sketch *sketch,
+                                                        const espl__node *node)
+{
+    return (const espl__placement *)sketch->written.items + node->written;
 }
 /// The new world of a node that has one.
 static inline const espl_pose *espl__node_world(const espl__sketch *sketch, const espl__node *node)
@@ -329,9 +345,24 @@ static inline const espl_pose *espl__piece_world(const espl__sketch *sketch,
     return (const espl_pose *)sketch->worlds.items + piece->worlds + i;
 }
 
+// --- Worlds that stay in range (sketch_range.c) ---
+
+/// Note a placement that a node has or had.
+void espl__sketch_widen(espl__sketch *sketch, espl__node *node, const espl__placement *placement);
 /// Tell whether no world can have overflowed between the edits, whatever was linked to what, by a
 /// bound over all placements that are and were. O(nodes of the loads).
 bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, size_t count);
+/// From here on look at the worlds that edits change; all are finite now.
+void espl__sketch_watch(espl__sketch *sketch);
+/// Say that a node was touched while the sketch is watched.
+void espl__sketch_watch_node(espl__sketch *sketch, uint32_t node);
+/// Tell whether all worlds are finite behind an edit, which goes on to the next. O(nodes at and below
+/// what it touched or made).
+bool espl__sketch_stayed_finite(espl__sketch *sketch);
+/// Take back the only write of an edit. What is laid out may differ no longer, and is told to differ.
+void espl__sketch_take_back(espl__sketch *sketch);
+
+// --- Keeping worlds ---
 
 /// Local that keeps `world` where it is under a new parent, as it is seen from there.
 /// @return false where that is not exact and finite; out is not written then.

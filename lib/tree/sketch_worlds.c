@@ -239,6 +239,9 @@ void espl__sketch_touch(espl__sketch *sketch, uint32_t node)
     sketch->may_hide =
         sketch->may_hide || n->first != ESPL__NO_NODE || (n->flags & ESPL__NODE_CLONE) != 0;
     forget_worlds(sketch, node);
+    if (sketch->is_watched) {
+        espl__sketch_watch_node(sketch, node);
+    }
     if (n->load != ESPL__NO_NODE) {
         touch_rank(sketch, &sketch->loads[n->load], sketch->forest->rank[n->slot]);
     }

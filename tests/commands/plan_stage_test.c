@@ -396,6 +396,64 @@ START_TEST(clones_of_what_was_written_may_overflow_for_a_moment)
 }
 END_TEST
 
+// Scales that might add up to an overflow, but never do: what each command changes is looked at, and no
+// more.
+START_TEST(commands_where_worlds_may_overflow_cost_what_they_change)
+{
+    enum { MOVES = 40 };
+    const espl_transform large = scaled(0x1p60f), small_one = scaled(0x1p-60f), one = scaled(1);
+    static small s;
+
+    small_begin(&s);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[1], &small_one), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[0], &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[2], &large), ESPL_OK);
+    for (uint32_t i = 0; i < MOVES; ++i) {
+        const espl_entity parent = s.chain[i % 2 == 0 ? 0 : 2];
+
+        ck_assert_int_eq(espl_record_attach(s.lane, 0, s.chain[3], parent, NULL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[1], &one), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[1], &small_one), ESPL_OK);
+    plan_small(&s);
+    for (uint32_t i = 0; i < MOVES; ++i) {
+        verdict_is(&s, i, ESPL_OK);
+    }
+    verdict_is(&s, MOVES, ESPL_OK);
+    verdict_is(&s, MOVES + 1, ESPL_OK);
+    // The leaf each time, and then three of the chain twice.
+    ck_assert_uint_eq(s.y.playback->groups[0].work->sketch.looked, MOVES + 2 * 3);
+    small_end(&s);
+}
+END_TEST
+
+// Where many overflow, as in a simulation that has come apart, the plan does not begin anew for each.
+START_TEST(writes_that_overflow_are_left_out_where_they_stand)
+{
+    enum { WRITES = 50 };
+    const espl_transform large = scaled(0x1p100f), one = scaled(1);
+    static small s;
+
+    small_begin(&s);
+    ck_assert_int_eq(espl_set_local(s.y.world, s.chain[2], &large), ESPL_OK);
+    for (uint32_t i = 0; i < WRITES; ++i) {
+        ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[i % 2], &large), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[2], &one), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local(s.lane, 0, s.chain[0], &large), ESPL_OK);
+    plan_small(&s);
+    for (uint32_t i = 0; i < WRITES; ++i) {
+        verdict_is(&s, i, ESPL_ERR_RANGE);
+    }
+    verdict_is(&s, WRITES, ESPL_OK);
+    verdict_is(&s, WRITES + 1, ESPL_OK);
+    // All at once, carefully, and without them.
+    ck_assert_uint_eq(s.y.playback->groups[0].work->starts, 3);
+    ck_assert_uint_eq(s.y.playback->groups[0].work->sketch.written.count, 2);
+    small_end(&s);
+}
+END_TEST
+
 // While the world of a node is out of range, commands that place the node again are refused, but not in
 // the end.
 START_TEST(what_stands_on_an_overflow_is_judged_without_it)
@@ -826,6 +884,8 @@ static Suite *make_suite(void)
 
     tcase_add_test(verdicts, each_command_has_the_verdict_of_its_moment);
     tcase_add_test(verdicts, a_command_that_makes_a_world_overflow_is_refused_alone);
+    tcase_add_test(verdicts, commands_where_worlds_may_overflow_cost_what_they_change);
+    tcase_add_test(verdicts, writes_that_overflow_are_left_out_where_they_stand);
     tcase_add_test(verdicts, what_stands_on_an_overflow_is_judged_without_it);
     tcase_add_test(verdicts, who_cannot_be_where_it_is_goes_on_to_keep_its_position);
     tcase_add_test(verdicts, the_last_command_that_overflows_leaves_nothing_behind);

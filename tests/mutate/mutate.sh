@@ -33,7 +33,7 @@ here=$srcdir/tests/mutate
 files=${MUTATE_FILES:-$(cd "$srcdir" && ls lib/math/*.c lib/math/kernel.inc lib/commands/*.c \
     lib/tree/band.c lib/tree/graft.c lib/tree/layout.c lib/tree/links.c lib/tree/pack.c \
     lib/tree/placement.c lib/tree/propagate.c lib/tree/resettle.c lib/tree/single.c \
-    lib/tree/sketch.c lib/tree/slots.c lib/tree/splice.c lib/tree/spread.c lib/tree/stretches.c \
+    lib/tree/sketch*.c lib/tree/slots.c lib/tree/splice.c lib/tree/spread.c lib/tree/stretches.c \
     lib/tree/sweep.c lib/tree/writes.c lib/world/batch*.c lib/world/change.c lib/world/gather.c \
     lib/world/grouping.c lib/world/play.c lib/world/slot_writes.c)}
 

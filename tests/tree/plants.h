@@ -79,7 +79,7 @@ static inline void tear_down(void)
 static inline void begin_sketch(size_t room)
 {
     const espl__sketch_room rooms = {room, room, room, room, room, room,
-                                     room, room, room, room, room};
+                                     room, room, room, room, room, room};
 
     drop_sketch();
     memset(&sketch, 0, sizeof sketch);

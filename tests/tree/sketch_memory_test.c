@@ -8,9 +8,10 @@
 
 static void bags_are_within(const void *begin, size_t size)
 {
-    const espl__bag *const bags[] = {&sketch.known, &sketch.made,   &sketch.written, &sketch.noted,
-                                     &sketch.list,  &sketch.pieces, &sketch.laid,    &sketch.worlds,
-                                     &sketch.bits,  &sketch.stale,  &sketch.kept};
+    const espl__bag *const bags[] = {&sketch.known, &sketch.made,   &sketch.written,
+                                     &sketch.noted, &sketch.list,   &sketch.pieces,
+                                     &sketch.laid,  &sketch.worlds, &sketch.bits,
+                                     &sketch.stale, &sketch.kept,   &sketch.watched};
     const unsigned char *const from = begin;
 
     for (size_t i = 0; i < sizeof bags / sizeof *bags; ++i) {

@@ -126,10 +126,13 @@ static inline void yard_end(yard *y)
     free(y->idle);
 }
 
-// A value that changes something, and under which a chain of any length neither grows nor shrinks.
+// A value that changes something, and under which a chain of any length neither grows nor shrinks. Past
+// the first ones it mirrors: where factors might add up to an overflow recorded writes cost what calls
+// at once do, each of them all that hangs below it.
 static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
 {
-    const float factor = i % 2 == 0 ? 0.5f : 2;
+    enum { SCALED = 64 };
+    const float factor = i >= SCALED ? -1 : i % 2 == 0 ? 0.5f : 2;
     espl_write write = write_ordinary(y->e[i], (espl_write_kind)kind, &y->random);
 
     switch (form_type(write.kind)) {
@@ -138,6 +141,7 @@ static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
         break;
     case VALUE_TRANSFORM:
         write.value.transform.scale = factor;
+        write.value.transform.stretch[2] = i >= SCALED ? factor : write.value.transform.stretch[2];
         break;
     case VALUE_POSITION:
     case VALUE_ROTATION:
