@@ -57,70 +57,101 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static void widen(espl__node *node, const espl__placement *placement)
+void espl__sketch_widen(espl__sketch *sketch, espl__node *node, const espl__placement *placement)
 {
     const uint16_t growth = shorten(growth_of(placement));
     const int16_t reach = exponent_of(reach_of(placement));
 
     node->growth = growth > node->growth ? growth : node->growth;
     node->reach = reach > node->reach ? reach : node->reach;
-}
-
-void espl__sketch_widen(espl__sketch *sketch, espl__node *node, const espl__placement *placement)
-{
-    widen(node, placement);
     sketch->stretch = larger(sketch->stretch, espl__growth_of_stretch(placement->extra.stretch));
 }
 
-// How far worlds can reach at any moment of the editing: they stay below 2^growth in scale and
-// reach * 2^growth in position. What never had a child is at the end of each chain that it is in:
-// one of these counts, the worst. All others may stand in one chain. A stretch moves children and
-// goes no further, so that one of them counts as well.
+// How far worlds can reach: they stay below 2^growth in scale and reach * 2^growth in position.
+typedef struct span {
+    double growth, reach;
+} span;
+
+// At any moment of the editing. What never had a child is at the end of each chain that it is in: one
+// of these counts, the worst. Of all others, either all may stand in one chain; or, where a chain goes
+// through nodes of a run that hang together as they do there, those count that are worst on each level.
+// It does so once, and once more for each parent that came to hang elsewhere. A stretch moves children
+// and goes no further, so that one of them counts as well.
 typedef struct bound {
-    double reach, last_reach;
-    double growth, last_growth;
+    span all, levels, last;
     double stretch; // growth by that
 } bound;
 
-static void add_bound(bound *b, bool is_parent, double growth, double reach)
+static span sum_of(span a, span b, uint32_t times)
 {
-    if (is_parent) {
-        b->growth += growth;
-        b->reach += reach;
-    } else {
-        b->last_growth = larger(b->last_growth, growth);
-        b->last_reach = larger(b->last_reach, reach);
-    }
+    return (span){a.growth + times * b.growth, a.reach + times * b.reach};
 }
 
-// A node with a placement that it has now or had at first, beside those that it was given.
-static void add_node(bound *b, const espl__node *node, bool is_parent, const espl__placement *other)
+static span worst_of(span a, span b)
 {
-    espl__node widened = *node;
+    return (span){larger(a.growth, b.growth), larger(a.reach, b.reach)};
+}
 
-    widen(&widened, other);
-    b->stretch = larger(b->stretch, espl__growth_of_stretch(other->extra.stretch));
-    add_bound(b, is_parent || (node->flags & ESPL__NODE_PARENT) != 0, lengthen(widened.growth),
-              ldexp(1, widened.reach));
+// Of a placement that a node has now or had at first, and of those that it was given; NULL: of none.
+static span span_of(const espl__node *node, const espl__placement *placement)
+{
+    span out = {growth_of(placement), reach_of(placement)};
+
+    if (node != NULL) {
+        out = worst_of(out, (span){lengthen(node->growth), ldexp(1, node->reach)});
+    }
+    return out;
+}
+
+static const espl__node *known_at(const espl__sketch *sketch, uint32_t slot)
+{
+    return espl__sketch_is_known(sketch, slot) ? espl__sketch_at(sketch, slot) : NULL;
+}
+
+static bool has(const espl__node *node, unsigned flag)
+{
+    return node != NULL && (node->flags & flag) != 0;
+}
+
+// One level of a run. @return what is worst of its parents; *moved counts those that hang elsewhere.
+static span add_level(bound *b, const espl__sketch *sketch, const espl__run *run, uint32_t begin,
+                      uint32_t end, uint32_t *moved)
+{
+    const espl__forest *const forest = sketch->forest;
+    span worst = {0, 0};
+
+    for (uint32_t rank = begin; rank < end; ++rank) {
+        const uint32_t slot = forest->order[run->base + rank];
+        const espl__placement placement = espl__slot_placement(forest, slot);
+        const espl__node *const node = known_at(sketch, slot);
+        const span own = span_of(node, &placement);
+
+        b->stretch = larger(b->stretch, espl__growth_of_stretch(placement.extra.stretch));
+        if (espl__first_child(forest, run, rank) == espl__first_child(forest, run, rank + 1) &&
+            !has(node, ESPL__NODE_PARENT)) {
+            b->last = worst_of(b->last, own);
+            continue;
+        }
+        b->all = sum_of(b->all, own, 1);
+        worst = worst_of(worst, own);
+        *moved += rank != 0 && has(node, ESPL__NODE_MOVED) ? 1 : 0;
+    }
+    return worst;
 }
 
 static void add_run(bound *b, const espl__sketch *sketch, const espl__run *run)
 {
-    const espl__forest *const forest = sketch->forest;
+    uint32_t begin = 0, end = 1, moved = 0;
+    span levels = {0, 0};
 
-    for (uint32_t rank = 0; rank < run->size; ++rank) {
-        const uint32_t slot = forest->order[run->base + rank];
-        const espl__placement placement = espl__slot_placement(forest, slot);
-        const bool is_parent =
-            espl__first_child(forest, run, rank) < espl__first_child(forest, run, rank + 1);
+    while (begin < end) {
+        levels = sum_of(levels, add_level(b, sketch, run, begin, end, &moved), 1);
+        const uint32_t next = espl__first_child(sketch->forest, run, end);
 
-        if (espl__sketch_is_known(sketch, slot)) {
-            add_node(b, espl__sketch_at(sketch, slot), is_parent, &placement);
-        } else {
-            add_bound(b, is_parent, growth_of(&placement), reach_of(&placement));
-            b->stretch = larger(b->stretch, espl__growth_of_stretch(placement.extra.stretch));
-        }
+        begin = end;
+        end = next;
     }
+    b->levels = sum_of(b->levels, levels, 1 + moved);
 }
 
 static void add_made(bound *b, const espl__sketch *sketch)
@@ -133,9 +164,23 @@ static void add_made(bound *b, const espl__sketch *sketch)
         const espl__placement placement = made[i].written != ESPL__NO_NODE
                                               ? *espl__node_written(sketch, &made[i])
                                               : espl__slot_placement(sketch->forest, made[i].slot);
+        const span own = span_of(&made[i], &placement);
 
-        add_node(b, &made[i], false, &placement);
+        b->stretch = larger(b->stretch, espl__growth_of_stretch(placement.extra.stretch));
+        if (!has(&made[i], ESPL__NODE_PARENT)) {
+            b->last = worst_of(b->last, own);
+            continue;
+        }
+        b->all = sum_of(b->all, own, 1);
+        b->levels = sum_of(b->levels, own, 1);
     }
+}
+
+static bool is_in_range(const bound *b, span parents)
+{
+    const span whole = sum_of(parents, b->last, 1);
+
+    return espl__is_in_range(whole.growth + b->stretch, whole.reach);
 }
 
 bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, size_t count)
@@ -146,7 +191,7 @@ bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, siz
         add_run(&b, sketch, &sketch->forest->runs[sketch->loads[loads[i]].run]);
     }
     add_made(&b, sketch);
-    return espl__is_in_range(b.growth + b.last_growth + b.stretch, b.reach + b.last_reach);
+    return is_in_range(&b, b.all) || is_in_range(&b, b.levels);
 }
 
 // --- Edit by edit ---

@@ -319,6 +319,36 @@ START_TEST(long_chain_of_factors_near_one_is_tame)
 }
 END_TEST
 
+// A root, parents side by side, and a child of each.
+START_TEST(parents_count_once_a_level_and_for_each_that_moves)
+{
+    enum { PARENTS = 100, SIZE = 2 * PARENTS + 1 };
+
+    for (uint32_t moved = 0; moved < 14; ++moved) {
+        uint32_t parent[SIZE] = {ESPL__NO_SLOT};
+        espl__placement placement = espl__placement_identity();
+
+        for (uint32_t rank = 1; rank < SIZE; ++rank) {
+            parent[rank] = rank <= PARENTS ? 0 : rank - PARENTS;
+        }
+        const uint32_t run = grove_plant(&g, &(grove_plan){.parent = parent, .size = SIZE});
+
+        for (uint32_t rank = 0; rank < SIZE; ++rank) {
+            placement.local.scale = rank != 0 && rank <= PARENTS ? 0x1p10f : 1;
+            espl__slot_place(&g.forest, grove_slot(&g, run, rank), &placement);
+        }
+        begin_sketch(0);
+        (void)load(run);
+        for (uint32_t i = 0; i < moved; ++i) {
+            move_to(1 + i, 0, below(PARENTS));
+            move_to(SIZE - 1 - i, 0, 0); // one that has no children counts once
+        }
+        ck_assert_int_eq(espl__sketch_is_tame(&sketch, load_numbers, load_count), moved < 10);
+        uproot(&run, 1);
+    }
+}
+END_TEST
+
 // --- Edit by edit ---
 
 static void edit_or_take_out(uint32_t round)
@@ -477,6 +507,7 @@ static Suite *make_suite(void)
     tcase_add_test(bounds, kept_scale_counts_for_what_hangs_below);
     tcase_add_test(bounds, ordinary_hierarchy_is_tame_however_large);
     tcase_add_test(bounds, long_chain_of_factors_near_one_is_tame);
+    tcase_add_test(bounds, parents_count_once_a_level_and_for_each_that_moves);
     suite_add_tcase(suite, bounds);
 
     tcase_add_checked_fixture(edits, set_up, tear_down);
