@@ -128,7 +128,8 @@ static inline void yard_end(yard *y)
 
 // A value that changes something, and under which a chain of any length neither grows nor shrinks. Past
 // the first ones it mirrors: where factors might add up to an overflow recorded writes cost what calls
-// at once do, each of them all that hangs below it.
+// at once do, each of them all that hangs below it. Nor does it turn then: a product of half a million
+// rotations is off unit length by so much that positions grow.
 static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
 {
     enum { SCALED = 64 };
@@ -141,7 +142,12 @@ static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
         break;
     case VALUE_TRANSFORM:
         write.value.transform.scale = factor;
-        write.value.transform.stretch[2] = i >= SCALED ? factor : write.value.transform.stretch[2];
+        if (i >= SCALED) {
+            const float identity[4] = {0, 0, 0, 1};
+
+            memcpy(write.value.transform.rotation, identity, sizeof identity);
+            write.value.transform.stretch[2] = factor;
+        }
         break;
     case VALUE_POSITION:
     case VALUE_ROTATION:
