@@ -228,10 +228,9 @@ espl_status espl__check_optional(const espl_commands *owner, espl_entity entity)
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
                               size_t alignment, unsigned char **bytes);
-/// Append a command with a payload of some bytes, aligned to 8, or none. Everything was checked.
+/// Append a command without a payload. Everything was checked.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
-espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
-                         size_t size);
+espl_status espl__append(espl_recorder *recorder, const espl__command *command);
 /// A component that a command gives, or takes away.
 typedef struct espl__given {
     espl__value_header header;

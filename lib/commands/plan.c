@@ -231,7 +231,8 @@ static bool leave_out(espl__group *group, espl__entry *entry)
 }
 
 // Carry out all commands and look at the worlds that each changes, past the first `known`. The number
-// of the first that makes one overflow and is there now, or the count.
+// of the first that makes one overflow and is there now, or the count; the count also where the group
+// failed.
 static uint32_t find_overflow(espl__playback *playback, espl__group *group, uint32_t known,
                               bool *is_clean)
 {
@@ -263,11 +264,11 @@ static void plan_carefully(espl__playback *playback, espl__group *group)
     bool is_clean = true;
 
     ESPL_CHECK(count > 0);
-    while (known < count && group->work->status == ESPL_OK) {
+    while (known < count) {
         start_over(playback, group);
         is_clean = true;
         known = find_overflow(playback, group, known, &is_clean);
-        if (known < count && group->work->status == ESPL_OK) {
+        if (known < count) {
             espl__group_entry(playback, group, known)->is_out_of_range = true;
             known += 1;
         }

@@ -237,8 +237,7 @@ static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_ent
     }
     return espl__append(
         recorder,
-        &(espl__command){.target = entity, .key = key, .kind = kind, .place = (uint8_t)extent},
-        NULL, 0);
+        &(espl__command){.target = entity, .key = key, .kind = kind, .place = (uint8_t)extent});
 }
 
 espl_status espl_record_enable(espl_recorder *recorder, uint32_t key, espl_entity entity,

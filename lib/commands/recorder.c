@@ -117,17 +117,11 @@ espl_status espl__append_room(espl_recorder *recorder, const espl__command *comm
                         : append_in_place(recorder, next, size, alignment, bytes);
 }
 
-espl_status espl__append(espl_recorder *recorder, const espl__command *command, const void *payload,
-                         size_t size)
+espl_status espl__append(espl_recorder *recorder, const espl__command *command)
 {
-    unsigned char *bytes = NULL;
-    const espl_status status =
-        espl__append_room(recorder, command, size, ESPL__PAYLOAD_UNIT, &bytes);
+    espl__command *const next = copy_command(recorder, command);
 
-    if (status == ESPL_OK && size != 0) {
-        memcpy(bytes, payload, size);
-    }
-    return status;
+    return next == NULL ? ESPL_ERR_NO_MEMORY : append_bare(recorder, next);
 }
 
 // --- Values ---
@@ -297,14 +291,12 @@ espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entit
     if (!espl__is_stay(keep)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__append(recorder,
-                        &(espl__command){.target = entity,
-                                         .key = key,
-                                         .kind = ESPL__COMMAND_DETACH,
-                                         .stay_position = (uint8_t)keep,
-                                         .stay_rotation = (uint8_t)keep,
-                                         .stay_scale = (uint8_t)keep},
-                        NULL, 0);
+    return espl__append(recorder, &(espl__command){.target = entity,
+                                                   .key = key,
+                                                   .kind = ESPL__COMMAND_DETACH,
+                                                   .stay_position = (uint8_t)keep,
+                                                   .stay_rotation = (uint8_t)keep,
+                                                   .stay_scale = (uint8_t)keep});
 }
 
 espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -317,11 +309,10 @@ espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_
     if (status != ESPL_OK) {
         return status;
     }
-    return espl__append(
-        recorder,
-        &(espl__command){
-            .target = entity, .before = before, .key = key, .kind = ESPL__COMMAND_SIBLING},
-        NULL, 0);
+    return espl__append(recorder, &(espl__command){.target = entity,
+                                                   .before = before,
+                                                   .key = key,
+                                                   .kind = ESPL__COMMAND_SIBLING});
 }
 
 espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_write *write)
@@ -400,11 +391,10 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
     if (!espl__flags_are_valid(flags)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__append(
-        recorder,
-        &(espl__command){
-            .target = entity, .key = key, .kind = ESPL__COMMAND_INHERIT, .inherit = (uint8_t)flags},
-        NULL, 0);
+    return espl__append(recorder, &(espl__command){.target = entity,
+                                                   .key = key,
+                                                   .kind = ESPL__COMMAND_INHERIT,
+                                                   .inherit = (uint8_t)flags});
 }
 
 // --- Instantiate ---

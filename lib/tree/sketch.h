@@ -356,8 +356,8 @@ bool espl__sketch_is_tame(const espl__sketch *sketch, const uint32_t *loads, siz
 void espl__sketch_watch(espl__sketch *sketch);
 /// Say that a node was touched while the sketch is watched.
 void espl__sketch_watch_node(espl__sketch *sketch, uint32_t node);
-/// Tell whether all worlds are finite behind an edit, which goes on to the next. O(nodes at and below
-/// what it touched or made).
+/// Tell whether all worlds are finite behind an edit, which goes on to the next; true where the sketch
+/// has failed. O(nodes at and below what it touched or made).
 bool espl__sketch_stayed_finite(espl__sketch *sketch);
 /// Take back the only write of an edit. What is laid out may differ no longer, and is told to differ.
 void espl__sketch_take_back(espl__sketch *sketch);

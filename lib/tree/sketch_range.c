@@ -283,7 +283,7 @@ bool espl__sketch_stayed_finite(espl__sketch *sketch)
         is_finite = espl__pose_is_finite(&world);
     }
     espl__sketch_watch(sketch);
-    return is_finite;
+    return is_finite || sketch->is_failed;
 }
 
 void espl__sketch_take_back(espl__sketch *sketch)

@@ -447,6 +447,11 @@ START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
     memset(&report, 0xA5, sizeof report);
     ck_assert_int_eq(espl_write_batch(test.world, NULL, 0, &report), ESPL_OK);
     ck_report(&report, 0, 0, 0);
+    memset(&report, 0xA5, sizeof report);
+    ck_assert_int_eq(espl_write_poses(test.world, NULL, sizeof(espl_entity), NULL,
+                                      sizeof(espl_pose), 0, &report),
+                     ESPL_OK);
+    ck_report(&report, 0, 0, 0);
 
     const espl_write writes[3] = {write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 0),
                                   write_vector(node[1], ESPL_WRITE_WORLD_POSITION, 9, 9, 9),
