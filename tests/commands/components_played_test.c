@@ -4,7 +4,7 @@
 #include "tests/commands/parts.h"
 #include "tests/runner.h"
 
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 
 #include <stdlib.h>
 

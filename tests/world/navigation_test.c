@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finding one's way: every function of navigation, iteration over subtrees, copies of them and
 // views of hierarchies, on random worlds with dead members in them, against the model.
-#include "lib/store/store.h"
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include "tests/runner.h"
 #include "tests/small.h"
 #include "tests/world/scene.h"
@@ -422,10 +425,10 @@ END_TEST
 // --- Size ---
 
 // As large as indices allow. Where every array moves at each chance, recording is quadratic.
-#ifdef ESPL_HARD_MOVE
+#if defined(ESPL_HARD_MOVE) || defined(ESPL_SHRUNKEN)
 enum { IS_LARGE = 0 };
 #else
-enum { IS_LARGE = ESPL__INDEX_BITS > 20 };
+enum { IS_LARGE = 1 };
 #endif
 enum { CHAIN = IS_LARGE ? 30000 : 10, WIDE = IS_LARGE ? 100000 : 40, MANY = 1 + CHAIN + WIDE };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Iteration over subtrees and views of hierarchies by hand: their order, how long the world is in
 // iteration, what is refused, and what a view purges.
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/world/scene.h"
 

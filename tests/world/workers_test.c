@@ -16,7 +16,7 @@ enum { SEEDS = 20, FRAMES = 2, TAG = 5, LANES = 4 };
 
 // What a seed makes of itself: how large all is, and how finely it is cut.
 typedef struct style {
-    uint32_t entities, lines, wide, grain;
+    uint32_t entities, lines, cost;
     bool has_equal_keys;
 } style;
 
@@ -25,8 +25,7 @@ static style style_of(uint64_t seed)
     uint64_t random = seed;
     const style s = {.entities = 300 + test_below(&random, 900),
                      .lines = 700 + test_below(&random, 1400),
-                     .wide = test_one_in(&random, 3) ? 16 : 0,
-                     .grain = test_one_in(&random, 3) ? 32 : 0,
+                     .cost = test_one_in(&random, 2) ? 16 : 0,
                      .has_equal_keys = test_one_in(&random, 2)};
 
     return s;
@@ -117,8 +116,9 @@ static uint64_t run(uint64_t seed, const espl_executor *executor)
 
     test_world_begin(&test, TAG, executor);
     cut_small(test.world);
-    test.world->playback.wide = by.wide != 0 ? by.wide : test.world->playback.wide;
-    test.world->forest.grain = by.grain != 0 ? by.grain : test.world->forest.grain;
+    if (by.cost != 0) {
+        test_cut_jobs(test.world, by.cost);
+    }
     script_world_begin(&s, test.world, script_population(by.entities), seed);
     ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
     for (uint64_t frame = 1; frame <= FRAMES; ++frame) {
