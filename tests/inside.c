@@ -66,6 +66,19 @@ void test_allocate_inside(espl_world *world)
     (void)espl__heap_take(&world->heap, ESPL__FOR_TREE, 1, 8, 8);
 }
 
+// --- Layout ---
+
+bool test_is_laid_out(const espl_world *world, espl_entity entity)
+{
+    ck_assert(espl_is_alive(world, entity));
+    return espl__run_of(&world->forest, world->store.records[entity.index].slot)->ghosts == 0;
+}
+
+uint64_t test_count_moved_nodes(const espl_world *world)
+{
+    return world->forest.nodes_rebuilt + world->forest.nodes_shifted;
+}
+
 // --- Numbers that run out ---
 
 void test_wear_marks(espl_world *world, uint32_t left)

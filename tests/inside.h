@@ -32,6 +32,13 @@ uint64_t test_count_commits(const espl_world *world);
 /// Allocate as the library does, which aborts in a commit. The memory is lost.
 void test_allocate_inside(espl_world *world);
 
+/// Tell whether the ranks of an entity's tree are its breadth-first order without gaps, as they are where
+/// the library laid the tree out and nothing has changed since.
+bool test_is_laid_out(const espl_world *world, espl_entity entity);
+/// Count the nodes that changes of structure moved in memory or renumbered since the world was made, those
+/// that only changed links left out.
+uint64_t test_count_moved_nodes(const espl_world *world);
+
 /// Let a world have made so many parallel writes that `left` more rows use up the numbers that tell them
 /// apart.
 void test_wear_marks(espl_world *world, uint32_t left);
