@@ -49,6 +49,17 @@ espl_status test_play_in(espl_world *world, espl_commands *commands, size_t room
     return status;
 }
 
+// --- Huge pages ---
+
+bool test_uses_huge_pages(const espl_world *world)
+{
+    const espl_allocator none = {0};
+    espl__heap plain;
+
+    espl__heap_init(&plain, &none);
+    return world->heap.allocator.allocate != plain.allocator.allocate;
+}
+
 // --- Commits ---
 
 bool test_is_in_commit(const espl_world *world)

@@ -24,6 +24,9 @@ enum { TEST_SCRATCH_LIMIT = 1 << 20, TEST_SCRATCH_STEP = 64 };
 espl_status test_play_in(espl_world *world, espl_commands *commands, size_t room,
                          espl_report *report);
 
+/// Tell whether large blocks of a world with the default allocator are laid out in huge pages.
+bool test_uses_huge_pages(const espl_world *world);
+
 /// Tell whether a commit is under way: a change that cannot fail any more, during which the library must
 /// not allocate.
 bool test_is_in_commit(const espl_world *world);
