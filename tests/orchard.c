@@ -257,8 +257,7 @@ static void trim(orchard *o)
     }
     must(o, espl_trim(o->side.world));
     for (uint32_t i = 0; i < model->living_count; ++i) {
-        tape_demand(&o->tape,
-                    test_is_laid_out(o->side.world, o->side.handles[model->living[i]]),
+        tape_demand(&o->tape, test_is_laid_out(o->side.world, o->side.handles[model->living[i]]),
                     "node %u is not laid out after a trim", model->living[i]);
     }
     side_compare(&o->side, &o->tape);

@@ -323,8 +323,8 @@ static void side_begin(side *s, uint64_t seed, bool is_played)
 {
     static const uint32_t workers[] = {1, 2, 3, 7};
 
-    s->hostile = (test_executor){
-        .manner = TEST_SHUFFLED, .workers = workers[seed % 4], .random = seed};
+    s->hostile =
+        (test_executor){.manner = TEST_SHUFFLED, .workers = workers[seed % 4], .random = seed};
     const espl_executor executor = test_executor_of(&s->hostile);
     test_world_begin(&s->test, 5, is_played && seed % 4 != 0 ? &executor : NULL);
     s->world = s->test.world;
@@ -379,8 +379,7 @@ static void play_round(pair *p)
     ck_assert_int_eq(espl_play(a->world, a->commands, NULL), ESPL_OK);
     test_world_is_valid(a->world);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        const espl_status played =
-            espl_commands_result(a->commands, i % LANES, i / LANES);
+        const espl_status played = espl_commands_result(a->commands, i % LANES, i / LANES);
         const espl_status at_once = carry_out(b, &p->steps[i]);
 
         ck_assert_msg(played == at_once, "step %u of kind %u: played %d, at once %d", i,

@@ -127,7 +127,8 @@ static size_t play_in_little_room(side *faulted, espl_status wanted)
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= TEST_SCRATCH_LIMIT; room += step) {
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= TEST_SCRATCH_LIMIT;
+         room += step) {
         status = test_play_in(faulted->test.world, faulted->commands, room, NULL);
         if (status == ESPL_ERR_NO_MEMORY) {
             is_untouched(faulted, world, results, count);

@@ -125,7 +125,8 @@ static uint64_t hash_word64(uint64_t hash, uint64_t word)
 
 // What goes on from world to world.
 typedef struct sums {
-    uint64_t logical, calm; // what espl_hash() says of all worlds, and of those without extreme numbers
+    uint64_t logical,
+        calm; // what espl_hash() says of all worlds, and of those without extreme numbers
     uint64_t rows;
 } sums;
 

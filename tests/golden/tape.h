@@ -34,9 +34,10 @@ typedef struct tape {
     espl_entity entities[TAPE_ENTITY_LIMIT]; // [count], the living
     uint32_t count;
     uint32_t known[TAPE_INDEX_LIMIT]; // of each index, the generation that was listed last
-    uint32_t names[TAPE_INDEX_LIMIT]; // of each index, the number of that one in the order of listing
+    uint32_t
+        names[TAPE_INDEX_LIMIT]; // of each index, the number of that one in the order of listing
     uint32_t named;
-    espl_entity dead;                 // or null
+    espl_entity dead; // or null
     uint32_t writes, steps;
     uint64_t hash; // of what can be read, by names: handles are not in it
     uint64_t rows; // of handles, in the order of rows: it may change with the inside of the library

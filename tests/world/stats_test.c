@@ -224,7 +224,8 @@ START_TEST(bytes_by_purpose_make_up_all_but_the_world)
 {
     // What an empty world takes for itself.
     const espl_world_stats empty = stats();
-    const size_t of_world = empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
+    const size_t of_world =
+        empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
     espl_entity *const entity = plant_six();
     espl_commands *commands = NULL;
     const float stretch[3] = {1, 2, 1};

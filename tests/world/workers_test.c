@@ -34,10 +34,18 @@ static style style_of(uint64_t seed)
 static uint64_t hash_stats(const espl_world *world)
 {
     const espl_world_stats s = test_stats(world);
-    const uint64_t counts[] = {s.archetypes,       s.chunks,           s.slots,
-                               s.free_slots,       s.nodes_visited,    s.nodes_skipped,
-                               s.writes,           s.writes_skipped,   s.commands_accepted,
-                               s.commands_applied, s.commands_refused, s.retired,
+    const uint64_t counts[] = {s.archetypes,
+                               s.chunks,
+                               s.slots,
+                               s.free_slots,
+                               s.nodes_visited,
+                               s.nodes_skipped,
+                               s.writes,
+                               s.writes_skipped,
+                               s.commands_accepted,
+                               s.commands_applied,
+                               s.commands_refused,
+                               s.retired,
                                test_count_moved_nodes(world)};
 
     return test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
