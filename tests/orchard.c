@@ -254,7 +254,7 @@ static void purge(orchard *o)
 
     espl_stats(o->side.world, &stats);
     if (stats.ghosts != 0) {
-        must(o, espl_trim(o->side.world));
+        must(o, espl_compact(o->side.world));
         espl_stats(o->side.world, &stats);
         tape_demand(&o->tape, stats.ghosts == 0, "%zu ghosts after a purge", stats.ghosts);
         side_compare(&o->side, &o->tape);

@@ -213,7 +213,7 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_DISABLE:
         return espl_disable(world, entity, op->extent);
     case OP_TRIM:
-        return espl_trim(world);
+        return espl_compact(world);
     case OPCODE_COUNT:
         break;
     }

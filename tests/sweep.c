@@ -96,7 +96,7 @@ static void is_untouched(const sweep *s, const sweep_world *w, uint64_t answer)
 static void is_spared(const sweep *s, const sweep_world *w)
 {
     DEMAND(s, test_logical_hash(w->world) == s->logical);
-    DEMAND(s, espl_trim(w->world) == ESPL_OK);
+    DEMAND(s, espl_compact(w->world) == ESPL_OK);
     DEMAND(s, test_logical_hash(w->world) == s->logical);
     validate(s, w);
 }

@@ -433,7 +433,7 @@ static espl_status run_view(sweep_world *w, unsigned number)
 static espl_status run_trim(sweep_world *w, unsigned number)
 {
     (void)number;
-    return espl_trim(w->world);
+    return espl_compact(w->world);
 }
 
 // --- The list ---

@@ -279,7 +279,7 @@ static void make_rest(sweep_world *w, unsigned has)
         }
     }
     if ((has & SCENE_TRIMMED) != 0) {
-        ck_assert_int_eq(espl_trim(w->world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(w->world), ESPL_OK);
     }
 }
 

@@ -96,7 +96,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
 
 /// Make room for a parallel write of that many rows, so that it takes no memory as long as the
 /// world has no more hierarchies and solos than it has room for now (espl_reserve()). Kept until
-/// espl_trim(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
+/// espl_compact(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve_parallel(espl_world *world, size_t rows);
 
 /// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job

@@ -236,7 +236,7 @@ static void run_frame(script_world *s, espl_commands *commands, const way *w, ui
     espl_report report;
 
     if (w->is_trimmed) {
-        ck_assert_int_eq(espl_trim(s->world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(s->world), ESPL_OK);
     }
     script_record(s, &r, commands, w->lanes > 0 ? w->lanes : 1, &lines, shuffle);
     const espl_status status = espl_play(s->world, commands, &report);

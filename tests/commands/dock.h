@@ -105,7 +105,7 @@ static inline void leave_room(dock *d, uint32_t parent, uint32_t room)
     for (uint32_t i = 0; i < room; ++i) {
         (void)add_entity(d, entity_of(d, parent), false);
     }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     for (uint32_t i = 0; i < room; ++i) {
         destroy(d, leaves + i);
     }

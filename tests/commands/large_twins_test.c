@@ -292,7 +292,7 @@ static void play_round(pair *p)
     }
     resolve(p);
     espl_commands_reset(a->y.bed.commands);
-    ck_assert_int_eq(espl_trim(b->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(b->y.world), ESPL_OK);
     compare(p);
 }
 

@@ -81,7 +81,7 @@ static void plant_star(yard *y, uint32_t leaves)
         attach(y->world, leaf, y->entities[0], 0);
         y->entities[y->count++] = leaf;
     }
-    ck_assert_int_eq(espl_trim(y->world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(y->world), ESPL_OK);
 }
 
 static const espl__run *run_of(const yard *y, uint32_t number)
@@ -259,7 +259,7 @@ START_TEST(hierarchies_that_exchange_members_do_so_without_a_new_range)
     const yard_plan plan = {.size = 11, .reach = 1};
 
     (void)yard_plant(&y, &plan);
-    ck_assert_int_eq(espl_trim(y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(y.world), ESPL_OK);
     for (uint32_t i = 5; i < 8; ++i) {
         ck_assert_int_eq(espl_record_destroy(yard_lane(&y, 0), 0, y.entities[i]), ESPL_OK);
     }

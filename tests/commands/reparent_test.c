@@ -254,7 +254,7 @@ static void as_many_come_as_may_be(dock *d)
     for (uint32_t i = 0; i < ESPL__SPLICE_EDITS; ++i) {
         (void)add_chain(d, d->other, 1);
     }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     for (uint32_t i = 0; i < ESPL__SPLICE_EDITS / 2; ++i) {
         move(d, leaves + 2 * ESPL__SPLICE_EDITS + i, d->ship + i % 3);
         move(d, leaves + ESPL__SPLICE_EDITS + i, d->other + i % 3);

@@ -246,7 +246,7 @@ static void disturb(fleet *f)
         ck_assert(status == ESPL_OK || status == ESPL_ERR_RANGE);
     }
     if (test_one_in(random, 25)) {
-        ck_assert_int_eq(espl_trim(world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(world), ESPL_OK);
     }
 }
 

@@ -99,7 +99,7 @@ static void full_ship_of(dock *d, uint32_t size)
         (void)add_entity(d, entity_of(d, ship + i % known), false);
         d->y.count -= 1;
     }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     clone(d, d->prefab, ship + 1);
 }
 
@@ -174,7 +174,7 @@ static void copy_of_what_has_a_free_link_below(dock *d)
 static void subtree_with_a_free_link_goes_as_a_whole(dock *d)
 {
     attach_free(d, leaf_of(d, d->ship, 0), d->ship + 14);
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     subtree_goes(d);
 }
 
@@ -195,7 +195,7 @@ static void survivors_hang_below(dock *d)
 static void survivors_hang_below_in_a_trimmed_world(dock *d)
 {
     attach_free(d, leaf_of(d, d->ship, 0), d->ship + 2);
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     destroy(d, d->ship + 2);
 }
 
@@ -545,7 +545,7 @@ static void ship_is_left_mostly_empty(dock *d)
     for (uint32_t i = 0; i < 20; ++i) {
         (void)add_entity(d, entity_of(d, d->prefab), false);
     }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     ck_assert_uint_gt(run_of(d, d->prefab)->capacity, 16);
     for (uint32_t i = 0; i < 20; ++i) {
         destroy(d, leaves + i);
@@ -612,7 +612,7 @@ static void source_is_large(dock *d, uint32_t size, uint32_t reach)
     for (uint32_t i = 0; i < size + 60; ++i) {
         (void)add_entity(d, entity_of(d, d->ship), false);
     }
-    ck_assert_int_eq(espl_trim(d->y.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(d->y.world), ESPL_OK);
     while (d->y.count > leaves + 60) {
         destroy(d, --d->y.count);
     }

@@ -220,11 +220,11 @@ static void look(void *user, const char *name, bool begins)
     }
     if (strcmp(name, espl_stage_name(ESPL_STAGE_ORDER)) == 0) {
         draw_order(playback);
-    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_CLASSIFY)) == 0) {
+    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_RESOLVE)) == 0) {
         draw_classes(s, playback);
     } else if (strcmp(name, espl_stage_name(ESPL_STAGE_GROUP)) == 0) {
         draw_groups(s, playback);
-    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_PLAN)) == 0) {
+    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_APPLY)) == 0) {
         draw_plans(playback);
     }
 }

@@ -246,7 +246,7 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     size_t points = 0;
 
     ck_assert_int_eq(espl_attach(s.world, bare, full, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(s.world, root), ESPL_OK);
     test_heap_arm(&s.test.heap, 0, false);

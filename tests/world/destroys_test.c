@@ -428,7 +428,7 @@ static void purge(clan *c, uint32_t way)
         }
     }
     if (way != 1) {
-        ck_assert_int_eq(espl_trim(c->test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(c->test.world), ESPL_OK);
     }
     ck_assert_uint_eq(test_stats(c->test.world).ghosts, 0);
     check_bits(c);

@@ -400,7 +400,7 @@ START_TEST(a_move_among_siblings_without_memory_changes_nothing)
         }
         const espl_attach_options options = {.before = child[1], .inherit = ESPL_KEEP_X};
 
-        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         const uint64_t hash = test_physical_hash(test.world);
 
         test_heap_arm(&test.heap, fail_at, true);
@@ -463,7 +463,7 @@ START_TEST(a_purge_that_is_put_off_leaves_a_sound_world)
 
         test_world_begin(&test, 1, NULL);
         make_broom(&test, entities, 8, 6);
-        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         ck_assert_int_eq(espl_destroy_only(test.world, entities[7]), ESPL_OK);
         test_heap_arm(&test.heap, fail_at, true);
         const espl_status status = espl_detach(test.world, entities[6], ESPL_STAY_WORLD);
@@ -475,7 +475,7 @@ START_TEST(a_purge_that_is_put_off_leaves_a_sound_world)
         ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
         if (status == ESPL_OK) {
             ck_assert_int_eq(espl_get_role(test.world, entities[6]), ESPL_ROLE_SOLO);
-            ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+            ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
             ck_assert(espl_has(test.world, entities[6], ESPL_SOLO));
             test_world_is_valid(test.world);
         }

@@ -23,7 +23,7 @@
     X(reserve_rows, "reserve", espl_reserve_rows(m->world, &placement, 1, 10))      \
     X(reserve_side, "reserve", espl_reserve_side(m->world, e))                      \
     X(reserve_writes, "reserve", espl_reserve_writes(m->world, 100))                \
-    X(trim, "trim", espl_trim(m->world))                                            \
+    X(compact, "compaction", espl_compact(m->world))                                \
     X(component, "registration", espl_component_register(m->world, &late, &number)) \
     X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                    \
     X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))       \
@@ -107,7 +107,7 @@ static void use_other_world(misuse *m)
     ck_assert_int_eq(espl_query_begin(other, NULL, &query), ESPL_OK);
     ck_assert_int_eq(espl_destroy(other, parent), ESPL_ERR_BUSY);
     espl_query_end(&query);
-    ck_assert_int_eq(espl_trim(other), ESPL_OK);
+    ck_assert_int_eq(espl_compact(other), ESPL_OK);
     ck_assert_int_eq(espl_destroy(other, parent), ESPL_OK);
     ck_assert(!espl_is_alive(other, child));
 }

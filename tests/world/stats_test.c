@@ -96,7 +96,7 @@ START_TEST(hierarchies_whose_purge_is_put_off_count_as_they_show)
     espl_entity *const entity = plant_six();
     const espl_entity solo = test_solo(world);
 
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(world, entity[0]), ESPL_OK);
     const espl_world_stats s = stats();
@@ -178,7 +178,7 @@ START_TEST(rows_and_chunks_are_counted)
     ck_assert_int_eq(espl_create(world, &placement, 1, ESPL__CHUNK_ROWS, entity), ESPL_OK);
     ck_assert_uint_eq(stats().archetypes, 1);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 1);
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().chunks, 1);
     ck_assert_uint_eq(stats().spare_chunks, 0);
     ck_assert_uint_eq(stats().row_capacity, ESPL__CHUNK_ROWS);
@@ -204,7 +204,7 @@ START_TEST(slots_are_counted)
     espl_entity *const entity = plant_six();
     const espl_entity solo = test_solo(world), other = test_solo(world);
 
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 0);
     ck_assert_int_eq(espl_destroy(world, solo), ESPL_OK);
@@ -259,7 +259,7 @@ START_TEST(purges_and_what_they_lay_out_are_counted)
     // Nothing died: nothing is purged.
     before = stats();
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().purges, before.purges);
     ck_assert_uint_eq(stats().nodes_rebuilt, before.nodes_rebuilt);
     free(entity);
@@ -276,7 +276,7 @@ START_TEST(packing_keeps_all_counters)
     ck_assert_int_eq(espl_destroy(world, entity[5]), ESPL_OK);
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
     const espl_world_stats before = stats();
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     const espl_world_stats after = stats();
     ck_assert_uint_eq(after.purges, before.purges);
     ck_assert_uint_eq(after.nodes_rebuilt, before.nodes_rebuilt);

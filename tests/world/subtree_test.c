@@ -56,7 +56,7 @@ static void world_is_busy(const scene *s, bool is_busy)
 {
     const uint64_t hash = test_physical_hash(s->world);
     const espl_status status = espl_set_sibling(s->world, s->b, espl_entity_null());
-    const espl_status other = espl_trim(s->world);
+    const espl_status other = espl_compact(s->world);
 
     ck_assert_int_eq(status, is_busy ? ESPL_ERR_BUSY : ESPL_OK);
     ck_assert_int_eq(other, is_busy ? ESPL_ERR_BUSY : ESPL_OK);
@@ -237,7 +237,7 @@ START_TEST(view_without_memory_leaves_what_was_put_off)
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(s.world, s.r), ESPL_OK);
     ck_assert_uint_eq(test_stats(s.world).ghosts, 1);
@@ -258,7 +258,7 @@ START_TEST(view_without_memory_changes_nothing)
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK); // no scratch to live on
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK); // no scratch to live on
     ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(s.world, s.b), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);

@@ -124,7 +124,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
         compare(&p, &tape);
     }
     // What was put off is seen to.
-    tape_demand(&tape, espl_trim(p.faulted.world) == ESPL_OK, "trim");
+    tape_demand(&tape, espl_compact(p.faulted.world) == ESPL_OK, "trim");
     side_compare(&p.faulted, &tape);
     side_end(&p.calm);
     side_end(&p.faulted);

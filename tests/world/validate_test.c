@@ -84,7 +84,7 @@ static void plant_rootless(void)
 static void behead_rootless(void)
 {
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_trim(world), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_compact(world), ESPL_ERR_NO_MEMORY);
     ck_assert_int_eq(espl_destroy_only(world, rootless[0]), ESPL_OK);
     test_heap_arm(&test.heap, 0, false);
 }

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The state of an edit: its lists, worlds that are out of date, and the undo log.
+#include "lib/tree/edit_steps.h"
+
+#include "lib/tree/layout.h"
+
+// --- Lists ---
+
+void espl__edit_init(espl__edit *edit, espl__forest *forest)
+{
+    *edit = (espl__edit){.forest = forest};
+}
+
+void espl__edit_begin(espl__edit *edit)
+{
+    edit->status = ESPL_OK;
+    edit->bury = NULL;
+    edit->stale_from = 0;
+    edit->nursery = edit->nursery_end = 0;
+    // Like a job of writes: due layouts are noted, because several edits may be placed at once.
+    edit->context = (espl__context){.is_job = true};
+    espl__array_set_length(edit->log, 0);
+    espl__array_set_length(edit->saved, 0);
+    espl__array_set_length(edit->moved, 0);
+    espl__array_set_length(edit->stale, 0);
+    espl__array_set_length(edit->touched, 0);
+    espl__array_set_length(edit->removed, 0);
+    espl__array_set_length(edit->made, 0);
+    espl__array_set_length(edit->places, 0);
+}
+
+void espl__edit_free(espl__edit *edit)
+{
+    espl__heap *const heap = edit->forest->heap;
+
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->log);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->saved);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->moved);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->stale);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->touched);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->removed);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->made);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->places);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->template_slots);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->template_parents);
+}
+
+size_t espl__edit_bytes(const espl__edit *edit)
+{
+    return ESPL_ARRAY_BYTES(edit->log) + ESPL_ARRAY_BYTES(edit->saved) +
+           ESPL_ARRAY_BYTES(edit->moved) + ESPL_ARRAY_BYTES(edit->stale) +
+           ESPL_ARRAY_BYTES(edit->touched) + ESPL_ARRAY_BYTES(edit->removed) +
+           ESPL_ARRAY_BYTES(edit->made) + ESPL_ARRAY_BYTES(edit->places) +
+           ESPL_ARRAY_BYTES(edit->template_slots) + ESPL_ARRAY_BYTES(edit->template_parents);
+}
+
+void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
+{
+    edit->nursery = nursery;
+    edit->nursery_end = nursery_end;
+    edit->stale_from = espl__array_length(edit->stale);
+}
+
+bool espl__edit_touch(espl__edit *edit, uint32_t slot)
+{
+    // Without a log the tree is marked unsettled, and its roles are looked at then.
+    if (edit->bury != NULL) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, touched, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->touched, slot);
+    return true;
+}
+
+bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED)) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, moved, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->moved, slot);
+    forest->flags[slot] |= ESPL__SLOT_MOVED;
+    if (forest->tree[slot] != forest->nursery) {
+        espl__tree_of(forest, slot)->moved += 1;
+    }
+    return true;
+}
+
+// --- Worlds that are out of date ---
+
+void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (forest->links[slot].first_child == ESPL__NO_SLOT ||
+        espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+        return;
+    }
+    if (edit->bury != NULL ||
+        !ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->stale, 1)) {
+        espl__propagate_by_links(forest, &edit->context, slot);
+        return;
+    }
+    ESPL_ARRAY_PUSH(edit->stale, slot);
+    forest->flags[slot] |= ESPL__SLOT_STALE;
+}
+
+static void refresh_group(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->stale);
+
+    for (size_t i = edit->stale_from; i < count; ++i) {
+        const uint32_t slot = edit->stale[i];
+
+        if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+            espl__propagate_by_links(forest, &edit->context, slot);
+        }
+    }
+    espl__array_set_length(edit->stale, edit->stale_from);
+}
+
+// Most groups have nothing stale. Otherwise the highest stale ancestor is looked for; after a long
+// climb all of the group is brought up to date, because the next climbs would be as long.
+void espl__edit_refresh(espl__edit *edit, uint32_t slot)
+{
+    enum { LONG_CLIMB = 64 };
+    espl__forest *const forest = edit->forest;
+    uint32_t highest = ESPL__NO_SLOT, up = forest->parent[slot];
+
+    if (espl__array_length(edit->stale) == edit->stale_from) {
+        return;
+    }
+    for (uint32_t steps = 0; up != ESPL__NO_SLOT; up = forest->parent[up]) {
+        highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
+        steps += 1;
+        if (steps == LONG_CLIMB) {
+            refresh_group(edit);
+            return;
+        }
+    }
+    if (highest != ESPL__NO_SLOT) {
+        espl__propagate_by_links(forest, &edit->context, highest);
+    }
+}
+
+const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room)
+{
+    if (slot == ESPL__NO_SLOT) {
+        return NULL;
+    }
+    espl__edit_refresh(edit, slot);
+    *room = espl__slot_frame(edit->forest, slot);
+    return room;
+}
+
+// --- Placements ---
+
+static bool save(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    // A node that this playback made goes as a whole.
+    const bool is_made = (forest->links[slot].entity & ESPL__MADE) != 0;
+
+    if (edit->bury != NULL || is_made) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, saved, 1) ||
+        !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_PLACE,
+                                           .slot = slot,
+                                           .a = (uint32_t)espl__array_length(edit->saved)})) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->saved,
+                    (espl__saved){espl__slot_placement(forest, slot), forest->world[slot]});
+    return true;
+}
+
+bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
+                    const espl_pose *world)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__placement now = espl__slot_placement(forest, slot);
+    const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
+    const bool is_same_stretch =
+        memcmp(now.extra.stretch, placement->extra.stretch, sizeof now.extra.stretch) == 0;
+    const bool is_same_user_data = now.extra.context == placement->extra.context;
+
+    if (is_same_world && espl__placement_is_equal(&now, placement)) {
+        return true;
+    }
+    if (!espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
+        // The nursery has side arrays from the start where some command may need them.
+        ESPL_CHECK(forest->tree[slot] != forest->nursery);
+        if (!espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0)) {
+            return espl__edit_fail(edit);
+        }
+    }
+    if (!save(edit, slot)) {
+        return false;
+    }
+    espl__slot_place(forest, slot, placement);
+    forest->world[slot] = *world;
+    if (!is_same_world || !is_same_stretch) {
+        espl__edit_mark_stale(edit, slot);
+    } else if (!is_same_user_data) {
+        espl__propagate_user_data(forest, slot);
+    }
+    return true;
+}
+
+bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_BARE,
+                                           .flags = forest->flags[slot],
+                                           .slot = slot})) {
+        return false;
+    }
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) |
+                                    (is_bare ? ESPL__SLOT_BARE : 0));
+    espl__node_update_exceptional(forest, slot);
+    return true;
+}
+
+// --- Undo ---
+
+static void set_order(espl__forest *forest, uint32_t slot, bool is_in_order)
+{
+    espl__tree *const t = espl__tree_of(forest, slot);
+
+    if (forest->tree[slot] != forest->nursery) {
+        t->flags = (t->flags & ~(uint32_t)ESPL__TREE_IN_ORDER) |
+                   (is_in_order ? (uint32_t)ESPL__TREE_IN_ORDER : 0u);
+    }
+}
+
+static void undo_link(espl__forest *forest, const espl__undo *entry)
+{
+    const uint32_t slot = entry->slot, parent = forest->parent[slot];
+
+    if (parent != ESPL__NO_SLOT) {
+        espl__node_unlink(forest, slot);
+    }
+    if (entry->a != ESPL__NO_SLOT) {
+        espl__node_link(forest, slot, entry->a, entry->b);
+        set_order(forest, entry->a, entry->was_in_order);
+    }
+    if (parent != ESPL__NO_SLOT) {
+        set_order(forest, parent, entry->parent_was_in_order);
+    }
+    set_order(forest, slot, entry->was_in_order);
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
+                                    (entry->flags & ESPL__SLOT_FREE_LINK));
+}
+
+// Slots go back in reverse, so that holes are chained as they were.
+static void undo_make(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (uint32_t i = entry->b; i > 0; --i) {
+        const espl__made *const made = &edit->made[entry->a + i - 1];
+        const uint32_t slot = made->slot;
+        espl__tree *const t = espl__tree_of(forest, slot);
+
+        if (forest->parent[slot] != ESPL__NO_SLOT) {
+            espl__node_unlink(forest, slot);
+        }
+        forest->links[slot].entity = ESPL__NO_ENTITY;
+        if (made->from == ESPL__FROM_NURSERY) {
+            forest->flags[slot] = 0;
+            continue;
+        }
+        // Freed as a hole, and where it was no hole, cut off the end again.
+        const uint32_t hole = t->hole, used = t->used;
+
+        espl__slot_free(forest, slot);
+        if (made->from == ESPL__FROM_HOLE) {
+            t->used = used;
+            t->hole = slot;
+            forest->links[slot] = (espl__links){ESPL__NO_SLOT, hole, ESPL__NO_SLOT,
+                                                ESPL__NO_ENTITY};
+        }
+    }
+}
+
+static void undo_one(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__saved *saved = NULL;
+
+    switch ((espl__undo_kind)entry->kind) {
+    case ESPL__UNDO_LINK:
+        undo_link(forest, entry);
+        break;
+    case ESPL__UNDO_PLACE:
+        saved = &edit->saved[entry->a];
+        espl__slot_place(forest, entry->slot, &saved->placement);
+        forest->world[entry->slot] = saved->world;
+        espl__edit_mark_stale(edit, entry->slot);
+        break;
+    case ESPL__UNDO_DEATH:
+        forest->links[entry->slot].entity = entry->a;
+        break;
+    case ESPL__UNDO_MAKE:
+        undo_make(edit, entry);
+        set_order(forest, entry->slot, entry->was_in_order);
+        break;
+    case ESPL__UNDO_BARE:
+        forest->flags[entry->slot] = (uint8_t)((forest->flags[entry->slot] & ~ESPL__SLOT_BARE) |
+                                               (entry->flags & ESPL__SLOT_BARE));
+        espl__node_update_exceptional(forest, entry->slot);
+        espl__edit_mark_stale(edit, entry->slot);
+        break;
+    }
+}
+
+// Worlds are a function of locals: recomputed from the old locals they are the old worlds. A node whose
+// own world was changed has it among the saved ones.
+void espl__edit_undo(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (size_t i = espl__array_length(edit->moved); i > 0; --i) {
+        const uint32_t slot = edit->moved[i - 1];
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MOVED;
+        espl__tree_of(forest, slot)->moved = 0;
+    }
+    for (size_t i = espl__array_length(edit->places); i > 0; --i) {
+        if (edit->places[i - 1].tree != ESPL__NO_TREE) {
+            forest->trees[edit->places[i - 1].tree].incoming = 0;
+        }
+    }
+    for (size_t i = espl__array_length(edit->log); i > 0; --i) {
+        undo_one(edit, &edit->log[i - 1]);
+    }
+    edit->stale_from = 0;
+    refresh_group(edit);
+    espl__array_set_length(edit->log, 0);
+}
