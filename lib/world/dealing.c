@@ -41,7 +41,7 @@ static espl_status reserve_marks(espl_world *world, size_t runs)
 {
     const size_t before = world->mark_scratch.size;
     const espl_status status =
-        espl__scratch_grow(world, &world->mark_scratch, runs * sizeof(espl__run_mark));
+        espl__scratch_grow(world, &world->mark_scratch, runs * sizeof(espl__tree_mark));
 
     if (status == ESPL_OK && world->mark_scratch.size != before) {
         memset(world->mark_scratch.block, 0, world->mark_scratch.size);
@@ -75,7 +75,7 @@ static espl_status take_memory(espl__deal *d)
     }
     (void)lay_out(d, world->deal_scratch.block);
     if (d->has_members || ESPL_CHECKS >= 1) {
-        status = reserve_marks(world, world->forest.run_end);
+        status = reserve_marks(world, world->forest.tree_end);
     }
     return status;
 }
@@ -90,7 +90,7 @@ espl_status espl__deal_reserve(espl_world *world, size_t rows)
     (void)espl__carve(NULL, &size, rows + ESPL_PARALLEL_JOB_LIMIT, sizeof *d.pieces, 1);
     const espl_status status = espl__scratch_grow(world, &world->deal_scratch, size);
 
-    return status != ESPL_OK ? status : reserve_marks(world, world->forest.run_capacity);
+    return status != ESPL_OK ? status : reserve_marks(world, world->forest.tree_capacity);
 }
 
 // --- Chunks ---
@@ -151,9 +151,9 @@ espl_status espl__deal_begin(espl__deal *d, espl_query *query)
 // What a write at a slot visits at most: itself and whatever stands from its first child on.
 static uint32_t reach_of(const espl__forest *forest, uint32_t slot)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const run = espl__tree_of(forest, slot);
 
-    return 1 + run->size - espl__first_child(forest, run, forest->rank[slot]);
+    return run->used - (slot - run->base);
 }
 
 espl__scale espl__dealt_scale(const espl__deal *d, const espl__dealt_chunk *at)
@@ -173,7 +173,7 @@ espl__scale espl__dealt_scale(const espl__deal *d, const espl__dealt_chunk *at)
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
                             uint32_t run)
 {
-    return scale == ESPL__SCALE_SIZE ? forest->runs[run].size : reach_of(forest, slot);
+    return scale == ESPL__SCALE_SIZE ? forest->trees[run].live : reach_of(forest, slot);
 }
 
 uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uint32_t *weights)
@@ -189,7 +189,7 @@ uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uin
     }
     for (uint32_t row = 0; row < chunk->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
-        const uint32_t weight = espl__dealt_weight(forest, scale, slot, forest->run[slot]);
+        const uint32_t weight = espl__dealt_weight(forest, scale, slot, forest->tree[slot]);
 
         if (weights != NULL) {
             weights[row] = weight;
@@ -286,7 +286,7 @@ static void mark_rows(const espl__deal *d)
         const espl__chunk *const chunk = &store->chunks[d->chunks[piece->at].chunk];
 
         for (uint32_t row = piece->first; row < (uint32_t)piece->first + piece->count; ++row) {
-            espl__run_mark_as(d, d->world->forest.run[espl__row_slot(store, chunk, row)],
+            espl__tree_mark_as(d, d->world->forest.tree[espl__row_slot(store, chunk, row)],
                               piece->job);
         }
     }

@@ -40,12 +40,12 @@ typedef struct espl__unit {
 } espl__unit;
 
 /// What a parallel write knows of a run: the number of its unit behind the base of the write.
-typedef struct espl__run_mark {
+typedef struct espl__tree_mark {
     uint32_t number;
 #if ESPL_CHECKS >= 1
     _Atomic(const char *) site; // of the last write through a writer
 #endif
-} espl__run_mark;
+} espl__tree_mark;
 
 typedef struct espl__deal {
     espl_world *world;
@@ -66,7 +66,7 @@ typedef struct espl__deal {
     uint32_t begins[ESPL_PARALLEL_JOB_LIMIT + 1]; // [job_count + 1] of pieces
     uint64_t weights[ESPL_PARALLEL_JOB_LIMIT];    // [job_count]
     bool is_sorted[ESPL_PARALLEL_JOB_LIMIT];      // by rank, since some of its rows were not
-    espl__run_mark *marks;                        // by run; NULL where there is no need
+    espl__tree_mark *marks;                        // by run; NULL where there is no need
     uint32_t base;                                // number of unit 0 in marks
 } espl__deal;
 
@@ -134,12 +134,12 @@ static inline uint32_t espl__row_slot(const espl__store *store, const espl__chun
 }
 
 /// Tell whether a run is marked in this write, with the number of a unit.
-static inline bool espl__run_is_marked(const espl__deal *deal, uint32_t run)
+static inline bool espl__tree_is_marked(const espl__deal *deal, uint32_t run)
 {
     return deal->marks[run].number - deal->base < deal->row_count;
 }
 
-static inline void espl__run_mark_as(const espl__deal *deal, uint32_t run, uint32_t unit)
+static inline void espl__tree_mark_as(const espl__deal *deal, uint32_t run, uint32_t unit)
 {
     deal->marks[run].number = deal->base + unit;
 #if ESPL_CHECKS >= 1
@@ -148,9 +148,9 @@ static inline void espl__run_mark_as(const espl__deal *deal, uint32_t run, uint3
 }
 
 /// Job that a run was dealt to, or ESPL__NONE.
-static inline uint32_t espl__run_job(const espl__deal *deal, uint32_t run)
+static inline uint32_t espl__tree_job(const espl__deal *deal, uint32_t run)
 {
-    if (!espl__run_is_marked(deal, run)) {
+    if (!espl__tree_is_marked(deal, run)) {
         return ESPL__NONE;
     }
     const uint32_t unit = deal->marks[run].number - deal->base;

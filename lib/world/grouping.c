@@ -38,19 +38,19 @@ static uint32_t unite_chunk(espl__deal *d, uint32_t number)
 {
     const espl__store *const store = &d->world->store;
     const espl__chunk *const chunk = &store->chunks[d->chunks[number].chunk];
-    uint32_t last = ESPL__NO_RUN, rows = chunk->count;
+    uint32_t last = ESPL__NO_TREE, rows = chunk->count;
 
     d->words[number] = number;
     d->units[number] = (espl__unit){.weight = chunk->count};
     for (uint32_t row = 0; row < chunk->count; ++row) {
-        const uint32_t run = d->world->forest.run[espl__row_slot(store, chunk, row)];
+        const uint32_t run = d->world->forest.tree[espl__row_slot(store, chunk, row)];
 
         if (run == last) {
             continue;
         }
         last = run;
-        if (!espl__run_is_marked(d, run)) {
-            espl__run_mark_as(d, run, number);
+        if (!espl__tree_is_marked(d, run)) {
+            espl__tree_mark_as(d, run, number);
         } else if (d->marks[run].number - d->base != number) {
             rows = unite(d, d->marks[run].number - d->base, number);
         }
@@ -116,8 +116,8 @@ static void cut_sets(espl__deal *d, uint32_t job_limit)
 // Number of a run's unit; one that is met first gets the next.
 static uint32_t unit_of(espl__deal *d, uint32_t run)
 {
-    if (!espl__run_is_marked(d, run)) {
-        espl__run_mark_as(d, run, (uint32_t)d->unit_count);
+    if (!espl__tree_is_marked(d, run)) {
+        espl__tree_mark_as(d, run, (uint32_t)d->unit_count);
         d->units[d->unit_count] = (espl__unit){0};
         if (d->is_top_down) {
             d->last_ranks[d->unit_count] = 0;
@@ -145,12 +145,12 @@ static uint64_t number_chunk(espl__deal *d, const espl__dealt_chunk *at)
     const espl__chunk *const chunk = &store->chunks[at->chunk];
     const espl__scale scale = espl__dealt_scale(d, at);
     uint32_t *const words = &d->words[at->begin];
-    uint32_t last = ESPL__NO_RUN, unit = 0;
+    uint32_t last = ESPL__NO_TREE, unit = 0;
     uint64_t sum = 0, told = 0;
 
     for (uint32_t row = 0; row < chunk->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
-        const uint32_t run = forest->run[slot];
+        const uint32_t run = forest->tree[slot];
 
         if (run != last) {
             d->units[unit].weight = add_weight(d->units[unit].weight, sum - told);
@@ -161,7 +161,7 @@ static uint64_t number_chunk(espl__deal *d, const espl__dealt_chunk *at)
         words[row] = unit;
         sum += scale == ESPL__SCALE_ONE ? 1 : espl__dealt_weight(forest, scale, slot, run);
         if (d->is_top_down) {
-            note_rank(d, unit, forest->rank[slot]);
+            note_rank(d, unit, slot);
         }
     }
     d->units[unit].weight = add_weight(d->units[unit].weight, sum - told);
@@ -236,13 +236,12 @@ static void count_pieces(espl__deal *d, size_t count)
 static size_t list_places(espl__deal *d, const espl__dealt_rows *piece, size_t count)
 {
     const espl__store *const store = &d->world->store;
-    const espl__forest *const forest = &d->world->forest;
     const espl__chunk *const chunk = &store->chunks[d->chunks[piece->at].chunk];
 
     for (uint32_t row = piece->first; row < (uint32_t)piece->first + piece->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
 
-        d->places[count++] = (espl__place){espl__run_of(forest, slot)->base + forest->rank[slot],
+        d->places[count++] = (espl__place){slot,
                                            piece->at * ESPL__CHUNK_ROWS + row};
     }
     return count;

@@ -136,7 +136,7 @@ static void make_writers(espl__deal *deal)
 
         memset(writer, 0, sizeof *writer);
         writer->world = deal->world;
-        writer->crew.is_job = true;
+        writer->context.is_job = true;
         writer->job = job;
         atomic_init(&writer->is_claimed, false);
     }
@@ -191,10 +191,10 @@ static void drop_sides(const espl__deal *deal)
         const espl__chunk *const chunk = &store->chunks[deal->chunks[i].chunk];
 
         for (uint32_t row = 0; row < chunk->count; ++row) {
-            const uint32_t run = forest->run[espl__row_slot(store, chunk, row)];
+            const uint32_t run = forest->tree[espl__row_slot(store, chunk, row)];
 
-            if (forest->runs[run].side != NULL) {
-                espl__run_drop_side(forest, run);
+            if (forest->trees[run].side != NULL) {
+                espl__tree_drop_side(forest, run);
             }
         }
     }
@@ -207,8 +207,8 @@ static void add_up(const espl__deal *deal, espl_parallel_report *report)
     for (uint32_t job = 0; job < deal->job_count; ++job) {
         const espl_writer *const writer = &deal->writers[job];
 
-        espl__tally_add(&deal->world->forest.crew.tally, &writer->crew.tally);
-        has_sides = has_sides || writer->crew.has_sides_to_drop;
+        espl__counts_add(&deal->world->forest.context.counts, &writer->context.counts);
+        has_sides = has_sides || writer->context.has_sides_to_drop;
         report->calls += writer->calls;
         if (report->refused == 0 && writer->refused != 0) {
             report->first_refused = writer->first_refused;

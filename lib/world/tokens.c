@@ -52,9 +52,9 @@ static const espl__deal *deal_of(const espl_world *world)
 bool espl__writer_owns(const espl_writer *writer, uint32_t slot)
 {
     const espl__deal *const deal = deal_of(writer->world);
-    const uint32_t run = writer->world->forest.run[slot];
+    const uint32_t run = writer->world->forest.tree[slot];
 
-    if (espl__run_job(deal, run) != writer->job) {
+    if (espl__tree_job(deal, run) != writer->job) {
         return false;
     }
     atomic_store_explicit(&deal->marks[run].site, writer->site, memory_order_relaxed);
@@ -70,7 +70,7 @@ bool espl__may_read(const espl_world *world, uint32_t slot)
     if (writer == NULL) {
         return true;
     }
-    const uint32_t job = espl__run_job(deal_of(world), world->forest.run[slot]);
+    const uint32_t job = espl__tree_job(deal_of(world), world->forest.tree[slot]);
 
     return job == ESPL__NONE || job == writer->job;
 }
@@ -91,9 +91,9 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
     for (size_t i = 0;; ++i) {
         ESPL_CHECK(i < count);
         const uint32_t slot = espl__slot_or_none(world, entities[i]);
-        const uint32_t run = slot == ESPL__NO_SLOT ? ESPL__NO_RUN : world->forest.run[slot];
+        const uint32_t run = slot == ESPL__NO_SLOT ? ESPL__NO_TREE : world->forest.tree[slot];
 
-        const uint32_t job = run == ESPL__NO_RUN ? writer->job : espl__run_job(deal_of(world), run);
+        const uint32_t job = run == ESPL__NO_TREE ? writer->job : espl__tree_job(deal_of(world), run);
 
         if (job != writer->job && (writer->is_writing || job != ESPL__NONE)) {
             return run;
@@ -104,7 +104,7 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
 static size_t tell_owner(char *line, size_t size, size_t length, const espl_world *world,
                          uint32_t run)
 {
-    const uint32_t job = espl__run_job(deal_of(world), run);
+    const uint32_t job = espl__tree_job(deal_of(world), run);
 
     if (job == ESPL__NONE) {
         return espl__tell(line, size, length, "nobody's, it has no row in the parallel write at %s",
