@@ -404,7 +404,7 @@ espl_executor test_executor_of(test_executor *executor)
 
 // --- Limits ---
 
-// As lib/store/store.h has them; tests/world/limits_test.c compares.
+// As lib/store/store.h has them; tests/store/store_test.c compares.
 test_limits test_limits_of_build(void)
 {
 #ifdef ESPL_SHRUNKEN

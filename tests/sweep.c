@@ -3,8 +3,7 @@
 #include "tests/sweep.h"
 
 #include "tests/asserts.h"
-
-#include "lib/world/inside.h"
+#include "tests/inside.h"
 
 // A scenario under way.
 typedef struct sweep {
@@ -65,15 +64,15 @@ static void run_calm(sweep *s)
     static sweep_world w;
 
     begin(s, &w, TEST_BLOCKS_TIGHT);
-    const uint64_t commits = w.world->heap.commits;
+    const uint64_t commits = test_count_commits(w.world);
 
     s->before = test_physical_hash(w.world);
     s->logical_before = test_logical_hash(w.world);
     s->status = run(s, &w);
     finish(s, &w);
     s->after = test_physical_hash(w.world);
-    DEMAND(s, s->after == s->before || w.world->heap.commits > commits);
-    DEMAND(s, !w.world->heap.is_forbidden);
+    DEMAND(s, s->after == s->before || test_count_commits(w.world) > commits);
+    DEMAND(s, !test_is_in_commit(w.world));
     s->logical = test_logical_hash(w.world);
     s->answer = w.answer;
     sweep_world_end(&w);

@@ -29,9 +29,9 @@ enum {
     SCENE_TAPED = 2,      // the world records itself
     SCENE_PREPAID = 4,    // room was made for more of everything
     SCENE_SIDES = 8,      // stretch, context and inherit flags
-    SCENE_AGED = 16,      // entities went and came, and ghosts were left
+    SCENE_AGED = 16,      // entities went and came
     SCENE_TRIMMED = 32,   // and it was trimmed
-    SCENE_UNSETTLED = 64, // purges and roles were put off for want of memory
+    SCENE_UNSETTLED = 64, // entities died while nothing could be allocated
     SCENE_RECORDED = 128, // other commands are recorded
     SCENE_DIVERSE = 256   // several archetypes, references, and some are disabled
 };

@@ -177,7 +177,7 @@ static espl_status run_destroy(sweep_world *w, unsigned number)
     }
 }
 
-// So many that a purge is due.
+// Many at once, in one tree.
 static espl_status run_destroy_many(sweep_world *w, unsigned number)
 {
     espl_status status = ESPL_OK;

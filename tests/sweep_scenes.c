@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The worlds in which memory runs out. Each is made anew for every point, so they are small.
 #include "tests/asserts.h"
+#include "tests/inside.h"
 #include "tests/sweep.h"
-
-#include "lib/world/inside.h"
 
 #include <string.h>
 
@@ -129,19 +128,25 @@ static void make_forest(sweep_world *w)
     make_prefab(w);
 }
 
-// Until the next one would need a larger range.
+// Until the hierarchy needs memory for one more member: its rows are there, so it needs room.
 static void fill_run(sweep_world *w)
 {
-    const espl_entity root = make_tree(w, 5, 4);
-    const espl__forest *const forest = &w->world->forest;
+    const espl_component rows[] = {ESPL_PLACEMENT, ESPL_MEMBER};
 
+    (void)make_tree(w, 5, 4);
     name_parts(w, 0, 5);
-    for (bool is_full = false; !is_full;) {
-        const espl__run *const run = espl__run_of(forest, w->world->store.records[root.index].slot);
+    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 2, SWEEP_ALL), ESPL_OK);
+    for (espl_status status = ESPL_OK; status == ESPL_OK;) {
+        const espl_entity child = make(w);
 
-        is_full = run->size == run->capacity;
-        if (!is_full) {
-            w->part[PART_LEAF] = make_below(w, w->part[PART_MEMBER]);
+        test_heap_arm(&w->test.heap, 1, true);
+        status = espl_attach(w->world, child, w->part[PART_MEMBER], NULL);
+        test_heap_arm(&w->test.heap, 0, false);
+        if (status == ESPL_OK) {
+            w->part[PART_LEAF] = child;
+        } else {
+            ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+            destroy(w, w->count - 1);
         }
     }
 }
@@ -208,7 +213,7 @@ static void make_sides(sweep_world *w)
     ck_assert_int_eq(espl_set_inherit(w->world, member, ESPL_KEEP_Y | ESPL_KEEP_UP), ESPL_OK);
 }
 
-// Those that come and go leave holes, free indices and ghosts, too few for a purge.
+// Entities that come and go leave free slots and free indices.
 static void grow_old(sweep_world *w)
 {
     const uint32_t first = w->count;
@@ -224,7 +229,7 @@ static void grow_old(sweep_world *w)
     ck_assert_int_eq(espl_detach(w->world, w->all[first + 4], ESPL_STAY_WORLD), ESPL_OK);
 }
 
-// Many ghosts below the root, and a root that has nobody left: nothing of it could be seen to.
+// Many die below a root, and a root loses its only member, while nothing can be allocated.
 static void put_off(sweep_world *w)
 {
     const uint32_t pair = w->count;
@@ -233,13 +238,12 @@ static void put_off(sweep_world *w)
     for (uint32_t i = 0; i < PURGED; ++i) {
         (void)make_below(w, w->part[PART_ROOT]);
     }
-    espl__playback_trim(&w->world->playback);
+    test_free_scratch(w->world);
     test_heap_arm(&w->test.heap, 1, true);
     while (w->count > pair + 1) {
         destroy(w, w->count - 1);
     }
     test_heap_arm(&w->test.heap, 0, false);
-    ck_assert_uint_ne(w->world->forest.unsettled, ESPL__NO_RUN);
 }
 
 static void prepay(sweep_world *w)
@@ -333,9 +337,7 @@ void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kin
     test_world_begin(&w->test, TAG, is_shuffled ? &shuffled : next_executor);
     w->world = w->test.world;
     if (is_shuffled || next_executor != NULL) {
-        w->world->job_cost = 8;
-        w->world->playback.wide = 2;
-        w->world->forest.grain = 4;
+        test_cut_jobs(w->world, 4);
     }
     make_components(w);
     make_shape(w, scene->shape);

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
-// What playbacks keep and count: memory from one to the next, commands played, hierarchies laid out
-// anew, purges.
-#include "lib/world/inside.h"
+// What playbacks keep and count: memory from one to the next, and commands played.
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/runner.h"
 
-// What is out but for the scratch of calls at once, which is the world's.
+// Bytes of recorders and of scratch that playbacks keep.
 static size_t bytes_out(const espl_world *world)
 {
-    return espl__heap_bytes_for(&world->heap, ESPL__FOR_COMMANDS) - world->write_scratch.size -
-           world->side_scratch.size;
+    return test_stats(world).bytes_commands;
+}
+
+// The statistics tell all that the allocator gave out.
+static void bytes_are_known(test_world *test)
+{
+    const espl_world_stats stats = test_stats(test->world);
+
+    ck_assert_uint_eq(stats.bytes, test->heap.bytes);
+    test_world_is_valid(test->world);
 }
 
 static espl_commands *begin(espl_world *world)
@@ -30,7 +37,7 @@ START_TEST(what_is_kept_is_known_and_goes_back)
 
     test_world_begin(&test, 0, NULL);
     espl_world *const world = test.world;
-    ck_assert_uint_eq(espl__playback_bytes(&world->playback), 0);
+    ck_assert_uint_eq(bytes_out(world), 0);
     espl_entity *const chain = plant_chain(world, length);
     for (uint32_t step = 0; step < steps; ++step) {
         const uint32_t i = 1 + test_below(&random, length - 1);
@@ -41,11 +48,11 @@ START_TEST(what_is_kept_is_known_and_goes_back)
             ck_assert_int_eq(espl_instantiate(world, chain[i], 1 + step % 40, copies), ESPL_OK);
             ck_assert_int_eq(espl_destroy_only(world, chain[i]), ESPL_OK);
         }
-        ck_assert_uint_eq(espl__playback_bytes(&world->playback), bytes_out(world));
+        bytes_are_known(&test);
         if (step % 7 == 6 || step + 1 == steps) {
-            espl__playback_trim(&world->playback);
+            test_free_scratch(world);
             ck_assert_uint_eq(bytes_out(world), 0);
-            ck_assert_uint_eq(espl__playback_bytes(&world->playback), 0);
+            bytes_are_known(&test);
         }
     }
     free(chain);
@@ -63,11 +70,11 @@ START_TEST(what_is_kept_is_known_without_memory)
     const uint32_t length = test_fitting(300, 0);
     espl_entity *const chain = plant_chain(test.world, length);
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-        espl__playback_trim(&test.world->playback);
+        test_free_scratch(test.world);
         test_heap_arm(&test.heap, n, true);
         status = espl_detach(test.world, chain[length / 2], ESPL_STAY_WORLD);
         test_heap_arm(&test.heap, 0, false);
-        ck_assert_uint_eq(espl__playback_bytes(&test.world->playback), bytes_out(test.world));
+        bytes_are_known(&test);
     }
     ck_assert_int_eq(status, ESPL_OK);
     free(chain);
@@ -77,9 +84,11 @@ END_TEST
 
 static void counts_are(const espl_world *world, uint64_t accepted, uint64_t applied)
 {
-    ck_assert_uint_eq(world->playback.accepted, accepted);
-    ck_assert_uint_eq(world->playback.applied, applied);
-    ck_assert_uint_eq(world->playback.refused, accepted - applied);
+    const espl_world_stats stats = test_stats(world);
+
+    ck_assert_uint_eq(stats.commands_accepted, accepted);
+    ck_assert_uint_eq(stats.commands_applied, applied);
+    ck_assert_uint_eq(stats.commands_refused, accepted - applied);
 }
 
 START_TEST(played_commands_are_counted_and_no_others)
@@ -102,7 +111,7 @@ START_TEST(played_commands_are_counted_and_no_others)
                      ESPL_OK);
     // Refused as a whole, it is none of them.
     test_heap_arm(&test.heap, 1, true);
-    espl__playback_trim(&world->playback);
+    test_free_scratch(world);
     ck_assert_int_eq(espl_play(world, one, NULL), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&test.heap, 0, false);
     counts_are(world, 0, 0);
@@ -121,49 +130,6 @@ START_TEST(played_commands_are_counted_and_no_others)
 }
 END_TEST
 
-START_TEST(nodes_laid_out_anew_and_purges_are_counted)
-{
-    const uint32_t length = test_fitting(70, 0) / 7 * 4, other = length / 4 * 3;
-    test_world test;
-    espl_report report = {0};
-
-    test_world_begin(&test, 0, NULL);
-    espl_world *const world = test.world;
-    espl_entity *const chain = plant_chain(world, length), *const apart = plant_chain(world, other);
-    const espl__forest *const forest = &world->forest;
-    const uint64_t rebuilt = forest->nodes_rebuilt, purges = forest->purges;
-
-    espl_commands *commands = begin(world);
-    ck_assert_int_eq(
-        espl_record_detach(espl_commands_recorder(commands, 0), 0, chain[30], ESPL_STAY_WORLD),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(report.rebuilt_nodes, length);
-    ck_assert_uint_eq(forest->nodes_rebuilt, rebuilt + length);
-    ck_assert_uint_eq(forest->purges, purges);
-
-    // Few are dead in either, so that nothing wants a purge. The next change purges both.
-    for (int i = 10; i < 13; ++i) {
-        ck_assert_int_eq(espl_destroy_only(world, apart[i]), ESPL_OK);
-    }
-    ck_assert_int_eq(espl_destroy_only(world, chain[5]), ESPL_OK);
-    ck_assert_uint_eq(forest->purges, purges);
-    ck_assert_uint_ne(forest->ghosts, 0);
-    espl_commands_reset(commands);
-    ck_assert_int_eq(
-        espl_record_attach(espl_commands_recorder(commands, 0), 0, apart[0], chain[0], NULL),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
-    ck_assert_uint_eq(forest->ghosts, 0);
-    ck_assert_uint_eq(forest->purges, purges + 2);
-    ck_assert_uint_eq(forest->nodes_rebuilt, rebuilt + length + 29 + other - 3);
-    espl_commands_destroy(commands);
-    free(chain);
-    free(apart);
-    test_world_end(&test);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("account");
@@ -172,7 +138,6 @@ static Suite *make_suite(void)
     tcase_add_test(rule, what_is_kept_is_known_and_goes_back);
     tcase_add_test(rule, what_is_kept_is_known_without_memory);
     tcase_add_test(rule, played_commands_are_counted_and_no_others);
-    tcase_add_test(rule, nodes_laid_out_anew_and_purges_are_counted);
     suite_add_tcase(suite, rule);
     return suite;
 }

@@ -3,7 +3,7 @@
 #include "tests/runner.h"
 #include "tests/support.h"
 
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "tests/commands/parts.h"
 #include "tests/runner.h"
 
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 
 static parts p;
 

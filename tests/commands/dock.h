@@ -6,7 +6,7 @@
 
 #include "lib/commands/reparent.h"
 #include "tests/commands/planned.h"
-#include "tests/commands/scarce.h"
+#include "tests/inside.h"
 
 enum { MEMBERS = 24, ROOM = 8, PREFAB = 5 };
 
@@ -540,8 +540,8 @@ static inline void docks_lack_scratch(void (*record_all)(dock *))
     record_all(&twin);
     const uint64_t hash = test_physical_hash(d.y.world);
 
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += SCARCE_STEP) {
-        status = scarce_play(d.y.world, d.y.bed.commands, room, &d.report);
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += TEST_SCRATCH_STEP) {
+        status = test_play_in(d.y.world, d.y.bed.commands, room, &d.report);
         ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
         ck_assert_int_eq(test_physical_hash(d.y.world) == hash, status != ESPL_OK);
         refused += status != ESPL_OK;

@@ -3,8 +3,8 @@
 #include "tests/runner.h"
 #include "tests/support.h"
 
-#include "lib/base/trap.h"
-#include "lib/world/inside.h"
+#include "tests/checks.h"
+#include "tests/inside.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -305,8 +305,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     const espl_entity root = test_solo(test.world);
     const espl_creation_def def = {.parent = root};
 
-    test.world->playback.sketches_all = true;
-    test.world->playback.wide = 4;
+    test_cut_jobs(test.world, 4);
     for (uint32_t i = 0; i < leaves; ++i) {
         leaf[i] = test_solo(test.world);
         ck_assert_int_eq(espl_attach(test.world, leaf[i], root, NULL), ESPL_OK);

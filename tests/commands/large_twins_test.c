@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Playbacks on large hierarchies, of which commands touch a small part, beside a twin world in
-// which each command is carried out by calls at once: who hangs where, in which order, and every
-// bit that is stored and shown.
-#include "tests/commands/planned.h"
+// which each command is carried out by calls at once: parents, the order of children, and every bit that
+// can be read.
+#include "tests/commands/planted.h"
+#include "tests/inside.h"
 #include "tests/runner.h"
 
-enum { STEPS = 40, ROUNDS = 4, ACTORS = YARD_ENTITIES + ROUNDS * STEPS };
+enum { PLANTED = 600, LANES = 3, STEPS = 40, ROUNDS = 4, ACTORS = PLANTED + ROUNDS * STEPS };
 
 typedef enum kind {
     ATTACH,
@@ -32,9 +33,12 @@ typedef struct step {
 
 // One of the two worlds. What was refused to be made is the dead one.
 typedef struct side {
-    yard y;
+    test_world test;
+    test_executor hostile;
+    espl_world *world;
+    espl_commands *commands;
     espl_entity actors[ACTORS], dead;
-    espl_status results[STEPS];
+    uint64_t random; // that of planting
 } side;
 
 typedef struct pair {
@@ -90,7 +94,7 @@ static espl_attach_options options_of(const side *s, const step *k)
 
 static espl_status record(side *s, const step *k, uint32_t key)
 {
-    espl_recorder *const lane = yard_lane(&s->y, key % YARD_LANES);
+    espl_recorder *const lane = espl_commands_recorder(s->commands, key % LANES);
     const espl_entity target = actor(s, k->target), other = actor(s, k->other);
     const espl_attach_options options = options_of(s, k);
     const espl_component_value placement = {
@@ -132,16 +136,16 @@ static espl_status create(side *s, const step *k)
     const espl_entity parent = actor(s, k->other);
 
     s->actors[k->made] = s->dead;
-    if (!espl_is_alive(s->y.world, parent)) {
+    if (!espl_is_alive(s->world, parent)) {
         return ESPL_ERR_DEAD;
     }
-    const espl_entity made = test_solo(s->y.world);
+    const espl_entity made = test_solo(s->world);
 
-    ck_assert_int_eq(espl_set_local(s->y.world, made, &k->value), ESPL_OK);
-    const espl_status status = espl_attach(s->y.world, made, parent, &options);
+    ck_assert_int_eq(espl_set_local(s->world, made, &k->value), ESPL_OK);
+    const espl_status status = espl_attach(s->world, made, parent, &options);
 
     if (status < 0) {
-        ck_assert_int_eq(espl_destroy(s->y.world, made), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, made), ESPL_OK);
     } else {
         s->actors[k->made] = made;
     }
@@ -150,7 +154,7 @@ static espl_status create(side *s, const step *k)
 
 static espl_status carry_out(side *s, const step *k)
 {
-    espl_world *const world = s->y.world;
+    espl_world *const world = s->world;
     const espl_entity target = actor(s, k->target), other = actor(s, k->other);
     const espl_attach_options options = options_of(s, k);
 
@@ -191,7 +195,7 @@ static void number_actors(const pair *p, const side *s, uint32_t *numbers, uint3
         numbers[i] = ACTORS;
     }
     for (uint32_t i = 0; i < p->actor_count; ++i) {
-        if (espl_is_alive(s->y.world, s->actors[i])) {
+        if (espl_is_alive(s->world, s->actors[i])) {
             ck_assert_uint_lt(s->actors[i].index, bound);
             numbers[s->actors[i].index] = i;
         }
@@ -208,49 +212,144 @@ static void compare(const pair *p)
     number_actors(p, b, at_once, BOUND);
     for (uint32_t i = 0; i < p->actor_count; ++i) {
         const espl_entity x = a->actors[i], y = b->actors[i];
-        const bool lives = espl_is_alive(a->y.world, x);
+        const bool lives = espl_is_alive(a->world, x);
 
-        ck_assert_msg(lives == espl_is_alive(b->y.world, y), "actor %u lives in one only", i);
+        ck_assert_msg(lives == espl_is_alive(b->world, y), "actor %u lives in one only", i);
         if (!lives) {
             continue;
         }
-        const shadow of_x = shadow_of(a->y.world, x), of_y = shadow_of(b->y.world, y);
+        const look of_x = look_of(a->world, x), of_y = look_of(b->world, y);
 
-        shadow_agrees(&of_x, &of_y, i);
-        ck_assert_int_eq(espl_get_link(a->y.world, x), espl_get_link(b->y.world, y));
-        ck_assert_int_eq(espl_get_role(a->y.world, x), espl_get_role(b->y.world, y));
-        espl_entity child = espl_get_first_child(a->y.world, x);
-        espl_entity twin = espl_get_first_child(b->y.world, y);
+        looks_agree(&of_x, &of_y, i);
+        espl_entity child = espl_get_first_child(a->world, x);
+        espl_entity twin = espl_get_first_child(b->world, y);
 
         while (!espl_entity_is_null(child) && !espl_entity_is_null(twin)) {
             if (played[child.index] != at_once[twin.index] || played[child.index] == ACTORS) {
                 ck_abort_msg("children of actor %u", i);
             }
-            child = espl_get_next_sibling(a->y.world, child);
-            twin = espl_get_next_sibling(b->y.world, twin);
+            child = espl_get_next_sibling(a->world, child);
+            twin = espl_get_next_sibling(b->world, twin);
         }
         ck_assert(espl_entity_is_null(child) && espl_entity_is_null(twin));
     }
 }
 
+// Move every root: parts that inherit flags keep show by where nodes are then.
+static void move_roots(const pair *p)
+{
+    for (uint32_t i = 0; i < p->actor_count; ++i) {
+        const espl_entity x = p->played.actors[i], y = p->at_once.actors[i];
+
+        if (espl_is_alive(p->played.world, x) &&
+            espl_entity_is_null(espl_get_parent(p->played.world, x))) {
+            ck_assert_int_eq(espl_set_local(p->played.world, x, &turned),
+                             espl_set_local(p->at_once.world, y, &turned));
+        }
+    }
+}
+
+// --- Large hierarchies ---
+
+// What a hierarchy is made of.
+typedef struct plan {
+    uint32_t size;
+    uint32_t reach;  // a parent is one of the last `reach`; 0: any
+    uint32_t passes; // one in so many has no transform; 0: none
+    uint32_t keeps;  // one in so many has inherit flags; 0: none
+    bool is_stretched;
+} plan;
+
+static espl_entity make_node(side *s, const plan *of)
+{
+    const bool is_pass = of->passes != 0 && test_one_in(&s->random, of->passes);
+    const espl_entity entity = is_pass ? bare(s->world) : test_solo(s->world);
+
+    if (!is_pass) {
+        const bool is_stretched = of->is_stretched && test_one_in(&s->random, 4);
+        espl_transform value = random_transform(&s->random, is_stretched);
+
+        value.scale = test_between(&s->random, 0.9f, 1.1f);
+        ck_assert_int_eq(espl_set_local(s->world, entity, &value), ESPL_OK);
+    }
+    return entity;
+}
+
+static void make_tree(side *s, uint32_t first, const plan *of)
+{
+    for (uint32_t i = 0; i < of->size; ++i) {
+        const espl_entity entity = make_node(s, of);
+        const uint32_t reach = of->reach == 0 || of->reach > i ? i : of->reach;
+        const bool keeps = of->keeps != 0 && test_one_in(&s->random, of->keeps);
+
+        s->actors[first + i] = entity;
+        if (i > 0) {
+            attach(s->world, entity, s->actors[first + i - 1 - test_below(&s->random, reach)],
+                   keeps && is_placed(s->world, entity) ? random_inherit(&s->random) : 0);
+        }
+    }
+}
+
+// Some of all kinds: chains, bushes, solos; plain and not; some nodes die. @return how many.
+static uint32_t make_trees(side *s)
+{
+    uint32_t count = 0;
+
+    while (count + 1 < PLANTED) {
+        const uint32_t left = PLANTED - count;
+        const uint32_t size = 1 + test_below(&s->random, test_one_in(&s->random, 4) ? 3 : 90);
+        const uint32_t reach = test_below(&s->random, 3) * 8;
+        const uint32_t passes = test_below(&s->random, 3) * 5;
+        const uint32_t keeps = test_below(&s->random, 3) / 2 * 6;
+        const plan of = {size < left ? size : left, reach, passes, keeps,
+                         test_one_in(&s->random, 3)};
+
+        make_tree(s, count, &of);
+        count += of.size;
+    }
+    for (uint32_t i = 0; i < count / 20; ++i) {
+        const espl_entity doomed = s->actors[test_below(&s->random, count)];
+
+        if (espl_is_alive(s->world, doomed)) {
+            ck_assert_int_eq(espl_destroy_only(s->world, doomed), ESPL_OK);
+        }
+    }
+    return count;
+}
+
 // --- Rounds ---
+
+static void side_begin(side *s, uint64_t seed, bool is_played)
+{
+    static const uint32_t workers[] = {1, 2, 3, 7};
+
+    s->hostile =
+        (test_executor){.manner = TEST_SHUFFLED, .workers = workers[seed % 4], .random = seed};
+    const espl_executor executor = test_executor_of(&s->hostile);
+    test_world_begin(&s->test, 5, is_played && seed % 4 != 0 ? &executor : NULL);
+    s->world = s->test.world;
+    if (is_played && seed % 3 == 0) {
+        test_cut_jobs(s->world, 8);
+    }
+    ck_assert_int_eq(espl_commands_create(s->world, LANES, &s->commands), ESPL_OK);
+    s->dead = test_solo(s->world);
+    ck_assert_int_eq(espl_destroy(s->world, s->dead), ESPL_OK);
+    s->random = seed;
+}
+
+static void side_end(side *s)
+{
+    espl_commands_destroy(s->commands);
+    test_world_end(&s->test);
+}
 
 static void pair_begin(pair *p, uint64_t seed)
 {
-    side *const sides[] = {&p->played, &p->at_once};
-
     p->random = seed;
-    for (uint32_t i = 0; i < 2; ++i) {
-        side *const s = sides[i];
-
-        yard_begin(&s->y, seed);
-        s->dead = test_solo(s->y.world);
-        ck_assert_int_eq(espl_destroy(s->y.world, s->dead), ESPL_OK);
-        yard_plant_all(&s->y);
-        memcpy(s->actors, s->y.entities, sizeof s->y.entities);
-        p->actor_count = s->y.count;
-    }
-    p->played.y.playback->sketches_all = seed % 2 == 0;
+    side_begin(&p->played, seed, true);
+    side_begin(&p->at_once, seed, false);
+    p->actor_count = make_trees(&p->played);
+    ck_assert_uint_eq(make_trees(&p->at_once), p->actor_count);
 }
 
 // What pendings became; one whose making was refused is dead.
@@ -262,7 +361,7 @@ static void resolve(pair *p)
         if (p->steps[i].kind == CREATE) {
             espl_entity *const made = &s->actors[p->steps[i].made];
 
-            if (espl_commands_resolve(s->y.bed.commands, *made, made) != ESPL_OK) {
+            if (espl_commands_resolve(s->commands, *made, made) != ESPL_OK) {
                 *made = s->dead;
             }
         }
@@ -271,28 +370,26 @@ static void resolve(pair *p)
 
 static void play_round(pair *p)
 {
-    const uint32_t workers = stage_workers[test_below(&p->random, STAGE_WORKERS)];
     side *const a = &p->played, *const b = &p->at_once;
 
     for (uint32_t i = 0; i < STEPS; ++i) {
         p->steps[i] = any_step(p);
         ck_assert_int_eq(record(a, &p->steps[i], i), ESPL_OK);
     }
-    bed_run_on(&a->y.bed, workers, TEST_SHUFFLED);
-    ck_assert_int_eq(espl_play(a->y.world, a->y.bed.commands, NULL), ESPL_OK);
-    a->y.playback->executor = &a->y.world->executor;
-    test_world_is_valid(a->y.world);
+    ck_assert_int_eq(espl_play(a->world, a->commands, NULL), ESPL_OK);
+    test_world_is_valid(a->world);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        const espl_status played =
-            espl_commands_result(a->y.bed.commands, i % YARD_LANES, i / YARD_LANES);
+        const espl_status played = espl_commands_result(a->commands, i % LANES, i / LANES);
         const espl_status at_once = carry_out(b, &p->steps[i]);
 
         ck_assert_msg(played == at_once, "step %u of kind %u: played %d, at once %d", i,
                       (unsigned)p->steps[i].kind, (int)played, (int)at_once);
     }
     resolve(p);
-    espl_commands_reset(a->y.bed.commands);
-    ck_assert_int_eq(espl_compact(b->y.world), ESPL_OK);
+    espl_commands_reset(a->commands);
+    ck_assert_int_eq(espl_compact(b->world), ESPL_OK);
+    compare(p);
+    move_roots(p);
     compare(p);
 }
 
@@ -300,7 +397,7 @@ START_TEST(playbacks_on_large_hierarchies_are_what_calls_at_once_come_to)
 {
     static pair p;
 
-    if (test_lacks_room(YARD_LIMIT, "large hierarchies")) {
+    if (test_lacks_room(2 * ACTORS, "large hierarchies")) {
         return;
     }
     for (uint64_t i = 0; i < test_scaled(12) + 2; ++i) {
@@ -308,8 +405,8 @@ START_TEST(playbacks_on_large_hierarchies_are_what_calls_at_once_come_to)
         for (uint32_t round = 0; round < ROUNDS; ++round) {
             play_round(&p);
         }
-        yard_end(&p.played.y);
-        yard_end(&p.at_once.y);
+        side_end(&p.played);
+        side_end(&p.at_once);
     }
 }
 END_TEST

@@ -3,7 +3,9 @@
 // parallel range: the world and the commands stay as they were, and played again they come to what
 // they would have come to at first. Once the change is under way nothing is asked of the allocator.
 #include "tests/base/abort.h"
-#include "tests/commands/scarce.h"
+#include "tests/checks.h"
+#include "tests/inside.h"
+#include "tests/runner.h"
 #include "tests/script.h"
 
 #include <stdlib.h>
@@ -98,7 +100,7 @@ static size_t play_without(side *faulted, const shortage *how, espl_status wante
 
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; n += how->stride > 0 ? how->stride : 1) {
         // Scratch that is kept would need no memory.
-        espl__playback_trim(&faulted->test.world->playback);
+        test_free_scratch(faulted->test.world);
         test_heap_arm(&faulted->test.heap, n, how->fails_after);
         status = espl_play(faulted->test.world, faulted->commands, NULL);
         const bool has_failed = faulted->test.heap.failures > 0;
@@ -121,12 +123,13 @@ static size_t play_in_little_room(side *faulted, espl_status wanted)
 {
     const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
     const size_t count = espl_commands_count(faulted->commands);
-    const size_t step = SCARCE_STEP * (size_t)test_stride(7);
+    const size_t step = TEST_SCRATCH_STEP * (size_t)test_stride(7);
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= SCARCE_MOST; room += step) {
-        status = scarce_play(faulted->test.world, faulted->commands, room, NULL);
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY && room <= TEST_SCRATCH_LIMIT;
+         room += step) {
+        status = test_play_in(faulted->test.world, faulted->commands, room, NULL);
         if (status == ESPL_ERR_NO_MEMORY) {
             is_untouched(faulted, world, results, count);
             points += 1;
@@ -288,7 +291,7 @@ END_TEST
 
 // Watches a world: what is asked of the allocator, and the ranges that run, while it is forbidden.
 typedef struct watcher {
-    const espl__heap *heap; // NULL: nothing is watched
+    espl_world *world; // NULL: nothing is watched
     size_t taken, ranges, commits;
     bool takes_too; // in a range of the commit
 } watcher;
@@ -299,7 +302,7 @@ static void *watch_take(void *user, size_t size, size_t alignment)
 
     const size_t at_least = alignment < 16 ? 16 : alignment;
 
-    w->taken += w->heap != NULL && w->heap->is_forbidden;
+    w->taken += w->world != NULL && test_is_in_commit(w->world);
     return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
 }
 
@@ -314,14 +317,12 @@ static void watch_give(void *user, void *block, size_t size, size_t alignment)
 static void watch_range(void *context, espl_job function, void *argument, size_t count)
 {
     watcher *const w = context;
-    const bool is_commit = w->heap != NULL && w->heap->is_forbidden;
+    const bool is_commit = w->world != NULL && test_is_in_commit(w->world);
 
     w->ranges += 1;
     w->commits += is_commit;
     if (is_commit && w->takes_too) {
-        espl__heap *const heap = (espl__heap *)(uintptr_t)w->heap;
-
-        (void)espl__heap_take(heap, ESPL__FOR_TREE, 1, 8, 8);
+        test_allocate_inside(w->world);
     }
     for (size_t i = 0; i < count; ++i) {
         function(argument, i);
@@ -341,7 +342,7 @@ static void play_watched(watcher *w)
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     script_world_begin(&s, world, script_population(MANY), 12);
     ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    w->heap = &world->heap;
+    w->world = world;
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         script lines = script_write(&s, frame, script_lines(MANY, MANY), 0, true);
         script_recording r;
@@ -349,19 +350,19 @@ static void play_watched(watcher *w)
         script_record(&s, &r, commands, 1, &lines, 0);
         const espl_status status = espl_play(world, commands, NULL);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_LIMIT && is_small()));
-        ck_assert(!world->heap.is_forbidden);
+        ck_assert(!test_is_in_commit(world));
         espl_commands_reset(commands);
         script_recording_free(&r);
         script_free(&lines);
     }
-    w->heap = NULL;
+    w->world = NULL;
     espl_commands_destroy(commands);
     espl_world_destroy(world);
 }
 
 START_TEST(nothing_is_asked_of_the_allocator_in_the_commit)
 {
-    watcher w = {.heap = NULL};
+    watcher w = {.world = NULL};
 
     play_watched(&w);
     ck_assert_uint_eq(w.taken, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The order stage by itself, against qsort by key, lane and index.
-#include "tests/commands/scarce.h"
+#include "tests/inside.h"
 #include "tests/commands/stages.h"
 #include "tests/runner.h"
 
@@ -239,8 +239,8 @@ START_TEST(without_scratch_to_sort_in_nothing_is_played)
     }
     const uint64_t hash = test_physical_hash(bed.world);
 
-    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += SCARCE_STEP) {
-        status = scarce_play(bed.world, bed.commands, room, NULL);
+    for (size_t room = 0; status == ESPL_ERR_NO_MEMORY; room += TEST_SCRATCH_STEP) {
+        status = test_play_in(bed.world, bed.commands, room, NULL);
         ck_assert_int_eq(test_physical_hash(bed.world) == hash, status != ESPL_OK);
         refused += status != ESPL_OK;
     }

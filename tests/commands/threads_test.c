@@ -2,7 +2,7 @@
 // Threads that really run: they record at once, each in a lane of its own, also while the world
 // plays other commands, and read at once between playbacks. What comes of it is what one thread
 // makes of the same lines. To be run under ThreadSanitizer as well.
-#include "lib/world/inside.h"
+#include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"
 
@@ -36,7 +36,7 @@ static void quiet_begin(quiet_world *q, uint32_t tag, uint32_t workers)
     const espl_world_def def = {
         .allocator = test_heap_allocator(&q->heap), .executor = q->executor, .tag = tag};
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
-    world->playback.wide = 8; // threads share hierarchies too
+    test_cut_jobs(world, 8); // threads share hierarchies too
     script_world_begin(&q->s, world, script_population((uint32_t)test_scaled(ENTITIES)), tag);
 }
 

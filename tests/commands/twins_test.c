@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Commands of every kind on a few entities, recorded over lanes with keys and played, beside a twin
 // world in which each is carried out by calls at once, in playback order.
-#include "tests/commands/shadows.h"
+#include "tests/commands/planted.h"
 #include "tests/runner.h"
 
 #include <stdlib.h>
@@ -513,12 +513,28 @@ static void compare(const side *a, const side *b)
     ck_assert_uint_ge(played.entities, p.count);
     for (uint32_t i = 0; i < p.count; ++i) {
         const pair both = p.items[i];
-        const shadow x = shadow_of(a->world, both.played), y = shadow_of(b->world, both.at_once);
+        const look x = look_of(a->world, both.played), y = look_of(b->world, both.at_once);
 
-        shadow_agrees(&x, &y, i);
+        looks_agree(&x, &y, i);
         ck_assert(espl_entity_equal(twin_of(&p, espl_get_parent(a->world, both.played)),
                                     espl_get_parent(b->world, both.at_once)));
         compare_values(&p, a, b, both);
+    }
+}
+
+// Move every root: parts that inherit flags keep show by where nodes are then.
+static void move_roots(const side *a, const side *b)
+{
+    static pairs p;
+
+    pair_up(&p, a, b);
+    for (uint32_t i = 0; i < p.count; ++i) {
+        const pair both = p.items[i];
+
+        if (espl_entity_is_null(espl_get_parent(a->world, both.played))) {
+            ck_assert_int_eq(espl_set_local(a->world, both.played, &turned),
+                             espl_set_local(b->world, both.at_once, &turned));
+        }
     }
 }
 
@@ -594,6 +610,8 @@ static void run(uint64_t seed)
     }
     resolve_all(&a, &sc, commands);
     ck_assert_int_eq(espl_compact(b.world), ESPL_OK);
+    compare(&a, &b);
+    move_roots(&a, &b);
     compare(&a, &b);
     espl_commands_destroy(commands);
     test_world_end(&a.test);

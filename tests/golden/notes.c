@@ -20,6 +20,7 @@ static void list_one(tape *t, espl_entity entity)
     if (t->count < TAPE_ENTITY_LIMIT && entity.index < TAPE_INDEX_LIMIT &&
         t->known[entity.index] != entity.generation) {
         t->known[entity.index] = entity.generation;
+        t->names[entity.index] = ++t->named;
         t->entities[t->count++] = entity;
     }
 }
@@ -79,10 +80,15 @@ void tape_note_size(tape *t, size_t size)
     t->hash = golden_hash_word(t->hash, (uint32_t)size);
 }
 
+// Handles may be dealt otherwise by another version of the library, so an entity goes by its name.
 static void note_entity(tape *t, espl_entity entity)
 {
-    t->hash = golden_hash_word(t->hash, entity.index);
-    t->hash = golden_hash_word(t->hash, entity.generation);
+    const bool is_named =
+        entity.index < TAPE_INDEX_LIMIT && t->known[entity.index] == entity.generation;
+
+    t->hash = golden_hash_word(t->hash, espl_entity_is_null(entity) ? 0
+                                        : is_named                  ? t->names[entity.index]
+                                                                    : UINT32_MAX);
 }
 
 void tape_note_placement(tape *t, espl_entity entity)
@@ -123,13 +129,14 @@ void tape_note_query(tape *t)
     tape_note_status(t, espl_query_begin(t->world, &def, &query));
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
-            note_entity(t, query.entities[row]);
+            t->rows = golden_hash_word(t->rows, query.entities[row].index);
+            t->rows = golden_hash_word(t->rows, query.entities[row].generation);
             if (query.slots != NULL) {
                 const espl_pose *const pose = &query.worlds[query.slots[row]];
 
-                t->hash = golden_hash_floats(t->hash, pose->rotation, 4);
-                t->hash = golden_hash_floats(t->hash, pose->position, 3);
-                t->hash = golden_hash_floats(t->hash, &pose->scale, 1);
+                t->rows = golden_hash_floats(t->rows, pose->rotation, 4);
+                t->rows = golden_hash_floats(t->rows, pose->position, 3);
+                t->rows = golden_hash_floats(t->rows, &pose->scale, 1);
             }
         }
     }

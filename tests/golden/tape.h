@@ -34,9 +34,13 @@ typedef struct tape {
     espl_entity entities[TAPE_ENTITY_LIMIT]; // [count], the living
     uint32_t count;
     uint32_t known[TAPE_INDEX_LIMIT]; // of each index, the generation that was listed last
-    espl_entity dead;                 // or null
+    uint32_t
+        names[TAPE_INDEX_LIMIT]; // of each index, the number of that one in the order of listing
+    uint32_t named;
+    espl_entity dead; // or null
     uint32_t writes, steps;
-    uint64_t hash;
+    uint64_t hash; // of what can be read, by names: handles are not in it
+    uint64_t rows; // of handles, in the order of rows: it may change with the inside of the library
 } tape;
 
 _Noreturn void tape_fail(const tape *t, const char *what);
@@ -66,7 +70,7 @@ void tape_note_size(tape *t, size_t size);
 void tape_note_placement(tape *t, espl_entity entity);
 /// Placements and links of all.
 void tape_note_all(tape *t);
-/// What a query shows: entities row by row, and the column of world placements.
+/// What a query shows: handles row by row, and the column of world placements.
 void tape_note_query(tape *t);
 
 // --- Steps ---

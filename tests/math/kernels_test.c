@@ -5,6 +5,10 @@
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
 
+#include <espalier/world.h>
+
+#include <stdlib.h>
+
 enum { LARGEST = 70, SHAPES = 400 };
 
 // One hierarchy, its slots between others that nobody may touch.
@@ -220,6 +224,17 @@ START_TEST(kernels_are_found_by_name)
 END_TEST
 
 // A test of wide kernels on a machine where only the plain one is found would prove nothing.
+START_TEST(a_world_takes_the_best_kernels_where_nobody_asks)
+{
+    espl_world *world = NULL;
+
+    unsetenv("ESPALIER_KERNELS");
+    ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_OK);
+    ck_assert_str_eq(espl_world_kernels(world), espl__kernels_best()->name);
+    espl_world_destroy(world);
+}
+END_TEST
+
 START_TEST(machines_with_vectors_have_wide_kernels)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -246,6 +261,7 @@ static Suite *kernels_suite(void)
     tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_rank);
     suite_add_tcase(suite, bits);
     tcase_add_test(names, kernels_are_found_by_name);
+    tcase_add_test(names, a_world_takes_the_best_kernels_where_nobody_asks);
     tcase_add_test(names, machines_with_vectors_have_wide_kernels);
     suite_add_tcase(suite, names);
     return suite;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Placements of matrices, judged by the matrices that they write, not by their fields: a matrix has
 // more than one placement. And placements of glTF's parts.
-#include "lib/base/trap.h"
-
+#include "tests/checks.h"
 #include "tests/base/abort.h"
 #include "tests/math/numbers.h"
 #include "tests/runner.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Each pointer of each pure function may be missing: checked builds trap, the others write nothing
 // and refuse where they can.
-#include "lib/base/trap.h"
-
+#include "tests/checks.h"
 #include "tests/base/abort.h"
 #include "tests/runner.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Conversions and matrices, against the double oracle and against cglm, which shares no formula
 // with the library.
-#include "lib/base/trap.h"
-
+#include "tests/checks.h"
 #include "tests/base/abort.h"
 #include "tests/math/numbers.h"
 #include "tests/runner.h"

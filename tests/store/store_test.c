@@ -371,6 +371,16 @@ static uint64_t seed_to_run(int loop)
 }
 
 // BUGS B10, F15, K4, E10: creation, copies, moves and removal in every order.
+START_TEST(limits_are_those_that_the_tests_know)
+{
+    const test_limits limits = test_limits_of_build();
+
+    ck_assert_uint_eq(limits.entities, (size_t)1 << ESPL__INDEX_BITS);
+    ck_assert_uint_eq(limits.lives, ((size_t)1 << ESPL__GENERATION_BITS) - 1);
+    ck_assert_uint_eq(limits.rows, ESPL__CHUNK_ROWS);
+}
+END_TEST
+
 START_TEST(random_changes_agree_with_the_model)
 {
     model *const m = &the_model;
@@ -611,6 +621,7 @@ static Suite *store_suite(void)
     TCase *const cases = tcase_create("store");
 
     tcase_set_timeout(cases, 600);
+    tcase_add_test(cases, limits_are_those_that_the_tests_know);
     tcase_add_test(cases, store_ends_with_nothing_outstanding);
     tcase_add_test(cases, any_allocation_may_fail);
     tcase_add_test(cases, order_depends_on_the_calls_alone);

@@ -5,8 +5,8 @@
 #include "tests/planting.h"
 #include "tests/runner.h"
 
-#include "lib/base/trap.h"
-#include "lib/world/inside.h"
+#include "tests/checks.h"
+#include "tests/inside.h"
 
 #include <stdlib.h>
 
@@ -123,7 +123,7 @@ static espl_status move_solos(test_world *test, size_t count, float *sum)
     const espl_component placed = ESPL_PLACEMENT;
     float at[3];
 
-    test->world->job_cost = 8;
+    test_cut_jobs(test->world, 8);
     ck_assert(entities != NULL && offsets != NULL);
     ck_assert_int_eq(espl_create(test->world, &placed, 1, solos, entities), ESPL_OK);
     for (size_t i = 0; i < count; ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Faults that other systems of this kind have had with cycles and with stale handles, each as a test
 // that would have caught it here. The letters name the entry in tests/BUGS.md.
-#include "lib/world/inside.h"
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/runner.h"
 
@@ -223,7 +223,7 @@ END_TEST
 START_TEST(b7_the_generation_of_an_index_only_goes_up)
 {
     enum { INDICES = 64 };
-    const uint32_t lives = (UINT32_C(1) << ESPL__GENERATION_BITS) - 1;
+    const uint32_t lives = (uint32_t)test_limits_of_build().lives;
     uint32_t last[INDICES] = {0};
     test_world test;
 

@@ -2,7 +2,7 @@
 // Faults that other systems of this kind have had with limits of arguments, with lives of whole
 // objects and with the stack, each as a test that would have caught it here. The letters name the
 // entry in tests/BUGS.md.
-#include "lib/world/inside.h"
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/runner.h"
 #include "tests/stacked.h"

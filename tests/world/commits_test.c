@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: MIT
 // While a change is carried out nothing may be taken from the allocator, so that none can fail in the
 // middle of it: jobs of every kind of change that are caught at it end the program.
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
-#include "lib/world/inside.h"
-
 #include "tests/base/abort.h"
+#include "tests/checks.h"
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/runner.h"
 
 #include <espalier/writers.h>
 
 #include <string.h>
-
-#ifndef ESPL_CHECKS
-#define ESPL_CHECKS 1
-#endif
 
 enum { NODES = 30 }; // of a tree, and solos: a world of any build holds both
 
@@ -31,11 +23,11 @@ typedef struct spy {
 static void spy_on_range(void *context, espl_job function, void *argument, size_t count)
 {
     spy *const s = context;
-    const bool is_commit = s->world != NULL && s->world->heap.is_forbidden;
+    const bool is_commit = s->world != NULL && test_is_in_commit(s->world);
 
     s->commits += is_commit;
     if (is_commit && s->takes) {
-        (void)espl__heap_take(&s->world->heap, ESPL__FOR_TREE, 1, 8, 8);
+        test_allocate_inside(s->world);
     }
     for (size_t i = 0; i < count; ++i) {
         function(argument, i);
@@ -120,9 +112,7 @@ static size_t carry_out(int which, bool takes)
     test_world test;
 
     test_world_begin(&test, 8, &executor);
-    test.world->job_cost = 4;
-    test.world->forest.grain = 4;
-    test.world->playback.wide = 4;
+    test_cut_jobs(test.world, 4);
     for (uint32_t i = 0; i < NODES; ++i) {
         parents[i] = i == 0 ? PLANT_ROOT : 0;
     }
@@ -130,7 +120,7 @@ static size_t carry_out(int which, bool takes)
     ck_assert_int_eq(espl_create(test.world, &placement, 1, NODES, solos), ESPL_OK);
     s.world = test.world;
     changes[which](&(place){test.world, tree, solos});
-    ck_assert(!test.world->heap.is_forbidden);
+    ck_assert(!test_is_in_commit(test.world));
     s.world = NULL;
     free(tree);
     test_world_end(&test);

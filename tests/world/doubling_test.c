@@ -25,9 +25,11 @@ typedef struct cost {
     uint64_t nodes, rows, bytes;
 } cost;
 
-static uint64_t nodes_of(const espl_world_stats *s)
+static uint64_t nodes_of(const espl_world *world)
 {
-    return s->nodes_visited + s->nodes_skipped + s->nodes_rebuilt + s->nodes_shifted;
+    const espl_world_stats s = test_stats(world);
+
+    return s.nodes_visited + s.nodes_skipped + test_count_moved_nodes(world);
 }
 
 static espl_status run_recorded(yard *y, const entry *e, uint32_t kind, cost *c)
@@ -51,14 +53,13 @@ static espl_status run_recorded(yard *y, const entry *e, uint32_t kind, cost *c)
 static cost run_once(yard *y, const entry *e, uint32_t kind)
 {
     const uint64_t asked = y->memory.asked;
-    const espl_world_stats before = test_stats(y->world);
+    const uint64_t before = nodes_of(y->world);
     cost out = {.nodes = 0};
 
     const espl_status status = e->call != NULL ? e->call(y, kind) : run_recorded(y, e, kind, &out);
-    const espl_world_stats after = test_stats(y->world);
 
     ck_assert_msg(status >= 0, "%s of %u: %s", e->name, y->n, espl_status_name(status));
-    out.nodes += nodes_of(&after) - nodes_of(&before);
+    out.nodes += nodes_of(y->world) - before;
     out.bytes = y->memory.asked - asked;
     return out;
 }

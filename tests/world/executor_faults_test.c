@@ -2,8 +2,7 @@
 // What executors may do wrong, line by line: each fault, in each call that works on all cores, from
 // each parallel run of it on. The call is refused and the world is what it was, or it is completed
 // and the world is what a serial executor makes of it; and the trap tells the fault by its name.
-#include "lib/base/trap.h"
-
+#include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 

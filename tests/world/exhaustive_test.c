@@ -234,8 +234,8 @@ START_TEST(each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached
 }
 END_TEST
 
-// The dead die one by one, upwards or downwards: ghosts upon ghosts. Then a leaf comes under the
-// first that lives, which lays its hierarchy out anew, or a purge does.
+// The nodes die one by one, upwards or downwards. Then a leaf comes under the first that lives, or nothing
+// does, before the world is trimmed.
 static void die(orchard *o, const shape *s, uint32_t dead, bool is_downwards, bool is_laid_out)
 {
     operation ops[CASE_STEPS];
@@ -271,7 +271,7 @@ static size_t dead_subsets_of(size_t count)
     return 4 * (((size_t)1 << count) - 1);
 }
 
-START_TEST(each_subset_of_each_small_tree_dies_and_no_purge_moves_a_bit)
+START_TEST(each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit)
 {
     try_all(false, BOTH_WAYS, try_dead_subsets, dead_subsets_of, 0);
 }
@@ -518,7 +518,7 @@ static Suite *exhaustive_suite(void)
     tcase_add_test(tcase, each_node_of_each_small_tree_takes_each_place_among_its_siblings);
     tcase_add_test(
         tcase, each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached_by_each_rule);
-    tcase_add_test(tcase, each_subset_of_each_small_tree_dies_and_no_purge_moves_a_bit);
+    tcase_add_test(tcase, each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit);
     tcase_add_test(tcase, each_node_of_each_small_tree_is_written);
     tcase_add_test(tcase, each_node_of_each_small_tree_is_cloned_under_each);
     tcase_add_test(tcase, each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it);

@@ -2,7 +2,7 @@
 // NULL in each place where a public call takes a pointer: allowed where it says so, else a fault
 // that traps in checked builds, through the hooks of the world where one is named, and that every
 // build answers with ESPL_ERR_ARGUMENT or with nothing. tests/math does the same for transform.h.
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 #include "tests/base/abort.h"
 #include "tests/forms.h"
 #include "tests/misuse.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Components, creation and queries that are refused: each answer is a status, and nothing changes.
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 #include "tests/misuse.h"
 #include "tests/runner.h"
 

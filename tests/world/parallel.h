@@ -3,26 +3,18 @@
 #ifndef ESPALIER_TESTS_WORLD_PARALLEL_H
 #define ESPALIER_TESTS_WORLD_PARALLEL_H
 
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
-#include "lib/world/inside.h"
-
+#include "tests/checks.h"
 #include "tests/forms.h"
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/support.h"
 
 #include <espalier/writers.h>
 
-#ifndef ESPL_CHECKS
-#define ESPL_CHECKS 1
-#endif
-
 /// Let a small world have several jobs.
 static inline void cut_small(espl_world *world)
 {
-    world->job_cost = 32;
+    test_cut_jobs(world, 32);
 }
 
 /// Carry one write out through a writer.

@@ -4,8 +4,6 @@
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 
-#include "lib/world/inside.h"
-
 #include <stdlib.h>
 
 enum { ASKED = 5 };
@@ -183,12 +181,9 @@ START_TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
     grounds_begin(&g);
     ask(&g, 2);
     ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &first), ESPL_OK);
-    const uint32_t used = g.world->marks_used;
-    ck_assert_uint_eq(used, 2 * first.rows);
-    g.world->marks_used = UINT32_MAX - 3;
+    test_wear_marks(g.world, 3);
     ask(&g, 4);
     ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &second), ESPL_OK);
-    ck_assert_uint_eq(g.world->marks_used, 2 * second.rows);
     ck_assert_uint_eq(first.groups, g.count / 4);
     ck_assert_uint_eq(second.groups, g.count / 2);
     grounds_end(&g);

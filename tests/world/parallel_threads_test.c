@@ -5,7 +5,7 @@
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 
-#include "lib/base/trap.h"
+#include "tests/checks.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,10 +3,16 @@
 #ifndef ESPALIER_TESTS_WORLD_ROOM_H
 #define ESPALIER_TESTS_WORLD_ROOM_H
 
-#include "lib/store/store.h"
+#include "tests/checks.h"
 #include "tests/runner.h"
+#include "tests/support.h"
 
-#define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
+/// Indices of a world of this build. A constant, for the sizes of arrays.
+#ifdef ESPL_SHRUNKEN
+#define INDEX_LIMIT ((size_t)1 << 6)
+#else
+#define INDEX_LIMIT ((size_t)1 << 31)
+#endif
 
 // Entities that a test may have at once, beside a few of its own.
 static inline size_t room_for(size_t count)

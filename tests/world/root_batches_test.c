@@ -4,7 +4,7 @@
 #include "tests/planting.h"
 #include "tests/runner.h"
 
-#include "lib/world/inside.h"
+#include "tests/inside.h"
 
 #include <stdlib.h>
 
@@ -36,7 +36,7 @@ static void begin(bed *b)
     }
     for (int k = 0; k < SIDES; ++k) {
         test_world_begin(&b->tests[k], 0, k == 2 ? &b->executor : NULL);
-        b->tests[k].world->job_cost = 64;
+        test_cut_jobs(b->tests[k].world, 64);
         b->nodes[k] = plant_forest(b->tests[k].world, parent, b->trees * NODES);
     }
 }

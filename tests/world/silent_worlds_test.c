@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Worlds that nobody listens to refuse like others; hooks that call back into their world are heard
 // once more and wait for nobody; a writer that is none is a fault.
-#include "lib/base/trap.h"
-
+#include "tests/checks.h"
 #include "tests/base/abort.h"
 #include "tests/runner.h"
 #include "tests/support.h"

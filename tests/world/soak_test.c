@@ -410,7 +410,7 @@ static void end_level(soak *s)
 // comes of clones of clones, and rarely once the life is warm.
 static void look_at_crowd(soak *s)
 {
-    const size_t records = espl__array_length(s->lives[0].world->store.records);
+    const size_t records = test_count_indices(s->lives[0].world);
 
     if (records != s->records) {
         s->records = records;

@@ -2,8 +2,7 @@
 // Random operations, good and bad, each without memory at one point after the other, in a world beside
 // one that never lacks any: at once, and recorded and played. ESPL_SEED runs one tape; ESPL_FACTOR
 // makes the runs so many times as long.
-#include "lib/world/inside.h"
-
+#include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/stage.h"
 
@@ -67,7 +66,7 @@ static espl_status run_without(pair *p, test_tape *tape, const operation *op)
     take_hashes(side, before);
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         // Scratch that is kept would need no memory.
-        espl__playback_trim(&side->world->playback);
+        test_free_scratch(side->world);
         test_heap_arm(heap, may_fail ? n : 0, n % 2 == 0);
         status = side_run(side, tape, op);
         const bool has_failed = heap->failures != 0;
@@ -162,7 +161,7 @@ static bool play_without(stage *s, const expected *wanted, pair *p, espl_report 
 
     take_hashes(side, before);
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; n += 1 + n / 16) {
-        espl__playback_trim(&side->world->playback);
+        test_free_scratch(side->world);
         test_heap_arm(heap, n, n % 2 == 0);
         status = espl_play(side->world, side->batch, report);
         const bool has_failed = heap->failures != 0;

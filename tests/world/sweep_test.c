@@ -86,8 +86,8 @@ START_TEST(every_call_fails_cleanly_at_every_point)
 }
 END_TEST
 
-// The purge was carried out first, and stayed where the change lacked memory.
-START_TEST(a_change_that_lacks_memory_leaves_purges_that_were_put_off)
+// What the deaths put off may be done first, and stay where the change lacks memory.
+START_TEST(a_change_fails_cleanly_after_deaths_without_memory)
 {
     static const char *const names[] = {"add", "change", "change an array", "change a query"};
     const sweep_scene star = {"unsettled star", SWEEP_STAR, SCENE_UNSETTLED};
@@ -214,7 +214,7 @@ static Suite *sweep_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, every_call_fails_cleanly_at_every_point);
-    tcase_add_loop_test(tcase, a_change_that_lacks_memory_leaves_purges_that_were_put_off, 0, 4);
+    tcase_add_loop_test(tcase, a_change_fails_cleanly_after_deaths_without_memory, 0, 4);
     tcase_add_test(tcase, a_call_that_failed_is_not_remembered_by_the_next_one);
     if (espl_executor_has_threads()) {
         tcase_add_test(tcase, calls_fail_cleanly_while_threads_work_for_them);

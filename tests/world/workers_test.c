@@ -16,7 +16,7 @@ enum { SEEDS = 20, FRAMES = 2, TAG = 5, LANES = 4 };
 
 // What a seed makes of itself: how large all is, and how finely it is cut.
 typedef struct style {
-    uint32_t entities, lines, wide, grain;
+    uint32_t entities, lines, cost;
     bool has_equal_keys;
 } style;
 
@@ -25,8 +25,7 @@ static style style_of(uint64_t seed)
     uint64_t random = seed;
     const style s = {.entities = 300 + test_below(&random, 900),
                      .lines = 700 + test_below(&random, 1400),
-                     .wide = test_one_in(&random, 3) ? 16 : 0,
-                     .grain = test_one_in(&random, 3) ? 32 : 0,
+                     .cost = test_one_in(&random, 2) ? 16 : 0,
                      .has_equal_keys = test_one_in(&random, 2)};
 
     return s;
@@ -35,11 +34,19 @@ static style style_of(uint64_t seed)
 static uint64_t hash_stats(const espl_world *world)
 {
     const espl_world_stats s = test_stats(world);
-    const uint64_t counts[] = {s.archetypes,       s.chunks,           s.slots,
-                               s.free_slots,       s.purges,           s.nodes_visited,
-                               s.nodes_skipped,    s.nodes_rebuilt,    s.nodes_shifted,
-                               s.writes,           s.writes_skipped,   s.commands_accepted,
-                               s.commands_applied, s.commands_refused, s.retired};
+    const uint64_t counts[] = {s.archetypes,
+                               s.chunks,
+                               s.slots,
+                               s.free_slots,
+                               s.nodes_visited,
+                               s.nodes_skipped,
+                               s.writes,
+                               s.writes_skipped,
+                               s.commands_accepted,
+                               s.commands_applied,
+                               s.commands_refused,
+                               s.retired,
+                               test_count_moved_nodes(world)};
 
     return test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
 }
@@ -117,8 +124,9 @@ static uint64_t run(uint64_t seed, const espl_executor *executor)
 
     test_world_begin(&test, TAG, executor);
     cut_small(test.world);
-    test.world->playback.wide = by.wide != 0 ? by.wide : test.world->playback.wide;
-    test.world->forest.grain = by.grain != 0 ? by.grain : test.world->forest.grain;
+    if (by.cost != 0) {
+        test_cut_jobs(test.world, by.cost);
+    }
     script_world_begin(&s, test.world, script_population(by.entities), seed);
     ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
     for (uint64_t frame = 1; frame <= FRAMES; ++frame) {

@@ -237,8 +237,8 @@ static inline espl_status destroy_only_first(yard *y, uint32_t kind)
     return espl_destroy_only(y->world, y->e[0]);
 }
 
-// The dead leave when somebody looks.
-static inline espl_status purge_middle(yard *y, uint32_t kind)
+// A view lays the tree out.
+static inline espl_status view_without_middle(yard *y, uint32_t kind)
 {
     espl_view view;
 
@@ -538,7 +538,7 @@ static const entry entries[] = {
     {"destroy", TREES, .call = destroy_first},
     {"destroy a subtree", TREES, .call = destroy_subtree},
     {"destroy only the first", TREES, .call = destroy_only_first},
-    {"purge", TREES, .call = purge_middle},
+    {"view", TREES, .call = view_without_middle},
     {"disable and enable", TREES, .call = disable_and_enable},
     {"change an array", ALL, .call = change_array},
     {"change by a query", ALL, .call = change_query, .is_for_all = true},

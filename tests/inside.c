@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "tests/inside.h"
+
+#include "tests/asserts.h"
+#include "tests/support.h"
+
+#include "lib/world/inside.h"
+
+void test_cut_jobs(espl_world *world, uint32_t cost)
+{
+    world->job_cost = cost;
+    world->forest.grain = cost;
+    world->playback.wide = cost;
+}
+
+// --- Scratch ---
+
+void test_free_scratch(espl_world *world)
+{
+    espl__playback_trim(&world->playback);
+    espl__scratch_free(world, &world->write_scratch);
+    espl__scratch_free(world, &world->side_scratch);
+}
+
+// A block of the arena is at least as large as all blocks before it together, and aligned to the step: so
+// the arena's allocations differ from all others.
+static void *allocate_but_scratch(void *user, size_t size, size_t alignment)
+{
+    test_heap *const heap = user;
+
+    return size >= TEST_SCRATCH_LIMIT && alignment == TEST_SCRATCH_STEP
+               ? NULL
+               : test_heap_allocator(heap).allocate(heap, size, alignment);
+}
+
+espl_status test_play_in(espl_world *world, espl_commands *commands, size_t room,
+                         espl_report *report)
+{
+    void *(*const allocate)(void *, size_t, size_t) = world->heap.allocator.allocate;
+    espl__arena *const arena = &world->playback.arena;
+
+    espl__arena_free(arena);
+    ck_assert_ptr_nonnull(espl__arena_take(arena, 1, TEST_SCRATCH_LIMIT));
+    arena->blocks->used = arena->blocks->size - room;
+    world->heap.allocator.allocate = allocate_but_scratch;
+    const espl_status status = espl_play(world, commands, report);
+
+    world->heap.allocator.allocate = allocate;
+    return status;
+}
+
+// --- Huge pages ---
+
+bool test_uses_huge_pages(const espl_world *world)
+{
+    const espl_allocator none = {0};
+    espl__heap plain;
+
+    espl__heap_init(&plain, &none);
+    return world->heap.allocator.allocate != plain.allocator.allocate;
+}
+
+// --- Commits ---
+
+bool test_is_in_commit(const espl_world *world)
+{
+    return world->heap.is_forbidden;
+}
+
+uint64_t test_count_commits(const espl_world *world)
+{
+    return world->heap.commits;
+}
+
+void test_allocate_inside(espl_world *world)
+{
+    (void)espl__heap_take(&world->heap, ESPL__FOR_TREE, 1, 8, 8);
+}
+
+// --- Layout ---
+
+bool test_is_laid_out(const espl_world *world, espl_entity entity)
+{
+    ck_assert(espl_is_alive(world, entity));
+    return espl__run_of(&world->forest, world->store.records[entity.index].slot)->ghosts == 0;
+}
+
+uint64_t test_count_moved_nodes(const espl_world *world)
+{
+    return world->forest.nodes_rebuilt + world->forest.nodes_shifted;
+}
+
+// --- Numbers that run out ---
+
+void test_wear_marks(espl_world *world, uint32_t left)
+{
+    world->marks_used = UINT32_MAX - left;
+}
+
+void test_age_index(espl_world *world, uint32_t index, uint32_t left)
+{
+    const uint32_t last = (UINT32_C(1) << ESPL__GENERATION_BITS) - 1;
+    espl__record *const record = &world->store.records[index];
+
+    ck_assert_uint_eq(record->row, ESPL__NONE);
+    record->generation = (record->generation & ~last) | (last + 1 - left);
+}
+
+size_t test_count_indices(const espl_world *world)
+{
+    return espl__array_length(world->store.records);
+}
