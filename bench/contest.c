@@ -161,6 +161,46 @@ void contest_alternate(struct contest *contest, const struct contest_plan *plan,
     }
 }
 
+struct contest contest_copy(const struct contest *contest)
+{
+    struct contest copy = {.count = contest->count, .load = contest->load, .shape = contest->shape};
+
+    copy.contestants =
+        block_copy(contest->contestants, contest->count, sizeof *contest->contestants);
+    return copy;
+}
+
+void contest_copy_end(struct contest *copy)
+{
+    contest_end(copy);
+    free(copy->contestants);
+}
+
+void contest_alternate_two(struct contest *contest, void *load, struct contest *copy,
+                           void *copy_load, const struct contest_plan *plan,
+                           const struct contest_steps *steps)
+{
+    const struct contest_plan lead_in = {.lead_in = plan->lead_in};
+    const struct contest_plan turn = {.turns = 1, .warm = plan->warm, .timed = plan->timed};
+
+    contest_alternate(copy, &lead_in, steps, copy_load);
+    contest_alternate(contest, &lead_in, steps, load);
+    for (unsigned i = 0; i < plan->turns; ++i) {
+        contest_alternate(copy, &turn, steps, copy_load);
+        contest_alternate(contest, &turn, steps, load);
+    }
+}
+
+void contest_report_quotient(struct contest *contest, const struct contest *copy,
+                             const struct contestant *who, const char *unit, uint64_t checksum)
+{
+    const size_t index = (size_t)(who - contest->contestants);
+    const double median = samples_median(&who->samples);
+
+    contest_report(contest, who, median / samples_median(&copy->contestants[index].samples), unit,
+                   checksum);
+}
+
 uint64_t contest_checksum(const struct contestant *who, size_t nodes)
 {
     struct pose *const worlds = block_new(nodes, sizeof *worlds);

@@ -95,6 +95,19 @@ unsigned contest_frames(const struct contest_plan *plan);
 void contest_alternate(struct contest *contest, const struct contest_plan *plan,
                        const struct contest_steps *steps, void *load);
 
+/// Return a contest of the same contestants, with worlds, samples and frame numbers of its own. A
+/// load plays the work that it compares with there; the results of the copy are not reported.
+struct contest contest_copy(const struct contest *contest);
+/// Destroy a copy and its worlds.
+void contest_copy_end(struct contest *copy);
+/// Play the same plan and steps in a contest and in its copy, turn by turn.
+void contest_alternate_two(struct contest *contest, void *load, struct contest *copy,
+                           void *copy_load, const struct contest_plan *plan,
+                           const struct contest_steps *steps);
+/// Report the median of a contestant divided by its median in the copy.
+void contest_report_quotient(struct contest *contest, const struct contest *copy,
+                             const struct contestant *who, const char *unit, uint64_t checksum);
+
 /// Return the checksum of the readings, if any, and of the worlds of the forest's nodes.
 uint64_t contest_checksum(const struct contestant *who, size_t nodes);
 /// Print a result line and keep it for the ratios and the comparison.

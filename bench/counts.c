@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Plays one frame of a path inside counts_play(), for valgrind to count its instructions: see
 // counts.sh. Frames before it bring the path where it is in the long run. The work is that of the
-// course's loads, with seeds of its own.
+// course's loads, with the same seeds in `mixed` and others elsewhere.
 #include "bench/blocks.h"
 #include "bench/contest.h"
 #include "bench/draw.h"
 #include "bench/loads/links.h"
+#include "bench/loads/mixing.h"
 
 #include <inttypes.h>
 
@@ -20,6 +21,7 @@ struct counting {
     struct scheme_world *world;
     struct forest forest;
     struct links links;
+    struct mixing mixing;        ///< In a path of the load `mixed`.
     struct scheme_write *writes; ///< [things]
     struct scheme_probe *probes; ///< [things]
     struct pose *readings;       ///< [things]
@@ -41,6 +43,7 @@ struct path {
     bool (*is_for)(const struct scheme *scheme);
     void (*prepare)(struct counting *all, struct draw *draw);
     void (*play)(struct counting *all);
+    unsigned extras; ///< Of a path of the load `mixed`.
 };
 
 static uint32_t count_things(const struct path *path)
@@ -178,7 +181,7 @@ static bool has_spawn(const struct scheme *scheme)
 }
 
 // Those made in the last frame find their place among the living before the next ones are drawn.
-static void prepare_spawns(struct counting *all, struct draw *draw)
+static void settle_made(struct counting *all)
 {
     const uint32_t count = all->path->amount;
 
@@ -186,27 +189,76 @@ static void prepare_spawns(struct counting *all, struct draw *draw)
         memcpy(all->made + (size_t)((all->frame - 1) % frames_of_life) * count, all->handles,
                count * sizeof *all->handles);
     }
+}
+
+static void prepare_spawns(struct counting *all, struct draw *draw)
+{
+    const uint32_t count = all->path->amount;
+
+    settle_made(all);
     for (uint32_t i = 0; i < count; ++i) {
         all->spawns[i].parent = handle_of(all, draw_below(draw, (uint32_t)all->forest.count));
         all->spawns[i].local = draw_pose(draw, MEMBER_SIDE);
     }
 }
 
-static void play_spawns(struct counting *all)
+static const scheme_handle *doomed_of(const struct counting *all)
+{
+    return all->made + (size_t)(all->frame % frames_of_life) * all->path->amount;
+}
+
+static struct scheme_spawn_frame spawn_frame(const struct counting *all)
 {
     const size_t count = all->path->amount;
-    const struct scheme_spawn_frame frame = {
+
+    return (struct scheme_spawn_frame){
         .spawns = all->spawns,
         .spawn_count = count,
-        .doomed = all->made + (size_t)(all->frame % frames_of_life) * count,
+        .doomed = doomed_of(all),
         .doomed_count = all->frame < frames_of_life ? 0 : count,
         .made = all->handles,
     };
+}
+
+static void play_spawns(struct counting *all)
+{
+    const struct scheme_spawn_frame frame = spawn_frame(all);
 
     all->scheme->spawn(all->world, &frame);
 }
 
-static bool has_reparent(const struct scheme *scheme)
+static bool has_each(const struct scheme *scheme)
+{
+    return scheme->spawn_each != NULL;
+}
+
+static void play_each(struct counting *all)
+{
+    const struct scheme_spawn_frame frame = spawn_frame(all);
+
+    all->scheme->spawn_each(all->world, &frame);
+}
+
+static bool has_mix(const struct scheme *scheme)
+{
+    return scheme->mix != NULL;
+}
+
+static void prepare_mixed(struct counting *all, struct draw *draw)
+{
+    (void)draw;
+    settle_made(all);
+    mixing_draw(&all->mixing, all->scheme, all->world, all->frame);
+}
+
+static void play_mixed(struct counting *all)
+{
+    _Static_assert((int)frames_of_life == (int)mixing_life, "the same prefabs die");
+    mixing_play(&all->mixing, all->scheme, all->world,
+                all->frame < frames_of_life ? NULL : doomed_of(all), all->handles);
+}
+
+static bool has_moves(const struct scheme *scheme)
 {
     return scheme->reparent != NULL;
 }
@@ -226,19 +278,47 @@ static void play_moves(struct counting *all)
     all->scheme->reparent(all->world, all->moves, all->path->amount);
 }
 
+// A path of the load `mixed` in trees of 12.
+#define MIXED(name, extras)                                                               \
+    {                                                                                     \
+        "mixed-" name, "prefab", {1000, mixing_tree_size, mixing_fan}, 1000, 24, has_mix, \
+            prepare_mixed, play_mixed, extras                                             \
+    }
+
 static const struct path paths[] = {
-    {"root-1x10000", "node", {1, 10000, 10}, 0, 2, has_write, prepare_roots, play_roots},
-    {"root-500x20", "node", {500, 20, 3}, 0, 2, has_write, prepare_roots, play_roots},
-    {"leaf-500x20", "write", {500, 20, 3}, 1000, 2, has_write, prepare_leaves, play_writes},
-    {"sparse-500x20", "write", {500, 20, 3}, 100, 2, has_write, prepare_any, play_writes},
-    {"midframe-500x20", "pair", {500, 20, 3}, 1000, 2, has_probe, prepare_probes, play_probes},
-    {"every-500x20", "node", {500, 20, 3}, 0, 2, has_batch, prepare_batch, play_batch},
-    {"every-10x1000", "node", {10, 1000, 10}, 0, 2, has_batch, prepare_batch, play_batch},
-    {"handle-500x20", "read", {500, 20, 3}, 10000, 1, has_reads, prepare_handles, play_handles},
-    {"query-500x20", "row", {500, 20, 3}, 0, 1, has_reads, prepare_query, play_query},
-    {"spawn-2000x12", "prefab", {2000, 12, 3}, 2000, 24, has_spawn, prepare_spawns, play_spawns},
-    {"reparent-1000x100", "move", {1000, 100, 4}, 1000, 2, has_reparent, prepare_moves, play_moves},
+    {"root-1x10000", "node", {1, 10000, 10}, 0, 2, has_write, prepare_roots, play_roots, 0},
+    {"root-500x20", "node", {500, 20, 3}, 0, 2, has_write, prepare_roots, play_roots, 0},
+    {"leaf-500x20", "write", {500, 20, 3}, 1000, 2, has_write, prepare_leaves, play_writes, 0},
+    {"sparse-500x20", "write", {500, 20, 3}, 100, 2, has_write, prepare_any, play_writes, 0},
+    {"midframe-500x20", "pair", {500, 20, 3}, 1000, 2, has_probe, prepare_probes, play_probes, 0},
+    {"every-500x20", "node", {500, 20, 3}, 0, 2, has_batch, prepare_batch, play_batch, 0},
+    {"every-10x1000", "node", {10, 1000, 10}, 0, 2, has_batch, prepare_batch, play_batch, 0},
+    {"handle-500x20", "read", {500, 20, 3}, 10000, 1, has_reads, prepare_handles, play_handles, 0},
+    {"query-500x20", "row", {500, 20, 3}, 0, 1, has_reads, prepare_query, play_query, 0},
+    {"spawn-2000x12", "prefab", {2000, 12, 3}, 2000, 24, has_spawn, prepare_spawns, play_spawns, 0},
+    {"spawn-atonce", "prefab", {1000, 12, 3}, 1000, 24, has_each, prepare_spawns, play_each, 0},
+    {"reparent-1000x100", "move", {1000, 100, 4}, 1000, 2, has_moves, prepare_moves, play_moves, 0},
+    MIXED("plain", 0),
+    MIXED("values", EXTRA_VALUES),
+    MIXED("new-values", EXTRA_NEW_VALUES),
+    MIXED("before", EXTRA_BEFORE),
+    MIXED("count2", EXTRA_COUNT),
+    MIXED("references", EXTRA_REFERENCES),
+    {"mixed-one-tree", "prefab", {1, 12000, 3}, 1000, 24, has_mix, prepare_mixed, play_mixed, 0},
+    MIXED("attach", EXTRA_ATTACH),
+    MIXED("write", EXTRA_WRITE),
+    MIXED("prefab-stretch", EXTRA_PREFAB_STRETCH),
+    MIXED("stretch", EXTRA_STRETCH),
+    MIXED("flags", EXTRA_FLAG),
+    MIXED("all", MIXING_ALL_EXTRAS),
 };
+
+#undef MIXED
+
+static bool is_path_for(const struct path *path, const struct scheme *scheme)
+{
+    return path->is_for(scheme) && (path->extras & ~scheme->extras) == 0;
+}
 
 static const struct scheme *const schemes[] = {&scheme_flat, &scheme_linked, &scheme_espalier};
 
@@ -280,7 +360,12 @@ static struct counting counting_create(const struct path *path, const struct sch
 
     all.links = links_create(&all.forest);
     all.world = scheme->create(&all.forest, 1);
-    if (path->play == play_spawns) {
+    if (path->play == play_mixed) {
+        const uint32_t trees = path->shape.trees * path->shape.tree_size / mixing_tree_size;
+
+        all.mixing = mixing_create(trees, path->amount, path->extras, path->extras);
+        mixing_set_up(&all.mixing, scheme, all.world);
+    } else if (path->is_for == has_spawn || path->is_for == has_each) {
         struct pose locals[PREFAB_SIZE];
 
         contest_draw_prefab(locals, prefab_seed);
@@ -294,6 +379,7 @@ static void counting_destroy(struct counting *all)
     all->scheme->destroy(all->world);
     forest_destroy(&all->forest);
     links_destroy(&all->links);
+    mixing_destroy(&all->mixing);
     free(all->writes);
     free(all->probes);
     free(all->readings);
@@ -331,7 +417,7 @@ static void run(struct counting *all)
 static int list(const struct scheme *scheme)
 {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
-        if (paths[i].is_for(scheme)) {
+        if (is_path_for(&paths[i], scheme)) {
             printf("%s %s %" PRIu32 "\n", paths[i].name, paths[i].thing, count_things(&paths[i]));
         }
     }
@@ -344,7 +430,7 @@ int main(int argc, char **argv)
     const struct scheme *const scheme = has_scheme ? scheme_named(argv[1] + 9) : NULL;
     const struct path *const path = argc > 2 ? path_named(argv[2]) : NULL;
 
-    if (scheme == NULL || argc > 3 || (argc == 3 && (path == NULL || !path->is_for(scheme)))) {
+    if (scheme == NULL || argc > 3 || (argc == 3 && (path == NULL || !is_path_for(path, scheme)))) {
         fputs("Usage: counts --scheme=NAME [PATH]\n"
               "Play a few frames of a path; without one, list those of a scheme, the things their\n"
               "instructions are divided by, and how many of these there are. See counts.sh.\n",

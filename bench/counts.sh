@@ -24,7 +24,7 @@ under()
 
 "$counts" "$scheme" >"$scratch/paths" || exit
 echo path,things,instructions,instructions_per_thing >"$csv" || exit
-printf '%-18s %8s %12s %10s\n' path things instructions 'a thing'
+printf '%-20s %8s %12s %10s\n' path things instructions 'a thing'
 while read -r path thing things; do
     under valgrind --tool=callgrind --toggle-collect=counts_play \
         --callgrind-out-file="$scratch/out" "$counts" "$scheme" "$path" 2>"$scratch/err" </dev/null
@@ -35,7 +35,7 @@ while read -r path thing things; do
         exit 1
     fi
     each=$(awk "BEGIN { printf \"%.1f\", $instructions / $things }")
-    printf '%-18s %8s %12s %10s a %s\n' "$path" "$things" "$instructions" "$each" "$thing"
+    printf '%-20s %8s %12s %10s a %s\n' "$path" "$things" "$instructions" "$each" "$thing"
     echo "$path,$things,$instructions,$each" >>"$csv" || exit
     rm -f "$scratch/out"
 done <"$scratch/paths"

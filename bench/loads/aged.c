@@ -368,19 +368,16 @@ static void run(struct contest *contest, const struct load_case *at)
     };
     uint32_t *const numbers = block_new(count_nodes(&state), sizeof *numbers);
     struct forest end = churn_forest(&churn, &forest, numbers);
-    struct contest others = *contest;
+    struct contest others = contest_copy(contest);
     struct side aged = {.state = &state, .contest = contest};
     struct side fresh = {.state = &state, .contest = &others, .numbers = numbers};
 
-    others.contestants =
-        block_copy(contest->contestants, contest->count, sizeof *contest->contestants);
     aged.made = block_new(contest->count * state.living, sizeof(scheme_handle));
     contest_build(contest, &forest);
     contest_make_prefab(contest, prefab_seed);
     measure(&aged, &fresh, &end, kind_of(at));
 
-    contest_end(&others);
-    free(others.contestants);
+    contest_copy_end(&others);
     free(aged.made);
     free(numbers);
     free(state.spawns);

@@ -2,6 +2,8 @@
 // Load `spawn`: prefabs of three nodes appear under random nodes, those of 20 frames ago are
 // destroyed, and then all worlds are current. Parents are nodes of the forest, never of a prefab,
 // so that none goes away with another. The checksum covers the forest and all living prefabs.
+// Shapes `-atonce` do the same by immediate calls. They are played in turns with batched frames on
+// a second world, and `x batched` is the quotient of the times.
 #include "bench/loads/load.h"
 
 #include "bench/blocks.h"
@@ -10,9 +12,11 @@
 
 enum { spawn_seed = 104, prefab_seed = 105, frames_of_life = 20 };
 
+/// Frames of one world of each contestant.
 struct spawn_state {
     const struct contest *contest;
     const struct forest *forest;
+    bool is_at_once;             ///< By immediate calls.
     uint32_t count;              ///< Prefabs of a frame.
     struct scheme_spawn *spawns; ///< [count]
     scheme_handle *made;         ///< [contestants][frames_of_life][count] first nodes alive.
@@ -52,7 +56,11 @@ static void play(void *load, struct contestant *who)
         .made = state->just_made,
     };
 
-    who->scheme->spawn(who->world, &frame);
+    if (state->is_at_once) {
+        who->scheme->spawn_each(who->world, &frame);
+    } else {
+        who->scheme->spawn(who->world, &frame);
+    }
 }
 
 static void settle(void *load, struct contestant *who)
@@ -81,7 +89,8 @@ static uint64_t checksum_of(const struct spawn_state *state, struct contestant *
     return contest_checksum(who, state->forest->count);
 }
 
-static void report(struct contest *contest, const struct spawn_state *state)
+static void report(struct contest *contest, const struct contest *batched,
+                   const struct spawn_state *state)
 {
     for (size_t i = 0; i < contest->count; ++i) {
         struct contestant *const who = &contest->contestants[i];
@@ -93,39 +102,76 @@ static void report(struct contest *contest, const struct spawn_state *state)
 
             contest_report(contest, who, median / state->count, "ns/prefab", checksum);
             contest_report(contest, who, p99 / median, "p99/median", checksum);
+            if (state->is_at_once) {
+                contest_report_quotient(contest, batched, who, "x batched", checksum);
+            }
             contest_report_parts(contest, who, state->count, "ns/prefab", checksum);
         }
     }
 }
 
+static bool is_at_once(const struct load_case *at)
+{
+    return strstr(at->name, "-atonce") != NULL;
+}
+
 static bool is_for(const struct scheme *scheme, const struct load_case *at)
 {
-    (void)at;
-    return scheme->spawn != NULL;
+    return scheme->spawn != NULL && (!is_at_once(at) || scheme->spawn_each != NULL);
+}
+
+static struct spawn_state state_create(struct contest *contest, const struct forest *forest,
+                                       uint32_t count, bool plays_at_once)
+{
+    const struct spawn_state state = {
+        .contest = contest,
+        .forest = forest,
+        .is_at_once = plays_at_once,
+        .count = count,
+        .spawns = block_new(count, sizeof(struct scheme_spawn)),
+        .made = block_new(contest->count * frames_of_life * count, sizeof(scheme_handle)),
+        .just_made = block_new(count, sizeof(scheme_handle)),
+    };
+
+    contest_build(contest, forest);
+    contest_make_prefab(contest, prefab_seed);
+    return state;
+}
+
+static void state_destroy(struct spawn_state *state)
+{
+    free(state->spawns);
+    free(state->made);
+    free(state->just_made);
+}
+
+static const struct contest_plan plan = {
+    .lead_in = frames_of_life + 5, .turns = 5, .warm = 1, .timed = 40};
+static const struct contest_steps steps = {prepare, play, settle};
+
+static void run_at_once(struct contest *contest, struct spawn_state *state)
+{
+    struct contest other = contest_copy(contest);
+    struct spawn_state batched = state_create(&other, state->forest, state->count, false);
+
+    contest_alternate_two(contest, state, &other, &batched, &plan, &steps);
+    report(contest, &other, state);
+    contest_copy_end(&other);
+    state_destroy(&batched);
 }
 
 static void run(struct contest *contest, const struct load_case *at)
 {
     struct forest forest = forest_create(at->shape);
-    struct spawn_state state = {
-        .contest = contest,
-        .forest = &forest,
-        .count = at->amount,
-        .spawns = block_new(at->amount, sizeof(struct scheme_spawn)),
-        .made = block_new(contest->count * frames_of_life * at->amount, sizeof(scheme_handle)),
-        .just_made = block_new(at->amount, sizeof(scheme_handle)),
-    };
-    const struct contest_plan plan = {
-        .lead_in = frames_of_life + 5, .turns = 5, .warm = 1, .timed = 40};
-    const struct contest_steps steps = {prepare, play, settle};
+    struct spawn_state state = state_create(contest, &forest, at->amount, is_at_once(at));
 
-    contest_build(contest, &forest);
-    contest_make_prefab(contest, prefab_seed);
-    contest_alternate(contest, &plan, &steps, &state);
-    report(contest, &state);
-    free(state.spawns);
-    free(state.made);
-    free(state.just_made);
+    if (state.is_at_once) {
+        run_at_once(contest, &state);
+    } else {
+        contest_alternate(contest, &plan, &steps, &state);
+        report(contest, NULL, &state);
+    }
+    state_destroy(&state);
     forest_destroy(&forest);
 }
 
@@ -133,6 +179,8 @@ static const struct load_case cases[] = {
     {"2000x12-k2000", {2000, 12, 3}, 2000, true},
     {"2000x12-k20000", {2000, 12, 3}, 20000, false},
     {"100x12-k100", {100, 12, 3}, 100, false},
+    {"2000x12-k2000-atonce", {2000, 12, 3}, 2000, false},
+    {"100x12-k100-atonce", {100, 12, 3}, 100, true},
 };
 
 const struct load load_spawn = {

@@ -409,6 +409,10 @@ static void read_positions(struct scheme_world *world, const scheme_handle *node
 const struct scheme scheme_espalier = {
     .name = "espalier",
     .summary = "the library: always current, structure through commands",
+    .extras = EXTRA_VALUES | EXTRA_NEW_VALUES | EXTRA_BEFORE | EXTRA_COUNT | EXTRA_REFERENCES |
+              EXTRA_ATTACH | EXTRA_WRITE | EXTRA_PREFAB_STRETCH | EXTRA_STRETCH | EXTRA_FLAG,
+    .exceptions = 1u << EXCEPTION_FLAG | 1u << EXCEPTION_STRETCH | 1u << EXCEPTION_BARE |
+                  1u << EXCEPTION_CONTEXT | 1u << EXCEPTION_DESTROYED,
     .worker_limit = worker_limit,
     .create = create,
     .create_copies = create_copies,
@@ -424,6 +428,10 @@ const struct scheme scheme_espalier = {
     .probe = probe,
     .make_prefab = espalier_make_prefab,
     .spawn = espalier_spawn,
+    .spawn_each = espalier_spawn_each,
+    .extend_prefab = espalier_extend_prefab,
+    .mix = espalier_mix,
+    .except = espalier_except,
     .spawn_worlds = espalier_spawn_worlds,
     .battle = espalier_battle,
     .reparent = espalier_reparent,

@@ -30,8 +30,10 @@ struct scheme_world {
     size_t copies, tree_size;
     espl_commands *commands; ///< Of the frames: a lane for each worker. NULL before the first.
     espl_entity prefab;
-    espl_entity single;   ///< Prefab of one node: small effects and bullets.
-    espl_entity *pending; ///< [pending_capacity] prefabs recorded in the frame at hand.
+    espl_component payload; ///< struct payload, on all nodes of the prefab.
+    espl_component extra;   ///< The same on no node of the prefab, in the load `mixed`.
+    espl_entity single;     ///< Prefab of one node: small effects and bullets.
+    espl_entity *pending;   ///< [pending_capacity] prefabs recorded in the frame at hand.
     size_t pending_capacity;
     espl_entity *batch_entities;  ///< [batch_capacity] of the batch at hand.
     espl_transform *batch_values; ///< [batch_capacity]
@@ -117,6 +119,11 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
                           size_t count);
 void espalier_make_prefab(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);
 void espalier_spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+void espalier_spawn_each(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+void espalier_extend_prefab(struct scheme_world *world, unsigned extras);
+void espalier_mix(struct scheme_world *world, const struct scheme_mixed_frame *frame);
+void espalier_except(struct scheme_world *world, enum scheme_exception kind,
+                     const scheme_handle *nodes, size_t count);
 void espalier_spawn_worlds(struct scheme_world *world, scheme_handle made,
                            struct pose out[PREFAB_SIZE]);
 void espalier_battle(struct scheme_world *world, const struct scheme_battle_frame *frame);

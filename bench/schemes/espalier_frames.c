@@ -86,6 +86,7 @@ void espalier_make_prefab(struct scheme_world *world, const struct pose locals[P
     memcpy(own_locals, locals, sizeof own_locals);
     espalier_plant(world, &forest, entities);
     world->prefab = entities[0];
+    world->payload = components[2];
     must(espl_create(world->world, components, 3, 1, &world->single), "espl_create");
 }
 
@@ -239,6 +240,19 @@ static scheme_handle make_one(const struct scheme_world *world, espl_entity sour
     return handle_from(made);
 }
 
+void espalier_spawn_each(struct scheme_world *world, const struct scheme_spawn_frame *frame)
+{
+    world->times = (struct frame_times){0};
+    for (size_t i = 0; i < frame->doomed_count; ++i) {
+        must(espl_destroy(world->world, entity_from(frame->doomed[i])), "espl_destroy");
+    }
+    for (size_t i = 0; i < frame->spawn_count; ++i) {
+        const espl_entity parent = entity_from(frame->spawns[i].parent);
+
+        frame->made[i] = make_one(world, world->prefab, &frame->spawns[i].local, &parent);
+    }
+}
+
 static void make_all(const struct scheme_world *world, const struct scheme_battle_frame *frame)
 {
     for (size_t i = 0; i < frame->shot_count; ++i) {
@@ -276,6 +290,139 @@ static void record_moves(espl_recorder *recorder, const struct scheme_world *wor
         must(espl_record_attach(recorder, 0, entity_from(moves[i].leaf),
                                 entity_from(moves[i].parent), &keep_local),
              "espl_record_attach");
+    }
+}
+
+static void record_writes(espl_recorder *recorder, const struct scheme_world *world,
+                          const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_write *const writes = frame;
+
+    (void)world;
+    for (size_t i = begin; i < end; ++i) {
+        const espl_transform local = transform_from(&writes[i].local);
+
+        must(espl_record_set_local(recorder, 0, entity_from(writes[i].node), &local),
+             "espl_record_set_local");
+    }
+}
+
+static const float exceptional_stretch[3] = {1.5f, 1, 0.75f};
+
+static void make_referring(const struct scheme_world *world)
+{
+    const uint32_t offset = 0;
+    const espl_component_def def = {.name = "reference",
+                                    .size = sizeof(espl_entity),
+                                    .alignment = _Alignof(espl_entity),
+                                    .references = &offset,
+                                    .reference_count = 1};
+    const espl_entity child = espl_get_first_child(world->world, world->prefab);
+    espl_component reference;
+
+    must(espl_component_register(world->world, &def, &reference), "espl_component_register");
+    must(espl_add(world->world, world->prefab, reference, &child, sizeof child), "espl_add");
+}
+
+void espalier_extend_prefab(struct scheme_world *world, unsigned extras)
+{
+    const espl_component_def def = {
+        .name = "extra", .size = sizeof(struct payload), .alignment = _Alignof(struct payload)};
+
+    if ((extras & EXTRA_NEW_VALUES) != 0) {
+        must(espl_component_register(world->world, &def, &world->extra), "espl_component_register");
+    }
+    if ((extras & EXTRA_REFERENCES) != 0) {
+        make_referring(world);
+    }
+    if ((extras & EXTRA_PREFAB_STRETCH) != 0) {
+        must(espl_set_stretch(world->world, world->prefab, exceptional_stretch),
+             "espl_set_stretch");
+    }
+}
+
+// List the component values of an instance. [2] out. @return how many.
+static size_t list_values(const struct scheme_world *world, unsigned extras,
+                          const struct payload *data, espl_component_value *out)
+{
+    size_t count = 0;
+
+    if ((extras & EXTRA_VALUES) != 0) {
+        out[count++] = (espl_component_value){world->payload, sizeof *data, data};
+    }
+    if ((extras & EXTRA_NEW_VALUES) != 0) {
+        out[count++] = (espl_component_value){world->extra, sizeof *data, data};
+    }
+    return count;
+}
+
+// The stretch is part of the transform that places an instance.
+static void record_mixed_births(espl_recorder *recorder, const struct scheme_world *world,
+                                const void *frame, size_t begin, size_t end)
+{
+    const struct scheme_mixed_frame *const mixed = frame;
+    const bool is_stretched = (mixed->extras & EXTRA_PREFAB_STRETCH) != 0;
+    struct payload data = {{0, 1, 2, 3}};
+    espl_component_value values[2];
+    espl_instance_def def = {.source = world->prefab, .place = ESPL_PLACE_LOCAL, .values = values};
+
+    def.value_count = list_values(world, mixed->extras, &data, values);
+    for (size_t i = begin; i < end; ++i) {
+        const struct scheme_spawn *const spawn = &mixed->spawning.spawns[i];
+
+        data.words[0] = (uint32_t)i;
+        def.parent = entity_from(spawn->parent);
+        if (mixed->befores != NULL) {
+            def.before = entity_from(mixed->befores[i]);
+        }
+        def.transform = transform_from(&spawn->local);
+        if (is_stretched) {
+            memcpy(def.transform.stretch, exceptional_stretch, sizeof exceptional_stretch);
+        }
+        must(espl_record_instantiate(recorder, 0, &def, mixed->copies,
+                                     &world->pending[i * mixed->copies]),
+             "espl_record_instantiate");
+    }
+}
+
+void espalier_mix(struct scheme_world *world, const struct scheme_mixed_frame *frame)
+{
+    const struct scheme_spawn_frame *const spawning = &frame->spawning;
+    const size_t made = spawning->spawn_count * frame->copies;
+    espl_commands *const commands = espalier_frame_commands(world);
+
+    world->times = (struct frame_times){0};
+    pending_reserve(world, made);
+    record(world, commands, record_deaths, spawning, spawning->doomed_count);
+    record(world, commands, record_mixed_births, frame, spawning->spawn_count);
+    record(world, commands, record_moves, frame->moves, frame->move_count);
+    record(world, commands, record_writes, frame->writes, frame->write_count);
+    play(world, commands);
+    resolve(world, world->pending, made, spawning->made);
+}
+
+static espl_status except_one(espl_world *world, enum scheme_exception kind, espl_entity entity)
+{
+    switch (kind) {
+    case EXCEPTION_FLAG:
+        return espl_set_inherit(world, entity, ESPL_KEEP_ROTATION);
+    case EXCEPTION_STRETCH:
+        return espl_set_stretch(world, entity, exceptional_stretch);
+    case EXCEPTION_BARE:
+        return espl_remove(world, entity, ESPL_PLACEMENT);
+    case EXCEPTION_CONTEXT:
+        return espl_set_context(world, entity, 1);
+    case EXCEPTION_DESTROYED:
+        return espl_destroy(world, entity);
+    }
+    return ESPL_ERR_ARGUMENT;
+}
+
+void espalier_except(struct scheme_world *world, enum scheme_exception kind,
+                     const scheme_handle *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        must(except_one(world->world, kind, entity_from(nodes[i])), "exceptional node");
     }
 }
 

@@ -211,6 +211,7 @@ const struct scheme scheme_flat = {
     .name = "flat",
     .summary = "deferred: arrays, parents before children, one scalar sweep",
     .is_deferred = true,
+    .exceptions = 1u << EXCEPTION_CONTEXT, // An array that no sweep reads.
     .create = create,
     .create_copies = create_copies,
     .destroy = destroy,

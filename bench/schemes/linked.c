@@ -122,6 +122,22 @@ static void link_first(struct scheme_world *world, uint32_t node, uint32_t paren
     world->first_children[parent] = node;
 }
 
+// Make a node a child of another one, before one of its children.
+static void link_before(struct scheme_world *world, uint32_t node, uint32_t next)
+{
+    const uint32_t previous = world->previous_siblings[next];
+
+    if (previous == NO_NODE) {
+        link_first(world, node, world->parents[next]);
+        return;
+    }
+    world->parents[node] = world->parents[next];
+    world->next_siblings[node] = next;
+    world->previous_siblings[node] = previous;
+    world->next_siblings[previous] = node;
+    world->previous_siblings[next] = node;
+}
+
 static void unlink_node(struct scheme_world *world, uint32_t node)
 {
     const uint32_t next = world->next_siblings[node];
@@ -318,15 +334,23 @@ static void make_prefab(struct scheme_world *world, const struct pose locals[PRE
     memcpy(world->prefab, locals, sizeof world->prefab);
 }
 
-// Make the prefab's first nodes, so many of them, under a parent or NO_NODE.
-static uint32_t spawn_one(struct scheme_world *world, const struct pose *local, uint32_t parent,
-                          int size)
+// Make the first `size` nodes of the prefab, without a parent.
+static inline uint32_t prefab_new(struct scheme_world *world, const struct pose *local, int size)
 {
     const uint32_t first = node_new(world, local);
 
     for (int i = size; --i > 0;) {
         link_first(world, node_new(world, &world->prefab[i]), first);
     }
+    return first;
+}
+
+// The same below a parent; NO_NODE: none.
+static inline uint32_t spawn_one(struct scheme_world *world, const struct pose *local,
+                                 uint32_t parent, int size)
+{
+    const uint32_t first = prefab_new(world, local, size);
+
     if (parent != NO_NODE) {
         link_first(world, first, parent);
     }
@@ -334,12 +358,17 @@ static uint32_t spawn_one(struct scheme_world *world, const struct pose *local, 
     return first;
 }
 
-// The dead go first: their indices are taken again at once.
-static void spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame)
+static void destroy_doomed(struct scheme_world *world, const struct scheme_spawn_frame *frame)
 {
     for (size_t i = 0; i < frame->doomed_count; ++i) {
         destroy_subtree(world, (uint32_t)frame->doomed[i]);
     }
+}
+
+// The dead go first: their indices are taken again at once.
+static void spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame)
+{
+    destroy_doomed(world, frame);
     for (size_t i = 0; i < frame->spawn_count; ++i) {
         const struct scheme_spawn *const one = &frame->spawns[i];
 
@@ -408,6 +437,42 @@ static void reparent(struct scheme_world *world, const struct scheme_move *moves
         unlink_node(world, leaf);
         link_first(world, leaf, (uint32_t)moves[i].parent);
         propagate(world, leaf);
+    }
+}
+
+static uint32_t spawn_before(struct scheme_world *world, const struct pose *local, uint32_t next)
+{
+    const uint32_t first = prefab_new(world, local, PREFAB_SIZE);
+
+    link_before(world, first, next);
+    propagate(world, first);
+    return first;
+}
+
+// The scheme has no components, so values and references are no work here.
+static void mix(struct scheme_world *world, const struct scheme_mixed_frame *frame)
+{
+    const struct scheme_spawn_frame *const spawning = &frame->spawning;
+
+    destroy_doomed(world, spawning);
+    for (size_t i = 0; i < spawning->spawn_count * frame->copies; ++i) {
+        const size_t at = i / frame->copies;
+        const struct scheme_spawn *const one = &spawning->spawns[at];
+
+        spawning->made[i] = frame->befores != NULL
+                                ? spawn_before(world, &one->local, (uint32_t)frame->befores[at])
+                                : spawn_one(world, &one->local, (uint32_t)one->parent, PREFAB_SIZE);
+    }
+    reparent(world, frame->moves, frame->move_count);
+    write_locals(world, frame->writes, frame->write_count);
+}
+
+// User data would be an array of its own, which propagation does not read.
+static void except(struct scheme_world *world, enum scheme_exception kind,
+                   const scheme_handle *nodes, size_t count)
+{
+    for (size_t i = 0; kind == EXCEPTION_DESTROYED && i < count; ++i) {
+        destroy_subtree(world, (uint32_t)nodes[i]);
     }
 }
 
@@ -499,6 +564,9 @@ static void read_positions(struct scheme_world *world, const scheme_handle *node
 const struct scheme scheme_linked = {
     .name = "linked",
     .summary = "immediate: parent, first child and sibling links in one block",
+    .extras = EXTRA_VALUES | EXTRA_NEW_VALUES | EXTRA_BEFORE | EXTRA_COUNT | EXTRA_REFERENCES |
+              EXTRA_ATTACH | EXTRA_WRITE,
+    .exceptions = 1u << EXCEPTION_CONTEXT | 1u << EXCEPTION_DESTROYED,
     .create = create,
     .create_copies = create_copies,
     .destroy = destroy,
@@ -512,6 +580,9 @@ const struct scheme scheme_linked = {
     .probe = probe,
     .make_prefab = make_prefab,
     .spawn = spawn,
+    .spawn_each = spawn,
+    .mix = mix,
+    .except = except,
     .spawn_worlds = spawn_worlds,
     .battle = battle,
     .reparent = reparent,

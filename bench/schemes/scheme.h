@@ -56,6 +56,42 @@ struct scheme_move {
     scheme_handle parent;
 };
 
+/// What the load `mixed` adds to a frame in which prefabs appear and are destroyed. Bits.
+enum scheme_extra {
+    EXTRA_VALUES = 1,           ///< Each instance gets a value for a component that the prefab has.
+    EXTRA_NEW_VALUES = 2,       ///< Each instance gets a component that the prefab lacks.
+    EXTRA_BEFORE = 4,           ///< Each instance appears before a sibling.
+    EXTRA_COUNT = 8,            ///< Each command makes two instances.
+    EXTRA_REFERENCES = 16,      ///< The prefab's first node refers to its first child.
+    EXTRA_ATTACH = 32,          ///< A leaf of each touched tree gets another parent in that tree.
+    EXTRA_WRITE = 64,           ///< A leaf of each touched tree gets a new local.
+    EXTRA_PREFAB_STRETCH = 128, ///< The prefab's first node is stretched.
+    EXTRA_STRETCH = 256,        ///< A node of each tree is stretched; it has children.
+    EXTRA_FLAG = 512,           ///< A leaf of each tree keeps its world rotation.
+};
+
+/// One frame of the load `mixed`. The doomed are destroyed, then prefabs appear, then leaves move,
+/// then nodes are written.
+struct scheme_mixed_frame {
+    struct scheme_spawn_frame spawning; ///< `made` has [copies * spawn_count].
+    unsigned copies;                    ///< Instances of each spawn, all with its local.
+    unsigned extras;                    ///< Bits of enum scheme_extra.
+    const scheme_handle *befores;       ///< [spawn_count] sibling to appear before; NULL: last.
+    const struct scheme_move *moves;    ///< [move_count]
+    size_t move_count;
+    const struct scheme_write *writes; ///< [write_count]
+    size_t write_count;
+};
+
+/// What makes a node exceptional.
+enum scheme_exception {
+    EXCEPTION_FLAG,      ///< It keeps its world rotation, whatever its parent does.
+    EXCEPTION_STRETCH,   ///< It has a scale per axis, which its children see.
+    EXCEPTION_BARE,      ///< It has no transform.
+    EXCEPTION_CONTEXT,   ///< It has a word of user data.
+    EXCEPTION_DESTROYED, ///< It was destroyed; it was a leaf.
+};
+
 /// A gun fires: an effect appears under it, and a bullet without a parent where the gun is.
 struct scheme_shot {
     scheme_handle gun;
@@ -110,6 +146,8 @@ struct scheme {
     const char *summary; ///< One line for --list.
     bool is_deferred;    ///< A read in the middle of a frame costs a propagation of everything.
     bool is_variant;     ///< Of another scheme: only for loads that set one against the other.
+    unsigned extras;     ///< Bits of enum scheme_extra that the scheme can play.
+    unsigned exceptions; ///< Bits 1 << enum scheme_exception that the scheme can play.
 
     /// Return the most workers it can use; NULL: 1.
     unsigned (*worker_limit)(void);
@@ -149,6 +187,15 @@ struct scheme {
     void (*make_prefab)(struct scheme_world *world, const struct pose locals[PREFAB_SIZE]);
     /// Carry one frame out; then all worlds are current.
     void (*spawn)(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+    /// The same by one immediate call after the other, whatever the number of workers.
+    void (*spawn_each)(struct scheme_world *world, const struct scheme_spawn_frame *frame);
+    /// Add to the prefab what extras need, once, after make_prefab. NULL: the scheme has none of it.
+    void (*extend_prefab)(struct scheme_world *world, unsigned extras);
+    /// Carry one frame of `mixed` out; then all worlds are current.
+    void (*mix)(struct scheme_world *world, const struct scheme_mixed_frame *frame);
+    /// Make nodes exceptional, by a kind that the scheme can play. NULL: nothing to do.
+    void (*except)(struct scheme_world *world, enum scheme_exception kind,
+                   const scheme_handle *nodes, size_t count);
     /// Carry one frame of `battle` out; then all worlds are current.
     void (*battle)(struct scheme_world *world, const struct scheme_battle_frame *frame);
     /// Copy out the worlds of one prefab made.

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Schemes of the course that defer their work, against those that are simple: the same bits after
-// any writes, and after any change of structure.
+// any writes, and after any change of structure. Small shapes of the loads `mixed`, `full` with
+// exceptional nodes and `spawn` by immediate calls, by all schemes that can play them.
 #include "bench/schemes/scheme.h"
 
 #include "bench/blocks.h"
 #include "bench/draw.h"
+#include "bench/loads/mixing.h"
 #include "tests/runner.h"
+#include "tests/support.h"
 
 #include <string.h>
 
@@ -305,6 +308,247 @@ START_TEST(prefabs_come_and_go)
 }
 END_TEST
 
+enum { small_trees = 6, small_nodes = small_trees * mixing_tree_size, small_count = 8 };
+
+static struct forest small_forest(void)
+{
+    return forest_create((struct forest_shape){small_trees, mixing_tree_size, mixing_fan});
+}
+
+/// A scheme with a number of workers.
+struct player {
+    const struct scheme *scheme;
+    unsigned workers;
+};
+
+static const struct player players[] = {
+    {&scheme_flat, 1}, {&scheme_linked, 1}, {&scheme_espalier, 1}, {&scheme_espalier, 3}};
+
+enum { player_count = sizeof players / sizeof *players };
+
+// Shrunken limits leave a world of the library too few entities, and some builds have no threads.
+static bool can_take_part(const struct player *player)
+{
+    const bool is_library = player->scheme == &scheme_espalier;
+
+    if (is_library && test_limits_of_build().entities < 1000) {
+        return false;
+    }
+    return player->workers == 1 || player->scheme->worker_limit() >= player->workers;
+}
+
+/// Worlds of the small forest and of all living prefabs behind it.
+enum { mixed_worlds = small_nodes + mixing_life * small_count * PREFAB_SIZE };
+
+// Play frames with extras and copy out the worlds. [mixed_worlds] out.
+static void play_mixed(const struct player *player, unsigned drawn, unsigned extras,
+                       struct pose *out)
+{
+    const struct scheme *const scheme = player->scheme;
+    struct forest trees_of_12 = small_forest();
+    struct mixing mixing = mixing_create(small_trees, small_count, drawn, extras);
+    struct scheme_world *const world = scheme->create(&trees_of_12, player->workers);
+    scheme_handle made[mixing_life][small_count];
+    scheme_handle just_made[small_count];
+
+    mixing_set_up(&mixing, scheme, world);
+    for (unsigned frame = 0; frame < 2 * mixing_life; ++frame) {
+        scheme_handle *const oldest = made[frame % mixing_life];
+
+        mixing_draw(&mixing, scheme, world, frame);
+        mixing_play(&mixing, scheme, world, frame < mixing_life ? NULL : oldest, just_made);
+        memcpy(oldest, just_made, sizeof just_made);
+    }
+
+    scheme->copy_worlds(world, out, small_nodes);
+    for (uint32_t i = 0; i < mixing_life * small_count; ++i) {
+        scheme->spawn_worlds(world, made[i / small_count][i % small_count],
+                             out + small_nodes + (size_t)PREFAB_SIZE * i);
+    }
+    scheme->destroy(world);
+    mixing_destroy(&mixing);
+    forest_destroy(&trees_of_12);
+}
+
+// Play with each scheme that can, and compare the worlds. Return how many schemes played.
+static int check_mixed(unsigned drawn, unsigned extras)
+{
+    struct pose *const first = block_new(mixed_worlds, sizeof *first);
+    struct pose *const worlds = block_new(mixed_worlds, sizeof *worlds);
+    int count = 0;
+
+    for (size_t i = 0; i < player_count; ++i) {
+        if (can_take_part(&players[i]) && mixing_is_for(players[i].scheme, extras)) {
+            play_mixed(&players[i], drawn, extras, count == 0 ? first : worlds);
+            if (count > 0) {
+                ck_assert_mem_eq(worlds, first, mixed_worlds * sizeof *worlds);
+            }
+            ++count;
+        }
+    }
+    free(first);
+    free(worlds);
+    return count;
+}
+
+START_TEST(each_extra_of_a_mixed_frame_comes_to_the_same_worlds)
+{
+    const bool has_library = can_take_part(&players[2]);
+
+    for (unsigned extra = 1; (extra & MIXING_ALL_EXTRAS) != 0; extra <<= 1) {
+        const int count = check_mixed(extra, extra);
+        const bool is_of_linked = mixing_is_for(&scheme_linked, extra);
+
+        ck_assert_int_ge(count, (int)has_library + (int)is_of_linked);
+        ck_assert_int_ge(check_mixed(extra, 0), 1 + (int)has_library);
+    }
+    check_mixed(MIXING_ALL_EXTRAS, MIXING_ALL_EXTRAS);
+    check_mixed(scheme_linked.extras, scheme_linked.extras);
+}
+END_TEST
+
+// World transforms do not depend on these extras.
+START_TEST(values_order_counts_and_references_do_not_change_worlds)
+{
+    const unsigned hidden =
+        EXTRA_VALUES | EXTRA_NEW_VALUES | EXTRA_BEFORE | EXTRA_COUNT | EXTRA_REFERENCES;
+    struct pose *const plain = block_new(mixed_worlds, sizeof *plain);
+    struct pose *const mixed = block_new(mixed_worlds, sizeof *mixed);
+
+    for (size_t i = 0; i < player_count; ++i) {
+        if (can_take_part(&players[i]) && mixing_is_for(players[i].scheme, hidden)) {
+            play_mixed(&players[i], hidden, 0, plain);
+            play_mixed(&players[i], hidden, hidden, mixed);
+            ck_assert_mem_eq(mixed, plain, mixed_worlds * sizeof *mixed);
+        }
+    }
+    free(plain);
+    free(mixed);
+}
+END_TEST
+
+// Write all roots and read all worlds but those of the exceptional nodes. [small_nodes] out.
+static void play_exceptional(const struct player *player, enum scheme_exception kind, uint32_t rank,
+                             struct pose *out)
+{
+    const struct scheme *const scheme = player->scheme;
+    struct forest trees_of_12 = small_forest();
+    struct scheme_world *const world = scheme->create(&trees_of_12, player->workers);
+    struct draw draw = draw_begin(31, 0);
+    scheme_handle nodes[small_trees];
+    struct scheme_write writes[small_trees];
+
+    for (uint32_t tree = 0; tree < small_trees; ++tree) {
+        const uint32_t root = forest_root(&trees_of_12, tree);
+
+        nodes[tree] = scheme->handle_of(world, root + rank);
+        writes[tree] =
+            (struct scheme_write){scheme->handle_of(world, root), draw_pose(&draw, ROOT_SIDE)};
+    }
+    if (scheme->except != NULL) {
+        scheme->except(world, kind, nodes, small_trees);
+    }
+    scheme->write(world, writes, small_trees);
+
+    memset(out, 0, small_nodes * sizeof *out);
+    for (uint32_t node = 0; scheme->world_of != NULL && node < small_nodes; ++node) {
+        if (node % mixing_tree_size != rank) {
+            out[node] = scheme->world_of(world, scheme->handle_of(world, node));
+        }
+    }
+    if (scheme->world_of == NULL) {
+        scheme->copy_worlds(world, out, small_nodes);
+        for (uint32_t node = rank; node < small_nodes; node += mixing_tree_size) {
+            memset(&out[node], 0, sizeof out[node]);
+        }
+    }
+    scheme->destroy(world);
+    forest_destroy(&trees_of_12);
+}
+
+START_TEST(exceptional_leaves_do_not_change_other_worlds)
+{
+    enum { leaf = 8 };
+    struct pose plain[small_nodes], worlds[small_nodes];
+
+    play_exceptional(&players[1], EXCEPTION_CONTEXT, leaf, plain);
+    for (int kind = EXCEPTION_FLAG; kind <= EXCEPTION_DESTROYED; ++kind) {
+        for (size_t i = 0; i < player_count; ++i) {
+            if (can_take_part(&players[i]) && (players[i].scheme->exceptions & 1u << kind) != 0) {
+                play_exceptional(&players[i], (enum scheme_exception)kind, leaf, worlds);
+                ck_assert_mem_eq(worlds, plain, sizeof worlds);
+            }
+        }
+    }
+}
+END_TEST
+
+START_TEST(children_see_a_stretch_whatever_the_workers)
+{
+    enum { inner = 2 };
+    struct pose plain[small_nodes], one[small_nodes], more[small_nodes];
+
+    if (can_take_part(&players[3])) {
+        play_exceptional(&players[2], EXCEPTION_CONTEXT, inner, plain);
+        play_exceptional(&players[2], EXCEPTION_STRETCH, inner, one);
+        play_exceptional(&players[3], EXCEPTION_STRETCH, inner, more);
+        ck_assert_mem_eq(more, one, sizeof one);
+        ck_assert_mem_ne(one, plain, sizeof one);
+    }
+}
+END_TEST
+
+// Make and destroy prefabs, and read the worlds of the last ones. [small_count * PREFAB_SIZE] out.
+static void play_spawns(const struct player *player, bool is_at_once, struct pose *out)
+{
+    const struct scheme *const scheme = player->scheme;
+    struct forest trees_of_12 = small_forest();
+    struct scheme_world *const world = scheme->create(&trees_of_12, player->workers);
+    struct pose prefab[PREFAB_SIZE] = {trees_of_12.locals[1], trees_of_12.locals[2],
+                                       trees_of_12.locals[3]};
+    scheme_handle alive[small_count] = {0}, made[small_count];
+
+    scheme->make_prefab(world, prefab);
+    for (uint32_t frame = 0; frame < 8; ++frame) {
+        struct scheme_spawn spawns[small_count];
+        struct draw draw = draw_begin(37, frame);
+
+        for (uint32_t i = 0; i < small_count; ++i) {
+            spawns[i].parent = scheme->handle_of(world, draw_below(&draw, small_nodes));
+            spawns[i].local = draw_pose(&draw, MEMBER_SIDE);
+        }
+
+        const struct scheme_spawn_frame work = {.spawns = spawns,
+                                                .spawn_count = small_count,
+                                                .doomed = alive,
+                                                .doomed_count = frame == 0 ? 0 : small_count,
+                                                .made = made};
+        (is_at_once ? scheme->spawn_each : scheme->spawn)(world, &work);
+        memcpy(alive, made, sizeof alive);
+    }
+    for (uint32_t i = 0; i < small_count; ++i) {
+        scheme->spawn_worlds(world, alive[i], out + (size_t)PREFAB_SIZE * i);
+    }
+    scheme->destroy(world);
+    forest_destroy(&trees_of_12);
+}
+
+START_TEST(prefabs_at_once_are_those_of_a_batch)
+{
+    struct pose batched[small_count * PREFAB_SIZE], worlds[small_count * PREFAB_SIZE];
+
+    play_spawns(&players[1], false, batched);
+    for (size_t i = 1; i < player_count; ++i) {
+        if (can_take_part(&players[i])) {
+            play_spawns(&players[i], false, worlds);
+            ck_assert_mem_eq(worlds, batched, sizeof worlds);
+            play_spawns(&players[i], true, worlds);
+            ck_assert_mem_eq(worlds, batched, sizeof worlds);
+        }
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("schemes");
@@ -318,6 +562,15 @@ static Suite *make_suite(void)
     tcase_add_test(schemes, subtrees_move_anywhere);
     tcase_add_test(schemes, prefabs_come_and_go);
     suite_add_tcase(suite, schemes);
+
+    TCase *const loads = tcase_create("loads");
+
+    tcase_add_test(loads, each_extra_of_a_mixed_frame_comes_to_the_same_worlds);
+    tcase_add_test(loads, values_order_counts_and_references_do_not_change_worlds);
+    tcase_add_test(loads, exceptional_leaves_do_not_change_other_worlds);
+    tcase_add_test(loads, children_see_a_stretch_whatever_the_workers);
+    tcase_add_test(loads, prefabs_at_once_are_those_of_a_batch);
+    suite_add_tcase(suite, loads);
     return suite;
 }
 
