@@ -425,7 +425,7 @@ static espl_status run_view(sweep_world *w, unsigned number)
 
     if (status == ESPL_OK) {
         sweep_tell(w, view.parents + 1, (view.count - 1) * sizeof *view.parents);
-        sweep_tell(w, view.slots, view.count * sizeof *view.slots);
+        sweep_tell(w, &view.first, sizeof view.first);
     }
     return status;
 }

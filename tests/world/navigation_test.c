@@ -291,11 +291,11 @@ static void view(const pair *p, uint32_t node)
         ck_assert_uint_eq(seen.parents[rank], w.parents[rank]);
         ck_assert_uint_eq(depths[rank], w.depths[rank]);
         ck_assert_uint_eq(espl_get_rank(p->world, handle(p, w.nodes[rank])), rank);
-        ck_assert(memcmp(seen.worlds[seen.slots[rank]].rotation, world->rotation,
+        ck_assert(memcmp(seen.worlds[seen.first + rank].rotation, world->rotation,
                          sizeof world->rotation) == 0);
-        ck_assert(memcmp(seen.worlds[seen.slots[rank]].position, world->position,
+        ck_assert(memcmp(seen.worlds[seen.first + rank].position, world->position,
                          sizeof world->position) == 0);
-        ck_assert(memcmp(&seen.worlds[seen.slots[rank]].scale, &world->scale, sizeof(float)) == 0);
+        ck_assert(memcmp(&seen.worlds[seen.first + rank].scale, &world->scale, sizeof(float)) == 0);
     }
     ck_assert(espl_entity_is_null(espl_view_entity(&seen, w.count)));
     ck_assert(espl_entity_is_null(espl_view_entity(&seen, SIZE_MAX)));
