@@ -151,6 +151,7 @@ static espl_status begin(espl__playback *playback, espl__lane_view *lanes, uint3
         playback->call_count += lanes[i].call_count;
     }
     playback->first_refused = UINT32_MAX;
+    playback->nursery_begin = playback->nursery_end = 0;
     playback->part_count = 1;
     return espl__playback_part(playback, 0) != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }

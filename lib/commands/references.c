@@ -331,10 +331,11 @@ static bool plan_entry(const reference_planner *p, uint32_t part, uint32_t numbe
 {
     const espl__entry *const entry = &p->playback->entries[number];
 
-    if (entry->made_count == 0) {
+    // The part that is applied alone goes through all groups, of which some are others'.
+    if (entry->made_count == 0 || entry->part != part) {
         return true;
     }
-    ESPL_CHECK(entry->part == part && entry->made_count % entry->command->count == 0);
+    ESPL_CHECK(entry->made_count % entry->command->count == 0);
     reference_batch *const b = &p->all->batches[p->all->batch_count++];
 
     *b = (reference_batch){.part = part,

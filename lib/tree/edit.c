@@ -208,6 +208,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     }
     espl__slot_place(forest, slot, placement);
     forest->world[slot] = *world;
+    edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
     if (!is_same_world || !is_same_stretch) {
         espl__edit_mark_stale(edit, slot);
     } else if (!is_same_user_data) {
@@ -225,9 +226,7 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
                                            .slot = slot})) {
         return false;
     }
-    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) |
-                                    (is_bare ? ESPL__SLOT_BARE : 0));
-    espl__node_update_exceptional(forest, slot);
+    espl__slot_set_bare(forest, slot, is_bare);
     return true;
 }
 
@@ -316,9 +315,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         set_order(forest, entry->slot, entry->was_in_order);
         break;
     case ESPL__UNDO_BARE:
-        forest->flags[entry->slot] = (uint8_t)((forest->flags[entry->slot] & ~ESPL__SLOT_BARE) |
-                                               (entry->flags & ESPL__SLOT_BARE));
-        espl__node_update_exceptional(forest, entry->slot);
+        espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
         espl__edit_mark_stale(edit, entry->slot);
         break;
     }
@@ -346,5 +343,13 @@ void espl__edit_undo(espl__edit *edit)
     }
     edit->stale_from = 0;
     refresh_group(edit);
+    // Side arrays that were taken for what is undone.
+    for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
+        const uint32_t slot = edit->log[i].slot, tree = forest->tree[slot];
+
+        if (tree != forest->nursery && forest->trees[tree].side != NULL) {
+            espl__tree_drop_side(forest, tree);
+        }
+    }
     espl__array_set_length(edit->log, 0);
 }

@@ -484,6 +484,8 @@ static void bury_dead(espl__edit *edit, uint32_t top)
     }
     if (forest->trees[tree].live == 0) {
         espl__tree_release(forest, tree);
+    } else {
+        espl__tree_drop_side(forest, tree);
     }
 }
 

@@ -281,6 +281,8 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
 
     fill_node(edit, slot, parent, place->before, &place->placement, flags);
     forest->world[slot] = place->world;
+    edit->context.counts.nodes_visited += 1;
+    edit->context.counts.overflowed += espl__pose_is_finite(&place->world) ? 0 : 1;
     add_made(edit, slot, source_slot, from);
     return slot;
 }

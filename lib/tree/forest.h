@@ -206,6 +206,8 @@ void espl__children_update_exceptional(espl__forest *forest, uint32_t slot);
 /// counts of the side arrays, ESPL__SLOT_KEEPS, and ESPL__SLOT_EXCEPTIONAL of the node and, where
 /// the stretch that they see changed, of its children.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
+/// Set or clear ESPL__SLOT_BARE. Keeps the counts of the side arrays and ESPL__SLOT_EXCEPTIONAL.
+void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare);
 /// Give a tree side arrays, or ones with room for inherit flags too.
 /// @return false where there is no memory; nothing changed then.
 bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps);

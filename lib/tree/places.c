@@ -237,7 +237,8 @@ static espl_status note_arrival(espl__edit *edit, size_t number)
     if ((t->flags & GETS_RANGE) != 0 || t->used + t->incoming <= t->capacity) {
         return ESPL_OK;
     }
-    if (t->incoming >= UINT32_MAX / 4 || !espl__tree_is_single(forest, t) ||
+    // Roots that were detached are still in the range; only what a destroy left behind has none at base.
+    if (t->incoming >= UINT32_MAX / 4 || !espl__is_root(forest, t->base) ||
         !ESPL__EDIT_RESERVE(edit, places, 1)) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -393,6 +394,7 @@ static void propagate_stale(espl__edit *edit)
         if (!espl__slot_is(forest, slot, ESPL__SLOT_STALE) || is_dead(forest, slot)) {
             continue;
         }
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
         const espl__tree *const t = espl__tree_of(forest, slot);
         const bool is_whole = forest->tree[slot] != forest->nursery && t->incoming == 0 &&
                               t->moved == 0 && espl__tree_is_single(forest, t);

@@ -147,3 +147,18 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
         espl__children_update_exceptional(forest, slot);
     }
 }
+
+void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
+{
+    const espl__extra extra = espl__slot_extra(forest, slot);
+    const bool was_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
+    const espl__side_counts changes = {(is_bare ? 0u : 1u) - (was_bare ? 0u : 1u), 0};
+
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) | (is_bare ? ESPL__SLOT_BARE : 0));
+    // What a bare node shows is not its own.
+    if (!espl__extra_is_default(&extra) && forest->tree[slot] != forest->nursery) {
+        espl__side_count(espl__tree_of(forest, slot)->side, changes);
+    }
+    espl__node_update_exceptional(forest, slot);
+}

@@ -315,7 +315,7 @@ static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__
 {
     hash = mix_pair(hash, tree->base, tree->capacity);
     hash = mix_pair(hash, tree->used, tree->live);
-    hash = mix_pair(hash, tree->flags, tree->debt);
+    hash = mix(hash, tree->flags);
     hash = mix_pair(hash, tree->next, tree->previous);
     for (uint32_t hole = tree->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
         hash = mix(hash, hole);
