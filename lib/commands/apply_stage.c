@@ -47,9 +47,13 @@ static void count_coming(espl__playback *playback)
     }
 }
 
-static bool has_room(const espl__playback *playback, const espl__operand *parent)
+// Tell whether what a command makes finds room in the range of its parent for certain. One that becomes a
+// root where its parent dies does not.
+static bool has_room(const espl__playback *playback, const espl__entry *entry)
 {
-    if (!espl__operand_is_living(parent)) {
+    const espl__operand *const parent = &entry->parent;
+
+    if (!espl__operand_is_living(parent) || entry->command->orphan == ESPL_ORPHAN_ROOT) {
         return false;
     }
     const espl__tree *const t = espl__tree_of(playback->forest, parent->number);
@@ -73,7 +77,7 @@ static size_t divide_nursery(espl__playback *playback, bool *has_alone)
             const size_t bound = is_maker(entry) ? bound_of(playback, entry) : 0;
 
             group->is_alone = bound == SIZE_MAX;
-            here += bound == 0 || bound == SIZE_MAX || has_room(playback, &entry->parent) ? 0 : bound;
+            here += bound == 0 || bound == SIZE_MAX || has_room(playback, entry) ? 0 : bound;
             if (here > UINT32_MAX / 4) {
                 return SIZE_MAX;
             }
@@ -233,6 +237,7 @@ static void apply_group(espl__playback *playback, espl__part *part, uint32_t num
             return;
         }
     }
+    part->edit.status = espl__edit_survey(&part->edit);
 }
 
 // Look at all roots of a range that a destroy without memory left behind.
@@ -257,14 +262,14 @@ static void apply_part(void *context, size_t number)
 
     if (playback->root_tree != ESPL__NO_TREE) {
         note_roots(&part->edit, playback->root_tree);
+        if (part->edit.status == ESPL_OK) {
+            part->edit.status = espl__edit_survey(&part->edit);
+        }
     }
     for (uint32_t i = part->group_begin; i < part->group_end && part->edit.status == ESPL_OK; ++i) {
         if (!playback->groups[i].is_alone) {
             apply_group(playback, part, i);
         }
-    }
-    if (part->edit.status == ESPL_OK) {
-        part->edit.status = espl__edit_survey(&part->edit);
     }
 }
 
@@ -276,9 +281,6 @@ static void apply_alone(espl__playback *playback)
         if (playback->groups[i].is_alone) {
             apply_group(playback, part, i);
         }
-    }
-    if (part->edit.status == ESPL_OK) {
-        part->edit.status = espl__edit_survey(&part->edit);
     }
 }
 

@@ -251,33 +251,67 @@ static espl_status list_slot(espl__playback *playback, const espl__part *part, u
     return list_change(playback, part, slot, guess);
 }
 
-static espl_status list_part_rows(espl__playback *playback, const espl__part *part)
+static espl_status list_touched(espl__playback *playback, const espl__part *part)
 {
-    espl__forest *const forest = playback->forest;
-    const size_t touched = espl__array_length(part->edit.touched);
-    const size_t notes = espl__array_length(part->notes);
-    const size_t removed = espl__array_length(part->edit.removed);
     uint32_t guess = ESPL__NONE;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < touched && status == ESPL_OK; ++i) {
+    for (size_t i = 0; i < espl__array_length(part->edit.touched) && status == ESPL_OK; ++i) {
         status = list_slot(playback, part, part->edit.touched[i], &guess);
     }
-    for (size_t i = 0; i < notes && status == ESPL_OK; ++i) {
+    return status;
+}
+
+static espl_status list_noted(espl__playback *playback, const espl__part *part)
+{
+    uint32_t guess = ESPL__NONE;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < espl__array_length(part->notes) && status == ESPL_OK; ++i) {
         status = list_slot(playback, part, part->notes[i].slot, &guess);
     }
-    for (size_t i = 0; i < touched; ++i) {
-        forest->flags[part->edit.touched[i]] &= (uint8_t)~ESPL__SLOT_MARK;
-    }
-    for (size_t i = 0; i < notes; ++i) {
-        forest->flags[part->notes[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
-    }
-    for (size_t i = 0; i < removed; ++i) {
+    return status;
+}
+
+static espl_status list_removed(espl__playback *playback, const espl__part *part)
+{
+    for (size_t i = 0; i < espl__array_length(part->edit.removed); ++i) {
         const uint32_t entity = part->edit.removed[i].entity;
 
         if ((entity & ESPL__MADE) == 0) {
             playback->removals[playback->removal_count++] = entity;
         }
+    }
+    return ESPL_OK;
+}
+
+static espl_status clear_marks(espl__playback *playback, const espl__part *part)
+{
+    uint8_t *const flags = playback->forest->flags;
+
+    for (size_t i = 0; i < espl__array_length(part->edit.touched); ++i) {
+        flags[part->edit.touched[i]] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+    for (size_t i = 0; i < espl__array_length(part->notes); ++i) {
+        flags[part->notes[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+    return ESPL_OK;
+}
+
+// Step by step over all parts, so that the result does not depend on how groups are divided.
+static espl_status list_living(espl__playback *playback)
+{
+    static espl_status (*const steps[])(espl__playback *, const espl__part *) = {
+        list_touched, list_noted, list_removed};
+    espl_status status = ESPL_OK;
+
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
+        for (uint32_t i = 0; i < playback->part_count && status == ESPL_OK; ++i) {
+            status = steps[step](playback, playback->parts[i]);
+        }
+    }
+    for (uint32_t i = 0; i < playback->part_count; ++i) {
+        (void)clear_marks(playback, playback->parts[i]);
     }
     return status;
 }
@@ -378,9 +412,7 @@ espl_status espl__list_rows(espl__playback *playback)
     if (playback->moves == NULL || playback->removals == NULL || playback->given == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    for (uint32_t i = 0; i < playback->part_count && status == ESPL_OK; ++i) {
-        status = list_part_rows(playback, playback->parts[i]);
-    }
+    status = list_living(playback);
     if (status != ESPL_OK) {
         return status;
     }

@@ -15,7 +15,7 @@ void espl__edit_begin(espl__edit *edit)
 {
     edit->status = ESPL_OK;
     edit->bury = NULL;
-    edit->stale_from = 0;
+    edit->stale_from = edit->moved_from = edit->made_from = 0;
     edit->nursery = edit->nursery_end = 0;
     // Like a job of writes: due layouts are noted, because several edits may be placed at once.
     edit->context = (espl__context){.is_job = true};
@@ -59,6 +59,8 @@ void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery
     edit->nursery = nursery;
     edit->nursery_end = nursery_end;
     edit->stale_from = espl__array_length(edit->stale);
+    edit->moved_from = espl__array_length(edit->moved);
+    edit->made_from = espl__array_length(edit->made);
 }
 
 bool espl__edit_touch(espl__edit *edit, uint32_t slot)
@@ -183,6 +185,22 @@ static bool save(espl__edit *edit, uint32_t slot)
     return true;
 }
 
+bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
+        return true;
+    }
+    // The nursery has side arrays from the start where some command may need them.
+    ESPL_CHECK(forest->tree[slot] != forest->nursery);
+    if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SIDE, .slot = slot})) {
+        return false;
+    }
+    return espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0) ||
+           espl__edit_fail(edit);
+}
+
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world)
 {
@@ -196,14 +214,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     if (is_same_world && espl__placement_is_equal(&now, placement)) {
         return true;
     }
-    if (!espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
-        // The nursery has side arrays from the start where some command may need them.
-        ESPL_CHECK(forest->tree[slot] != forest->nursery);
-        if (!espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0)) {
-            return espl__edit_fail(edit);
-        }
-    }
-    if (!save(edit, slot)) {
+    if (!espl__edit_ensure_side(edit, slot, placement) || !save(edit, slot)) {
         return false;
     }
     espl__slot_place(forest, slot, placement);
@@ -296,6 +307,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
 {
     espl__forest *const forest = edit->forest;
     const espl__saved *saved = NULL;
+    uint32_t parent = ESPL__NO_SLOT;
 
     switch ((espl__undo_kind)entry->kind) {
     case ESPL__UNDO_LINK:
@@ -311,13 +323,18 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         forest->links[entry->slot].entity = entry->a;
         break;
     case ESPL__UNDO_MAKE:
+        parent = forest->parent[entry->slot];
         undo_make(edit, entry);
-        set_order(forest, entry->slot, entry->was_in_order);
+        if (parent != ESPL__NO_SLOT) {
+            set_order(forest, parent, entry->was_in_order);
+        }
         break;
     case ESPL__UNDO_BARE:
         espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
         espl__edit_mark_stale(edit, entry->slot);
         break;
+    case ESPL__UNDO_SIDE:
+        break; // dropped where nothing needs them, once all is undone
     }
 }
 

@@ -27,6 +27,7 @@ typedef enum espl__undo_kind {
     ESPL__UNDO_DEATH, ///< entity `a`
     ESPL__UNDO_MAKE,  ///< `b` nodes were made, from number `a` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
+    ESPL__UNDO_SIDE,  ///< side arrays were made for the tree of the slot
 } espl__undo_kind;
 
 /// One edit to take back: 16 bytes.
@@ -101,7 +102,7 @@ typedef struct espl__edit {
     void (*bury)(void *context, uint32_t entity);
     void *bury_context;
     uint32_t nursery, nursery_end; // slots for new nodes of the group at hand
-    size_t stale_from;             // where the group at hand begins in `stale`
+    size_t stale_from, moved_from, made_from; // where the group at hand begins in the lists
     espl__context context;         // counts
     // stb arrays, kept from one edit to the next.
     espl__undo *log;
@@ -186,7 +187,7 @@ void espl__edit_undo(espl__edit *edit);
 
 // --- places.c ---
 
-/// Find what has to move to other slots: subtrees that came to another tree or below a parent with a
+/// Find what the group at hand has to move to other slots: subtrees that came to another tree or below a parent with a
 /// higher slot, new roots, and trees whose range is too short for what comes. Changes nothing that
 /// espl__edit_undo() would not take back. @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_survey(espl__edit *edit);

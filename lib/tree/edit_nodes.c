@@ -231,19 +231,6 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     }
 }
 
-// See that the tree which new nodes come to has side arrays where the placement needs them.
-static bool ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement)
-{
-    espl__forest *const forest = edit->forest;
-
-    if (espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
-        return true;
-    }
-    ESPL_CHECK(forest->tree[slot] != forest->nursery);
-    return espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0) ||
-           espl__edit_fail(edit);
-}
-
 static void add_made(espl__edit *edit, uint32_t slot, uint32_t source_slot, uint32_t from)
 {
     const espl__forest *const forest = edit->forest;
@@ -270,7 +257,7 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
 
     if ((is_touching && !espl__edit_touch(edit, parent)) ||
         (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery &&
-         !ensure_side(edit, parent, &place->placement))) {
+         !espl__edit_ensure_side(edit, parent, &place->placement))) {
         return ESPL__NO_SLOT;
     }
     const uint32_t slot = take_slot(edit, parent, &from);
@@ -350,7 +337,7 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
                                              espl__extra_default()};
 
     if (source->has_side && forest->tree[parent] != forest->nursery &&
-        !ensure_side(edit, parent, &placement)) {
+        !espl__edit_ensure_side(edit, parent, &placement)) {
         return false;
     }
     const uint32_t slot = take_slot(edit, parent, &from);

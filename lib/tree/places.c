@@ -160,7 +160,7 @@ static bool survey_moved(espl__edit *edit)
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->moved);
 
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = edit->moved_from; i < count; ++i) {
         const uint32_t slot = edit->moved[i];
 
         if (is_dead(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_MARK)) {
@@ -184,7 +184,7 @@ static bool survey_made(espl__edit *edit)
     const espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->made);
 
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = edit->made_from; i < count; ++i) {
         const uint32_t slot = edit->made[i].slot;
 
         if (edit->made[i].from == ESPL__FROM_NURSERY && espl__is_root(forest, slot) &&
@@ -199,12 +199,13 @@ static bool survey_made(espl__edit *edit)
 espl_status espl__edit_survey(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
+    const size_t places = espl__array_length(edit->places);
     const bool is_done = survey_moved(edit) && survey_made(edit);
 
-    for (size_t i = 0; i < espl__array_length(edit->places); ++i) {
+    for (size_t i = places; i < espl__array_length(edit->places); ++i) {
         clear_path(forest, edit->places[i].root);
     }
-    for (size_t i = 0; i < espl__array_length(edit->moved); ++i) {
+    for (size_t i = edit->moved_from; i < espl__array_length(edit->moved); ++i) {
         forest->flags[edit->moved[i]] &= (uint8_t)~ESPL__SLOT_MARK;
     }
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
@@ -327,21 +328,24 @@ static void drop_reserved(espl__edit *edit)
         place->side = NULL;
         if (place->tree != ESPL__NO_TREE) {
             clear_tree(&forest->trees[place->tree]);
+            espl__tree_drop_side(forest, place->tree);
         }
     }
 }
 
-static void take_reserved(espl__edit *edit)
+// New trees of all edits come first, then those that grow, so that what each gets does not depend on how
+// groups are divided among edits.
+static void take_reserved(espl__edit *edit, bool is_new)
 {
     espl__forest *const forest = edit->forest;
 
     for (size_t i = 0; i < espl__array_length(edit->places); ++i) {
         espl__relocation *const place = &edit->places[i];
 
-        if (place->is_new) {
+        if (place->is_new && is_new) {
             place->tree = espl__tree_take(forest);
         }
-        if (place->capacity != 0) {
+        if (place->capacity != 0 && place->is_new == is_new) {
             place->base =
                 place->is_adopted ? place->root : espl__range_take(forest, place->capacity);
         }
@@ -359,12 +363,11 @@ espl_status espl__places_reserve(espl__forest *forest, espl__edit *const *edits,
     if (status == ESPL_OK && slots + trees != 0) {
         status = espl__forest_reserve(forest, slots, trees);
     }
-    for (size_t i = 0; i < count; ++i) {
-        if (status == ESPL_OK) {
-            take_reserved(edits[i]);
-        } else {
-            drop_reserved(edits[i]);
-        }
+    for (size_t i = 0; i < 2 * count && status == ESPL_OK; ++i) {
+        take_reserved(edits[i % count], i < count);
+    }
+    for (size_t i = 0; i < count && status != ESPL_OK; ++i) {
+        drop_reserved(edits[i]);
     }
     return status;
 }
@@ -610,6 +613,7 @@ static void point_header(espl__forest *forest, const espl__relocation *place)
     *t = espl__tree_in_order(place->base, place->capacity, place->count, place->exceptional,
                              place->side);
     if (place->is_new) {
+        espl__tree_drop_side(forest, place->tree);
         return;
     }
     t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
@@ -664,23 +668,46 @@ static void note_due(espl__forest *forest, uint32_t slot)
     }
 }
 
-static void finish_edit(espl__forest *forest, espl__edit *edit)
+static void note_stale(espl__forest *forest, const espl__edit *edit)
 {
     for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
         note_due(forest, edit->stale[i]);
     }
+}
+
+static void note_placed(espl__forest *forest, const espl__edit *edit)
+{
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
-        if (edit->log[i].kind == ESPL__UNDO_PLACE) {
+        if (edit->log[i].kind == ESPL__UNDO_PLACE || edit->log[i].kind == ESPL__UNDO_SIDE) {
             note_due(forest, edit->log[i].slot);
         }
     }
-    // Trees that nodes left are found by the slots that these left, while those still name them.
+}
+
+static void note_made(espl__forest *forest, const espl__edit *edit)
+{
+    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
+        note_due(forest, edit->made[i].slot);
+    }
+}
+
+// Trees that nodes left are found by the slots that these left, while those still name them.
+static void release_dead(espl__forest *forest, const espl__edit *edit)
+{
     for (size_t i = 0; i < espl__array_length(edit->removed); ++i) {
         release_if_empty(forest, edit->removed[i].slot);
     }
+}
+
+static void release_left(espl__forest *forest, const espl__edit *edit)
+{
     for (size_t i = 0; i < espl__array_length(edit->moved); ++i) {
         release_if_empty(forest, edit->moved[i]);
     }
+}
+
+static void point_headers(espl__forest *forest, const espl__edit *edit)
+{
     for (size_t i = 0; i < espl__array_length(edit->places); ++i) {
         const espl__relocation *const place = &edit->places[i];
 
@@ -688,6 +715,7 @@ static void finish_edit(espl__forest *forest, espl__edit *edit)
             point_header(forest, place);
         } else {
             clear_tree(&forest->trees[place->tree]);
+            espl__tree_drop_side(forest, place->tree);
         }
     }
 }
@@ -718,8 +746,15 @@ static void give_rest(espl__forest *forest, espl__edit *const *edits, size_t cou
 void espl__places_finish(espl__forest *forest, espl__edit *const *edits, size_t count,
                          uint32_t nursery_begin, uint32_t nursery_end)
 {
-    for (size_t i = 0; i < count; ++i) {
-        finish_edit(forest, edits[i]);
+    // Step by step over all edits, so that the result does not depend on how groups are divided.
+    static void (*const steps[])(espl__forest *, const espl__edit *) = {
+        note_stale, note_placed, note_made, release_dead, release_left, point_headers,
+    };
+
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
+        for (size_t i = 0; i < count; ++i) {
+            steps[step](forest, edits[i]);
+        }
     }
     give_rest(forest, edits, count, nursery_begin, nursery_end);
 }
