@@ -6,9 +6,6 @@
 
 #include "lib/tree/edit_steps.h"
 
-// Commands of a part at least: fewer are applied sooner than another worker wakes up.
-enum { PART_ENTRIES = 256 };
-
 // --- Room for new nodes ---
 
 static bool is_maker(const espl__entry *entry)
@@ -315,8 +312,8 @@ espl__part *espl__playback_part(espl__playback *playback, uint32_t number)
 static espl_status divide_groups(espl__playback *playback, bool has_alone)
 {
     const bool is_serial = espl__executor_is_serial(playback->executor);
-    const size_t most = playback->part_limit - 1;
-    size_t parts = is_serial ? 1 : playback->entry_count / PART_ENTRIES + 1;
+    const size_t most = ESPL__PARTS - 1;
+    size_t parts = is_serial ? 1 : playback->entry_count / playback->part_entries + 1;
 
     parts = parts < most ? parts : most;
     for (uint32_t i = 0; i < parts + (has_alone ? 1 : 0); ++i) {

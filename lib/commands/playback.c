@@ -16,7 +16,7 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
         .forest = forest,
         .executor = executor,
         .hooks = hooks,
-        .part_limit = ESPL__PARTS,
+        .part_entries = ESPL__PART_ENTRIES,
         .root_tree = ESPL__NO_TREE,
     };
     espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);

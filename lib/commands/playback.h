@@ -106,7 +106,8 @@ typedef struct espl__part {
     bool is_placed;
 } espl__part;
 
-enum { ESPL__PARTS = 64 };
+/// Parts at most, and commands of a part at least: fewer are applied sooner than another worker wakes up.
+enum { ESPL__PARTS = 64, ESPL__PART_ENTRIES = 256 };
 
 /// A row that goes to another archetype.
 typedef struct espl__row_change {
@@ -181,7 +182,7 @@ typedef struct espl__playback {
     // Of the report.
     size_t moved_nodes, row_batches;
     uint64_t layouts_before; // nodes laid out before this playback
-    uint32_t part_limit;    // ESPL__PARTS, but for tests
+    uint32_t part_entries;  // commands of a part at least: ESPL__PART_ENTRIES, but for tests
     uint32_t root_tree;     // ESPL__NO_TREE, or a range whose roots get their roles and their own ranges
     bool is_strict;         // all commands are done or none: one refused refuses the playback
     uint32_t first_refused; // index of the first command that did, in its lane; or UINT32_MAX

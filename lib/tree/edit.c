@@ -253,8 +253,20 @@ static void set_order(espl__forest *forest, uint32_t slot, bool is_in_order)
     }
 }
 
-static void undo_link(espl__forest *forest, const espl__undo *entry)
+// A node that is a root again has the world that follows from its local alone.
+static void restore_root(espl__forest *forest, uint32_t slot)
 {
+    const espl__placement bare = espl__placement_identity();
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
+        espl__slot_place(forest, slot, &bare);
+    }
+    forest->world[slot] = forest->local[slot];
+}
+
+static void undo_link(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
     const uint32_t slot = entry->slot, parent = forest->parent[slot];
 
     if (parent != ESPL__NO_SLOT) {
@@ -270,6 +282,13 @@ static void undo_link(espl__forest *forest, const espl__undo *entry)
     set_order(forest, slot, entry->was_in_order);
     forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
                                     (entry->flags & ESPL__SLOT_FREE_LINK));
+    // What changed above it where it was in between is not restored by that parent's undo.
+    if (entry->a != ESPL__NO_SLOT) {
+        espl__edit_mark_stale(edit, entry->a);
+    } else {
+        restore_root(forest, slot);
+        espl__edit_mark_stale(edit, slot);
+    }
 }
 
 // Slots go back in reverse, so that holes are chained as they were.
@@ -311,7 +330,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
 
     switch ((espl__undo_kind)entry->kind) {
     case ESPL__UNDO_LINK:
-        undo_link(forest, entry);
+        undo_link(edit, entry);
         break;
     case ESPL__UNDO_PLACE:
         saved = &edit->saved[entry->a];
@@ -323,7 +342,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         forest->links[entry->slot].entity = entry->a;
         break;
     case ESPL__UNDO_MAKE:
-        parent = forest->parent[entry->slot];
+        parent = entry->b != 0 ? forest->parent[entry->slot] : ESPL__NO_SLOT;
         undo_make(edit, entry);
         if (parent != ESPL__NO_SLOT) {
             set_order(forest, parent, entry->was_in_order);
@@ -362,7 +381,8 @@ void espl__edit_undo(espl__edit *edit)
     refresh_group(edit);
     // Side arrays that were taken for what is undone.
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
-        const uint32_t slot = edit->log[i].slot, tree = forest->tree[slot];
+        const uint32_t slot = edit->log[i].slot;
+        const uint32_t tree = slot != ESPL__NO_SLOT ? forest->tree[slot] : forest->nursery;
 
         if (tree != forest->nursery && forest->trees[tree].side != NULL) {
             espl__tree_drop_side(forest, tree);

@@ -274,19 +274,6 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
     return slot;
 }
 
-// The order of the tree that a new node comes to, before.
-static bool has_order_before(const espl__edit *edit, uint32_t parent)
-{
-    return parent != ESPL__NO_SLOT && espl__tree_has_order(edit->forest, parent);
-}
-
-static bool reserve_made(espl__edit *edit, uint32_t count)
-{
-    return ESPL__EDIT_RESERVE(edit, made, count) && ESPL__EDIT_RESERVE(edit, log, 1) &&
-           // A node may land in the nursery though its parent did not.
-           ESPL__EDIT_RESERVE(edit, moved, count);
-}
-
 static bool note_new(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
@@ -296,21 +283,37 @@ static bool note_new(espl__edit *edit, uint32_t slot)
            espl__edit_mark_moved(edit, slot);
 }
 
-static void log_made(espl__edit *edit, uint32_t first, uint32_t count, bool was_in_order)
+// Begin to make nodes: what is made from now on goes as a whole. The entry counts the nodes that were
+// made so far, so that it is right wherever memory runs out. @return its number, or SIZE_MAX.
+static size_t begin_making(espl__edit *edit, uint32_t parent, uint32_t count)
 {
-    ESPL_ARRAY_PUSH(edit->log, (espl__undo){.kind = ESPL__UNDO_MAKE,
-                                            .was_in_order = was_in_order,
-                                            .slot = edit->made[first].slot,
-                                            .a = first,
-                                            .b = count});
+    const size_t number = espl__array_length(edit->log);
+    const espl__undo entry = {
+        .kind = ESPL__UNDO_MAKE,
+        .was_in_order = parent != ESPL__NO_SLOT && espl__tree_has_order(edit->forest, parent),
+        .slot = ESPL__NO_SLOT,
+        .a = (uint32_t)espl__array_length(edit->made)};
+
+    // A node may land in the nursery though its parent did not.
+    return ESPL__EDIT_RESERVE(edit, made, count) && ESPL__EDIT_RESERVE(edit, moved, count) &&
+                   espl__edit_log(edit, entry)
+               ? number
+               : SIZE_MAX;
+}
+
+static void count_making(espl__edit *edit, size_t number)
+{
+    espl__undo *const entry = &edit->log[number];
+
+    entry->slot = edit->made[entry->a].slot;
+    entry->b = (uint32_t)espl__array_length(edit->made) - entry->a;
 }
 
 espl_status espl__edit_create(espl__edit *edit, const espl__new_place *place, uint32_t *made)
 {
-    const uint32_t first = (uint32_t)espl__array_length(edit->made);
-    const bool was_in_order = has_order_before(edit, place->parent);
+    const size_t number = begin_making(edit, place->parent, 1);
 
-    if (!reserve_made(edit, 1)) {
+    if (number == SIZE_MAX) {
         return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t slot = make_top(edit, ESPL__NO_SLOT, place);
@@ -318,8 +321,8 @@ espl_status espl__edit_create(espl__edit *edit, const espl__new_place *place, ui
     if (slot == ESPL__NO_SLOT) {
         return ESPL_ERR_NO_MEMORY;
     }
-    log_made(edit, first, 1, was_in_order);
-    *made = first;
+    count_making(edit, number);
+    *made = edit->log[number].a;
     return note_new(edit, slot) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
@@ -351,23 +354,23 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
 espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
                              const espl__new_place *place, uint32_t *made)
 {
-    const uint32_t first = (uint32_t)espl__array_length(edit->made);
-    const bool was_in_order = has_order_before(edit, place->parent);
+    const size_t number = begin_making(edit, place->parent, source->count);
 
-    if (!reserve_made(edit, source->count)) {
+    if (number == SIZE_MAX) {
         return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t top = make_top(edit, source->slots[0], place);
-    bool is_done = top != ESPL__NO_SLOT;
+    const uint32_t first = edit->log[number].a;
 
-    if (!is_done) {
+    if (top == ESPL__NO_SLOT) {
         return ESPL_ERR_NO_MEMORY;
     }
-    is_done = note_new(edit, top);
+    bool is_done = note_new(edit, top);
+
     for (uint32_t i = 1; i < source->count && is_done; ++i) {
         is_done = clone_member(edit, source, first, i);
     }
-    log_made(edit, first, (uint32_t)espl__array_length(edit->made) - first, was_in_order);
+    count_making(edit, number);
     *made = first;
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
