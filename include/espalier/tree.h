@@ -45,8 +45,8 @@ typedef struct espl_attach_options {
 ///
 /// Under the parent it already has, only what the options change is changed.
 /// @param options  NULL means {0}.
-/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_OVERFLOW (a world
-///         that was recomputed is not finite); ESPL_ERR_CYCLE;
+/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_OVERFLOW (a
+///         world that was recomputed is not finite); ESPL_ERR_CYCLE;
 ///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
 ///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without placement);
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
@@ -159,7 +159,8 @@ ESPL_API espl_entity espl_get_last_child(const espl_world *world, espl_entity en
 ESPL_API espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity);
 /// Return the next sibling under the same parent, or null.
 ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity);
-/// Return the n-th child, or null where there are fewer. O(n); O(1) where the hierarchy is laid out.
+/// Return the n-th child, or null where there are fewer. O(n), but O(1) in a hierarchy that is laid
+/// out.
 ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
 /// Tell whether the first entity is above the second one. O(depth).
 ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity);

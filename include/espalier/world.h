@@ -141,8 +141,8 @@ typedef struct espl_validation {
     const char *rule;   ///< The invariant, as a sentence; NULL when all hold. Static storage.
     espl_entity entity; ///< Where, if an entity can be named.
     size_t detail;      ///< Rank, row or count, as the rule says.
-    size_t overflowed;  ///< World transforms that are not finite, also where all rules hold; 0 where
-                        ///< the rule is one of storage or links.
+    size_t overflowed; ///< World transforms that are not finite, also where all rules hold; 0 where
+                       ///< the rule is one of storage or links.
 } espl_validation;
 
 /// Check every invariant of the world, transforms bit for bit. A world transform that overflowed
@@ -163,7 +163,8 @@ typedef enum espl_hash_kind {
     /// a transform any NaN counts like any other.
     ESPL_HASH_LOGICAL = 0,
     /// Where it all is stored as well: handles, rows and the bytes in them, slots, links, layout
-    /// debt and free lists. Two worlds with the same hash give the same handles to what is made next.
+    /// debt and free lists. Two worlds with the same hash give the same handles to what is made
+    /// next.
     ESPL_HASH_PHYSICAL = 1,
 } espl_hash_kind;
 

@@ -38,8 +38,8 @@ typedef void (*espl_parallel_function)(espl_writer *writer, const espl_query *ro
 
 /// What a parallel write may be asked for.
 enum {
-    /// Within each hierarchy rows come parents first. Without it they come in the order of
-    /// the query: by archetype, chunk, row.
+    /// Within each hierarchy rows come parents first. Without it they come in the order of the
+    /// query: by archetype, chunk, row.
     ESPL_PARALLEL_TOP_DOWN = 1,
 };
 
@@ -74,7 +74,7 @@ typedef struct espl_parallel_report {
     espl_status first_status;  ///< Why.
     uint64_t group_ns;         ///< Time spent on dealing the rows out, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
-    size_t overflowed; ///< World transforms that were recomputed and are not finite.
+    size_t overflowed;         ///< World transforms that were recomputed and are not finite.
 } espl_parallel_report;
 
 /// Call a function for every row of a query, on the world's executor, so that all rows of one
@@ -87,11 +87,11 @@ typedef struct espl_parallel_report {
 ///
 /// @param def     not kept.
 /// @param report  NULL, or the account; zeroed when refused.
-/// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_OVERFLOW (none was, and some world is
-///         not finite); refused as a whole, nothing called:
-///         as espl_query_begin(), ESPL_ERR_ARGUMENT (no function, unknown flags),
-///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job that the executor lost is done by the calling
-///         thread, and the fault is told by the trap. O(rows).
+/// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_OVERFLOW (none was, and some world
+///         is not finite); refused as a whole, nothing called: as espl_query_begin(),
+///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job
+///         that the executor lost is done by the calling thread, and the fault is told by the trap.
+///         O(rows).
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
                                                         espl_parallel_report *report);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Packing: all trees move together into one block that fits them, each laid out breadth-first. Keeps
-// the pool from staying much larger than what is in it, and memory in the order of propagation.
+// Packing: all trees move together into one block that fits them, each laid out breadth-first. The
+// pool does not stay much larger than its content, and memory is in the order of propagation.
 #include "lib/tree/forest.h"
 
 #include <string.h>
@@ -79,8 +79,7 @@ static bool prepare(const packing *p)
         header->capacity = packed_capacity(p, old);
         p->to->end += header->capacity;
         if (needs_side(p, old->side)) {
-            header->side =
-                espl__side_make(p->to->heap, header->capacity, needs_kept(p, old->side));
+            header->side = espl__side_make(p->to->heap, header->capacity, needs_kept(p, old->side));
             if (header->side == NULL) {
                 return false;
             }

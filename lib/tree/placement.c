@@ -160,8 +160,7 @@ static espl_status settle(const stance *s, const espl_pose *local, unsigned part
         kept = espl__kept_of(&pose, s->kept->flags);
         espl__keep_parts(&world, &kept);
     }
-    if (!espl__pose_is_finite(local) ||
-        (s->kept != NULL && !espl__pose_is_finite(&kept.pose))) {
+    if (!espl__pose_is_finite(local) || (s->kept != NULL && !espl__pose_is_finite(&kept.pose))) {
         return ESPL_ERR_RANGE;
     }
     *s->local = *local;

@@ -112,8 +112,8 @@ static inline void espl__write_load_pose(espl_write_value *out, const void *byte
 ///
 /// @param world  in and out: own world pose.
 /// @param value  as espl__write_check() left it.
-/// @return ESPL_OK, ESPL_LOSSY; refused and nothing changed: ESPL_ERR_RANGE (the computed local or a
-///         kept part is not finite), ESPL_ERR_COPIES_PARENT.
+/// @return ESPL_OK, ESPL_LOSSY; refused and nothing changed: ESPL_ERR_RANGE (the computed local or
+///         a kept part is not finite), ESPL_ERR_COPIES_PARENT.
 espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
                                   const espl__frame *parent, espl_write_kind kind,
                                   const espl_write_value *value);

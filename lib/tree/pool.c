@@ -17,9 +17,9 @@ enum { ARRAYS_MOVE = 0 };
 enum { SKEW = 5 * LINE };
 
 // Item sizes, in the order in which point_arrays() lays the arrays out.
-static const size_t item_sizes[ARRAY_COUNT] = {
-    sizeof(espl_pose), sizeof(espl_pose),   sizeof(uint32_t),
-    sizeof(uint32_t),  sizeof(espl__links), sizeof(uint8_t)};
+static const size_t item_sizes[ARRAY_COUNT] = {sizeof(espl_pose),   sizeof(espl_pose),
+                                               sizeof(uint32_t),    sizeof(uint32_t),
+                                               sizeof(espl__links), sizeof(uint8_t)};
 enum {
     SLOT_SIZE = 2 * sizeof(espl_pose) + 2 * sizeof(uint32_t) + sizeof(espl__links) + sizeof(uint8_t)
 };
@@ -65,8 +65,7 @@ void espl__forest_free(espl__forest *forest)
     }
     espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->trees, forest->tree_capacity,
                     sizeof(espl__tree), LINE);
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size,
-                    LINE);
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
     espl__forest_init(forest, forest->heap);
 }
 
@@ -83,8 +82,8 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
     return (uint32_t)(next > limit ? limit : next);
 }
 
-// Compute where the arrays of a block begin. @return the size of the block in bytes, or 0 where it is
-// more than a size_t counts, as 49 million slots are on a machine of 32 bits.
+// Compute where the arrays of a block begin. @return the size of the block in bytes, or 0 where it
+// is more than a size_t counts, as 49 million slots are on a machine of 32 bits.
 static size_t lay_out(size_t offsets[ARRAY_COUNT], size_t capacity)
 {
     const size_t most = (SIZE_MAX - ARRAY_COUNT * (SKEW + LINE - 1)) / SLOT_SIZE;
@@ -107,8 +106,7 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     arrays next;
     size_t offsets[ARRAY_COUNT];
     const size_t size = lay_out(offsets, capacity);
-    unsigned char *const block =
-        espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
+    unsigned char *const block = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
 
     if (block == NULL) {
         return false;
@@ -121,8 +119,7 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
         }
     }
     point_arrays(forest, &next);
-    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size,
-                    LINE);
+    espl__heap_give(forest->heap, ESPL__FOR_TREE, forest->block, 1, forest->block_size, LINE);
     forest->block = block;
     forest->block_size = size;
     forest->capacity = capacity;
@@ -216,8 +213,8 @@ uint32_t espl__tree_take(espl__forest *forest)
 void espl__tree_give(espl__forest *forest, uint32_t tree)
 {
     espl__tree_unmark_unsettled(forest, tree);
-    forest->trees[tree] = (espl__tree){
-        .hole = ESPL__NO_SLOT, .next = forest->free_tree, .previous = ESPL__NO_TREE};
+    forest->trees[tree] =
+        (espl__tree){.hole = ESPL__NO_SLOT, .next = forest->free_tree, .previous = ESPL__NO_TREE};
     forest->free_tree = tree;
 }
 

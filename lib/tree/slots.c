@@ -113,9 +113,9 @@ static bool place_side(espl__forest *forest, uint32_t slot, const espl__placemen
     const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
     const espl__placement before = espl__slot_placement(forest, slot);
     const bool keeps = placement->kept.flags != 0;
-    const espl__side_counts changes = {
-        own_extras(placement, is_bare) - own_extras(&before, is_bare),
-        (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u)};
+    const espl__side_counts changes = {own_extras(placement, is_bare) -
+                                           own_extras(&before, is_bare),
+                                       (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u)};
 
     // Several threads write in the nursery, so its counts are made when its trees are known.
     if (forest->tree[slot] != forest->nursery) {

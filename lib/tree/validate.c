@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Validation of a forest: ranges, links, flags and counts, and every world again from its local, bit
-// for bit.
+// Validation of a forest: ranges, links, flags and counts, and every world again from its local,
+// bit for bit.
 #include "lib/tree/propagate.h"
 
 #include <string.h>
@@ -133,8 +133,9 @@ static const char *links_rule(const espl__forest *forest, const espl__tree *tree
     if (roots != tree->roots) {
         return "the roots of a tree are counted";
     }
-    // A list met each child at most once, because a child names one parent and one sibling before it.
-    return children + roots == tree->live ? NULL : "each node is a root or among the children of one";
+    // A list met each child at most once: a child names one parent and one previous sibling.
+    return children + roots == tree->live ? NULL
+                                          : "each node is a root or among the children of one";
 }
 
 static const char *order_rule(const espl__forest *forest, const espl__tree *tree, place *at)
@@ -193,8 +194,7 @@ static const char *kept_rule(const espl__forest *forest, const espl__tree *tree,
         memcmp(&kept, &masked, sizeof kept) != 0) {
         return "inherit flags and kept parts agree";
     }
-    if (keeps &&
-        (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_BARE))) {
+    if (keeps && (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_BARE))) {
         return "only a member with a transform has inherit flags";
     }
     return NULL;
@@ -351,8 +351,8 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, place 
     rule = rule != NULL ? rule : order_rule(forest, tree, at);
     rule = rule != NULL ? rule : nodes_rule(forest, tree, at);
     rule = rule != NULL ? rule : side_rule(forest, tree);
-    if (rule == NULL && (tree->moved != 0 || tree->incoming != 0 ||
-                         (tree->flags & ESPL__TREE_DUE) != 0)) {
+    if (rule == NULL &&
+        (tree->moved != 0 || tree->incoming != 0 || (tree->flags & ESPL__TREE_DUE) != 0)) {
         return "no edit left anything behind";
     }
     if (rule == NULL && !is_listed(forest, number)) {

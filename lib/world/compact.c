@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Compaction: trees are laid out without room between them, rows in the order of their transforms, and
-// all scratch is given back.
+// Compaction: trees are laid out without room between them, rows in the order of their transforms,
+// and all scratch is given back.
 #include "lib/world/tape.h"
 
 static espl_status give_back(espl_world *world)

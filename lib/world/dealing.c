@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Dealing rows out to jobs: the chunks that answer, the memory, weights, and rows that are
-// hierarchies of their own. Trees tell hierarchies apart, not roots: one that could not be divided when
-// its root was destroyed is dealt as a whole.
+// hierarchies of their own. Trees tell hierarchies apart, not roots: one that could not be divided
+// when its root was destroyed is dealt as a whole.
 #include "lib/world/dealing.h"
 
 #include "lib/world/writers.h"

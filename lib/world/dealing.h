@@ -70,8 +70,8 @@ typedef struct espl__deal {
     uint32_t base;                                // number of unit 0 in marks
 } espl__deal;
 
-/// How the weight of a chunk's rows is found: one each, the sizes of their trees, or what a write of
-/// theirs may reach.
+/// How the weight of a chunk's rows is found: one each, the sizes of their trees, or what a write
+/// of theirs may reach.
 typedef enum espl__scale { ESPL__SCALE_ONE, ESPL__SCALE_SIZE, ESPL__SCALE_REACH } espl__scale;
 
 /// Hands out job numbers to what comes with its weight, in order: each job takes an equal part of

@@ -53,8 +53,8 @@ static uint64_t mix_bytes(uint64_t hash, const unsigned char *bytes, size_t size
 
 #define NAN_WORD UINT32_C(0x7fc00000)
 
-// Floats by their bits, so that -0 is not 0. All NaNs count as one, because the sign and the payload of
-// a NaN depend on the machine.
+// Floats by their bits, so that -0 is not 0. All NaNs count as one, because the sign and the
+// payload of a NaN depend on the machine.
 static uint64_t mix_floats(uint64_t hash, const float *values, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {

@@ -46,9 +46,9 @@ struct espl_world {
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost; // of a job of parallel writes at least: ESPL__JOB_COST, but for tests
-    espl__scratch deal_scratch, mark_scratch;        // of parallel writes
-    uint32_t marks_used;                             // numbers that marks may have
-    size_t layout_budget;                            // nodes laid out by one call, to pay layout debt
+    espl__scratch deal_scratch, mark_scratch; // of parallel writes
+    uint32_t marks_used;                      // numbers that marks may have
+    size_t layout_budget;                     // nodes laid out by one call, to pay layout debt
     _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL
     espl__tape tape;
 };
@@ -170,9 +170,9 @@ espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
-/// Settle the trees of the forest's list: divide those with several roots, set roles that are late, and
-/// pay layout debt within the budget (structure.c). Structural. A tree for which there is no memory
-/// stays in the list.
+/// Settle the trees of the forest's list: divide those with several roots, set roles that are late,
+/// and pay layout debt within the budget (structure.c). Structural. A tree for which there is no
+/// memory stays in the list.
 void espl__settle(espl_world *world);
 
 /// Give a block of scratch back (batch.c).

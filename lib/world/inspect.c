@@ -72,8 +72,8 @@ static void count_settled(const espl_world *world, const espl__archetype *archet
     }
 }
 
-// An unsettled tree holds a hierarchy or solo for each of its roots. Rows may still have the roles of an
-// earlier time.
+// An unsettled tree holds a hierarchy or solo for each of its roots. Rows may still have the roles
+// of an earlier time.
 static void count_unsettled(const espl_world *world, const espl__tree *tree, espl_world_stats *out)
 {
     const espl__forest *const forest = &world->forest;

@@ -181,8 +181,9 @@ static void run_jobs(espl__parallel *p)
     world->is_playing = false;
 }
 
-// What jobs left for the calling thread to do: side arrays that nothing needs are given back, and trees
-// whose layout debt is due come to the list. In the order of rows, so that it does not depend on threads.
+// What jobs left for the calling thread to do: side arrays that nothing needs are given back, and
+// trees whose layout debt is due come to the list. In the order of rows, so that it does not depend
+// on threads.
 static void tidy_trees(const espl__deal *deal)
 {
     const espl__store *const store = &deal->world->store;
@@ -213,8 +214,7 @@ static void add_up(const espl__deal *deal, espl_parallel_report *report)
         const espl_writer *const writer = &deal->writers[job];
 
         espl__counts_add(&deal->world->forest.context.counts, &writer->context.counts);
-        is_untidy =
-            is_untidy || writer->context.has_sides_to_drop || writer->context.has_due;
+        is_untidy = is_untidy || writer->context.has_sides_to_drop || writer->context.has_due;
         report->overflowed += (size_t)writer->context.counts.overflowed;
         report->calls += writer->calls;
         if (report->refused == 0 && writer->refused != 0) {

@@ -82,8 +82,8 @@ static const char *place_of(const char *site)
     return site != NULL ? site : "a place unknown";
 }
 
-// Tree of the first of the entities that a writer may not touch, of which there is one: for its job to
-// read, what nobody was dealt is not among them. Others may be dead.
+// Tree of the first of the entities that a writer may not touch, of which there is one: for its job
+// to read, what nobody was dealt is not among them. Others may be dead.
 static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entities, size_t count)
 {
     const espl_world *const world = writer->world;
@@ -93,7 +93,8 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
         const uint32_t slot = espl__slot_or_none(world, entities[i]);
         const uint32_t tree = slot == ESPL__NO_SLOT ? ESPL__NO_TREE : world->forest.tree[slot];
 
-        const uint32_t job = tree == ESPL__NO_TREE ? writer->job : espl__tree_job(deal_of(world), tree);
+        const uint32_t job =
+            tree == ESPL__NO_TREE ? writer->job : espl__tree_job(deal_of(world), tree);
 
         if (job != writer->job && (writer->is_writing || job != ESPL__NONE)) {
             return tree;
