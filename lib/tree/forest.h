@@ -79,6 +79,7 @@ enum { ESPL__SIZE_CLASSES = 256 };
 typedef struct espl__counts {
     uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
     uint64_t overflowed; // worlds that were recomputed and are not finite
+    uint64_t debt;       // layout debt that was added to trees
 } espl__counts;
 
 static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
@@ -88,6 +89,7 @@ static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
     to->writes += more->writes;
     to->writes_skipped += more->writes_skipped;
     to->overflowed += more->overflowed;
+    to->debt += more->debt;
 }
 
 /// Workers that one large propagation may be divided over; {0}: the calling thread does all.
@@ -138,7 +140,6 @@ typedef struct espl__forest {
     uint32_t grain; // nodes of a piece at least: ESPL__GRAIN, but for tests
     espl__context context;              // of immediate calls; counts since the world was made
     uint64_t layouts, nodes_laid_out;   // since the world was made
-    uint64_t debt_incurred;             // layout debt ever added
 } espl__forest;
 
 /// Called with a context for each entity whose slot changed.

@@ -16,6 +16,7 @@ void espl__tree_owe(espl__forest *forest, espl__context *context, uint32_t tree,
         return;
     }
     t->debt = amount < UINT32_MAX - t->debt ? t->debt + amount : UINT32_MAX;
+    context->counts.debt += amount;
     if (!espl__tree_is_due(t)) {
         return;
     }
@@ -173,7 +174,9 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
         espl__side_free(forest->heap, side);
         return false;
     }
-    espl__tree_lay_out(forest, tree, t->base, espl__range_take(forest, capacity), capacity, side,
+    const uint32_t root = forest->trees[tree].base; // the reserve may have moved the headers
+
+    espl__tree_lay_out(forest, tree, root, espl__range_take(forest, capacity), capacity, side,
                        moved, context);
     return true;
 }

@@ -212,7 +212,6 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
     to->context = from->context;
     to->layouts = from->layouts;
     to->nodes_laid_out = from->nodes_laid_out;
-    to->debt_incurred = from->debt_incurred;
 }
 
 // --- Whether there is anything to do ---

@@ -52,7 +52,7 @@ typedef struct batch {
     uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
     size_t cut_count;
     _Atomic bool is_mixed, wants_side, is_told, has_sides_to_drop, has_due;
-    _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed;
+    _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
 } batch;
 
 // --- Entries ---
@@ -358,6 +358,7 @@ static void add_up(batch *b, const espl__context *context)
     b->writes += context->counts.writes;
     b->writes_skipped += context->counts.writes_skipped;
     b->overflowed += context->counts.overflowed;
+    b->debt += context->counts.debt;
     if (context->has_sides_to_drop) {
         b->has_sides_to_drop = true;
     }
@@ -484,7 +485,7 @@ static void commit(batch *b)
         write_groups(b, 0, b->group_count);
     }
     const espl__counts counts = {b->visited, b->skipped, b->writes, b->writes_skipped,
-                                 b->overflowed};
+                                 b->overflowed, b->debt};
 
     espl__counts_add(&b->world->forest.context.counts, &counts);
     if (b->has_sides_to_drop) {

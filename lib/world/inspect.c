@@ -144,7 +144,7 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                               .free_slots = forest->capacity - forest->end + forest->free_slots,
                               .layouts = forest->layouts,
                               .nodes_laid_out = forest->nodes_laid_out,
-                              .layout_debt_incurred = forest->debt_incurred,
+                              .layout_debt_incurred = counts->debt,
                               .commands_accepted = playback->accepted,
                               .commands_applied = playback->applied,
                               .commands_refused = playback->refused};

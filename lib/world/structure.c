@@ -58,34 +58,40 @@ static bool is_settled(const espl_world *world, const espl__tree *t)
     return espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity), role);
 }
 
-// Trees in the list have roots without their roles or ranges, or a layout debt that is due. Each is taken
-// out of the list once it is settled; where memory runs out it stays there for the next call.
+// Lay a tree out whose debt is due, if the budget allows. The first tree of a call always is, so that one
+// that is larger than the budget gets its turn. @return whether the tree may leave the list.
+static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
+{
+    const espl__tree *const t = &world->forest.trees[tree];
+    const bool is_first = *budget == world->layout_budget;
+
+    if (!espl__tree_is_due(t)) {
+        return true;
+    }
+    if (t->live > *budget && !is_first) {
+        return false;
+    }
+    *budget -= t->live < *budget ? t->live : *budget;
+    return espl__tree_compact(&world->forest, tree, espl__entity_record_slot, &world->store);
+}
+
+// Trees in the list have roots without their roles or ranges, or a layout debt that is due. One leaves the
+// list once it is settled; where memory or the budget runs out it stays for the next call.
 void espl__settle(espl_world *world)
 {
     espl__forest *const forest = &world->forest;
     size_t budget = world->layout_budget;
 
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
-        const espl__tree *const t = &forest->trees[tree];
+        next = forest->trees[tree].next;
+        const bool is_settled_now =
+            is_settled(world, &forest->trees[tree]) || place_roots(world, tree);
 
-        next = t->next;
-        if (!is_settled(world, t) && !place_roots(world, tree)) {
-            return;
+        // Its header is gone if no tree stayed in the range.
+        if (is_settled_now && (forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&
+            pay_debt(world, tree, &budget)) {
+            espl__tree_unmark_unsettled(forest, tree);
         }
-        // Its header may be gone, if no tree stayed in the range.
-        if ((t->flags & ESPL__TREE_UNSETTLED) == 0) {
-            continue;
-        }
-        if (espl__tree_is_due(t)) {
-            if (t->live > budget && budget != world->layout_budget) {
-                return; // the next call has a budget of its own
-            }
-            budget -= t->live < budget ? t->live : budget;
-            if (!espl__tree_compact(forest, tree, espl__entity_record_slot, &world->store)) {
-                return;
-            }
-        }
-        espl__tree_unmark_unsettled(forest, tree);
     }
     if (espl__forest_wants_pack(forest)) {
         (void)espl__forest_pack(forest, false, espl__entity_record_slot, &world->store);
@@ -176,7 +182,7 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
                                    .kind = ESPL__COMMAND_INSTANTIATE,
                                    .place = ESPL_PLACE_SOURCE};
     status = espl__apply_one(world, &command, NULL, created);
-    for (size_t i = 0; status == ESPL_OK && out != NULL && i < count; ++i) {
+    for (size_t i = 0; status >= 0 && out != NULL && i < count; ++i) {
         out[i] = created[i];
     }
     espl__heap_give(&world->heap, ESPL__FOR_COMMANDS, created, count, sizeof *created,
