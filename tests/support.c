@@ -281,9 +281,21 @@ espl_transform test_local_of(const espl_world *world, espl_entity entity)
     return out;
 }
 
+static bool are_same(const float *a, const float *b, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (memcmp(&a[i], &b[i], sizeof *a) != 0 && !(isnan(a[i]) && isnan(b[i]))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool test_same(const espl_transform *a, const espl_transform *b)
 {
-    return memcmp(a, b, sizeof *a) == 0;
+    return are_same(a->rotation, b->rotation, 4) && are_same(a->position, b->position, 3) &&
+           are_same(&a->scale, &b->scale, 1) && are_same(a->stretch, b->stretch, 3) &&
+           a->context == b->context;
 }
 
 // --- Random numbers ---

@@ -74,7 +74,7 @@ espl_transform test_at(float x, float y, float z);
 /// World placement of a living entity.
 espl_transform test_world_of(const espl_world *world, espl_entity entity);
 espl_transform test_local_of(const espl_world *world, espl_entity entity);
-/// Tell whether two placements are the same 48 bytes.
+/// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
 /// Next number of a splitmix64 sequence.

@@ -399,6 +399,7 @@ model_answer tape_apply(test_tape *tape, const operation *op)
 
     tape->writes = model->writes;
     tape->writes_skipped = model->writes_skipped;
+    model->overflow = MODEL_FINITE;
     switch (op->code) {
     case OP_CREATE:
         return apply_create(model, op);
