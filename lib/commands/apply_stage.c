@@ -4,6 +4,7 @@
 // known only at their turn.
 #include "lib/commands/apply.h"
 
+#include "lib/base/ahead.h"
 #include "lib/tree/edit_steps.h"
 
 // --- Room for new nodes ---
@@ -211,6 +212,77 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
 
 // --- Groups ---
 
+// Commands of different groups are far apart in memory, and so are their trees: what the commands behind
+// the one at hand read is prefetched, entries first, then their nodes, then where new nodes will be.
+static void prefetch_node(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t slot = operand->number;
+
+        espl__ask(&forest->links[slot]);
+        espl__ask(&forest->flags[slot]);
+        espl__ask(&forest->parent[slot]);
+        espl__ask(&forest->local[slot]);
+        espl__ask(&forest->world[slot]);
+        espl__ask_to_write(&forest->trees[forest->tree[slot]]);
+    }
+}
+
+// The neighbours whose links change with a node, and the first of its children.
+static void prefetch_links(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const espl__links links = forest->links[operand->number];
+        const uint32_t near[] = {links.first_child, links.next, links.previous};
+
+        for (size_t i = 0; i < sizeof near / sizeof *near; ++i) {
+            if (near[i] != ESPL__NO_SLOT) {
+                espl__ask(&forest->links[near[i]]);
+                espl__ask(&forest->flags[near[i]]);
+            }
+        }
+    }
+}
+
+static void prefetch_room(const espl__forest *forest, const espl__operand *parent)
+{
+    if (espl__operand_is_living(parent)) {
+        const espl__tree *const t = espl__tree_of(forest, parent->number);
+        const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
+
+        if (slot < forest->capacity) {
+            espl__ask_to_write(&forest->links[slot]);
+            espl__ask_to_write(&forest->local[slot]);
+            espl__ask_to_write(&forest->world[slot]);
+            espl__ask_to_write(&forest->flags[slot]);
+            espl__ask_to_write(&forest->parent[slot]);
+        }
+    }
+}
+
+static void look_ahead(const espl__playback *playback, size_t at)
+{
+    enum { FAR = 16, MIDDLE = 8, NEAR = 4 };
+    const uint32_t *const grouped = playback->grouped_entries;
+    const espl__entry *const entries = playback->entries;
+
+    if (at + FAR >= playback->entry_count) {
+        return;
+    }
+    const espl__entry *const middle = &entries[grouped[at + MIDDLE]];
+    const espl__entry *const near = &entries[grouped[at + NEAR]];
+
+    espl__ask_to_write(&entries[grouped[at + FAR]]);
+    prefetch_node(playback->forest, &middle->target);
+    prefetch_node(playback->forest, &middle->parent);
+    if (near->command->count != 0) {
+        prefetch_room(playback->forest, &near->parent);
+    } else {
+        prefetch_links(playback->forest, &near->target);
+    }
+    prefetch_links(playback->forest, &near->parent);
+}
+
 static void apply_group(espl__playback *playback, espl__part *part, uint32_t number)
 {
     const espl__group *const group = &playback->groups[number];
@@ -225,6 +297,7 @@ static void apply_group(espl__playback *playback, espl__part *part, uint32_t num
         espl__edit_begin_group(a.edit, group->nursery, group->nursery_end);
     }
     for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
+        look_ahead(playback, k);
         a.entry = &playback->entries[playback->grouped_entries[k]];
         a.command = a.entry->command;
         a.entry->part = part->number;

@@ -339,7 +339,9 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_DEATH:
-        forest->links[entry->slot].entity = entry->a;
+        for (uint32_t i = entry->a; i < entry->a + entry->b; ++i) {
+            forest->links[edit->removed[i].slot].entity = edit->removed[i].entity;
+        }
         break;
     case ESPL__UNDO_MAKE:
         parent = entry->b != 0 ? forest->parent[entry->slot] : ESPL__NO_SLOT;

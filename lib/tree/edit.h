@@ -24,7 +24,7 @@
 typedef enum espl__undo_kind {
     ESPL__UNDO_LINK,  ///< links: parent `a`, next sibling `b`, free link or not
     ESPL__UNDO_PLACE, ///< placement and world: number `a` of the saved ones
-    ESPL__UNDO_DEATH, ///< entity `a`
+    ESPL__UNDO_DEATH, ///< entities of `b` removed nodes, from number `a` on
     ESPL__UNDO_MAKE,  ///< `b` nodes were made, from number `a` on; `slot` is the first
     ESPL__UNDO_BARE,  ///< flag ESPL__SLOT_BARE
     ESPL__UNDO_SIDE,  ///< side arrays were made for the tree of the slot

@@ -344,21 +344,30 @@ static bool dies(const espl__forest *forest, uint32_t child, espl__closure closu
            (closure == ESPL__CLOSURE_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
-// Mark what dies. The walk does not enter survivors. @return whether there are survivors.
-static bool mark_closure(espl__forest *forest, uint32_t top, espl__closure closure)
+// Mark what dies and list it, unless nothing can be taken back. The walk does not enter survivors.
+// @return false: no memory.
+static bool mark_closure(espl__edit *edit, uint32_t top, espl__closure closure, bool *has_survivors)
 {
-    bool has_survivors = false, enters = true;
+    espl__forest *const forest = edit->forest;
+    bool enters = true;
 
-    forest->flags[top] |= ESPL__SLOT_MARK;
-    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+    *has_survivors = false;
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
-        enters = dies(forest, slot, closure);
-        has_survivors = has_survivors || !enters;
-        if (enters) {
-            forest->flags[slot] |= ESPL__SLOT_MARK;
+        enters = slot == top || dies(forest, slot, closure);
+        *has_survivors = *has_survivors || !enters;
+        if (!enters) {
+            continue;
         }
+        if (edit->bury == NULL) {
+            if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
+                return false;
+            }
+            ESPL_ARRAY_PUSH(edit->removed, (espl__removed){slot, forest->links[slot].entity});
+        }
+        forest->flags[slot] |= ESPL__SLOT_MARK;
     }
-    return has_survivors;
+    return true;
 }
 
 static void clear_marks(espl__forest *forest, uint32_t top)
@@ -432,26 +441,17 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     return is_done;
 }
 
-// The dead are listed; their slots are freed when nothing can fail any more.
-static bool list_dead(espl__edit *edit, uint32_t top)
+// Slots of the dead are freed when nothing can fail any more.
+static void end_lives(espl__edit *edit, size_t from)
 {
     espl__forest *const forest = edit->forest;
-    bool is_done = true;
 
-    for (uint32_t slot = top; slot != ESPL__NO_SLOT && is_done;
-         slot = espl__next_in_walk(forest, slot, top, true)) {
-        const uint32_t entity = forest->links[slot].entity;
+    for (size_t i = from; i < espl__array_length(edit->removed); ++i) {
+        const uint32_t slot = edit->removed[i].slot;
 
-        is_done = ESPL__EDIT_RESERVE(edit, removed, 1) &&
-                  espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_DEATH,
-                                                    .slot = slot,
-                                                    .a = entity});
-        if (is_done) {
-            ESPL_ARRAY_PUSH(edit->removed, (espl__removed){slot, entity});
-            forest->links[slot].entity = ESPL__NO_ENTITY;
-        }
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        forest->links[slot].entity = ESPL__NO_ENTITY;
     }
-    return is_done;
 }
 
 static uint32_t deepest_first(const espl__forest *forest, uint32_t slot)
@@ -489,35 +489,57 @@ static void bury_dead(espl__edit *edit, uint32_t top)
     }
 }
 
+// Nothing is left of a destroy but what its log tells.
+static espl_status give_up(espl__edit *edit, uint32_t top, size_t from)
+{
+    clear_marks(edit->forest, top);
+    espl__array_set_length(edit->removed, from);
+    return ESPL_ERR_NO_MEMORY;
+}
+
+// A destroy that cannot be taken back: what it leaves to do is found by the mark on its tree.
+static void note_unsettled(espl__edit *edit, uint32_t anchor, uint32_t tree, bool has_survivors)
+{
+    espl__forest *const forest = edit->forest;
+    const bool is_childless = anchor != ESPL__NO_SLOT && espl__is_root(forest, anchor) &&
+                              forest->links[anchor].first_child == ESPL__NO_SLOT;
+
+    if (is_childless || (anchor == ESPL__NO_SLOT && has_survivors)) {
+        espl__tree_mark_unsettled(forest, tree);
+    }
+}
+
 espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl__closure closure)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t anchor = forest->parent[top], tree = forest->tree[top];
-    bool is_done = true;
+    const size_t from = espl__array_length(edit->removed);
+    bool has_survivors = false;
+    bool is_done = mark_closure(edit, top, closure, &has_survivors);
 
-    if (mark_closure(forest, top, closure)) {
+    if (is_done && has_survivors) {
         espl__frame room;
         const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
 
         is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
-        if (edit->bury != NULL && anchor == ESPL__NO_SLOT) {
-            espl__tree_mark_unsettled(forest, tree);
-        }
     }
-    clear_marks(forest, top);
     if (is_done && anchor != ESPL__NO_SLOT) {
         is_done = espl__edit_relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
-        if (edit->bury != NULL && forest->links[anchor].first_child == ESPL__NO_SLOT &&
-            espl__is_root(forest, anchor)) {
-            espl__tree_mark_unsettled(forest, tree);
-        }
-    }
-    if (!is_done) {
-        return ESPL_ERR_NO_MEMORY;
     }
     if (edit->bury != NULL) {
+        note_unsettled(edit, anchor, tree, has_survivors);
+        clear_marks(forest, top);
         bury_dead(edit, top);
         return ESPL_OK;
     }
-    return list_dead(edit, top) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    const espl__undo entry = {.kind = ESPL__UNDO_DEATH,
+                              .slot = top,
+                              .a = (uint32_t)from,
+                              .b = (uint32_t)(espl__array_length(edit->removed) - from)};
+
+    if (!is_done || !espl__edit_log(edit, entry)) {
+        return give_up(edit, top, from);
+    }
+    end_lives(edit, from);
+    return ESPL_OK;
 }

@@ -300,9 +300,12 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
         next.extra = parent->extra;
         return take_over(placement, world, parent, &next);
     }
+    next.local = *local;
+    if (flags == 0 && parts_with(rules, ESPL_STAY_LOCAL) == ESPL__PART_POSE) {
+        return take_over(placement, world, parent, &next);
+    }
     const unsigned lost = relative(&seen, parent, world, local);
 
-    next.local = *local;
     copy_parts(&next.local, &seen, staying);
     copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
     espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);
