@@ -64,6 +64,8 @@ void test_world_take(test_blocks kind);
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.
 void test_world_is_valid(const espl_world *world);
+/// The same, and count the world transforms that are not finite.
+size_t test_count_overflowed(const espl_world *world);
 
 /// Make one solo with a placement.
 espl_entity test_solo(espl_world *world);

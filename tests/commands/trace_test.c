@@ -107,9 +107,9 @@ END_TEST
 START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
 {
     static const char *const expected[] = {
-        "+playback", "+order",  "-order",  "+classify", "-classify", "+group",   "-group",
-        "+plan",     "-plan",   "+change", "-change",   "+patch",    "-patch",   "+report",
-        "+sparks",   "-sparks", "+sound",  "-sound",    "-report",   "-playback"};
+        "+playback", "+order",  "-order",  "+resolve", "-resolve", "+group",   "-group",
+        "+apply",    "-apply",  "+change", "-change",  "+place",   "-place",   "+report",
+        "+sparks",   "-sparks", "+sound",  "-sound",   "-report",  "-playback"};
     const size_t count = sizeof expected / sizeof *expected;
     watched w;
 
