@@ -68,10 +68,10 @@ static float compose_few(espl_pose *worlds, const espl_pose *locals, const uint3
     return alarm;
 }
 
-// Each kernel leaves ranges shorter than its lanes to the next narrower one.
 #define LANES 4
 #define LANES_NAME(x) x##_by_4
 #define LANES_TARGET
+#define LANES_LEAST 4
 #define LANES_NARROWER compose_few
 #include "lib/math/kernel.inc"
 
@@ -79,12 +79,14 @@ static float compose_few(espl_pose *worlds, const espl_pose *locals, const uint3
 #define LANES 8
 #define LANES_NAME(x) x##_by_8
 #define LANES_TARGET __attribute__((target("avx2")))
+#define LANES_LEAST 16
 #define LANES_NARROWER compose_by_4
 #include "lib/math/kernel.inc"
 
 #define LANES 16
 #define LANES_NAME(x) x##_by_16
 #define LANES_TARGET __attribute__((target("avx512f")))
+#define LANES_LEAST 32
 #define LANES_NARROWER compose_by_4
 #include "lib/math/kernel.inc"
 #endif

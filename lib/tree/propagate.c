@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "lib/tree/propagate.h"
 
+#include "lib/base/ahead.h"
+#include "lib/jobs/ranges.h"
 #include "lib/math/lanes.h"
+#include "lib/tree/band.h"
 
 // --- One node ---
 
@@ -12,7 +15,7 @@ espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
     if (parent == ESPL__NO_SLOT) {
         return forest->local[slot];
     }
-    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
+    if (espl__slot_copies(forest, slot)) {
         return forest->world[parent];
     }
     const espl__placement placement = espl__slot_placement(forest, slot);
@@ -25,28 +28,40 @@ espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
 static bool copy_extra(espl__forest *forest, uint32_t slot)
 {
     const espl__extra shown = espl__slot_extra(forest, forest->parent[slot]);
-    const espl__tree *const t = espl__tree_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    if (t->side == NULL) {
+    if (tree->side == NULL) {
+        ESPL_CHECK(espl__extra_is_default(&shown));
         return false;
     }
-    espl__extra *const extra = &t->side->extra[slot - t->base];
-    const bool is_same = memcmp(extra->stretch, shown.stretch, sizeof shown.stretch) == 0;
+    espl__extra *const extra = &tree->side->extra[slot - tree->base];
+    const bool is_changed = memcmp(extra->stretch, shown.stretch, sizeof shown.stretch) != 0;
 
     *extra = shown;
-    if (!is_same) {
+    if (is_changed) {
         espl__children_update_exceptional(forest, slot);
     }
-    return !is_same;
+    return is_changed;
 }
 
-static bool propagate_exceptional(espl__forest *forest, uint32_t slot)
+// A root, or a node with ESPL__SLOT_EXCEPTIONAL. @return whether its children see a change.
+static bool compose_exceptional(espl__forest *forest, uint32_t slot)
 {
-    const espl_pose before = forest->world[slot];
-    const bool is_new_frame = espl__slot_copies(forest, slot) && copy_extra(forest, slot);
+    const bool is_root = espl__is_root(forest, slot);
+    const bool is_stretched =
+        !is_root && espl__slot_copies(forest, slot) && copy_extra(forest, slot);
+    const espl_pose world = espl__world_expected(forest, slot);
+    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &world);
 
-    forest->world[slot] = espl__world_expected(forest, slot);
-    return is_new_frame || !espl__pose_is_same(&before, &forest->world[slot]);
+    forest->world[slot] = world;
+    return is_stretched || is_moved;
+}
+
+// Any other node.
+static inline espl__laned compose_plain(const espl__forest *forest, uint32_t slot)
+{
+    return espl__laned_compose(espl__laned_load(&forest->world[forest->parent[slot]]),
+                               espl__laned_load(&forest->local[slot]));
 }
 
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot)
@@ -54,51 +69,115 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     bool is_changed = true;
 
     context->counts.nodes_visited += 1;
-    if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
-        is_changed = propagate_exceptional(forest, slot);
+    if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+        is_changed = compose_exceptional(forest, slot);
     } else {
-        const espl__laned before = espl__laned_load(&forest->world[slot]);
-        const espl__laned world =
-            espl__laned_compose(espl__laned_load(&forest->world[forest->parent[slot]]),
-                                espl__laned_load(&forest->local[slot]));
+        const espl__laned world = compose_plain(forest, slot);
 
+        is_changed = !espl__lane_bits_are_zero(
+            espl__laned_differ(espl__laned_load(&forest->world[slot]), world));
         espl__laned_store(&forest->world[slot], world);
-        is_changed = !espl__lane_bits_are_zero(espl__laned_differ(before, world));
     }
     context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
     return is_changed;
 }
 
-// --- Below a node, by links ---
+// --- Flags in a range of slots ---
 
-void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t top)
+// The first slot from `begin` on with a flag, or end. Reads no flag of another tree, because another
+// thread may write it.
+static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t end, unsigned flag)
 {
-    forest->flags[top] &= (uint8_t)~ESPL__SLOT_STALE;
-    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
-         slot = espl__next_in_walk(forest, slot, top, true)) {
-        (void)espl__propagate_node(forest, context, slot);
+    const uint64_t all = UINT64_C(0x0101010101010101) * flag;
+    uint32_t slot = begin;
+
+    for (; end - slot >= sizeof all; slot += (uint32_t)sizeof all) {
+        uint64_t flags;
+
+        memcpy(&flags, forest->flags + slot, sizeof flags);
+        if ((flags & all) != 0) {
+            break;
+        }
+    }
+    while (slot < end && !espl__slot_is(forest, slot, flag)) {
+        slot += 1;
+    }
+    return slot;
+}
+
+// Only a playback leaves worlds out of date, and it has a nursery as long as it does.
+void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    if (forest->nursery == ESPL__NO_TREE) {
+        return;
+    }
+    for (uint32_t slot = find_flag(forest, begin, end, ESPL__SLOT_STALE); slot < end;
+         slot = find_flag(forest, slot + 1, end, ESPL__SLOT_STALE)) {
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     }
 }
 
-void espl__propagate_user_data(espl__forest *forest, uint32_t top)
-{
-    bool enters = true;
+// --- Ranges of slots ---
 
-    if (espl__tree_of(forest, top)->exceptional == 0 &&
-        forest->tree[top] != forest->nursery) {
-        return;
+// Slots without an exceptional one. For a few the call of a wide kernel is not worth its cost.
+static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    enum { MANY = 8 };
+    espl__lane_bits alarm = {0};
+
+    if (end - begin >= MANY) {
+        return forest->kernels->compose(forest->world, forest->local, forest->parent, begin, end);
     }
-    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
-         slot = espl__next_in_walk(forest, slot, top, enters)) {
-        enters = espl__slot_copies(forest, slot);
-        if (enters) {
-            (void)copy_extra(forest, slot);
-        }
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        const espl__laned world = compose_plain(forest, slot);
+
+        espl__laned_store(&forest->world[slot], world);
+        alarm |= espl__laned_alarm(world);
     }
+    return espl__lane_bits_are_zero(alarm) ? 0 : NAN;
 }
 
-// --- Ranges of slots ---
+static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, uint32_t end)
+{
+    float alarm = 0;
+
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        const uint32_t next = find_flag(forest, slot, end, ESPL__SLOT_EXCEPTIONAL);
+
+        alarm += compose_slots(forest, slot, next);
+        if (next < end) {
+            (void)compose_exceptional(forest, next);
+            alarm += espl__pose_alarm(&forest->world[next]);
+        }
+        slot = next;
+    }
+    return alarm;
+}
+
+// Slots [begin, end) of a tree, on this thread. @return 0, or NaN where some world may not be finite.
+static inline float compose_range(espl__forest *forest, const espl__tree *tree, uint32_t begin,
+                                  uint32_t end)
+{
+    espl__clear_stale(forest, begin, end);
+    return tree->exceptional == 0 ? compose_slots(forest, begin, end)
+                                  : compose_between(forest, begin, end);
+}
+
+static bool has_workers(const espl__forest *forest, const espl__context *context,
+                        const espl__tree *tree)
+{
+    return espl__tree_is_wide(forest, tree) && !espl__executor_is_serial(context->workers.executor);
+}
+
+// All slots from one on, on the workers.
+static float compose_suffix_wide(espl__forest *forest, espl__context *context,
+                                 const espl__tree *tree, uint32_t begin)
+{
+    uint64_t visited = 0; // the caller counts
+
+    return espl__compose_wide(forest, &context->workers, tree, begin,
+                              espl__first_below(forest, tree, begin), true, &visited);
+}
 
 static void count_overflowed(const espl__forest *forest, espl__context *context, uint32_t begin,
                              uint32_t end)
@@ -111,75 +190,194 @@ static void count_overflowed(const espl__forest *forest, espl__context *context,
     }
 }
 
-// Slots without an exceptional one. A few are composed one by one, because a wide batch costs more.
-static void compose_plain(espl__forest *forest, espl__context *context, uint32_t begin,
-                          uint32_t end)
-{
-    if (begin < end && forest->kernels->compose(forest->world, forest->local, forest->parent, begin,
-                                                end) != 0) {
-        count_overflowed(forest, context, begin, end);
-    }
-}
-
-// The first exceptional slot from `begin` on, or end.
-static uint32_t find_exceptional(const espl__forest *forest, uint32_t begin, uint32_t end)
-{
-    const uint64_t all = UINT64_C(0x0101010101010101) * ESPL__SLOT_EXCEPTIONAL;
-    uint32_t slot = begin;
-
-    for (; slot + 8 <= end; slot += 8) {
-        uint64_t flags;
-
-        memcpy(&flags, forest->flags + slot, sizeof flags);
-        if ((flags & all) != 0) {
-            break;
-        }
-    }
-    while (slot < end && !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
-        slot += 1;
-    }
-    return slot;
-}
-
-static void compose_range(espl__forest *forest, espl__context *context, bool has_exceptional,
-                          uint32_t begin, uint32_t end)
-{
-    for (uint32_t slot = begin; slot < end;) {
-        const uint32_t next = has_exceptional ? find_exceptional(forest, slot, end) : end;
-
-        compose_plain(forest, context, slot, next);
-        if (next < end) {
-            (void)propagate_exceptional(forest, next);
-            context->counts.overflowed += espl__pose_is_finite(&forest->world[next]) ? 0 : 1;
-        }
-        slot = next < end ? next + 1 : end;
-    }
-}
-
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                  uint32_t end)
 {
     const espl__tree *const t = &forest->trees[tree];
+    const uint32_t limit = t->base + t->used, holes = t->used - t->live;
 
-    compose_range(forest, context, t->exceptional != 0, begin, end);
+    if (begin >= end) {
+        return;
+    }
+    ESPL_CHECK(begin > t->base && end <= limit && espl__tree_is_single(forest, t));
+    const float alarm = end == limit && has_workers(forest, context, t)
+                            ? compose_suffix_wide(forest, context, t, begin)
+                            : compose_range(forest, t, begin, end);
+
     context->counts.nodes_visited += end - begin;
-    if ((t->flags & ESPL__TREE_IN_ORDER) == 0) {
+    if (alarm != 0) {
+        count_overflowed(forest, context, begin, end);
+    }
+    if (holes != 0) {
+        // As many as are in the range on average.
+        const uint64_t passed = (uint64_t)holes * (end - begin) / t->used;
+
+        espl__tree_owe(forest, context, tree, (uint32_t)passed);
+    }
+}
+
+// --- Below a node ---
+
+// The next node of a walk over all that is below `top`, parents first.
+static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top)
+{
+    const espl__links *const links = forest->links;
+
+    if (links[slot].first_child != ESPL__NO_SLOT) {
+        return links[slot].first_child;
+    }
+    while (slot != top && links[slot].next == ESPL__NO_SLOT) {
+        slot = forest->parent[slot];
+    }
+    return slot != top ? links[slot].next : ESPL__NO_SLOT;
+}
+
+// Worlds below a slot that are not finite, whichever way they were computed.
+static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
+                                               uint32_t top)
+{
+    for (uint32_t slot = next_below(forest, top, top); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top)) {
+        context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+    }
+}
+
+// At most `most` nodes below a slot, by links. @return how many; `most` + 1 where there are more.
+static uint32_t compose_by_links(espl__forest *forest, uint32_t top, uint32_t most, float *alarm)
+{
+    uint32_t visited = 0;
+
+    for (uint32_t slot = next_below(forest, top, top); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top)) {
+        if (visited == most) {
+            return most + 1;
+        }
+        visited += 1;
+        // The next sibling has to wait for memory otherwise, when the walk comes to it.
+        if (forest->links[slot].next != ESPL__NO_SLOT) {
+            espl__ask(&forest->links[forest->links[slot].next]);
+        }
+        if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+            (void)compose_exceptional(forest, slot);
+        } else {
+            espl__laned_store(&forest->world[slot], compose_plain(forest, slot));
+        }
+        *alarm += espl__pose_alarm(&forest->world[slot]);
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    }
+    return visited;
+}
+
+void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    float alarm = 0;
+
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    context->counts.nodes_visited += compose_by_links(forest, slot, UINT32_MAX, &alarm);
+    if (alarm != 0) {
+        count_overflowed_below(forest, context, slot);
+    }
+}
+
+// Below a node of a tree that is not in order. Where the nodes turn out to be more than a part of the
+// slots behind the node, one pass over these slots costs less than going on by links; it recomputes
+// other nodes to the same bits.
+static float compose_unordered(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    enum { PART = 4 };
+    const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t end = t->base + t->used, behind = end - slot - 1;
+    const bool may_sweep = espl__tree_is_single(forest, t);
+    float alarm = 0;
+    uint32_t visited = compose_by_links(forest, slot, may_sweep ? behind / PART : behind, &alarm);
+    uint32_t debt = visited;
+
+    if (may_sweep && visited > behind / PART) {
+        alarm = compose_range(forest, t, slot + 1, end);
+        debt += behind / PART;
+        visited += behind;
+    }
+    context->counts.nodes_visited += visited;
+    espl__tree_owe(forest, context, tree, debt);
+    return alarm;
+}
+
+// Below a node of a tree in order: a range of slots for each level.
+static float compose_levels(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+    const uint32_t first = forest->links[slot].first_child;
+    uint32_t begin = first, end = forest->links[first].previous + 1;
+    float alarm = 0;
+
+    if (has_workers(forest, context, t)) {
+        return espl__compose_wide(forest, &context->workers, t, begin, end, false,
+                                  &context->counts.nodes_visited);
+    }
+    while (begin < end) {
+        alarm += compose_range(forest, t, begin, end);
+        context->counts.nodes_visited += end - begin;
+        begin = espl__first_below(forest, t, begin);
+        end = espl__first_below(forest, t, end);
+    }
+    return alarm;
+}
+
+// Below the root of a tree: all of its range.
+static float compose_tree(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t begin = slot + 1, end = slot + t->used;
+
+    context->counts.nodes_visited += t->live - 1;
+    if (t->used != t->live) {
         espl__tree_owe(forest, context, tree, t->used - t->live);
     }
+    return has_workers(forest, context, t) ? compose_suffix_wide(forest, context, t, begin)
+                                           : compose_range(forest, t, begin, end);
 }
 
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    const uint32_t tree = forest->tree[slot];
-    const espl__tree *const t = &forest->trees[tree];
+    const espl__tree *const t = espl__tree_of(forest, slot);
+    float alarm = 0;
 
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     if (forest->links[slot].first_child == ESPL__NO_SLOT) {
         return;
     }
     if (slot == t->base && espl__tree_is_single(forest, t)) {
-        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
-        espl__sweep(forest, context, tree, t->base + 1, t->base + t->used);
+        alarm = compose_tree(forest, context, slot);
+    } else if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
+        alarm = compose_levels(forest, context, slot);
+    } else {
+        alarm = compose_unordered(forest, context, slot);
+    }
+    if (alarm != 0) {
+        count_overflowed_below(forest, context, slot);
+    }
+}
+
+// --- User data ---
+
+void espl__propagate_user_data(espl__forest *forest, uint32_t top)
+{
+    const uint32_t user_data = espl__slot_extra(forest, top).context;
+    bool enters = true;
+
+    // Every copy in a tree is exceptional. In an edit, copies may be in the range of another tree.
+    if (espl__tree_of(forest, top)->exceptional == 0 && forest->nursery == ESPL__NO_TREE) {
         return;
     }
-    espl__propagate_by_links(forest, context, slot);
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = espl__slot_copies(forest, slot);
+        if (enters && espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+            const espl__tree *const tree = espl__tree_of(forest, slot);
+
+            tree->side->extra[slot - tree->base].context = user_data;
+        }
+    }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "lib/tree/writes.h"
 
-#include "lib/base/ahead.h"
+#include "lib/jobs/ranges.h"
 #include "lib/math/lanes.h"
+#include "lib/tree/band.h"
 
 // --- One node ---
 
@@ -24,7 +25,10 @@ void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__no
 static bool store(espl__forest *forest, espl__context *context, const espl__node_change *change)
 {
     const uint32_t slot = change->slot;
-    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &change->world);
+    const bool is_finite = espl__pose_is_finite(&change->world);
+    // What is below a world that is not finite is counted, though it may stay the same.
+    const bool is_moved =
+        !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
     const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
                                      sizeof change->after.extra.stretch) != 0;
 
@@ -32,7 +36,7 @@ static bool store(espl__forest *forest, espl__context *context, const espl__node
     forest->world[slot] = change->world;
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    context->counts.overflowed += espl__pose_is_finite(&change->world) ? 0 : 1;
+    context->counts.overflowed += is_finite ? 0 : 1;
     if (!is_moved && !is_stretched) {
         context->counts.nodes_skipped += 1;
         if (change->before.extra.context != change->after.extra.context) {
@@ -52,67 +56,83 @@ void espl__node_change_commit(espl__forest *forest, espl__context *context,
     }
 }
 
-// Of the calls below, inline in each: the pose stays in registers from check to store.
-ESPL__INLINE void put(espl__forest *forest, espl__context *context, uint32_t slot, espl__laned to)
+// The world of a node is not finite.
+static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
+                                               uint32_t slot, espl__laned local,
+                                               espl__laned world)
+{
+    if (!espl__laned_is_finite(local)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    context->counts.overflowed += 1;
+    espl__laned_store(&forest->local[slot], local);
+    espl__laned_store(&forest->world[slot], world);
+    espl__propagate_below(forest, context, slot);
+    return ESPL_OVERFLOW;
+}
+
+static ESPL__APART espl_status follow(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    const uint64_t overflowed = context->counts.overflowed;
+
+    espl__propagate_below(forest, context, slot);
+    return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
+}
+
+// Store the local of a plain node, of unit length, and propagate it. Inline in its callers: the pose
+// stays in registers from check to store.
+// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
+ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint32_t slot,
+                             espl__laned local)
 {
     const uint32_t parent = forest->parent[slot];
     const espl__laned old_local = espl__laned_load(&forest->local[slot]);
     const espl__laned old_world = espl__laned_load(&forest->world[slot]);
     const espl__laned world =
         parent == ESPL__NO_SLOT
-            ? to
-            : espl__laned_compose(espl__laned_load(&forest->world[parent]), to);
+            ? local
+            : espl__laned_compose(espl__laned_load(&forest->world[parent]), local);
 
-    if (espl__lane_bits_are_zero(espl__laned_differ(old_local, to))) {
+    if (espl__lane_bits_are_zero(espl__laned_differ(old_local, local))) {
         context->counts.writes_skipped += 1;
-        return;
+        return ESPL_OK;
+    }
+    // A world that is finite follows from a local that is.
+    if (!espl__lane_bits_are_zero(espl__laned_alarm(world))) {
+        return put_overflowing(forest, context, slot, local, world);
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    espl__laned_store(&forest->local[slot], to);
-    if (!espl__lane_bits_are_zero(espl__laned_alarm(world)) && !espl__laned_is_finite(world)) {
-        context->counts.overflowed += 1;
-    }
+    espl__laned_store(&forest->local[slot], local);
     if (espl__lane_bits_are_zero(espl__laned_differ(old_world, world))) {
         context->counts.nodes_skipped += 1;
-        return;
+        return ESPL_OK;
     }
     espl__laned_store(&forest->world[slot], world);
-    if (forest->links[slot].first_child != ESPL__NO_SLOT) {
-        espl__propagate_below(forest, context, slot);
-    }
+    return forest->links[slot].first_child == ESPL__NO_SLOT ? ESPL_OK
+                                                            : follow(forest, context, slot);
 }
 
-void espl__local_put(espl__forest *forest, espl__context *context, uint32_t slot,
-                     const espl_pose *local)
-{
-    put(forest, context, slot, espl__laned_load(local));
-}
-
-static ESPL__APART espl_status put_checked(espl__forest *forest, espl__context *context,
-                                           uint32_t slot, const espl_transform *value)
+static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__context *context,
+                                              uint32_t slot, const espl_transform *value)
 {
     espl_pose local = espl__pose_of(value);
 
     if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    put(forest, context, slot, espl__laned_load(&local));
-    return ESPL_OK;
+    return put(forest, context, slot, espl__laned_load(&local));
 }
 
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const espl_transform *value)
 {
-    const espl__laned local = espl__laned_of(value);
-
-    // A rotation of unit length is finite.
-    if (!espl__rotation_is_unit(value->rotation) ||
-        !espl__lane_bits_are_zero(espl__laned_alarm(local))) {
-        return put_checked(forest, context, slot, value);
-    }
-    put(forest, context, slot, local);
-    return ESPL_OK;
+    // A rotation of unit length is finite; whether the rest is shows in the world.
+    return espl__rotation_is_unit(value->rotation)
+               ? put(forest, context, slot, espl__laned_of(value))
+               : put_normalized(forest, context, slot, value);
 }
 
 espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
@@ -132,84 +152,95 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
         status = espl__pose_write(&local, &world, &up, kind, value);
     }
     if (status >= 0) {
-        espl__local_put(forest, context, slot, &local);
+        (void)put(forest, context, slot, espl__laned_load(&local)); // the local is finite
     }
     return status;
 }
 
 // --- Entries ---
 
-espl_status espl__write_fetch(const espl__write_source *source, uint32_t number,
-                              espl_write_kind *kind, espl_write_value *value)
+static espl_write_kind kind_at(const espl__write_source *source, uint32_t number)
 {
-    const unsigned char *const bytes = source->values + number * source->value_size;
+    return source->writes != NULL ? source->writes[number].kind : source->kind;
+}
 
-    *kind = source->writes != NULL ? source->writes[number].kind : source->kind;
+static const void *value_at(const espl__write_source *source, uint32_t number)
+{
+    return source->values + number * source->value_size;
+}
+
+static void load_value(const espl__write_source *source, uint32_t number, espl_write_kind kind,
+                       espl_write_value *value)
+{
     if (source->has_poses) {
-        espl__write_load_pose(value, bytes);
+        espl__write_load_pose(value, value_at(source, number));
     } else {
-        espl__write_load(value, *kind, bytes);
+        espl__write_load(value, kind, value_at(source, number));
     }
-    return espl__write_check(*kind, value);
+}
+
+static uint32_t number_at(const espl__tree_writes *w, uint32_t at)
+{
+    return w->numbers != NULL ? w->numbers[at] : w->first + at;
 }
 
 // --- Many nodes of one tree ---
 
-// Entries in the order of slots. At first each is written like a single one. Where that costs more than
-// passes over the range would, or entries are many, locals are stored and worlds follow in one pass.
+// Entries in the order of slots. At first each is written like a single one. Where entries are many, or
+// single writes visited more nodes than passes over the range would, it sweeps: locals are stored, and
+// worlds follow in one pass.
 typedef struct pass {
     espl__forest *forest;
     espl__context *context;
     const espl__tree_writes *w;
     uint32_t tree, end; // of the used slots
     bool sweeps;
-    bool is_dirty;  // sweeps: some local or world below `final` changed
-    uint32_t final; // sweeps: worlds of slots below it are up to date
+    uint32_t final; // sweeps: worlds of slots below it are up to date; UINT32_MAX: all are
     bool is_told;
 } pass;
 
-// Bring worlds up to a slot up to date.
+// Bring the worlds of slots below `end` up to date.
 static void advance(pass *p, uint32_t end)
 {
-    if (p->is_dirty && p->final < end) {
-        espl__sweep(p->forest, p->context, p->tree, p->final, end);
+    if (p->final >= end) {
+        return;
     }
-    p->final = p->final < end ? end : p->final;
+    if (p->final == p->forest->trees[p->tree].base) {
+        (void)espl__propagate_node(p->forest, p->context, p->final);
+        p->final += 1;
+    }
+    espl__sweep(p->forest, p->context, p->tree, p->final, end);
+    p->final = end;
 }
 
-// A local that needs nothing but itself, while worlds follow later.
+// The local, or what children see of a slot, changed: worlds from there on are out of date.
+static void set_dirty(pass *p, uint32_t slot)
+{
+    p->final = slot < p->final ? slot : p->final;
+}
+
+// A write that needs nothing but the local of a plain node, while worlds follow later.
 static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
-    espl__forest *const forest = p->forest;
-    espl_pose local = forest->local[slot];
+    espl_pose *const old = &p->forest->local[slot];
+    espl_pose local = *old;
     const espl_status status = espl__local_write(&local, kind, value);
 
     if (status < 0) {
         return status;
     }
-    if (espl__pose_is_same(&local, &forest->local[slot])) {
+    if (espl__pose_is_same(&local, old)) {
         p->context->counts.writes_skipped += 1;
-        return status;
-    }
-    p->context->counts.writes += 1;
-    forest->local[slot] = local;
-    if (!p->is_dirty) {
-        p->final = slot; // nothing before it changed
-    }
-    p->is_dirty = true;
-    if (espl__is_root(forest, slot)) {
-        forest->world[slot] = local;
-        p->context->counts.nodes_visited += 1;
-        p->context->counts.overflowed += espl__pose_is_finite(&local) ? 0 : 1;
-        p->final = slot + 1;
-    } else if (slot < p->final) {
-        p->final = slot; // the second entry of a node
+    } else {
+        p->context->counts.writes += 1;
+        *old = local;
+        set_dirty(p, slot);
     }
     return status;
 }
 
-// Any write, on worlds that are up to date. @param propagates  what is below too.
+// Any write, on worlds that are up to date.
 static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
                               const espl_write_value *value)
 {
@@ -226,75 +257,324 @@ static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
         espl__node_change_commit(p->forest, p->context, &change);
     } else if (espl__placement_is_equal(&change.before, &change.after)) {
         p->context->counts.writes_skipped += 1;
-    } else {
-        p->is_dirty = store(p->forest, p->context, &change) || p->is_dirty;
+    } else if (store(p->forest, p->context, &change)) {
+        set_dirty(p, slot + 1);
     }
     return status;
 }
 
-static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
+static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
+                                 const espl_write_value *value)
 {
     espl__forest *const forest = p->forest;
-    espl_write_kind kind;
-    espl_write_value value;
-    const espl_status status = espl__write_fetch(p->w->source, number, &kind, &value);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
     const bool is_plain =
-        espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, &value);
+        espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, value);
 
     if (!p->sweeps) {
-        return is_plain ? espl__plain_write(forest, p->context, slot, kind, &value)
-                        : write_node(p, slot, kind, &value);
+        return is_plain ? espl__plain_write(forest, p->context, slot, kind, value)
+                        : write_node(p, slot, kind, value);
     }
     if (is_plain && espl__write_is_local(kind)) {
-        return store_local(p, slot, kind, &value);
+        return store_local(p, slot, kind, value);
     }
     advance(p, slot + 1);
-    return write_node(p, slot, kind, &value);
+    return write_node(p, slot, kind, value);
 }
 
-// A wide part of the tree is written, or single writes visited more than two passes would: from here on
-// worlds follow in one pass.
+// Write one entry. Its result also says whether worlds follow.
+static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
+{
+    const espl_write_kind kind = kind_at(p->w->source, number);
+    const espl__counts before = p->context->counts, *const now = &p->context->counts;
+    espl_write_value value;
+    espl_status status = ESPL_OK;
+
+    load_value(p->w->source, number, kind, &value);
+    if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
+        status = espl__pose_put(p->forest, p->context, slot, &value.transform);
+        status = status == ESPL_OVERFLOW ? ESPL_OK : status; // the context counts them
+    } else {
+        status = espl__write_check(kind, &value);
+        status = status == ESPL_OK ? write_checked(p, slot, kind, &value) : status;
+    }
+    p->is_told = p->is_told || status != ESPL_OK;
+    const bool follows = now->writes != before.writes && now->nodes_skipped == before.nodes_skipped;
+
+    return status >= 0 && !follows
+               ? (espl_status)(status + ESPL__UNCHANGED)
+               : status;
+}
+
+// From here on worlds follow in one pass, where entries are a good part of the slots behind this one, or
+// single writes visited more than two passes would.
 static void choose(pass *p, uint32_t at, uint64_t visited_before)
 {
+    enum { PART = 4 };
     const espl__tree *const t = &p->forest->trees[p->tree];
-    const uint32_t slot = p->w->slots[at], left = p->w->count - at;
     const uint64_t visited = p->context->counts.nodes_visited - visited_before;
 
-    if (!p->sweeps && espl__tree_is_single(p->forest, t) &&
-        (left > (p->end - slot) / 4 || visited > 2 * (uint64_t)t->used)) {
-        p->sweeps = true;
-        p->is_dirty = false;
-        p->final = slot > t->base ? slot : slot + 1;
+    p->sweeps = espl__tree_is_single(p->forest, t) &&
+                (p->w->count - at > (p->end - p->w->slots[at]) / PART ||
+                 visited > 2 * (uint64_t)t->used);
+}
+
+static void write_each(pass *p, uint32_t begin, uint32_t end)
+{
+    const espl__tree_writes *const w = p->w;
+    const uint64_t visited = p->context->counts.nodes_visited;
+
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t number = number_at(w, i);
+
+        if (!p->sweeps && w->count > 1) {
+            choose(p, i, visited);
+        }
+        w->source->results[number] = write_entry(p, w->slots[i], number);
     }
+}
+
+// --- Locals from poses, ahead of the worlds ---
+
+// What storing some locals amounted to.
+typedef struct stored {
+    uint32_t first; // slot that changed, or UINT32_MAX
+    uint32_t writes, skipped;
+    bool is_told;
+} stored;
+
+// Entries whose values are poses or begin with one, in a tree without side arrays.
+typedef struct poses {
+    const espl__write_source *source;
+    const espl__tree_writes *w;
+    espl_pose *local; // by slot
+    bool has_stretch; // values are transforms
+} poses;
+
+// A pose or a transform, which begins with one.
+static const espl_pose *pose_at(const poses *s, uint32_t at)
+{
+    return value_at(s->source, number_at(s->w, at));
+}
+
+ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__laned local)
+{
+    const uint32_t slot = s->w->slots[at];
+    espl_pose *const old = &s->local[slot];
+
+    if (espl__lane_bits_are_zero(espl__laned_differ(espl__laned_load(old), local))) {
+        s->source->results[number_at(s->w, at)] = (espl_status)ESPL__UNCHANGED;
+        sum->skipped += 1;
+        return;
+    }
+    espl__laned_store(old, local);
+    sum->first = slot < sum->first ? slot : sum->first;
+    sum->writes += 1;
+}
+
+// Each entry by itself, for one of them needs a closer look.
+static ESPL__APART void store_closely(const poses *s, stored *sum, uint32_t begin, uint32_t end)
+{
+    for (uint32_t at = begin; at < end; ++at) {
+        const uint32_t number = number_at(s->w, at);
+        espl_write_value value;
+
+        load_value(s->source, number, s->source->kind, &value);
+        const espl_status status = espl__write_check(s->source->kind, &value);
+
+        if (status == ESPL_OK) {
+            store_pose(s, sum, at, espl__laned_of(&value.transform));
+        } else {
+            s->source->results[number] = status;
+            sum->is_told = true;
+        }
+    }
+}
+
+ESPL__INLINE bool are_sound(const poses *s, const espl_pose *const v[4])
+{
+    espl__lane_bits alarm = espl__poses_alarm(v[0], v[1], v[2], v[3]);
+
+    if (s->has_stretch) {
+        alarm |= espl__stretches_alarm((const espl_transform *)(const void *)v[0],
+                                       (const espl_transform *)(const void *)v[1],
+                                       (const espl_transform *)(const void *)v[2],
+                                       (const espl_transform *)(const void *)v[3]);
+    }
+    return espl__lane_bits_are_zero(alarm);
+}
+
+// Entries [begin, end); checked four at a time, because most need no change.
+static stored store_poses(const poses *s, uint32_t begin, uint32_t end)
+{
+    stored sum = {.first = UINT32_MAX};
+    uint32_t at = begin;
+
+    for (; end - at >= 4; at += 4) {
+        const espl_pose *const v[4] = {pose_at(s, at), pose_at(s, at + 1), pose_at(s, at + 2),
+                                       pose_at(s, at + 3)};
+
+        if (!are_sound(s, v)) {
+            store_closely(s, &sum, at, at + 4);
+            continue;
+        }
+        for (uint32_t i = 0; i < 4; ++i) {
+            store_pose(s, &sum, at + i, espl__laned_load(v[i]));
+        }
+    }
+    store_closely(s, &sum, at, end);
+    return sum;
+}
+
+static void add_stored(pass *p, const stored *sum)
+{
+    p->context->counts.writes += sum->writes;
+    p->context->counts.writes_skipped += sum->skipped;
+    p->is_told = p->is_told || sum->is_told;
+    set_dirty(p, sum->first);
+}
+
+enum { PIECES = 64 };
+
+typedef struct store_run {
+    const poses *poses;
+    uint32_t pieces;
+    stored done[PIECES];
+    bool is_done[PIECES];
+} store_run;
+
+// The first entry of a piece. A node's entries are all in one piece.
+static uint32_t piece_begin(const store_run *run, size_t piece)
+{
+    const espl__tree_writes *const w = run->poses->w;
+    uint32_t at = (uint32_t)((uint64_t)w->count * piece / run->pieces);
+
+    while (at != 0 && at < w->count && w->slots[at] == w->slots[at - 1]) {
+        at += 1;
+    }
+    return at;
+}
+
+static void store_piece(void *context, size_t piece)
+{
+    store_run *const run = context;
+
+    if (!run->is_done[piece]) {
+        run->done[piece] =
+            store_poses(run->poses, piece_begin(run, piece), piece_begin(run, piece + 1));
+        run->is_done[piece] = true;
+    }
+}
+
+// On the workers of the context.
+static void store_widely(pass *p, const poses *s)
+{
+    const espl__workers *const workers = &p->context->workers;
+    const uint32_t pieces = p->w->count / p->forest->grain;
+    store_run run = {.poses = s, .pieces = pieces < 1 ? 1 : pieces < PIECES ? pieces : PIECES};
+
+    ESPL_CHECK(workers->is_closed != NULL);
+    const bool was_closed = *workers->is_closed;
+
+    *workers->is_closed = true;
+    (void)espl__run_jobs(workers->executor, workers->hooks, store_piece, &run, run.pieces);
+    *workers->is_closed = was_closed;
+    for (uint32_t piece = 0; piece < run.pieces; ++piece) {
+        store_piece(&run, piece); // unless the executor had it done
+        add_stored(p, &run.done[piece]);
+    }
+}
+
+// Locals and worlds in turns: what was just stored is in the cache still.
+static void sweep_poses(pass *p)
+{
+    enum { BLOCK = 2048 };
+    const espl__tree_writes *const w = p->w;
+    const poses s = {.source = w->source,
+                     .w = w,
+                     .local = p->forest->local,
+                     .has_stretch = !w->source->has_poses};
+
+    if (espl__tree_is_wide(p->forest, &p->forest->trees[p->tree]) &&
+        !espl__executor_is_serial(p->context->workers.executor)) {
+        store_widely(p, &s);
+        return;
+    }
+    for (uint32_t at = 0; at < w->count;) {
+        const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
+        const stored sum = store_poses(&s, at, end);
+
+        add_stored(p, &sum);
+        advance(p, end < w->count ? w->slots[end] : p->end);
+        at = end;
+    }
+}
+
+static bool has_only_poses(const pass *p)
+{
+    const espl__write_source *const source = p->w->source;
+
+    return p->forest->trees[p->tree].side == NULL && source->is_one_kind &&
+           (source->kind == ESPL_WRITE_LOCAL || source->kind == ESPL_WRITE_LOCAL_POSE);
+}
+
+// --- The whole ---
+
+// Worlds that are not finite at or below a node that an entry changed.
+static ESPL__APART uint64_t count_overflowed(const pass *p)
+{
+    espl__forest *const forest = p->forest;
+    const espl__tree_writes *const w = p->w;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < w->count; ++i) {
+        const espl_status result = w->source->results[number_at(w, i)];
+
+        if (result >= 0 && (int)result < ESPL__UNCHANGED) {
+            forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
+        }
+    }
+    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+        const uint32_t parent = forest->parent[slot];
+
+        if (parent != ESPL__NO_SLOT && espl__slot_is(forest, parent, ESPL__SLOT_MARK)) {
+            forest->flags[slot] |= ESPL__SLOT_MARK;
+        }
+        count += espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
+                         forest->links[slot].entity != ESPL__NO_ENTITY &&
+                         !espl__pose_is_finite(&forest->world[slot])
+                     ? 1
+                     : 0;
+    }
+    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+    return count;
 }
 
 bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[w->slots[0]];
     const espl__tree *const t = &forest->trees[tree];
-    const uint64_t visited = context->counts.nodes_visited;
+    const uint64_t overflowed = context->counts.overflowed;
     pass p = {.forest = forest,
               .context = context,
               .w = w,
               .tree = tree,
-              .end = t->base + t->used};
+              .end = t->base + t->used,
+              .final = UINT32_MAX};
 
-    for (uint32_t i = 0; i < w->count; ++i) {
-        const uint32_t number = w->numbers != NULL ? w->numbers[i] : w->first + i;
-        espl_status *const result = &w->source->results[number];
-
-        if (w->count > 1) {
-            choose(&p, i, visited);
-        }
-        *result = write_entry(&p, w->slots[i], number);
-        p.is_told = p.is_told || *result != ESPL_OK;
+    if (w->count > 1) {
+        choose(&p, 0, context->counts.nodes_visited);
     }
-    if (p.sweeps) {
-        advance(&p, p.end);
+    if (p.sweeps && has_only_poses(&p)) {
+        sweep_poses(&p);
+    } else {
+        write_each(&p, 0, w->count);
+    }
+    advance(&p, p.end);
+    // Several passes may have come by a node, or by a node that is below no entry.
+    if (w->count > 1 && context->counts.overflowed != overflowed) {
+        context->counts.overflowed = overflowed + count_overflowed(&p);
     }
     return p.is_told;
 }

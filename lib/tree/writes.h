@@ -12,7 +12,7 @@
 typedef struct espl__node_change {
     uint32_t slot;
     espl__placement before, after;
-    espl_pose world; // that follows from `after`
+    espl_pose world;       // that follows from `after`
     const espl__frame *up; // in `room`, or NULL for a root
     espl__frame room;
 } espl__node_change;
@@ -30,19 +30,35 @@ static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot
     return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
 }
 
-/// Store the local of a plain node and propagate it. @param local  finite, of unit length.
-void espl__local_put(espl__forest *forest, espl__context *context, uint32_t slot,
-                     const espl_pose *local);
-/// The same of the pose of a transform as a user gives it. Stretch and user data are not looked at.
-/// @return ESPL_OK, ESPL_ERR_NOT_FINITE: nothing changed.
+/// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to a
+/// plain node. @param value  of the kind: an espl_write_value or the espl_transform itself, unchecked.
+static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
+                                        espl_write_kind kind, const void *value)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+
+    return (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
+           espl__slot_is_plain(forest, slot) &&
+           memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
+                  sizeof none) == 0;
+}
+
+/// Store the pose of a transform as a user gives it as the local of a plain node, and propagate it.
+/// Stretch and user data are not looked at.
+/// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const espl_transform *value);
-/// Carry a checked write of any kind out on a plain node that stays plain, and propagate it.
+/// Carry a checked write of any kind out on a plain node that stays plain, and propagate it. Worlds
+/// that overflow are counted in the context.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
 espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
                               espl_write_kind kind, const espl_write_value *value);
 
 // --- Many nodes of one tree ---
+
+/// Added to the result of an entry that was carried out and left what children see bit-equal, so that no
+/// world below had to follow.
+enum { ESPL__UNCHANGED = 64 };
 
 /// Where the writes of a batch come from, and what became of them.
 typedef struct espl__write_source {
@@ -52,12 +68,8 @@ typedef struct espl__write_source {
     espl_write_kind kind;        // of all entries, where there are no writes of several kinds
     bool has_poses;              // values are espl_pose, where the kind says transforms
     bool is_one_kind;            // `kind` is that of all entries
-    espl_status *results;        // [count] by number, in: ESPL_OK; out
+    espl_status *results;        // by number; in: ESPL_OK; out: status, see ESPL__UNCHANGED
 } espl__write_source;
-
-/// Read entry `number`, checked and normalised. @return ESPL_OK, or why it is refused.
-espl_status espl__write_fetch(const espl__write_source *source, uint32_t number,
-                              espl_write_kind *kind, espl_write_value *value);
 
 /// The writes of one tree.
 typedef struct espl__tree_writes {
@@ -67,9 +79,11 @@ typedef struct espl__tree_writes {
     uint32_t first, count;
 } espl__tree_writes;
 
-/// Carry the writes out: parents before children, those of one node in order, each world brought up to
-/// date at most a few times whatever the shape. The tree has the side arrays that the writes need.
-/// @return whether some result is other than ESPL_OK.
+/// Carry the writes out: parents before children, those of one node in order. No world is brought up to
+/// date more than a few times, whatever the shape. The tree has the side arrays that the writes need.
+/// Adds to the context's count of overflowed worlds those that are not finite in the end, at or below a
+/// node that was changed.
+/// @return whether some result is other than ESPL_OK and ESPL__UNCHANGED.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);
 

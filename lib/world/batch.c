@@ -432,8 +432,10 @@ static void count_results(const batch *b, espl_write_report *report)
     }
     for (size_t i = 0; i < b->entries->count; ++i) {
         if (b->results[i] >= 0) {
+            const int remark = (int)b->results[i] % ESPL__UNCHANGED;
+
             report->applied += 1;
-            report->lossy += b->results[i] == ESPL_LOSSY ? 1 : 0;
+            report->lossy += remark == ESPL_LOSSY ? 1 : 0;
             continue;
         }
         if (report->refused == 0) {

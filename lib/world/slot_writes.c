@@ -121,6 +121,9 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
     if (!ESPL_DEMAND(&world->hooks, bytes != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
+    if (espl__write_is_usual(forest, slot, kind, bytes)) {
+        return espl__pose_put(forest, context, slot, bytes);
+    }
     espl__write_load(&value, kind, bytes);
     const espl_status status = espl__write_check(kind, &value);
 
@@ -134,14 +137,6 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
     espl__node_change_begin(forest, slot, &change);
     return commit(world, context, &change,
                   espl__placement_write(&change.after, &change.world, change.up, kind, &value));
-}
-
-espl_status espl__slot_put(espl_world *world, espl__context *context, uint32_t slot,
-                           const espl_transform *value)
-{
-    const uint64_t overflowed = context->counts.overflowed;
-
-    return remark(context, overflowed, espl__pose_put(&world->forest, context, slot, value));
 }
 
 // --- Changes that are worked out from the world transform ---

@@ -49,10 +49,10 @@ ESPL__INLINE espl_status set_local(espl_world *world, const espl_entity *entity,
     uint32_t slot = 0;
 
     if (value == NULL || !espl__has_placed(world, entity, &slot) || world->is_playing ||
-        world->tape.sink.append != NULL || !espl__write_is_usual(&world->forest, slot, value)) {
+        world->tape.sink.append != NULL || !espl__write_is_usual(&world->forest, slot, kind, value)) {
         return write_one(world, *entity, kind, value);
     }
-    const espl_status status = espl__slot_put(world, &world->forest.context, slot, value);
+    const espl_status status = espl__pose_put(&world->forest, &world->forest.context, slot, value);
 
     return status >= 0 ? status : refuse_write(world, *entity, kind, status);
 }
