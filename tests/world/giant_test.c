@@ -272,9 +272,9 @@ START_TEST(who_calls_back_meanwhile_finds_the_world_busy)
 }
 END_TEST
 
-// --- Refused ---
+// --- Overflow, and jobs that are lost ---
 
-START_TEST(overflow_far_below_leaves_no_trace)
+START_TEST(overflow_far_below_is_told_and_leaves_no_trace)
 {
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 5, .random = 8};
     const espl_executor executor = test_executor_of(&hostile);
@@ -292,15 +292,20 @@ START_TEST(overflow_far_below_leaves_no_trace)
         const uint64_t hash = test_physical_hash(world);
 
         hostile.calls = 0;
-        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 4), ESPL_ERR_RANGE);
-        ck_assert_uint_gt(hostile.calls, 1); // there and back again
+        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 4), ESPL_OVERFLOW);
+        ck_assert_uint_gt(hostile.calls, 0);
+        ck_assert_uint_eq(test_count_overflowed(world), 1);
+        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
         ck_assert_uint_eq(test_physical_hash(world), hash);
-        ck_assert_int_eq(espl_write_batch(world, writes, 1, &report), ESPL_PARTLY);
-        ck_assert_uint_eq(test_physical_hash(world), hash);
-        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_PARTLY);
-        ck_assert_uint_eq(report.applied, 1);
-        ck_assert_int_eq(report.first_status, ESPL_ERR_RANGE);
-        test_world_is_valid(world);
+        ck_assert_int_eq(espl_write_batch(world, writes, 1, &report), ESPL_OVERFLOW);
+        ck_assert_uint_eq(report.overflowed, 1);
+        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
+        ck_assert_int_eq(espl_write_batch(world, writes, 2, &report), ESPL_OVERFLOW);
+        ck_assert_uint_eq(report.applied, 2);
+        ck_assert_uint_ge(report.overflowed, 1);
+        ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
+        ck_assert_uint_eq(test_count_overflowed(world), 0);
         // Once more, with side arrays.
         ck_assert_int_eq(espl_set_context(world, at.nodes[2], 9), ESPL_OK);
     }
@@ -310,7 +315,8 @@ END_TEST
 
 START_TEST(job_that_is_lost_is_made_up_for_and_told)
 {
-    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
+    test_executor illegal = {
+        .manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2, .decency = SIZE_MAX};
     const espl_executor executor = test_executor_of(&illegal);
     giant at;
 
@@ -318,7 +324,7 @@ START_TEST(job_that_is_lost_is_made_up_for_and_told)
     espl_world *const world = at.test.world;
     espl_write writes[SIZE];
 
-    illegal.calls = at.test.hooks.traps = 0;
+    illegal.calls = illegal.decency = at.test.hooks.traps = 0;
     ck_assert_int_eq(espl_set_local_position(world, at.nodes[0], (float[3]){7, 0, 0}), ESPL_OK);
     for (uint32_t i = 0; i < SIZE; ++i) {
         writes[i] = write_vector(at.nodes[i], ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0);
@@ -405,7 +411,7 @@ static Suite *make_suite(void)
     suite_add_tcase(suite, bits);
 
     tcase_add_test(hand, who_calls_back_meanwhile_finds_the_world_busy);
-    tcase_add_test(hand, overflow_far_below_leaves_no_trace);
+    tcase_add_test(hand, overflow_far_below_is_told_and_leaves_no_trace);
     tcase_add_loop_test(hand, job_that_is_lost_is_made_up_for_and_told, 0, 3);
     tcase_add_test(hand, hierarchies_come_out_alike_however_many_there_are_for_a_worker);
     tcase_add_test(hand, writes_take_no_memory);
