@@ -201,6 +201,26 @@ bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placeme
            espl__edit_fail(edit);
 }
 
+// What a node shows besides its pose, the nodes below that copy it show too: also those that were linked
+// here from another tree and are in its range still, which may have no side arrays.
+static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__placement *placement)
+{
+    const espl__placement shown = {placement->local, espl__kept_none(), placement->extra};
+    const espl__forest *const forest = edit->forest;
+    bool is_done = true, enters = true;
+
+    if (espl__array_length(edit->moved) == 0) {
+        return true;
+    }
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
+         slot != ESPL__NO_SLOT && is_done;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = espl__slot_copies(forest, slot);
+        is_done = !enters || espl__edit_ensure_side(edit, slot, &shown);
+    }
+    return is_done;
+}
+
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world)
 {
@@ -214,7 +234,10 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     if (is_same_world && espl__placement_is_equal(&now, placement)) {
         return true;
     }
-    if (!espl__edit_ensure_side(edit, slot, placement) || !save(edit, slot)) {
+    if (!espl__edit_ensure_side(edit, slot, placement) ||
+        ((!is_same_stretch || !is_same_user_data) &&
+         !ensure_sides_of_copies(edit, slot, placement)) ||
+        !save(edit, slot)) {
         return false;
     }
     espl__slot_place(forest, slot, placement);

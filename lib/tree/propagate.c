@@ -30,8 +30,8 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
     const espl__extra shown = espl__slot_extra(forest, forest->parent[slot]);
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
+    // In an edit a copy may be in the range of another tree still; it is brought up to date in its own.
     if (tree->side == NULL) {
-        ESPL_CHECK(espl__extra_is_default(&shown));
         return false;
     }
     espl__extra *const extra = &tree->side->extra[slot - tree->base];
@@ -364,7 +364,6 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
 
 void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 {
-    const uint32_t user_data = espl__slot_extra(forest, top).context;
     bool enters = true;
 
     // Every copy in a tree is exceptional. In an edit, copies may be in the range of another tree.
@@ -374,10 +373,8 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = espl__slot_copies(forest, slot);
-        if (enters && espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
-            const espl__tree *const tree = espl__tree_of(forest, slot);
-
-            tree->side->extra[slot - tree->base].context = user_data;
+        if (enters) {
+            (void)copy_extra(forest, slot);
         }
     }
 }
