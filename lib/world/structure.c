@@ -107,7 +107,8 @@ static void bury(void *context, uint32_t entity)
 
 // A destroy needs no memory: entities go one by one as they are met, and what would need some is settled
 // afterwards, or by a later call.
-static void destroy_at(espl_world *world, uint32_t slot, espl__closure closure)
+// @return ESPL_OK, ESPL_OVERFLOW.
+static espl_status destroy_at(espl_world *world, uint32_t slot, espl__closure closure)
 {
     espl__edit edit;
 
@@ -121,6 +122,7 @@ static void destroy_at(espl_world *world, uint32_t slot, espl__closure closure)
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit.context.counts);
     espl__settle(world);
+    return edit.context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 
 static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)
@@ -138,8 +140,7 @@ static espl_status destroy(espl_world *world, espl_entity entity, espl__closure 
     if (espl__may_tape(world)) {
         espl__tape_entity(world, ops[closure], entity);
     }
-    destroy_at(world, slot, closure);
-    return espl__tape_end(world, ESPL_OK);
+    return espl__tape_end(world, destroy_at(world, slot, closure));
 }
 
 espl_status espl_destroy(espl_world *world, espl_entity entity)
