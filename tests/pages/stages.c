@@ -157,8 +157,7 @@ static void name_slot(const scene *s, uint32_t slot, char out[3])
     }
 }
 
-static void say_operand(const scene *s, const espl__operand *operand, bool is_named,
-                        char out[LINE])
+static void say_operand(const scene *s, const espl__operand *operand, bool is_named, char out[LINE])
 {
     char own[3];
 
@@ -228,8 +227,7 @@ static void draw_verdicts(const espl__playback *playback)
 
         printf("%zu  %-18s%s\n", i, text_of(entry), espl_status_name(entry->status));
     }
-    printf("to undo: %zu edits; rows: %zu made, %zu moved, %zu removed\n\n",
-           espl__array_length(playback->parts[0]->edit.log), playback->make_count,
+    printf("rows: %zu to be made, %zu to be moved, %zu to be removed\n\n", playback->make_count,
            playback->move_count, playback->removal_count);
 }
 
