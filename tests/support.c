@@ -341,6 +341,18 @@ uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+uint64_t test_hash_transform(uint64_t hash, const espl_transform *transform)
+{
+    float values[sizeof(espl_transform) / sizeof(float)];
+
+    memcpy(values, transform, sizeof values);
+    // The last one is the context, whose bits are no number.
+    for (size_t i = 0; i + 1 < sizeof values / sizeof *values; ++i) {
+        values[i] = isnan(values[i]) ? NAN : values[i];
+    }
+    return test_hash_bytes(hash, values, sizeof values);
+}
+
 uint64_t test_physical_hash(const espl_world *world)
 {
     uint64_t hash = 0;

@@ -93,6 +93,8 @@ uint64_t test_physical_hash(const espl_world *world);
 uint64_t test_logical_hash(const espl_world *world);
 /// FNV-1a over bytes, continued from `hash`.
 uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size);
+/// The same over a transform, any NaN like any other.
+uint64_t test_hash_transform(uint64_t hash, const espl_transform *transform);
 #define TEST_HASH_START UINT64_C(0xcbf29ce484222325)
 
 /// Legal executors with bad manners, and illegal ones.

@@ -90,8 +90,8 @@ static uint64_t logical_hash(espl_world *world, const espl_entity *entity, size_
 
         hash = test_hash_bytes(hash, near, sizeof near);
         hash = test_hash_bytes(hash, words, sizeof words);
-        hash = test_hash_bytes(hash, &local, sizeof local);
-        hash = test_hash_bytes(hash, &placed, sizeof placed);
+        hash = test_hash_transform(hash, &local);
+        hash = test_hash_transform(hash, &placed);
         hash = test_hash_bytes(hash, status, sizeof status);
     }
     return hash;
