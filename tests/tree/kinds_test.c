@@ -771,10 +771,10 @@ START_TEST(local_write_is_the_same_local_whatever_the_world_is)
 
         if (status < 0) {
             ck_assert_int_eq(status, ESPL_ERR_RANGE);
-            ck_assert(grove_same(&local, &before));
+            ck_assert(is_same_pose(&local, &before));
             ck_assert_int_eq(write_scene(&s, kind, &value), ESPL_ERR_RANGE);
         } else if (write_scene(&s, kind, &value) >= 0) {
-            ck_assert(grove_same(&local, &s.placement.local));
+            ck_assert(is_same_pose(&local, &s.placement.local));
         }
     }
 }
