@@ -118,7 +118,7 @@ static inline void scene_is_sound(const scene *s)
 {
     const espl_pose world = espl__placement_world(&s->placement, s->parent);
     const espl__kept kept = espl__kept_of(&s->placement.kept.pose, s->placement.kept.flags);
-    const bool is_sound = is_same_pose(&world, &s->world) && espl__pose_is_finite(&world) &&
+    const bool is_sound = is_same_pose(&world, &s->world) && espl__pose_is_finite(&kept.pose) &&
                           espl__pose_is_finite(&s->placement.local) &&
                           memcmp(&kept, &s->placement.kept, sizeof kept) == 0;
 
