@@ -450,7 +450,8 @@ static inline void fixture_note_tree(fixture_snapshot *s, const espl__forest *fo
     for (uint32_t slot = t->base; slot < t->base + t->capacity; ++slot) {
         fixture_note(s, "tree of slot", slot, forest->tree[slot]);
     }
-    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+    // Not all slots of a nursery are filled.
+    for (uint32_t slot = t->base; slot < t->base + t->used && tree != forest->nursery; ++slot) {
         fixture_note_node(s, forest, slot);
     }
 }
@@ -795,6 +796,19 @@ static inline espl_status fixture_edit_at_random(forest_fixture *fix, espl__edit
         fix->chosen[fix->chosen_count++] = edit->made[fix->made_count].slot;
     }
     return status;
+}
+
+/// Random edits choose among the nodes of two trees in three from now on, or of the others.
+static inline void fixture_choose_third(forest_fixture *fix, bool is_third)
+{
+    fix->chosen_count = 0;
+    for (uint32_t entity = 0; entity < fix->entities; ++entity) {
+        const uint32_t slot = fix->slots[entity];
+
+        if (slot != ESPL__NO_SLOT && (fix->forest.tree[slot] % 3 == 2) == is_third) {
+            fix->chosen[fix->chosen_count++] = slot;
+        }
+    }
 }
 
 /// Name the made nodes that live, and forget the dead, as the change stage of a playback does.
