@@ -17,6 +17,8 @@ void espl__edit_begin(espl__edit *edit)
     edit->bury = NULL;
     edit->stale_from = edit->moved_from = edit->made_from = 0;
     edit->nursery = edit->nursery_end = 0;
+    edit->fresh = ESPL__NO_SLOT;
+    edit->lowest = UINT32_MAX;
     // Like a job of writes: due layouts are noted, because several edits may be placed at once.
     edit->context = (espl__context){.is_job = true};
     espl__array_set_length(edit->log, 0);
@@ -37,6 +39,7 @@ void espl__edit_free(espl__edit *edit)
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->saved);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->moved);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->stale);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->path);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->touched);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->removed);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, edit->made);
@@ -49,7 +52,7 @@ size_t espl__edit_bytes(const espl__edit *edit)
 {
     return ESPL_ARRAY_BYTES(edit->log) + ESPL_ARRAY_BYTES(edit->saved) +
            ESPL_ARRAY_BYTES(edit->moved) + ESPL_ARRAY_BYTES(edit->stale) +
-           ESPL_ARRAY_BYTES(edit->touched) + ESPL_ARRAY_BYTES(edit->removed) +
+           ESPL_ARRAY_BYTES(edit->path) + ESPL_ARRAY_BYTES(edit->touched) + ESPL_ARRAY_BYTES(edit->removed) +
            ESPL_ARRAY_BYTES(edit->made) + ESPL_ARRAY_BYTES(edit->places) +
            ESPL_ARRAY_BYTES(edit->template_slots) + ESPL_ARRAY_BYTES(edit->template_parents);
 }
@@ -58,6 +61,8 @@ void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery
 {
     edit->nursery = nursery;
     edit->nursery_end = nursery_end;
+    edit->fresh = ESPL__NO_SLOT;
+    edit->lowest = UINT32_MAX;
     edit->stale_from = espl__array_length(edit->stale);
     edit->moved_from = espl__array_length(edit->moved);
     edit->made_from = espl__array_length(edit->made);
@@ -100,8 +105,14 @@ void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
 
-    if (forest->links[slot].first_child == ESPL__NO_SLOT ||
-        espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+    if (forest->links[slot].first_child == ESPL__NO_SLOT) {
+        return;
+    }
+    // Unless the fresh node cannot be below the slot.
+    if (slot != edit->fresh && forest->parent[slot] != edit->fresh) {
+        edit->fresh = ESPL__NO_SLOT;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
         return;
     }
     if (edit->bury != NULL ||
@@ -111,6 +122,7 @@ void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
     }
     ESPL_ARRAY_PUSH(edit->stale, slot);
     forest->flags[slot] |= ESPL__SLOT_STALE;
+    edit->lowest = slot < edit->lowest ? slot : edit->lowest;
 }
 
 static void refresh_group(espl__edit *edit)
@@ -128,28 +140,73 @@ static void refresh_group(espl__edit *edit)
     espl__array_set_length(edit->stale, edit->stale_from);
 }
 
-// Most groups have nothing stale. Otherwise the highest stale ancestor is looked for; after a long
-// climb all of the group is brought up to date, because the next climbs would be as long.
+// Tell whether no node above a slot is stale, as far as this can be seen without going there. Within a
+// range parents have lower slots.
+static bool is_top_of_climb(const espl__edit *edit, uint32_t slot)
+{
+    return slot == edit->fresh ||
+           (slot < edit->lowest && espl__array_length(edit->moved) == edit->moved_from);
+}
+
+bool espl__edit_follows(const espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+
+    if (espl__array_length(edit->stale) == edit->stale_from) {
+        return false;
+    }
+    for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
+        if (espl__slot_is(forest, up, ESPL__SLOT_STALE)) {
+            return true;
+        }
+        if (is_top_of_climb(edit, up)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+// Recompute the worlds between a stale node and a node below it, and of that node. What else is below
+// them is out of date then.
+static void follow_path(espl__edit *edit, uint32_t slot, uint32_t top)
+{
+    espl__forest *const forest = edit->forest;
+
+    espl__array_set_length(edit->path, 0);
+    for (uint32_t at = slot; at != top; at = forest->parent[at]) {
+        if (!ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->path, 1)) {
+            espl__propagate_by_links(forest, &edit->context, top);
+            return;
+        }
+        ESPL_ARRAY_PUSH(edit->path, at);
+    }
+    for (size_t i = espl__array_length(edit->path); i > 0; --i) {
+        if (espl__propagate_node(forest, &edit->context, edit->path[i - 1])) {
+            espl__edit_mark_stale(edit, edit->path[i - 1]);
+        }
+    }
+}
+
+// Most groups have nothing stale. A node that was found to be up to date ends the next climb, so that
+// nodes that are asked for one below the other cost no more than one climb.
 void espl__edit_refresh(espl__edit *edit, uint32_t slot)
 {
-    enum { LONG_CLIMB = 64 };
-    espl__forest *const forest = edit->forest;
-    uint32_t highest = ESPL__NO_SLOT, up = forest->parent[slot];
+    const espl__forest *const forest = edit->forest;
+    uint32_t highest = ESPL__NO_SLOT;
 
     if (espl__array_length(edit->stale) == edit->stale_from) {
         return;
     }
-    for (uint32_t steps = 0; up != ESPL__NO_SLOT; up = forest->parent[up]) {
+    for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
         highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
-        steps += 1;
-        if (steps == LONG_CLIMB) {
-            refresh_group(edit);
-            return;
+        if (is_top_of_climb(edit, up)) {
+            break;
         }
     }
     if (highest != ESPL__NO_SLOT) {
-        espl__propagate_by_links(forest, &edit->context, highest);
+        follow_path(edit, slot, highest);
     }
+    edit->fresh = forest->parent[slot];
 }
 
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room)
@@ -164,7 +221,7 @@ const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame
 
 // --- Placements ---
 
-static bool save(espl__edit *edit, uint32_t slot)
+bool espl__edit_save(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
 
@@ -237,11 +294,12 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     if (!espl__edit_ensure_side(edit, slot, placement) ||
         ((!is_same_stretch || !is_same_user_data) &&
          !ensure_sides_of_copies(edit, slot, placement)) ||
-        !save(edit, slot)) {
+        !espl__edit_save(edit, slot)) {
         return false;
     }
     espl__slot_place(forest, slot, placement);
     forest->world[slot] = *world;
+    edit->context.counts.nodes_visited += 1;
     edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
     if (!is_same_world || !is_same_stretch) {
         espl__edit_mark_stale(edit, slot);
@@ -403,6 +461,7 @@ void espl__edit_undo(espl__edit *edit)
         undo_one(edit, &edit->log[i - 1]);
     }
     edit->stale_from = 0;
+    edit->fresh = ESPL__NO_SLOT;
     refresh_group(edit);
     // Side arrays that were taken for what is undone.
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {

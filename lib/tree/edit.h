@@ -103,12 +103,15 @@ typedef struct espl__edit {
     void *bury_context;
     uint32_t nursery, nursery_end; // slots for new nodes of the group at hand
     size_t stale_from, moved_from, made_from; // where the group at hand begins in the lists
+    uint32_t fresh;  // a node of the group whose own world is up to date, or ESPL__NO_SLOT
+    uint32_t lowest; // of the slots that the group marked with ESPL__SLOT_STALE
     espl__context context;         // counts
     // stb arrays, kept from one edit to the next.
     espl__undo *log;
     espl__saved *saved;
     uint32_t *moved;   // slots with ESPL__SLOT_MOVED, or that had it
     uint32_t *stale;   // slots with ESPL__SLOT_STALE, or that had it
+    uint32_t *path;    // scratch of espl__edit_refresh()
     uint32_t *touched; // slots whose roles may have changed; may repeat, may be dead
     espl__removed *removed;
     espl__made *made;

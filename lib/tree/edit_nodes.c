@@ -3,6 +3,7 @@
 #include "lib/tree/edit_steps.h"
 
 #include "lib/tree/layout.h"
+#include "lib/tree/writes.h"
 
 // --- Writes ---
 
@@ -34,10 +35,34 @@ static espl_status put(espl__edit *edit, const standing *s, espl_status status)
     return espl__edit_put(edit, s->slot, &s->placement, &s->world) ? status : ESPL_ERR_NO_MEMORY;
 }
 
+// A write that needs no more than the local of a plain node, whose world follows anyway.
+static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind kind,
+                               const espl_write_value *value)
+{
+    espl__forest *const forest = edit->forest;
+    espl_pose local = forest->local[slot];
+    const espl_status status = espl__local_write(&local, kind, value);
+
+    if (status < 0 || espl__pose_is_same(&local, &forest->local[slot])) {
+        return status;
+    }
+    if (!espl__edit_save(edit, slot)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    forest->local[slot] = local;
+    espl__edit_mark_stale(edit, forest->parent[slot]);
+    return status;
+}
+
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value)
 {
     standing s;
+
+    if (espl__write_is_local(kind) && espl__slot_is_plain(edit->forest, slot) &&
+        !espl__write_wants_side(kind, value) && espl__edit_follows(edit, slot)) {
+        return write_local(edit, slot, kind, value);
+    }
 
     read_standing(edit, slot, &s);
     return put(edit, &s, espl__placement_write(&s.placement, &s.world, s.up, kind, value));

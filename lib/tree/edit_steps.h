@@ -43,10 +43,14 @@ bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot);
 void espl__edit_mark_stale(espl__edit *edit, uint32_t slot);
 /// Bring the world of a node up to date.
 void espl__edit_refresh(espl__edit *edit, uint32_t slot);
+/// Tell whether a node is below a stale one: then its world follows anyway.
+bool espl__edit_follows(const espl__edit *edit, uint32_t slot);
 /// What children of a node see, in `room`, up to date; NULL for ESPL__NO_SLOT.
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
 /// See that the tree whose range a slot is in can hold a placement. @return false: no memory.
 bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement);
+/// Note placement and world of a node for the undo. @return false: no memory.
+bool espl__edit_save(espl__edit *edit, uint32_t slot);
 /// Give a node a placement and the world that follows from it. @return false: no memory.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world);

@@ -35,7 +35,7 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
         return false;
     }
     espl__extra *const extra = &tree->side->extra[slot - tree->base];
-    const bool is_changed = memcmp(extra->stretch, shown.stretch, sizeof shown.stretch) != 0;
+    const bool is_changed = memcmp(extra, &shown, sizeof shown) != 0;
 
     *extra = shown;
     if (is_changed) {
@@ -218,12 +218,13 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
 
 // --- Below a node ---
 
-// The next node of a walk over all that is below `top`, parents first.
-static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top)
+// The next node of a walk over what is below `top`, parents first. @param enters  also below `slot`.
+static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top,
+                                  bool enters)
 {
     const espl__links *const links = forest->links;
 
-    if (links[slot].first_child != ESPL__NO_SLOT) {
+    if (enters && links[slot].first_child != ESPL__NO_SLOT) {
         return links[slot].first_child;
     }
     while (slot != top && links[slot].next == ESPL__NO_SLOT) {
@@ -236,8 +237,8 @@ static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uin
 static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
                                                uint32_t top)
 {
-    for (uint32_t slot = next_below(forest, top, top); slot != ESPL__NO_SLOT;
-         slot = next_below(forest, slot, top)) {
+    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top, true)) {
         context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
     }
 }
@@ -245,10 +246,12 @@ static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl_
 // At most `most` nodes below a slot, by links. @return how many; `most` + 1 where there are more.
 static uint32_t compose_by_links(espl__forest *forest, uint32_t top, uint32_t most, float *alarm)
 {
+    bool enters = true;
     uint32_t visited = 0;
 
-    for (uint32_t slot = next_below(forest, top, top); slot != ESPL__NO_SLOT;
-         slot = next_below(forest, slot, top)) {
+    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top, enters)) {
+        enters = true;
         if (visited == most) {
             return most + 1;
         }
@@ -257,8 +260,10 @@ static uint32_t compose_by_links(espl__forest *forest, uint32_t top, uint32_t mo
         if (forest->links[slot].next != ESPL__NO_SLOT) {
             espl__ask(&forest->links[forest->links[slot].next]);
         }
+        // A node that keeps all of its world cuts off what is below, unless that was out of date before.
         if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
-            (void)compose_exceptional(forest, slot);
+            enters = compose_exceptional(forest, slot) ||
+                     espl__slot_is(forest, slot, ESPL__SLOT_STALE);
         } else {
             espl__laned_store(&forest->world[slot], compose_plain(forest, slot));
         }
@@ -284,16 +289,17 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
 // other nodes to the same bits.
 static float compose_unordered(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    enum { PART = 4 };
+    enum { PART = 4, FEW = 8 };
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
     const uint32_t end = t->base + t->used, behind = end - slot - 1;
     const bool may_sweep = espl__tree_is_single(forest, t);
+    const uint32_t most = may_sweep ? FEW + behind / PART : behind;
     float alarm = 0;
-    uint32_t visited = compose_by_links(forest, slot, may_sweep ? behind / PART : behind, &alarm);
+    uint32_t visited = compose_by_links(forest, slot, most, &alarm);
     uint32_t debt = visited;
 
-    if (may_sweep && visited > behind / PART) {
+    if (visited > most) {
         alarm = compose_range(forest, t, slot + 1, end);
         debt += behind / PART;
         visited += behind;
