@@ -51,9 +51,8 @@ ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
 ESPL__INLINE float compose_one(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                                uint32_t slot)
 {
-    espl__laned_store(&worlds[slot],
-                      espl__laned_compose(espl__laned_load(&worlds[parents[slot]]),
-                                          espl__laned_load(&locals[slot])));
+    espl__laned_store(&worlds[slot], espl__laned_compose(espl__laned_load(&worlds[parents[slot]]),
+                                                         espl__laned_load(&locals[slot])));
     return espl__pose_alarm(&worlds[slot]);
 }
 

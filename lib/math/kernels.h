@@ -15,14 +15,14 @@
 typedef struct espl__kernels {
     const char *name; ///< As users call it; never released.
 
-    /// Compose the worlds of slots [begin, end). Worlds of parents below `begin` are final; the parent
-    /// of each slot is below the slot. Writes no other world. Which worlds result depends on the input
-    /// alone, bit for bit: not on the kernel, nor on how slots are divided among calls.
+    /// Compose the worlds of slots [begin, end). Worlds of parents below `begin` are final; the
+    /// parent of each slot is below the slot. Writes no other world. Which worlds result depends on
+    /// the input alone, bit for bit: not on the kernel, nor on how slots are divided among calls.
     ///
     /// @param worlds   by slot. Must not overlap `locals`.
     /// @param parents  by slot: slot of the parent.
-    /// @return 0 where every world is finite. NaN where one may not be: a sum of large values raises a
-    ///         false alarm, so that the caller has to look at each world.
+    /// @return 0 where every world is finite. NaN where one may not be: a sum of large values
+    ///         raises a false alarm, so that the caller has to look at each world.
     float (*compose)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                      uint32_t begin, uint32_t end);
 } espl__kernels;
@@ -36,8 +36,8 @@ const espl__kernels *espl__kernels_named(const char *name);
 /// @return how many.
 size_t espl__kernels_all(const espl__kernels **out);
 
-/// 0 where a pose is finite, NaN where it may not be. Rotations need no look, because a world rotation
-/// is a product of local rotations, which are finite and near unit length.
+/// 0 where a pose is finite, NaN where it may not be. Rotations need no look, because a world
+/// rotation is a product of local rotations, which are finite and near unit length.
 static inline float espl__pose_alarm(const espl_pose *pose)
 {
     const float sum = pose->position[0] + pose->position[1] + pose->position[2] + pose->scale;

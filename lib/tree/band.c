@@ -7,11 +7,11 @@
 
 enum {
     PIECES = 64, // of a band at most
-    // Part of a piece that each of its levels has on average at least: a worker that jumps to the next
-    // level after a few nodes waits for memory longer than another worker saves.
+    // Part of a piece that each of its levels has on average at least: a worker that jumps to the
+    // next level after a few nodes waits for memory longer than another worker saves.
     SHORT = 16,
-    // A level that grows or shrinks by more than this factor against the first one begins another band,
-    // because the pieces are cut by the widest level and would become uneven.
+    // A level that grows or shrinks by more than this factor against the first one begins another
+    // band, because the pieces are cut by the widest level and would become uneven.
     GROWTH = 8,
 };
 
@@ -31,20 +31,21 @@ typedef struct band {
 
 // --- Levels ---
 
-// Children are in the order of their parents, so the first child of the next node that has one is it.
+// Children are in the order of their parents, so the first child of the next node that has one is
+// it.
 uint32_t espl__first_below(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     enum { NEAR = 4 };
     const uint32_t *const parent = forest->parent;
     uint32_t low = slot + 1, high = tree->base + tree->used;
 
-    for (uint32_t i = slot; i < high && i < slot + NEAR; ++i) {
+    if (low >= high || parent[high - 1] < slot) {
+        return high;
+    }
+    for (uint32_t i = slot; i < slot + NEAR; ++i) { // some node at or behind `slot` has a child
         if (forest->links[i].first_child != ESPL__NO_SLOT) {
             return forest->links[i].first_child;
         }
-    }
-    if (low >= high || parent[high - 1] < slot) {
-        return high;
     }
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -113,8 +114,8 @@ static uint64_t band_lay(band *b, uint32_t begin, uint32_t end)
     return b->pieces >= 2 ? nodes : 0;
 }
 
-// Where a piece begins in the first level. The widest level is cut into equal parts, and the cuts are
-// followed up along the parents.
+// Where a piece begins in the first level. The widest level is cut into equal parts, and the cuts
+// are followed up along the parents.
 static uint32_t piece_begin(const band *b, size_t piece)
 {
     const uint64_t width = b->wide_end - b->wide_begin;
@@ -184,8 +185,8 @@ static float compose_levels(band *b, uint64_t *visited)
     return alarm;
 }
 
-// The same of everything behind a slot, where levels are next to each other: a good number of slots in
-// one call, because levels may be narrow. Any slot begins a level then.
+// The same of everything behind a slot, where levels are next to each other: a good number of slots
+// in one call, because levels may be narrow. Any slot begins a level then.
 static float compose_suffix(band *b, uint64_t *visited)
 {
     const uint32_t end = b->tree->base + b->tree->used, least = b->begin + b->forest->grain;

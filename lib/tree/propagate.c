@@ -24,7 +24,8 @@ espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
     return espl__placement_world(&placement, &up);
 }
 
-// What a node that copies its parent shows beside the pose. @return whether its children see a change.
+// What a node that copies its parent shows beside the pose. @return whether its children see a
+// change.
 static bool copy_extra(espl__forest *forest, uint32_t slot)
 {
     const espl__extra shown = espl__slot_extra(forest, forest->parent[slot]);
@@ -84,8 +85,8 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
 
 // --- Flags in a range of slots ---
 
-// The first slot from `begin` on with a flag, or end. Reads no flag of another tree, because another
-// thread may write it.
+// The first slot from `begin` on with a flag, or end. Reads no flag of another tree, because
+// another thread may write it.
 static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t end, unsigned flag)
 {
     const uint64_t all = UINT64_C(0x0101010101010101) * flag;
@@ -154,7 +155,8 @@ static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, u
     return alarm;
 }
 
-// Slots [begin, end) of a tree, on this thread. @return 0, or NaN where some world may not be finite.
+// Slots [begin, end) of a tree, on this thread. @return 0, or NaN where some world may not be
+// finite.
 static inline float compose_range(espl__forest *forest, const espl__tree *tree, uint32_t begin,
                                   uint32_t end)
 {
@@ -284,9 +286,9 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
     }
 }
 
-// Below a node of a tree that is not in order. Where the nodes turn out to be more than a part of the
-// slots behind the node, one pass over these slots costs less than going on by links; it recomputes
-// other nodes to the same bits.
+// Below a node of a tree that is not in order. Where the nodes turn out to be more than a part of
+// the slots behind the node, one pass over these slots costs less than going on by links; it
+// recomputes other nodes to the same bits.
 static float compose_unordered(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     enum { PART = 4, FEW = 8 };

@@ -27,8 +27,7 @@ static bool store(espl__forest *forest, espl__context *context, const espl__node
     const uint32_t slot = change->slot;
     const bool is_finite = espl__pose_is_finite(&change->world);
     // What is below a world that is not finite is counted, though it may stay the same.
-    const bool is_moved =
-        !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
+    const bool is_moved = !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
     const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
                                      sizeof change->after.extra.stretch) != 0;
 
@@ -58,8 +57,7 @@ void espl__node_change_commit(espl__forest *forest, espl__context *context,
 
 // The world of a node is not finite.
 static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
-                                               uint32_t slot, espl__laned local,
-                                               espl__laned world)
+                                               uint32_t slot, espl__laned local, espl__laned world)
 {
     if (!espl__laned_is_finite(local)) {
         return ESPL_ERR_NOT_FINITE;
@@ -81,8 +79,8 @@ static ESPL__APART espl_status follow(espl__forest *forest, espl__context *conte
     return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
-// Store the local of a plain node, of unit length, and propagate it. Inline in its callers: the pose
-// stays in registers from check to store.
+// Store the local of a plain node, of unit length, and propagate it. Inline in its callers: the
+// pose stays in registers from check to store.
 // @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
 ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint32_t slot,
                              espl__laned local)
@@ -186,9 +184,9 @@ static uint32_t number_at(const espl__tree_writes *w, uint32_t at)
 
 // --- Many nodes of one tree ---
 
-// Entries in the order of slots. At first each is written like a single one. Where entries are many, or
-// single writes visited more nodes than passes over the range would, it sweeps: locals are stored, and
-// worlds follow in one pass.
+// Entries in the order of slots. At first each is written like a single one. Where entries are
+// many, or single writes visited more nodes than passes over the range would, it sweeps: locals are
+// stored, and worlds follow in one pass.
 typedef struct pass {
     espl__forest *forest;
     espl__context *context;
@@ -267,8 +265,7 @@ static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
                                  const espl_write_value *value)
 {
     espl__forest *const forest = p->forest;
-    const bool is_plain =
-        espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, value);
+    const bool is_plain = espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, value);
 
     if (!p->sweeps) {
         return is_plain ? espl__plain_write(forest, p->context, slot, kind, value)
@@ -300,22 +297,20 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
     p->is_told = p->is_told || status != ESPL_OK;
     const bool follows = now->writes != before.writes && now->nodes_skipped == before.nodes_skipped;
 
-    return status >= 0 && !follows
-               ? (espl_status)(status + ESPL__UNCHANGED)
-               : status;
+    return status >= 0 && !follows ? (espl_status)(status + ESPL__UNCHANGED) : status;
 }
 
-// From here on worlds follow in one pass, where entries are a good part of the slots behind this one, or
-// single writes visited more than two passes would.
+// From here on worlds follow in one pass, where entries are a good part of the slots behind this
+// one, or single writes visited more than two passes would.
 static void choose(pass *p, uint32_t at, uint64_t visited_before)
 {
     enum { PART = 4 };
     const espl__tree *const t = &p->forest->trees[p->tree];
     const uint64_t visited = p->context->counts.nodes_visited - visited_before;
 
-    p->sweeps = espl__tree_is_single(p->forest, t) &&
-                (p->w->count - at > (p->end - p->w->slots[at]) / PART ||
-                 visited > 2 * (uint64_t)t->used);
+    p->sweeps =
+        espl__tree_is_single(p->forest, t) &&
+        (p->w->count - at > (p->end - p->w->slots[at]) / PART || visited > 2 * (uint64_t)t->used);
 }
 
 static void write_each(pass *p, uint32_t begin, uint32_t end)
@@ -345,24 +340,33 @@ typedef struct stored {
 // Entries whose values are poses or begin with one, in a tree without side arrays.
 typedef struct poses {
     const espl__write_source *source;
-    const espl__tree_writes *w;
+    const unsigned char *values; // of the first entry of all
+    size_t value_size;
+    bool has_stretch;        // values are transforms
+    const uint32_t *slots;   // by entry
+    const uint32_t *numbers; // by entry, or NULL: from `first` on
+    uint32_t first;
     espl_pose *local; // by slot
-    bool has_stretch; // values are transforms
 } poses;
 
-// A pose or a transform, which begins with one.
-static const espl_pose *pose_at(const poses *s, uint32_t at)
+static inline uint32_t number_of(const poses *s, uint32_t at)
 {
-    return value_at(s->source, number_at(s->w, at));
+    return s->numbers != NULL ? s->numbers[at] : s->first + at;
+}
+
+// A pose or a transform, which begins with one.
+static inline const espl_pose *pose_at(const poses *s, uint32_t at)
+{
+    return (const espl_pose *)(const void *)(s->values + number_of(s, at) * s->value_size);
 }
 
 ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__laned local)
 {
-    const uint32_t slot = s->w->slots[at];
+    const uint32_t slot = s->slots[at];
     espl_pose *const old = &s->local[slot];
 
     if (espl__lane_bits_are_zero(espl__laned_differ(espl__laned_load(old), local))) {
-        s->source->results[number_at(s->w, at)] = (espl_status)ESPL__UNCHANGED;
+        s->source->results[number_of(s, at)] = (espl_status)ESPL__UNCHANGED;
         sum->skipped += 1;
         return;
     }
@@ -371,57 +375,74 @@ ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__lan
     sum->writes += 1;
 }
 
-// Each entry by itself, for one of them needs a closer look.
-static ESPL__APART void store_closely(const poses *s, stored *sum, uint32_t begin, uint32_t end)
+// Each entry by itself, because one of them needs a closer look.
+static ESPL__APART stored store_closely(const poses *s, uint32_t begin, uint32_t end)
 {
+    stored sum = {.first = UINT32_MAX};
+
     for (uint32_t at = begin; at < end; ++at) {
-        const uint32_t number = number_at(s->w, at);
+        const uint32_t number = number_of(s, at);
         espl_write_value value;
 
         load_value(s->source, number, s->source->kind, &value);
         const espl_status status = espl__write_check(s->source->kind, &value);
 
         if (status == ESPL_OK) {
-            store_pose(s, sum, at, espl__laned_of(&value.transform));
+            store_pose(s, &sum, at, espl__laned_of(&value.transform));
         } else {
             s->source->results[number] = status;
-            sum->is_told = true;
+            sum.is_told = true;
         }
     }
+    return sum;
 }
 
-ESPL__INLINE bool are_sound(const poses *s, const espl_pose *const v[4])
+ESPL__INLINE void add(stored *sum, const stored *more)
+{
+    sum->first = more->first < sum->first ? more->first : sum->first;
+    sum->writes += more->writes;
+    sum->skipped += more->skipped;
+    sum->is_told = sum->is_told || more->is_told;
+}
+
+ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
 {
     espl__lane_bits alarm = espl__poses_alarm(v[0], v[1], v[2], v[3]);
 
-    if (s->has_stretch) {
-        alarm |= espl__stretches_alarm((const espl_transform *)(const void *)v[0],
-                                       (const espl_transform *)(const void *)v[1],
-                                       (const espl_transform *)(const void *)v[2],
-                                       (const espl_transform *)(const void *)v[3]);
+    if (has_stretch) {
+        alarm |= espl__stretches_alarm(
+            (const espl_transform *)(const void *)v[0], (const espl_transform *)(const void *)v[1],
+            (const espl_transform *)(const void *)v[2], (const espl_transform *)(const void *)v[3]);
     }
     return espl__lane_bits_are_zero(alarm);
 }
 
-// Entries [begin, end); checked four at a time, because most need no change.
-static stored store_poses(const poses *s, uint32_t begin, uint32_t end)
+// Entries [begin, end). Checked four at a time, because nearly all are finite and of unit length.
+static stored store_poses(const poses *of, uint32_t begin, uint32_t end)
 {
+    const poses s = *of; // a copy that no store can change, so that it stays in registers
     stored sum = {.first = UINT32_MAX};
     uint32_t at = begin;
 
     for (; end - at >= 4; at += 4) {
-        const espl_pose *const v[4] = {pose_at(s, at), pose_at(s, at + 1), pose_at(s, at + 2),
-                                       pose_at(s, at + 3)};
+        const espl_pose *const v[4] = {pose_at(&s, at), pose_at(&s, at + 1), pose_at(&s, at + 2),
+                                       pose_at(&s, at + 3)};
 
-        if (!are_sound(s, v)) {
-            store_closely(s, &sum, at, at + 4);
-            continue;
-        }
-        for (uint32_t i = 0; i < 4; ++i) {
-            store_pose(s, &sum, at + i, espl__laned_load(v[i]));
+        if (are_sound(v, s.has_stretch)) {
+            for (uint32_t i = 0; i < 4; ++i) {
+                store_pose(&s, &sum, at + i, espl__laned_load(v[i]));
+            }
+        } else {
+            const stored few = store_closely(of, at, at + 4);
+
+            add(&sum, &few);
         }
     }
-    store_closely(s, &sum, at, end);
+    if (at < end) {
+        const stored rest = store_closely(of, at, end);
+
+        add(&sum, &rest);
+    }
     return sum;
 }
 
@@ -437,6 +458,7 @@ enum { PIECES = 64 };
 
 typedef struct store_run {
     const poses *poses;
+    uint32_t count; // of entries
     uint32_t pieces;
     stored done[PIECES];
     bool is_done[PIECES];
@@ -445,10 +467,10 @@ typedef struct store_run {
 // The first entry of a piece. A node's entries are all in one piece.
 static uint32_t piece_begin(const store_run *run, size_t piece)
 {
-    const espl__tree_writes *const w = run->poses->w;
-    uint32_t at = (uint32_t)((uint64_t)w->count * piece / run->pieces);
+    const uint32_t *const slots = run->poses->slots;
+    uint32_t at = (uint32_t)((uint64_t)run->count * piece / run->pieces);
 
-    while (at != 0 && at < w->count && w->slots[at] == w->slots[at - 1]) {
+    while (at != 0 && at < run->count && slots[at] == slots[at - 1]) {
         at += 1;
     }
     return at;
@@ -470,7 +492,11 @@ static void store_widely(pass *p, const poses *s)
 {
     const espl__workers *const workers = &p->context->workers;
     const uint32_t pieces = p->w->count / p->forest->grain;
-    store_run run = {.poses = s, .pieces = pieces < 1 ? 1 : pieces < PIECES ? pieces : PIECES};
+    store_run run = {.poses = s,
+                     .count = p->w->count,
+                     .pieces = pieces < 1        ? 1
+                               : pieces < PIECES ? pieces
+                                                 : PIECES};
 
     ESPL_CHECK(workers->is_closed != NULL);
     const bool was_closed = *workers->is_closed;
@@ -490,9 +516,13 @@ static void sweep_poses(pass *p)
     enum { BLOCK = 2048 };
     const espl__tree_writes *const w = p->w;
     const poses s = {.source = w->source,
-                     .w = w,
-                     .local = p->forest->local,
-                     .has_stretch = !w->source->has_poses};
+                     .values = w->source->values,
+                     .value_size = w->source->value_size,
+                     .has_stretch = !w->source->has_poses,
+                     .slots = w->slots,
+                     .numbers = w->numbers,
+                     .first = w->first,
+                     .local = p->forest->local};
 
     if (espl__tree_is_wide(p->forest, &p->forest->trees[p->tree]) &&
         !espl__executor_is_serial(p->context->workers.executor)) {

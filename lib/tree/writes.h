@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Writes of placements: one node, or many nodes of one tree. The only implementation of "store it and
-// bring what is below up to date", for immediate calls, batches and parallel jobs. Allocates nothing.
+// Writes of placements: one node, or many nodes of one tree. The only implementation of "store it
+// and bring what is below up to date", for immediate calls, batches and parallel jobs. Allocates
+// nothing.
 #ifndef ESPALIER_LIB_TREE_WRITES_H
 #define ESPALIER_LIB_TREE_WRITES_H
 
@@ -19,19 +20,21 @@ typedef struct espl__node_change {
 
 /// Read a node, with `after` as it is. The world of its parent is final. Not to be copied.
 void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change);
-/// Store a change and propagate it. The tree has the side arrays that it needs. Counts what it does.
+/// Store a change and propagate it. The tree has the side arrays that it needs. Counts what it
+/// does.
 void espl__node_change_commit(espl__forest *forest, espl__context *context,
                               const espl__node_change *change);
 
-/// Tell whether a node is as nearly all are: its local pose is all that is stored of it, and its world
-/// is its parent's times the local, or for a root the local.
+/// Tell whether a node is as nearly all are: its local pose is all that is stored of it, and its
+/// world is its parent's times the local, or for a root the local.
 static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot)
 {
     return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
 }
 
-/// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to a
-/// plain node. @param value  of the kind: an espl_write_value or the espl_transform itself, unchecked.
+/// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to
+/// a plain node. @param value  of the kind: an espl_write_value or the espl_transform itself,
+/// unchecked.
 static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
                                         espl_write_kind kind, const void *value)
 {
@@ -56,8 +59,8 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
 
 // --- Many nodes of one tree ---
 
-/// Added to the result of an entry that was carried out and left what children see bit-equal, so that no
-/// world below had to follow.
+/// Added to the result of an entry that was carried out and left what children see bit-equal, so
+/// that no world below had to follow.
 enum { ESPL__UNCHANGED = 64 };
 
 /// Where the writes of a batch come from, and what became of them.
@@ -74,15 +77,16 @@ typedef struct espl__write_source {
 /// The writes of one tree.
 typedef struct espl__tree_writes {
     const espl__write_source *source;
-    const uint32_t *slots;   // [count] ascending
-    const uint32_t *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
+    const uint32_t *slots; // [count] ascending
+    const uint32_t
+        *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
     uint32_t first, count;
 } espl__tree_writes;
 
-/// Carry the writes out: parents before children, those of one node in order. No world is brought up to
-/// date more than a few times, whatever the shape. The tree has the side arrays that the writes need.
-/// Adds to the context's count of overflowed worlds those that are not finite in the end, at or below a
-/// node that was changed.
+/// Carry the writes out: parents before children, those of one node in order. No world is brought
+/// up to date more than a few times, whatever the shape. The tree has the side arrays that the
+/// writes need. Adds to the context's count of overflowed worlds those that are not finite in the
+/// end, at or below a node that was changed.
 /// @return whether some result is other than ESPL_OK and ESPL__UNCHANGED.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Batches of writes: handles are resolved to slots, entries sorted by slot unless they are already, and
-// each tree is written in one pass, trees side by side. All memory is taken before anything changes.
+// Batches of writes: handles are resolved to slots, entries sorted by slot unless they are already,
+// and each tree is written in one pass, trees side by side. All memory is taken before anything
+// changes.
 #include "lib/world/slot_writes.h"
 
 #include "lib/base/ahead.h"
@@ -41,9 +42,9 @@ typedef struct batch {
     espl_world *world;
     const entries *entries;
     espl__write_source source;
-    espl_status *results;        // [count]
-    uint32_t *slots;             // [count] of each entry, or ESPL__NO_SLOT; then [sorted_count] sorted
-    uint32_t *numbers;           // [sorted_count] of the entries, where they had to be sorted
+    espl_status *results; // [count]
+    uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; then [sorted_count] sorted
+    uint32_t *numbers;    // [sorted_count] of the entries, where they had to be sorted
     espl__place *places, *other; // [count] scratch of the sort
     size_t sorted_count;         // entries that name a node
     bool is_sorted;              // as they come: numbers are not written
@@ -81,17 +82,23 @@ static void load(const entries *e, size_t i, espl_write_kind kind, espl_write_va
     }
 }
 
-// Tell whether an entry leaves something that its tree needs side arrays for. One that is refused for its
-// value wants nothing.
-static bool entry_wants_side(const entries *e, size_t i)
+// Tell whether an entry leaves something that its tree needs side arrays for. One that is refused
+// for its value wants nothing.
+static inline bool entry_wants_side(const entries *e, size_t i)
 {
-    static const espl__extra none = {{1, 1, 1}, 0};
     const espl_write_kind kind = kind_of(e, i);
     espl_write_value value;
 
-    if (!espl__write_has_extra(kind) ||
-        (kind == ESPL_WRITE_LOCAL &&
-         memcmp(((const espl_transform *)value_of(e, i))->stretch, &none, sizeof none) == 0)) {
+    // The usual case, without a copy of the value.
+    if (kind == ESPL_WRITE_LOCAL) {
+        espl__extra extra;
+
+        memcpy(&extra, (const unsigned char *)value_of(e, i) + offsetof(espl_transform, stretch),
+               sizeof extra);
+        if (espl__extra_is_default(&extra)) {
+            return false;
+        }
+    } else if (!espl__write_has_extra(kind)) {
         return false;
     }
     load(e, i, kind, &value);
@@ -156,55 +163,113 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
 
 // --- Resolving ---
 
-static bool is_kind(espl_write_kind kind)
+// What entities are looked up in: a copy that no store can change, so that it stays in registers.
+typedef struct registry {
+    const espl__record *records;
+    size_t count;
+    const uint8_t *flags; // by slot
+    const unsigned char *entities;
+    size_t entity_size;
+} registry;
+
+static inline espl_entity entity_at(const registry *r, size_t i)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT;
+    return *(const espl_entity *)(const void *)(r->entities + i * r->entity_size);
 }
 
-static uint32_t find_slot(batch *b, size_t i)
+// The slot of an entity that lives and has a transform, or ESPL__NO_SLOT.
+static inline uint32_t find_slot(const registry *r, espl_entity entity)
 {
-    const espl_entity entity = entity_of(b->entries, i);
-    uint32_t slot = ESPL__NO_SLOT;
+    if (entity.index >= r->count) {
+        return ESPL__NO_SLOT;
+    }
+    const espl__record *const record = &r->records[entity.index];
 
-    if (espl__has_placed(b->world, &entity, &slot)) {
-        b->results[i] = ESPL_OK;
-    } else {
-        b->results[i] = espl__find_placed(b->world, entity, &slot);
-        slot = ESPL__NO_SLOT;
-    }
-    if (b->results[i] == ESPL_OK && !is_kind(kind_of(b->entries, i))) {
-        b->results[i] = ESPL_ERR_ARGUMENT;
-        slot = ESPL__NO_SLOT;
-    }
-    return slot;
+    return record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
+                   (r->flags[record->slot] & ESPL__SLOT_BARE) == 0
+               ? record->slot
+               : ESPL__NO_SLOT;
 }
 
-static void resolve_range(void *context, size_t begin, size_t end)
+// Records, and what is at slots, are each in a line of its own.
+static inline void prefetch(const registry *r, size_t i)
 {
     enum { FAR = 16, NEAR = 8 };
-    batch *const b = context;
-    const entries *const e = b->entries;
-    const espl__record *const records = b->world->store.records;
-    const size_t count = espl__array_length(records);
-    bool is_mixed = false, wants_side = false;
+    const uint32_t far = entity_at(r, i + FAR).index, near = entity_at(r, i + NEAR).index;
+
+    if (far < r->count && near < r->count) {
+        espl__ask(&r->records[far]);
+        espl__ask(&r->flags[r->records[near].slot]);
+    }
+}
+
+static void resolve_entities(batch *b, size_t begin, size_t end)
+{
+    enum { FAR = 16 };
+    const registry r = {.records = b->world->store.records,
+                        .count = espl__array_length(b->world->store.records),
+                        .flags = b->world->forest.flags,
+                        .entities = b->entries->entities,
+                        .entity_size = b->entries->entity_size};
+    uint32_t *const slots = b->slots;
+    espl_status *const results = b->results;
 
     for (size_t i = begin; i < end; ++i) {
-        if (i + FAR < end) {
-            const uint32_t far = entity_of(e, i + FAR).index, near = entity_of(e, i + NEAR).index;
-
-            if (far < count && near < count) {
-                espl__ask(&records[far]);
-                espl__ask(&b->world->forest.flags[records[near].slot]);
-            }
+        if (end - i > FAR) {
+            prefetch(&r, i);
         }
-        b->slots[i] = find_slot(b, i);
-        is_mixed = is_mixed || kind_of(e, i) != kind_of(e, 0);
-        wants_side = wants_side || entry_wants_side(e, i);
+        slots[i] = find_slot(&r, entity_at(&r, i));
+        results[i] = ESPL_OK;
+        if (slots[i] == ESPL__NO_SLOT) {
+            uint32_t none = ESPL__NO_SLOT;
+
+            results[i] = espl__find_placed(b->world, entity_at(&r, i), &none);
+        }
+    }
+}
+
+// Look at the kinds of entries that have one each.
+static void check_kinds(batch *b, size_t begin, size_t end)
+{
+    const espl_write *const writes = b->entries->writes;
+    bool is_mixed = false;
+
+    for (size_t i = begin; i < end; ++i) {
+        is_mixed = is_mixed || writes[i].kind != writes[0].kind;
+        if ((unsigned)writes[i].kind >= ESPL_WRITE_KIND_COUNT && b->results[i] == ESPL_OK) {
+            b->results[i] = ESPL_ERR_ARGUMENT;
+            b->slots[i] = ESPL__NO_SLOT;
+        }
     }
     if (is_mixed) {
         b->is_mixed = true;
     }
-    if (wants_side) {
+}
+
+// An entry that names no node may be counted in: then some entries are looked at a second time.
+static bool some_wants_side(const batch *b, size_t begin, size_t end)
+{
+    const entries *const e = b->entries;
+    bool is_wanted = false;
+
+    if (e->writes == NULL && !espl__write_has_extra(e->kind)) {
+        return false;
+    }
+    for (size_t i = begin; i < end && !is_wanted; ++i) {
+        is_wanted = entry_wants_side(e, i);
+    }
+    return is_wanted;
+}
+
+static void resolve_range(void *context, size_t begin, size_t end)
+{
+    batch *const b = context;
+
+    resolve_entities(b, begin, end);
+    if (b->entries->writes != NULL) {
+        check_kinds(b, begin, end);
+    }
+    if (!b->wants_side && some_wants_side(b, begin, end)) {
         b->wants_side = true;
     }
 }
@@ -223,14 +288,16 @@ static espl_status run_closed(batch *b, espl__range_function function, size_t co
 
 // --- Order ---
 
+// An entry without a slot counts as the last one.
 static bool are_sorted(const batch *b)
 {
-    bool is_sorted = true;
+    const size_t count = b->entries->count;
+    bool is_sorted = b->slots[count - 1] != ESPL__NO_SLOT;
 
-    for (size_t i = 1; i < b->entries->count && is_sorted; ++i) {
-        is_sorted = b->slots[i] != ESPL__NO_SLOT && b->slots[i - 1] <= b->slots[i];
+    for (size_t i = 1; i < count && is_sorted; ++i) {
+        is_sorted = b->slots[i - 1] <= b->slots[i];
     }
-    return is_sorted && b->slots[0] != ESPL__NO_SLOT;
+    return is_sorted;
 }
 
 // Stable, so that entries of one node stay in their order.
@@ -316,7 +383,8 @@ static void drop_sides(const batch *b)
     }
 }
 
-// Layout debts that jobs found due, in the order of trees, so that it does not depend on the workers.
+// Layout debts that jobs found due, in the order of trees, so that it does not depend on the
+// workers.
 static void note_due(const batch *b)
 {
     espl__forest *const forest = &b->world->forest;
@@ -543,8 +611,8 @@ static void put_on_tape(espl_world *world, const entries *e)
 
 // @param is_there  the arrays are.
 // @param is_valid  the kind takes such values.
-static espl_status start_batch(espl_world *world, const entries *e, bool is_there,
-                               bool is_valid, espl_write_report *report)
+static espl_status start_batch(espl_world *world, const entries *e, bool is_there, bool is_valid,
+                               espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;

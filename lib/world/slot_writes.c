@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writing the transform at one slot, by an immediate call or by a job that owns the tree. What is below is
-// up to date before the call returns.
+// Writing the transform at one slot, by an immediate call or by a job that owns the tree. What is
+// below is up to date before the call returns.
 #include "lib/world/slot_writes.h"
 
 #include <string.h>
@@ -50,7 +50,8 @@ espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps)
     return espl__tree_add_side(&world->forest, tree, keeps) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Let nothing be allocated while a write is carried out. For jobs the caller that began them does it.
+// Let nothing be allocated while a write is carried out. For jobs the caller that began them does
+// it.
 static void forbid(espl_world *world, const espl__context *context)
 {
     if (!context->is_job) {
@@ -92,8 +93,7 @@ static espl_status commit(espl_world *world, espl__context *context,
         return status;
     }
     if (!espl__tree_can_hold(&forest->trees[tree], &change->after)) {
-        const espl_status done =
-            espl__ensure_side(world, tree, change->after.kept.flags != 0);
+        const espl_status done = espl__ensure_side(world, tree, change->after.kept.flags != 0);
 
         if (done != ESPL_OK) {
             return done;
@@ -131,8 +131,7 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
         return status;
     }
     if (espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, &value)) {
-        return remark(context, overflowed,
-                      espl__plain_write(forest, context, slot, kind, &value));
+        return remark(context, overflowed, espl__plain_write(forest, context, slot, kind, &value));
     }
     espl__node_change_begin(forest, slot, &change);
     return commit(world, context, &change,

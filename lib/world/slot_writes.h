@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writing the transform at one slot, by an immediate call or by a job that owns the tree. The caller has
-// found the slot and made sure that no other thread writes there.
+// Writing the transform at one slot, by an immediate call or by a job that owns the tree. The
+// caller has found the slot and made sure that no other thread writes there.
 #ifndef ESPALIER_LIB_WORLD_SLOT_WRITES_H
 #define ESPALIER_LIB_WORLD_SLOT_WRITES_H
 

@@ -18,7 +18,8 @@ ESPL__APART static espl_status write_taped(espl_world *world, espl_entity entity
                                            espl_write_kind kind, const void *bytes)
 {
     espl__tape_write(world, entity, kind, bytes);
-    return espl__tape_close(world, espl__slot_write(world, &world->forest.context, slot, kind, bytes));
+    return espl__tape_close(world,
+                            espl__slot_write(world, &world->forest.context, slot, kind, bytes));
 }
 
 // @param bytes  the value of the kind; a pointer of any type.
@@ -49,7 +50,8 @@ ESPL__INLINE espl_status set_local(espl_world *world, const espl_entity *entity,
     uint32_t slot = 0;
 
     if (value == NULL || !espl__has_placed(world, entity, &slot) || world->is_playing ||
-        world->tape.sink.append != NULL || !espl__write_is_usual(&world->forest, slot, kind, value)) {
+        world->tape.sink.append != NULL ||
+        !espl__write_is_usual(&world->forest, slot, kind, value)) {
         return write_one(world, *entity, kind, value);
     }
     const espl_status status = espl__pose_put(&world->forest, &world->forest.context, slot, value);
