@@ -358,6 +358,7 @@ static espl_status play(espl__change *c, espl__lane_view *lane)
     playback->reserve_more = NULL;
     playback->is_strict = false;
     world->is_playing = false;
+    c->has_overflowed = report.overflowed != 0;
     return status;
 }
 
@@ -414,7 +415,7 @@ static espl_status carry_out_placed(espl__change *c)
         commit(c);
     }
     drop_placing(c, &p);
-    return status;
+    return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW : status;
 }
 
 espl_status espl__change_carry_out(espl__change *c)
