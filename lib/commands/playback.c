@@ -138,7 +138,9 @@ static void trim_parts(espl__playback *playback)
     if (used > SMALL) {
         playback->usual_bytes = (3 * playback->usual_bytes + used + 3) / 4;
     }
-    if (bytes <= SMALL || (is_usual && bytes <= 2 * FACTOR * playback->usual_bytes)) {
+    const size_t usual = playback->usual_bytes > SMALL ? playback->usual_bytes : SMALL;
+
+    if (is_usual && bytes <= 2 * FACTOR * usual) {
         return;
     }
     for (uint32_t i = 0; i < ESPL__PARTS; ++i) {

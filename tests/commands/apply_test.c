@@ -209,7 +209,8 @@ START_TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
     }
     (void)play();
     ck_assert_uint_eq(tree_of(root)->live, 8);
-    ck_assert_uint_eq(tree_of(root)->capacity, espl__tree_room(8));
+    // To spare there are as many slots as there were nodes, though a tree of 8 may have more.
+    ck_assert_uint_eq(tree_of(root)->capacity, 8 + 3);
     ck_assert_uint_eq(tree_of(root)->flags, ESPL__TREE_IN_ORDER);
     for (int i = 0; i < 5; ++i) {
         ck_assert_ptr_eq(tree_of(become(leaves[i])), tree_of(root));
