@@ -194,13 +194,16 @@ static bool note_made(espl__apply *a, uint32_t first, uint32_t count, uint32_t t
     if (!ESPL_ARRAY_RESERVE(a->playback->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
         return false;
     }
+    ESPL_CHECK(espl__array_length(a->part->made) == first);
+    espl__made_info *const made = a->part->made + first;
+
     for (uint32_t i = 0; i < count; ++i) {
-        ESPL_ARRAY_PUSH(a->part->made, (espl__made_info){.set = i == 0 ? top_set : ESPL__NONE,
-                                                         .entry = number,
-                                                         .archetype = ESPL__NONE,
-                                                         .entity = ESPL__NO_ENTITY});
+        made[i] = (espl__made_info){.set = i == 0 ? top_set : ESPL__NONE,
+                                    .entry = number,
+                                    .archetype = ESPL__NONE,
+                                    .entity = ESPL__NO_ENTITY};
     }
-    ESPL_CHECK(espl__array_length(a->part->made) == first + count);
+    espl__array_set_length(a->part->made, first + count);
     return true;
 }
 

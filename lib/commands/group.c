@@ -236,13 +236,14 @@ static espl_status copy_template(espl__playback *playback, espl__source *source,
     uint32_t *const parents = espl__arena_take(&playback->arena, count, sizeof *parents);
     uint32_t *const entities = espl__arena_take(&playback->arena, count, sizeof *entities);
 
-    source->archetypes = espl__arena_take(&playback->arena, 3 * count, sizeof *source->archetypes);
-    if (slots == NULL || parents == NULL || entities == NULL || source->archetypes == NULL) {
+    source->buckets =
+        espl__arena_take(&playback->arena, ESPL__COPY_KINDS * count, sizeof *source->buckets);
+    if (slots == NULL || parents == NULL || entities == NULL || source->buckets == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     memcpy(slots, found->slots, count * sizeof *slots);
     memcpy(parents, found->parents, count * sizeof *parents);
-    memset(source->archetypes, 0xff, 3 * count * sizeof *source->archetypes);
+    memset(source->buckets, 0xff, ESPL__COPY_KINDS * count * sizeof *source->buckets);
     for (size_t i = 0; i < count; ++i) {
         entities[i] = playback->forest->links[slots[i]].entity;
     }

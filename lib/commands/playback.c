@@ -127,6 +127,11 @@ static void trim_parts(espl__playback *playback)
     enum { SMALL = 1 << 16, FACTOR = 4 };
     size_t used = 0, bytes = 0;
 
+    // An immediate call that made nothing long.
+    if (playback->entry_count <= 1 &&
+        espl__array_capacity(playback->parts[0]->edit.log) < SMALL / sizeof(espl__undo)) {
+        return;
+    }
     for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
         size_t here;
 

@@ -73,12 +73,15 @@ typedef struct espl__touched_tree {
     uint32_t coming; // new nodes that commands place below its nodes, at most
 } espl__touched_tree;
 
+/// Kinds of copies of one node: by role, and whether they have a transform.
+enum { ESPL__COPY_KINDS = 6 };
+
 /// A source that nobody edits in this playback: its closure is found once.
 typedef struct espl__source {
     espl__template tree;
     uint32_t slot;
     const uint32_t *entities; // [tree.count]
-    uint32_t *archetypes;     // [3 * tree.count] of copies by role - ESPL_SOLO; ESPL__NONE: not looked up
+    uint32_t *buckets; // [ESPL__COPY_KINDS * tree.count] of copies by kind; ESPL__NONE: not looked up
 } espl__source;
 
 /// What the playback knows of a made node, by the number that its edit gave it.

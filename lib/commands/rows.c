@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ROLES = 3, KINDS = 2 * ROLES };
+enum { KINDS = ESPL__COPY_KINDS };
 
 static espl_component role_of(const espl__forest *forest, uint32_t slot)
 {
@@ -45,20 +45,17 @@ static espl_status plain_archetype(const memo *m, uint32_t source, unsigned kind
     return status;
 }
 
-static espl_status find_archetype(memo *m, const espl__part *part, uint32_t number, uint32_t *out)
+static espl_status find_archetype(memo *m, const espl__part *part, uint32_t number, unsigned kind,
+                                  uint32_t *out)
 {
-    const espl__forest *const forest = m->playback->forest;
     const espl__made *const made = &part->edit.made[number];
     const uint32_t set = part->made[number].set;
-    const espl_component role = role_of(forest, made->slot);
-    const bool has_transform = !espl__slot_is(forest, made->slot, ESPL__SLOT_BARE);
 
     if (set == ESPL__NONE && made->source != ESPL__NO_ENTITY) {
-        return plain_archetype(m, made->source, (role - ESPL_SOLO) * 2 + (has_transform ? 1u : 0u),
-                               out);
+        return plain_archetype(m, made->source, kind, out);
     }
-    const espl_status status = espl__components_archetype(m->playback, part, set, role,
-                                                          has_transform, m->guess, out);
+    const espl_status status = espl__components_archetype(
+        m->playback, part, set, ESPL_SOLO + kind / 2, kind % 2 != 0, m->guess, out);
 
     m->guess = status == ESPL_OK ? *out : m->guess;
     return status;
@@ -87,32 +84,65 @@ static uint32_t bucket_of(const memo *m, uint32_t source, uint32_t archetype)
     }
 }
 
+// Find the bucket of a made node.
+static espl_status find_bucket(memo *m, const espl__part *part, uint32_t number, unsigned kind,
+                               uint32_t *out)
+{
+    const uint32_t source = part->edit.made[number].source;
+    uint32_t archetype = 0;
+    const espl_status status = find_archetype(m, part, number, kind, &archetype);
+
+    if (status == ESPL_OK) {
+        *out = bucket_of(m, source == ESPL__NO_ENTITY ? ESPL__NONE : source, archetype);
+    }
+    return status;
+}
+
+// Where the bucket of a made node is kept, if it is a copy without a set of its own of a source that nobody
+// edits: all such copies of one node and kind share it. Else NULL.
+static uint32_t *known_bucket(const espl__playback *playback, const espl__made_info *info,
+                              uint32_t number, unsigned kind)
+{
+    const espl__entry *const entry = &playback->entries[info->entry];
+
+    if (info->set != ESPL__NONE || entry->template == 0) {
+        return NULL;
+    }
+    const espl__source *const source = &playback->sources[entry->template - 1];
+    const uint32_t at = number - entry->made_begin, count = source->tree.count;
+
+    return &source->buckets[(at < count ? at : at % count) * KINDS + kind];
+}
+
 static espl_status list_part(memo *m, espl__part *part)
 {
     espl__playback *const playback = m->playback;
     const espl__forest *const forest = playback->forest;
     const uint32_t count = (uint32_t)espl__array_length(part->edit.made);
+    espl_status status = ESPL_OK;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        const espl__made *const made = &part->edit.made[i];
-        uint32_t archetype = 0;
+    for (uint32_t i = 0; i < count && status == ESPL_OK; ++i) {
+        const uint32_t slot = part->edit.made[i].slot;
+        uint32_t found = ESPL__NONE;
 
-        if (forest->links[made->slot].entity != (ESPL__MADE | i)) {
+        if (forest->links[slot].entity != (ESPL__MADE | i)) {
             continue; // it died
         }
-        const espl_status status = find_archetype(m, part, i, &archetype);
+        const unsigned kind = (unsigned)(role_of(forest, slot) - ESPL_SOLO) * 2 +
+                              (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
+        uint32_t *const known = known_bucket(playback, &part->made[i], i, kind);
+        uint32_t *const bucket = known != NULL ? known : &found;
 
-        if (status != ESPL_OK) {
-            return status;
+        if (*bucket == ESPL__NONE) {
+            status = find_bucket(m, part, i, kind, bucket);
         }
-        const uint32_t source = made->source == ESPL__NO_ENTITY ? ESPL__NONE : made->source;
-        const uint32_t bucket = bucket_of(m, source, archetype);
-
-        part->made[i].archetype = archetype;
-        playback->copies[bucket].count += 1;
-        playback->makes[playback->make_count++] = (espl__make){part->number, i, bucket};
+        if (status == ESPL_OK) {
+            part->made[i].archetype = playback->copies[*bucket].archetype;
+            playback->copies[*bucket].count += 1;
+            playback->makes[playback->make_count++] = (espl__make){part->number, i, *bucket};
+        }
     }
-    return ESPL_OK;
+    return status;
 }
 
 static size_t count_made(const espl__playback *playback)

@@ -9,23 +9,18 @@
 // All lists of an edit, so that what concerns each of them is written once.
 enum { LISTS = 11, RECORD_LISTS = 8 }; // the first ones are emptied when an edit begins
 
-typedef struct list {
-    void **items;
-    size_t item_size;
-} list;
+#define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
 
-#define LIST(edit, name) ((list){(void **)&(edit)->name, sizeof *(edit)->name})
+static const struct {
+    size_t offset, item_size;
+} lists[LISTS] = {
+    LIST(log),     LIST(saved), LIST(moved),  LIST(stale), LIST(touched),        LIST(removed),
+    LIST(made),    LIST(places), LIST(path),  LIST(template_slots), LIST(template_parents),
+};
 
-static list list_at(espl__edit *edit, size_t number)
+static void **list_at(espl__edit *edit, size_t number)
 {
-    const list lists[LISTS] = {
-        LIST(edit, log),   LIST(edit, saved),          LIST(edit, moved),
-        LIST(edit, stale), LIST(edit, touched),        LIST(edit, removed),
-        LIST(edit, made),  LIST(edit, places),         LIST(edit, path),
-        LIST(edit, template_slots), LIST(edit, template_parents),
-    };
-
-    return lists[number];
+    return (void **)(void *)((unsigned char *)edit + lists[number].offset);
 }
 
 void espl__edit_init(espl__edit *edit, espl__forest *forest)
@@ -44,16 +39,15 @@ void espl__edit_begin(espl__edit *edit)
     // Like a job of writes: due layouts are noted, because several edits may be placed at once.
     edit->context = (espl__context){.is_job = true};
     for (size_t i = 0; i < RECORD_LISTS; ++i) {
-        espl__array_set_length(*list_at(edit, i).items, 0);
+        espl__array_set_length(*list_at(edit, i), 0);
     }
 }
 
 void espl__edit_free(espl__edit *edit)
 {
     for (size_t i = 0; i < LISTS; ++i) {
-        const list each = list_at(edit, i);
-
-        espl__array_free(edit->forest->heap, ESPL__FOR_COMMANDS, each.items, each.item_size);
+        espl__array_free(edit->forest->heap, ESPL__FOR_COMMANDS, list_at(edit, i),
+                         lists[i].item_size);
     }
 }
 
@@ -63,10 +57,10 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used)
 
     *used = 0;
     for (size_t i = 0; i < LISTS; ++i) {
-        const list each = list_at(edit, i);
+        const void *const items = *list_at(edit, i);
 
-        bytes += espl__array_bytes(*each.items, each.item_size);
-        *used += espl__array_length(*each.items) * each.item_size;
+        bytes += espl__array_bytes(items, lists[i].item_size);
+        *used += espl__array_length(items) * lists[i].item_size;
     }
     return bytes;
 }

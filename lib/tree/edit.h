@@ -78,6 +78,7 @@ typedef struct espl__template {
     const uint32_t *slots;   // [count]
     const uint32_t *parents; // [count] number of the parent in this array, below its own; [0]: 0
     bool has_side;           // some node of it may have something in side arrays
+    bool has_bare;           // some node of it has no transform
 } espl__template;
 
 /// How a node comes to stand below a parent.

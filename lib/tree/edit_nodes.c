@@ -2,6 +2,7 @@
 // Edits of single nodes: writes, inherit flags, transforms that come and go, and new nodes.
 #include "lib/tree/edit_steps.h"
 
+#include "lib/math/lanes.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/writes.h"
 
@@ -144,7 +145,7 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out)
 {
     const espl__forest *const forest = edit->forest;
-    bool has_side = false;
+    bool has_side = false, has_bare = false;
 
     espl__array_set_length(edit->template_slots, 0);
     espl__array_set_length(edit->template_parents, 0);
@@ -158,6 +159,7 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
         const uint32_t at = edit->template_slots[i];
 
         has_side = has_side || espl__slot_is(forest, at, ESPL__SLOT_SIDE);
+        has_bare = has_bare || espl__slot_is(forest, at, ESPL__SLOT_BARE);
         for (uint32_t child = forest->links[at].first_child; child != ESPL__NO_SLOT;
              child = forest->links[child].next) {
             if (espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
@@ -174,7 +176,8 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
     *out = (espl__template){.count = (uint32_t)espl__array_length(edit->template_slots),
                             .slots = edit->template_slots,
                             .parents = edit->template_parents,
-                            .has_side = has_side};
+                            .has_side = has_side,
+                            .has_bare = has_bare};
     return ESPL_OK;
 }
 
@@ -205,7 +208,18 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
         return ESPL_OK;
     }
     const espl_pose local = place->placement.local;
+    const espl__laned pose = espl__laned_load(&local);
 
+    // Below a parent without stretch, or none, and with nothing kept the world is all that follows.
+    if (!place->keeps_world && place->inherit == 0 && espl__laned_is_finite(pose) &&
+        (up == NULL || !espl__slot_is(edit->forest, place->parent, ESPL__SLOT_SIDE))) {
+        const espl__laned world =
+            up == NULL ? pose : espl__laned_compose(espl__laned_load(&up->world), pose);
+
+        place->placement.kept = espl__kept_none();
+        espl__laned_store(&place->world, world);
+        return ESPL_OK;
+    }
     return espl__placement_move(&place->placement, &place->world, &local, up,
                                 place->keeps_world ? world_stays : local_stays, place->inherit);
 }
@@ -277,12 +291,9 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
     espl__forest *const forest = edit->forest;
     const uint32_t parent = place->parent;
     uint32_t from = 0;
-    const bool is_touching = parent != ESPL__NO_SLOT && espl__is_root(forest, parent) &&
-                             forest->links[parent].first_child == ESPL__NO_SLOT;
 
-    if ((is_touching && !espl__edit_touch(edit, parent)) ||
-        (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery &&
-         !espl__edit_ensure_side(edit, parent, &place->placement))) {
+    if (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery &&
+        !espl__edit_ensure_side(edit, parent, &place->placement)) {
         return ESPL__NO_SLOT;
     }
     const uint32_t slot = take_slot(edit, parent, &from);
@@ -334,11 +345,20 @@ static void count_making(espl__edit *edit, size_t number)
     entry->b = (uint32_t)espl__array_length(edit->made) - entry->a;
 }
 
+// The parent of a new node may become a root by it.
+static bool touch_parent(espl__edit *edit, uint32_t parent)
+{
+    const espl__forest *const forest = edit->forest;
+
+    return parent == ESPL__NO_SLOT || !espl__is_root(forest, parent) ||
+           forest->links[parent].first_child != ESPL__NO_SLOT || espl__edit_touch(edit, parent);
+}
+
 espl_status espl__edit_create(espl__edit *edit, const espl__new_place *place, uint32_t *made)
 {
     const size_t number = begin_making(edit, place->parent, 1);
 
-    if (number == SIZE_MAX) {
+    if (number == SIZE_MAX || !touch_parent(edit, place->parent)) {
         return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t slot = make_top(edit, ESPL__NO_SLOT, place);
@@ -376,26 +396,163 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
     return note_new(edit, slot);
 }
 
+// Tell whether a copy needs no side arrays where it comes to: neither what is copied nor what is there has
+// any, and every node has a transform.
+static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
+                          const espl__new_place *place)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t tree =
+        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
+
+    return !source->has_side && !source->has_bare && !place->is_bare &&
+           !espl__placement_needs_side(&place->placement) && forest->trees[tree].side == NULL;
+}
+
+// The next slot above a parent, of the range or of the nursery.
+ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t tree, uint32_t up,
+                                      uint32_t *from)
+{
+    espl__forest *const forest = edit->forest;
+    uint32_t slot = t->hole;
+
+    if (tree == forest->nursery) {
+        ESPL_CHECK(edit->nursery < edit->nursery_end);
+        *from = ESPL__FROM_NURSERY;
+        return edit->nursery++;
+    }
+    if (slot != ESPL__NO_SLOT && slot > up) {
+        *from = ESPL__FROM_HOLE;
+        t->hole = forest->links[slot].next;
+        return slot;
+    }
+    if (t->used == t->capacity) {
+        return ESPL__NO_SLOT;
+    }
+    slot = t->base + t->used;
+    *from = ESPL__FROM_TAIL;
+    t->used += 1;
+    forest->tree[slot] = tree;
+    return slot;
+}
+
+// Where a plain node comes to stand among its siblings. @return whether its tree stays in order by it.
+ESPL__INLINE bool link_plain(espl__forest *forest, uint32_t slot, uint32_t up, uint32_t before)
+{
+    espl__links *const links = forest->links;
+
+    if (before != ESPL__NO_SLOT) {
+        const uint32_t previous = links[before].previous;
+
+        links[slot].next = before;
+        links[slot].previous = previous;
+        links[before].previous = slot;
+        *(links[up].first_child == before ? &links[up].first_child : &links[previous].next) = slot;
+        return false;
+    }
+    const uint32_t first = links[up].first_child;
+
+    links[slot].next = ESPL__NO_SLOT;
+    if (first == ESPL__NO_SLOT) {
+        links[slot].previous = slot;
+        links[up].first_child = slot;
+    } else {
+        const uint32_t last = links[first].previous;
+
+        links[slot].previous = last;
+        links[last].next = slot;
+        links[first].previous = slot;
+    }
+    return forest->parent[slot - 1] <= up || forest->parent[slot - 1] == ESPL__NO_SLOT;
+}
+
+// Copy a plain template, or the first nodes of it as long as the range has room.
+// @return nodes made. They are listed.
+static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
+                            const espl__new_place *place)
+{
+    espl__forest *const forest = edit->forest;
+    espl__links *const links = forest->links;
+    const uint32_t tree =
+        place->parent == ESPL__NO_SLOT ? forest->nursery : forest->tree[place->parent];
+    espl__tree *const t = &forest->trees[tree];
+    const uint32_t first = (uint32_t)espl__array_length(edit->made);
+    espl__made *const made = edit->made + first;
+    espl__lane_bits alarm = {0};
+    bool is_in_order = true;
+    uint32_t i = 0;
+
+    for (; i < source->count; ++i) {
+        const uint32_t up = i == 0 ? place->parent : made[source->parents[i]].slot;
+        const uint32_t copied = source->slots[i], entity = links[copied].entity;
+        uint32_t from = 0;
+        const uint32_t slot = take_plain_slot(edit, t, tree, up, &from);
+
+        if (slot == ESPL__NO_SLOT) {
+            break;
+        }
+        const espl__laned local =
+            espl__laned_load(i == 0 ? &place->placement.local : &forest->local[copied]);
+        const espl__laned world =
+            i == 0 ? espl__laned_load(&place->world)
+                   : espl__laned_compose(espl__laned_load(&forest->world[up]), local);
+
+        espl__laned_store(&forest->local[slot], local);
+        espl__laned_store(&forest->world[slot], world);
+        alarm |= espl__laned_alarm(world);
+        forest->flags[slot] = 0;
+        forest->parent[slot] = up;
+        links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
+                                    ESPL__MADE | (first + i)};
+        if (up != ESPL__NO_SLOT) {
+            is_in_order = link_plain(forest, slot, up, i == 0 ? place->before : ESPL__NO_SLOT) &&
+                          from == ESPL__FROM_TAIL && is_in_order;
+        }
+        const bool is_made = (entity & ESPL__MADE) != 0;
+        const uint32_t number = entity & ~ESPL__MADE;
+
+        made[i] = (espl__made){slot, is_made ? edit->made[number].source : entity,
+                               is_made ? number : ESPL__NO_ENTITY, from};
+    }
+    if (i != 0 && place->parent != ESPL__NO_SLOT && place->link == ESPL_LINK_FREE) {
+        forest->flags[made[0].slot] = ESPL__SLOT_FREE_LINK;
+    }
+    if (tree != forest->nursery) {
+        t->live += i;
+        t->flags &= is_in_order && t->live == t->used ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
+    }
+    espl__array_set_length(edit->made, first + i);
+    edit->context.counts.nodes_visited += i;
+    for (uint32_t k = 0; !espl__lane_bits_are_zero(alarm) && k < i; ++k) {
+        edit->context.counts.overflowed += espl__pose_is_finite(&forest->world[made[k].slot]) ? 0 : 1;
+    }
+    return i;
+}
+
 espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
                              const espl__new_place *place, uint32_t *made)
 {
     const size_t number = begin_making(edit, place->parent, source->count);
 
-    if (number == SIZE_MAX) {
+    if (number == SIZE_MAX || !touch_parent(edit, place->parent)) {
         return ESPL_ERR_NO_MEMORY;
     }
-    const uint32_t top = make_top(edit, source->slots[0], place);
     const uint32_t first = edit->log[number].a;
+    uint32_t i = is_plain_copy(edit, source, place) ? clone_plain(edit, source, place) : 0;
+    bool is_done = true;
 
-    if (top == ESPL__NO_SLOT) {
-        return ESPL_ERR_NO_MEMORY;
+    if (i == 0) {
+        const uint32_t top = make_top(edit, source->slots[0], place);
+
+        is_done = top != ESPL__NO_SLOT && note_new(edit, top);
+        i = 1;
     }
-    bool is_done = note_new(edit, top);
-
-    for (uint32_t i = 1; i < source->count && is_done; ++i) {
+    for (; i < source->count && is_done; ++i) {
         is_done = clone_member(edit, source, first, i);
     }
-    count_making(edit, number);
+    if (espl__array_length(edit->made) != first) {
+        count_making(edit, number);
+    }
     *made = first;
     return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
