@@ -252,8 +252,11 @@ static void prefetch_room(const espl__forest *forest, const espl__operand *paren
 
         if (slot < forest->capacity) {
             espl__ask_to_write(&forest->links[slot]);
-            espl__ask_to_write(&forest->local[slot]);
-            espl__ask_to_write(&forest->world[slot]);
+            // Of the nodes behind the first one too: a line holds two poses.
+            for (uint32_t k = 0; k < 4; k += 2) {
+                espl__ask_to_write(&forest->local[slot + k]);
+                espl__ask_to_write(&forest->world[slot + k]);
+            }
             espl__ask_to_write(&forest->flags[slot]);
             espl__ask_to_write(&forest->parent[slot]);
         }

@@ -397,6 +397,21 @@ static void undo_link(espl__edit *edit, const espl__undo *entry)
     }
 }
 
+// Put a hole back behind the one that stood before it in the list, which began with `first`.
+static void put_hole_back(espl__forest *forest, espl__tree *t, uint32_t slot, uint32_t first,
+                          uint32_t after)
+{
+    const bool was_first = after == ESPL__NO_SLOT;
+
+    forest->links[slot] =
+        (espl__links){ESPL__NO_SLOT, was_first ? first : forest->links[after].next, ESPL__NO_SLOT,
+                      ESPL__NO_ENTITY};
+    t->hole = was_first ? slot : first;
+    if (!was_first) {
+        forest->links[after].next = slot;
+    }
+}
+
 // Slots go back in reverse, so that holes are chained as they were.
 static void undo_make(espl__edit *edit, const espl__undo *entry)
 {
@@ -419,11 +434,9 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
         const uint32_t hole = t->hole, used = t->used;
 
         espl__slot_free(forest, slot);
-        if (made->from == ESPL__FROM_HOLE) {
+        if (made->from != ESPL__FROM_TAIL) {
+            put_hole_back(forest, t, slot, hole, made->from);
             t->used = used;
-            t->hole = slot;
-            forest->links[slot] = (espl__links){ESPL__NO_SLOT, hole, ESPL__NO_SLOT,
-                                                ESPL__NO_ENTITY};
         }
     }
 }

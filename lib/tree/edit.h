@@ -48,15 +48,17 @@ typedef struct espl__removed {
     uint32_t slot, entity;
 } espl__removed;
 
-/// Where the slot of a new node came from.
-enum { ESPL__FROM_HOLE, ESPL__FROM_TAIL, ESPL__FROM_NURSERY };
+/// Where the slot of a new node came from: the end of the range, the nursery, or a hole, which stood behind
+/// this one in the list of holes or, for ESPL__NO_SLOT, first.
+#define ESPL__FROM_TAIL (ESPL__NO_SLOT - 1)
+#define ESPL__FROM_NURSERY (ESPL__NO_SLOT - 2)
 
 /// A node that was made. The layer above keeps what it knows of it by the same number.
 typedef struct espl__made {
     uint32_t slot;
     uint32_t source;   // entity of the node it is a copy of; ESPL__NO_ENTITY: made from nothing
     uint32_t original; // number of the made node it is a copy of, or ESPL__NO_ENTITY
-    uint32_t from;
+    uint32_t from;     // ESPL__FROM_TAIL, ESPL__FROM_NURSERY, or the hole before it
 } espl__made;
 
 /// A tree or subtree that gets other slots: see espl__edit_survey().

@@ -230,10 +230,8 @@ static uint32_t take_slot(espl__edit *edit, uint32_t parent, uint32_t *from)
     espl__forest *const forest = edit->forest;
 
     if (parent != ESPL__NO_SLOT && forest->tree[parent] != forest->nursery) {
-        const uint32_t tree = forest->tree[parent], hole = forest->trees[tree].hole;
-        const uint32_t slot = espl__slot_take(forest, tree, parent);
+        const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent, from);
 
-        *from = slot == hole ? ESPL__FROM_HOLE : ESPL__FROM_TAIL;
         if (slot != ESPL__NO_SLOT) {
             return slot;
         }
@@ -414,20 +412,16 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
                                       uint32_t *from)
 {
     espl__forest *const forest = edit->forest;
-    uint32_t slot = t->hole;
 
     if (tree == forest->nursery) {
         ESPL_CHECK(edit->nursery < edit->nursery_end);
         *from = ESPL__FROM_NURSERY;
         return edit->nursery++;
     }
-    if (slot != ESPL__NO_SLOT && slot > up) {
-        *from = ESPL__FROM_HOLE;
-        t->hole = forest->links[slot].next;
+    uint32_t slot = espl__hole_take(forest, t, up, from);
+
+    if (slot != ESPL__NO_SLOT || t->used == t->capacity) {
         return slot;
-    }
-    if (t->used == t->capacity) {
-        return ESPL__NO_SLOT;
     }
     slot = t->base + t->used;
     *from = ESPL__FROM_TAIL;

@@ -188,10 +188,11 @@ static inline uint32_t espl__tree_room(uint32_t live)
 
 // --- nodes.c: slots and links of one tree ---
 
-/// Take a slot above `above` in a tree: its first hole where that is high enough, else the next slot
+/// Take a slot above `above` in a tree: one of its first holes where one is high enough, else the next slot
 /// behind the used ones. The slot's parent, links and flags are for the caller to write.
+/// @param after  out: see espl__hole_take(); ESPL__NO_SLOT - 1 for a slot that was no hole
 /// @return ESPL__NO_SLOT where the range has no such slot.
-uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above);
+uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after);
 /// Make a slot a hole of its tree, or shorten `used` where it is the last one. The node is unlinked
 /// and has no children. Counts (live, roots, exceptional, side entries) are kept.
 void espl__slot_free(espl__forest *forest, uint32_t slot);
@@ -385,6 +386,28 @@ static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_
     const espl__extra extra = espl__slot_extra(forest, parent);
 
     return espl__is_stretched(extra.stretch);
+}
+
+/// Take one of the first holes of a tree out of its list: the first that is above `above`.
+/// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first
+/// @return ESPL__NO_SLOT where none of them is.
+static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, uint32_t above,
+                                       uint32_t *after)
+{
+    enum { HOLES = 4 }; // looked at
+    uint32_t hole = tree->hole;
+
+    *after = ESPL__NO_SLOT;
+    for (int i = 0; i < HOLES && hole != ESPL__NO_SLOT; ++i) {
+        if (hole > above) {
+            *(*after == ESPL__NO_SLOT ? &tree->hole : &forest->links[*after].next) =
+                forest->links[hole].next;
+            return hole;
+        }
+        *after = hole;
+        hole = forest->links[hole].next;
+    }
+    return ESPL__NO_SLOT;
 }
 
 /// Tell whether a tree is one tree with its root at the begin of its range, as all are but for those

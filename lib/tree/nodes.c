@@ -10,21 +10,19 @@ static bool is_counted(const espl__forest *forest, uint32_t slot)
 
 // --- Slots ---
 
-uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above)
+uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after)
 {
     espl__tree *const t = &forest->trees[tree];
-    const uint32_t hole = t->hole;
-    uint32_t slot = ESPL__NO_SLOT;
+    uint32_t slot = espl__hole_take(forest, t, above, after);
 
-    if (hole != ESPL__NO_SLOT && hole > above) {
-        t->hole = forest->links[hole].next;
-        slot = hole;
-    } else if (t->used < t->capacity) {
+    if (slot == ESPL__NO_SLOT) {
+        if (t->used == t->capacity) {
+            return ESPL__NO_SLOT;
+        }
         slot = t->base + t->used;
         t->used += 1;
         forest->tree[slot] = tree;
-    } else {
-        return ESPL__NO_SLOT;
+        *after = ESPL__NO_SLOT - 1;
     }
     t->live += 1;
     t->roots += 1;

@@ -3,6 +3,7 @@
 // roots get ranges of their own, and trees that outgrew their range are laid out in a larger one.
 #include "lib/tree/edit_steps.h"
 
+#include "lib/base/ahead.h"
 #include "lib/tree/layout.h"
 
 #include <stdlib.h>
@@ -504,10 +505,20 @@ static void recount_overflowed(espl__edit *edit)
 
 static void free_dead(espl__edit *edit)
 {
+    enum { AHEAD = 8 };
+    espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->removed);
 
     for (size_t i = count; i > 0; --i) {
-        espl__slot_free(edit->forest, edit->removed[i - 1].slot);
+        if (i > AHEAD) {
+            const uint32_t next = edit->removed[i - 1 - AHEAD].slot;
+
+            espl__ask_to_write(&forest->links[next]);
+            espl__ask_to_write(&forest->flags[next]);
+            espl__ask_to_write(&forest->parent[next]);
+            espl__ask(&forest->tree[next]);
+        }
+        espl__slot_free(forest, edit->removed[i - 1].slot);
     }
 }
 
@@ -606,7 +617,8 @@ static uint32_t copy_arrival(espl__forest *forest, uint32_t tree, uint32_t old, 
     espl__tree *const t = &forest->trees[tree];
     const uint32_t parent =
         old == top ? forest->parent[old] : forest->links[forest->parent[old]].previous;
-    const uint32_t slot = espl__slot_take(forest, tree, parent);
+    uint32_t after = 0;
+    const uint32_t slot = espl__slot_take(forest, tree, parent, &after);
     const uint32_t entity = forest->links[old].entity;
 
     ESPL_CHECK(slot != ESPL__NO_SLOT);
@@ -761,10 +773,23 @@ static void note_due(espl__forest *forest, uint32_t slot)
     }
 }
 
+// Neighbours in the lists are mostly of one tree, which is looked at once then.
+static bool is_other_tree(const espl__forest *forest, uint32_t slot, uint32_t *last)
+{
+    const uint32_t tree = forest->tree[slot], before = *last;
+
+    *last = tree;
+    return tree != before;
+}
+
 static void note_stale(espl__forest *forest, const espl__edit *edit)
 {
+    uint32_t last = ESPL__NO_TREE;
+
     for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
-        note_due(forest, edit->stale[i]);
+        if (is_other_tree(forest, edit->stale[i], &last)) {
+            note_due(forest, edit->stale[i]);
+        }
     }
 }
 
@@ -779,16 +804,24 @@ static void note_placed(espl__forest *forest, const espl__edit *edit)
 
 static void note_made(espl__forest *forest, const espl__edit *edit)
 {
+    uint32_t last = ESPL__NO_TREE;
+
     for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
-        note_due(forest, edit->made[i].slot);
+        if (is_other_tree(forest, edit->made[i].slot, &last)) {
+            note_due(forest, edit->made[i].slot);
+        }
     }
 }
 
 // Trees that nodes left are found by the slots that these left, while those still name them.
 static void release_dead(espl__forest *forest, const espl__edit *edit)
 {
+    uint32_t last = ESPL__NO_TREE;
+
     for (size_t i = 0; i < espl__array_length(edit->removed); ++i) {
-        release_if_empty(forest, edit->removed[i].slot);
+        if (is_other_tree(forest, edit->removed[i].slot, &last)) {
+            release_if_empty(forest, edit->removed[i].slot);
+        }
     }
 }
 

@@ -104,7 +104,8 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
     for (uint32_t slot = base; slot < base + capacity; ++slot) {
         forest->tree[slot] = tree;
     }
-    ck_assert_uint_eq(espl__slot_take(forest, tree, base), base);
+    uint32_t after = 0;
+    ck_assert_uint_eq(espl__slot_take(forest, tree, base, &after), base);
     fixture_fill(fix, base);
     return tree;
 }
@@ -113,7 +114,8 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
 static inline uint32_t fixture_add(forest_fixture *fix, uint32_t parent, uint32_t before)
 {
     espl__forest *const forest = &fix->forest;
-    const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent);
+    uint32_t after = 0;
+    const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent, &after);
 
     if (slot != ESPL__NO_SLOT) {
         fixture_fill(fix, slot);
