@@ -63,14 +63,13 @@ void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_
     forest->flags[slot] = (uint8_t)((forest->flags[from] & kept_flags) |
                                     (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
     if (side != NULL) {
-        const espl__extra extra = espl__slot_extra(forest, from);
-        const uint32_t at = slot - base;
+        espl__extra *const extra = &side->extra[slot - base];
 
-        side->extra[at] = extra;
+        *extra = espl__slot_extra(forest, from);
         side->extra_count +=
-            !espl__slot_copies(forest, from) && !espl__extra_is_default(&extra) ? 1 : 0;
+            !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
         if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
-            side->kept[at] = espl__slot_kept(forest, from);
+            side->kept[slot - base] = espl__slot_kept(forest, from);
             side->kept_count += 1;
         }
     }

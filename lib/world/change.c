@@ -393,8 +393,7 @@ static bool plays_placements(const espl__change *c)
 // --- All of it ---
 
 // What the change needs behind the playback is reserved within it, so that what follows cannot fail:
-// the archetypes are known by then. A purge that was put off is a part of the playback: done before,
-// it would stay where the rest is refused.
+// the archetypes are known by then.
 static espl_status carry_out_placed(espl__change *c)
 {
     placing p;
