@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// The proof of a forest: each rule is broken once in each way it can be, and the proof names it. Behind each
+// the forest is whole again.
+#include "tests/tree/fixture.h"
+
+static forest_fixture fix;
+static espl__forest *const forest = &fix.forest;
+
+// A tree with a hole, one in order, one with side arrays, one that is free, and a solo.
+static uint32_t holed, ordered, decked;
+static uint32_t root, first, second, third, grandchild, hole;
+static uint32_t top, left, right, low;
+static uint32_t deck, keeper, stretched;
+
+static const espl__kept all_kept = {.flags = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION |
+                                             ESPL_KEEP_SCALE};
+
+static void set_up(void)
+{
+    espl__placement placement = espl__placement_identity();
+
+    fixture_begin(&fix);
+    holed = fixture_tree(&fix, 8);
+    const uint32_t gone = fixture_tree(&fix, 20);
+
+    ordered = fixture_tree(&fix, 5);
+    const uint32_t gone_too = fixture_tree(&fix, 20);
+
+    decked = fixture_tree(&fix, 4);
+    root = forest->trees[holed].base;
+    hole = fixture_add(&fix, root, ESPL__NO_SLOT);
+    first = fixture_add(&fix, root, ESPL__NO_SLOT);
+    second = fixture_add(&fix, root, ESPL__NO_SLOT);
+    third = fixture_add(&fix, root, ESPL__NO_SLOT);
+    grandchild = fixture_add(&fix, first, ESPL__NO_SLOT);
+    fixture_remove(&fix, hole);
+    top = forest->trees[ordered].base;
+    left = fixture_add(&fix, top, ESPL__NO_SLOT);
+    right = fixture_add(&fix, top, ESPL__NO_SLOT);
+    low = fixture_add(&fix, left, ESPL__NO_SLOT);
+    deck = forest->trees[decked].base;
+    stretched = fixture_add(&fix, deck, ESPL__NO_SLOT);
+    keeper = fixture_add(&fix, deck, ESPL__NO_SLOT);
+    placement.extra.stretch[1] = 2;
+    fixture_place(&fix, stretched, &placement);
+    placement = espl__placement_identity();
+    placement.local.position[1] = placement.local.scale = 3;
+    placement.kept = espl__kept_of(&placement.local, all_kept.flags);
+    fixture_place(&fix, keeper, &placement);
+    espl__propagate_by_links(forest, &forest->context, deck);
+    espl__tree_release(forest, gone);
+    espl__tree_release(forest, gone_too);
+    espl__tree_mark_unsettled(forest, ordered);
+    espl__tree_mark_unsettled(forest, decked);
+    fixture_is_valid(&fix);
+}
+
+static void tear_down(void)
+{
+    espl__tree_unmark_unsettled(forest, ordered);
+    espl__tree_unmark_unsettled(forest, decked);
+    fixture_end(&fix);
+}
+
+// Write some bytes, see the proof name a rule, and put the old ones back.
+static void breaks(void *what, const void *value, size_t size, const char *rule)
+{
+    unsigned char kept[16];
+    uint32_t slot = 0;
+    size_t detail = 0;
+
+    ck_assert_uint_le(size, sizeof kept);
+    memcpy(kept, what, size);
+    memcpy(what, value, size);
+    const char *const found = espl__forest_broken_rule(forest, &slot, &detail);
+
+    ck_assert_msg(found != NULL && strcmp(found, rule) == 0, "%s, not %s",
+                  found != NULL ? found : "nothing is broken", rule);
+    memcpy(what, kept, size);
+    fixture_is_valid(&fix);
+}
+
+static void breaks_word(uint32_t *what, uint32_t value, const char *rule)
+{
+    breaks(what, &value, sizeof value, rule);
+}
+
+static void breaks_flags(uint32_t slot, unsigned flags, const char *rule)
+{
+    const uint8_t value = (uint8_t)(forest->flags[slot] ^ flags);
+
+    breaks(&forest->flags[slot], &value, sizeof value, rule);
+}
+
+static void breaks_float(float *what, float value, const char *rule)
+{
+    breaks(what, &value, sizeof value, rule);
+}
+
+START_TEST(ranges_have_room_and_slots_know_them)
+{
+    static const char room[] = "a range has room for the nodes of its tree";
+    espl__tree *const t = &forest->trees[holed];
+
+    breaks_word(&t->live, 0, room);
+    breaks_word(&t->live, t->used + 1, room);
+    breaks_word(&t->used, t->capacity + 1, room);
+    breaks_word(&t->live, t->live - 1, "the nodes of a tree are counted");
+    breaks_word(&forest->tree[root + 2], ordered, "slots know their tree");
+}
+END_TEST
+
+START_TEST(holes_are_in_one_chain_and_clean)
+{
+    static const char chain[] = "the holes of a tree are in one chain";
+    static const char clean[] = "a hole has no flags, and names the base of its range as its parent";
+    espl__tree *const t = &forest->trees[holed];
+
+    breaks_word(&t->hole, ESPL__NO_SLOT, chain);
+    breaks_word(&t->hole, first, chain);
+    breaks_word(&t->hole, top, chain);
+    breaks_word(&t->hole, t->base + t->used, chain);
+    breaks_word(&forest->links[hole].next, hole, chain);
+    breaks_word(&forest->parent[hole], first, clean);
+    breaks_flags(hole, ESPL__SLOT_BARE, clean);
+    // A hole in a tree with side arrays.
+    const uint32_t more = fixture_add(&fix, deck, stretched);
+
+    forest->flags[more] = ESPL__SLOT_SIDE;
+    fixture_remove(&fix, stretched);
+    forest->trees[decked].side->extra_count = 0;
+    fixture_is_valid(&fix);
+    espl__side *const side = forest->trees[decked].side;
+
+    breaks_word(&side->extra[stretched - deck].context, 1, "a hole has nothing in the side arrays");
+}
+END_TEST
+
+START_TEST(links_name_each_other)
+{
+    static const char alone[] = "a root has neither siblings nor a link";
+    static const char mutual[] = "siblings name each other";
+    static const char name[] = "children name their parent";
+    espl__links *const links = forest->links;
+
+    breaks_word(&links[root].next, first, alone);
+    breaks_word(&links[root].previous, first, alone);
+    breaks_flags(root, ESPL__SLOT_FREE_LINK, alone);
+    breaks_word(&forest->parent[root], hole, "a parent is a node of the same tree");
+    breaks_word(&forest->parent[root], top, "a parent is a node of the same tree");
+    breaks_word(&forest->parent[root], first, "the slot of a parent is below those of its children");
+    breaks_word(&forest->parent[grandchild], hole, name);
+    breaks_word(&forest->parent[first], grandchild, name);
+    breaks_word(&links[first].first_child, top, name);
+    breaks_word(&links[first].first_child, hole, name);
+    breaks_word(&links[first].first_child, second, name);
+    breaks_word(&links[third].next, first, name);
+    breaks_word(&links[third].previous, first, mutual);
+    breaks_word(&links[first].previous, second, "a first child names the last one");
+    breaks_word(&links[first].first_child, ESPL__NO_SLOT,
+                "each node is a root or among the children of one");
+    breaks_word(&forest->trees[holed].roots, 2, "the roots of a tree are counted");
+}
+END_TEST
+
+START_TEST(order_is_what_a_tree_says)
+{
+    static const char order[] = "a tree that says so is in breadth-first order";
+    static const char single[] = "a tree has one root, at its base, or is unsettled and not in order";
+    espl__tree *const t = &forest->trees[ordered];
+
+    breaks_word(&forest->trees[holed].flags, ESPL__TREE_IN_ORDER,
+                "a tree that is in order has no holes");
+    // Siblings in another order than their slots.
+    espl__node_unlink(forest, left);
+    espl__node_link(forest, left, top, ESPL__NO_SLOT);
+    fixture_is_valid(&fix);
+    breaks_word(&t->flags, t->flags | ESPL__TREE_IN_ORDER, order);
+    espl__node_unlink(forest, low);
+    espl__node_link(forest, low, right, ESPL__NO_SLOT);
+    // Two roots in one range.
+    espl__node_unlink(forest, low);
+    fixture_is_valid(&fix);
+    breaks_word(&t->flags, t->flags | ESPL__TREE_IN_ORDER, single);
+    breaks_word(&t->flags, t->flags & ~(uint32_t)ESPL__TREE_UNSETTLED, single);
+    espl__node_link(forest, low, left, ESPL__NO_SLOT);
+}
+END_TEST
+
+START_TEST(flags_and_side_arrays_agree)
+{
+    static const char edit[] = "no edit left anything behind";
+    static const char agree[] = "inherit flags and kept parts agree";
+    static const char counted[] = "the entries of side arrays are counted";
+    espl__side *const side = forest->trees[decked].side;
+
+    breaks_flags(first, ESPL__SLOT_SIDE, "slots know whether their tree has side arrays");
+    breaks_flags(first, ESPL__SLOT_MOVED, edit);
+    breaks_flags(first, ESPL__SLOT_MARK, edit);
+    breaks_flags(first, ESPL__SLOT_STALE, edit);
+    breaks_word(&forest->links[first].entity, ESPL__MADE, edit);
+    breaks_flags(first, ESPL__SLOT_EXCEPTIONAL, "slots know whether their worlds are exceptional");
+    breaks_flags(first, ESPL__SLOT_BARE, "slots know whether their worlds are exceptional");
+    breaks_word(&side->kept[keeper - deck].flags, 0, agree);
+    breaks_word(&side->kept[keeper - deck].flags, 0x8000, agree);
+    breaks_word(&side->kept[keeper - deck].flags, ESPL_KEEP_X, agree);
+    breaks_word(&side->kept[stretched - deck].flags, ESPL_KEEP_SCALE, agree);
+    breaks_flags(keeper, ESPL__SLOT_BARE, "only a member with a transform has inherit flags");
+    breaks_word(&side->capacity, side->capacity + 1, "side arrays fit the range of their tree");
+    breaks_word(&side->extra_count, 2, counted);
+    breaks_word(&side->kept_count, 0, counted);
+    breaks_word(&forest->trees[decked].exceptional, 0,
+                "the exceptional nodes of a tree are counted");
+    breaks_word(&forest->trees[holed].moved, 1, edit);
+    breaks_word(&forest->trees[holed].incoming, 1, edit);
+    breaks_word(&forest->trees[holed].flags, ESPL__TREE_DUE, edit);
+    breaks_word(&forest->nursery, holed, edit);
+}
+END_TEST
+
+START_TEST(worlds_follow_from_finite_locals)
+{
+    static const char finite[] = "locals and kept parts are finite";
+    static const char follows[] = "a world follows from the locals bit for bit";
+    espl__side *const side = forest->trees[decked].side;
+
+    breaks_float(&forest->local[first].position[0], INFINITY, finite);
+    breaks_float(&side->kept[keeper - deck].pose.position[2], NAN, finite);
+    breaks_float(&side->extra[stretched - deck].stretch[2], INFINITY, finite);
+    for (int i = 0; i < 4; ++i) {
+        breaks_float(&forest->world[first].rotation[i], 0.5f, follows);
+    }
+    for (int i = 0; i < 3; ++i) {
+        breaks_float(&forest->world[first].position[i], i == 0 ? NAN : 3, follows);
+    }
+    breaks_float(&forest->world[first].scale, 3, follows);
+}
+END_TEST
+
+START_TEST(unsettled_trees_are_in_one_list)
+{
+    static const char list[] = "unsettled trees are in one list";
+    const uint32_t late = forest->unsettled, early = forest->trees[late].next;
+
+    breaks_word(&forest->unsettled, holed, list);
+    breaks_word(&forest->unsettled, ESPL__NO_TREE, list);
+    breaks_word(&forest->trees[early].previous, 1000, list);
+    breaks_word(&forest->trees[early].previous, holed, list);
+    breaks_word(&forest->trees[late].next, 1000, list);
+    breaks_word(&forest->trees[late].next, ESPL__NO_TREE, list);
+    breaks_word(&forest->trees[late].next, holed, list);
+    breaks_word(&forest->trees[early].next, early, list);
+}
+END_TEST
+
+START_TEST(free_ranges_and_headers_are_listed)
+{
+    static const char tile[] = "free ranges and trees tile the pool";
+    static const char inside[] = "free ranges and trees stay inside the pool";
+    static const char merged[] = "free ranges are merged and marked at both ends";
+    static const char listed[] = "free ranges are listed by their size";
+    static const char headers[] = "free headers are in one list";
+    const uint32_t base = forest->trees[holed].base + forest->trees[holed].capacity;
+    const uint32_t next = forest->trees[ordered].base + forest->trees[ordered].capacity;
+    const uint32_t count = forest->links[base].first_child;
+    const uint32_t unused = forest->free_tree;
+
+    ck_assert_uint_eq(forest->tree[base], ESPL__NO_TREE);
+    breaks_word(&forest->tree[base], holed, tile);
+    breaks_word(&forest->tree[base], 1000, tile);
+    breaks_word(&forest->links[base].first_child, 0, inside);
+    breaks_word(&forest->links[base].first_child, 1000, inside);
+    breaks_word(&forest->tree[base + count - 1], holed, merged);
+    breaks_word(&forest->links[base + count - 1].first_child, count - 1, merged);
+    breaks_word(&forest->links[base].first_child, count - 1, merged);
+    breaks_word(&forest->links[base].previous, 1000, listed);
+    breaks_word(&forest->links[base].next, 1000, listed);
+    breaks_word(&forest->links[next].previous, next == base ? 1 : root, listed);
+    breaks_word(&forest->links[next].next, root, listed);
+    breaks_word(&forest->free_slots, forest->free_slots + 1, "free slots are counted");
+    breaks_word(&forest->free_tree, ESPL__NO_TREE, headers);
+    breaks_word(&forest->free_tree, holed, headers);
+    breaks_word(&forest->free_tree, 1000, headers);
+    breaks_word(&forest->trees[unused].next, unused, headers);
+    breaks_word(&forest->trees[unused].capacity, 1, tile);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("tree/validate");
+    TCase *const tcase = tcase_create("rules");
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_test(tcase, ranges_have_room_and_slots_know_them);
+    tcase_add_test(tcase, holes_are_in_one_chain_and_clean);
+    tcase_add_test(tcase, links_name_each_other);
+    tcase_add_test(tcase, order_is_what_a_tree_says);
+    tcase_add_test(tcase, flags_and_side_arrays_agree);
+    tcase_add_test(tcase, worlds_follow_from_finite_locals);
+    tcase_add_test(tcase, unsettled_trees_are_in_one_list);
+    tcase_add_test(tcase, free_ranges_and_headers_are_listed);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+RUN_SUITE(make_suite)
