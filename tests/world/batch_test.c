@@ -144,7 +144,7 @@ END_TEST
 START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
 {
     enum { WRITTEN = 1, KEEPER = 2 };
-    const uint32_t count = test_fitting(100, 0);
+    const uint32_t count = test_fitting(100, 1); // and the leaf
     const uint32_t all = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
     test_world test;
 

@@ -79,11 +79,15 @@ static espl_entity pick(twins *t)
 // What the recorded command came to, or why the playback was refused.
 static espl_status played(twins *t)
 {
-    const espl_status status = espl_play(t->recorded.world, t->commands, NULL);
+    espl_report report;
+    const espl_status status = espl_play(t->recorded.world, t->commands, &report);
     const espl_status result = espl_commands_result(t->commands, 0, 0);
 
     espl_commands_reset(t->commands);
-    return status != ESPL_OK ? status : result;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
 }
 
 static espl_stay random_stay(twins *t)
