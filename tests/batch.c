@@ -3,7 +3,6 @@
 // the order of the array.
 #include "tests/placing.h"
 
-#include <math.h>
 #include <string.h>
 
 typedef struct batch {
@@ -26,105 +25,54 @@ static const espl_transform *trial_above(const test_model *model, uint32_t node)
 }
 
 // Carry out the entries of one node under its parent's new world, each on what the one before left.
+// Worlds below it may be computed after each of them, or after all.
 static void write_node(const batch *b, uint32_t node)
 {
-    model_node *const n = &b->model->nodes[node];
-    const espl_transform *const above = trial_above(b->model, node);
+    test_model *const model = b->model;
+    model_node *const n = &model->nodes[node];
+    const espl_transform *const above = trial_above(model, node);
 
     n->trial = model_world_of(above, n->has_placement, &n->state);
-    for (uint32_t i = n->is_refused ? MODEL_NONE : n->entries; i != MODEL_NONE;
-         i = b->entries[i].next) {
+    for (uint32_t i = n->entries; i != MODEL_NONE; i = b->entries[i].next) {
         model_entry *const entry = &b->entries[i];
         model_placed placed = {above, n->state, n->trial};
         espl_transform value;
 
-        (void)model_write_faults(b->model, node, entry->kind, &entry->value, &value);
+        (void)model_write_faults(model, node, entry->kind, &entry->value, &value);
         entry->outcome = model_carry_out(&placed, entry->kind, &value);
-        const espl_transform *const local = &placed.state.local;
-        if (!model_is_finite(local) || !model_is_finite(&placed.world) ||
-            !isfinite(local->stretch[0]) || !isfinite(local->stretch[1]) ||
-            !isfinite(local->stretch[2])) {
+        if (!model_is_storable(&placed.state)) {
             entry->outcome = ESPL_ERR_RANGE;
             continue;
         }
         entry->is_same = memcmp(&n->state, &placed.state, sizeof n->state) == 0;
         n->state = placed.state;
+        if (model->overflow == MODEL_FINITE && !model_try(model, node, &placed.world)) {
+            model->overflow = MODEL_MAY_OVERFLOW;
+        }
         n->trial = placed.world;
     }
 }
 
-// Carry out all entries from the states saved. Those of a node marked refused are left out.
-static void write_hierarchy(const batch *b, uint32_t root)
+// Settle the answers of a node's entries.
+static void close_node(const batch *b, model_node *node)
 {
-    for (uint32_t i = root; i != MODEL_NONE; i = model_next(b->model, root, i)) {
-        b->model->nodes[i].state = b->model->nodes[i].saved;
-        write_node(b, i);
+    for (uint32_t i = node->entries; i != MODEL_NONE; i = b->entries[i].next) {
+        const model_entry *const entry = &b->entries[i];
+
+        b->entries[i].answer = model_answer_of(entry->outcome);
+        b->model->writes += entry->outcome >= 0 && !entry->is_same;
+        b->model->writes_skipped += entry->outcome >= 0 && entry->is_same;
     }
-}
-
-// Mark what stands above a world that left its range, but for what only follows such a one.
-// Returns whether there is any.
-static bool mark_causes(const test_model *model, uint32_t root)
-{
-    bool is_found = false;
-
-    for (uint32_t i = root; i != MODEL_NONE; i = model_next(model, root, i)) {
-        const espl_transform *const above = trial_above(model, i);
-        if (model_is_finite(&model->nodes[i].trial) || (above != NULL && !model_is_finite(above))) {
-            continue;
-        }
-        is_found = true;
-        for (uint32_t up = model->nodes[i].parent; up != MODEL_NONE; up = model->nodes[up].parent) {
-            model->nodes[up].is_refused = true;
-        }
-    }
-    return is_found;
-}
-
-static void close_entry(const batch *b, model_entry *entry, bool is_taken)
-{
-    const espl_status status = is_taken ? entry->outcome : ESPL_ERR_RANGE;
-
-    entry->answer = model_answer_of(status);
-    b->model->writes += status >= 0 && !entry->is_same;
-    b->model->writes_skipped += status >= 0 && entry->is_same;
-}
-
-// Settle the answers of a hierarchy's entries and put its scratch back.
-static void close_hierarchy(const batch *b, uint32_t root, bool is_done)
-{
-    for (uint32_t node = root; node != MODEL_NONE; node = model_next(b->model, root, node)) {
-        model_node *const n = &b->model->nodes[node];
-        for (uint32_t i = n->entries; i != MODEL_NONE; i = b->entries[i].next) {
-            close_entry(b, &b->entries[i], is_done && !n->is_refused);
-        }
-        n->state = is_done ? n->state : n->saved;
-        n->world = is_done ? n->trial : n->world;
-        n->entries = MODEL_NONE;
-        n->is_refused = false;
-    }
-}
-
-static bool all_finite(const test_model *model, uint32_t root)
-{
-    for (uint32_t i = root; i != MODEL_NONE; i = model_next(model, root, i)) {
-        if (!model_is_finite(&model->nodes[i].trial)) {
-            return false;
-        }
-    }
-    return true;
+    node->entries = MODEL_NONE;
 }
 
 static void run_hierarchy(const batch *b, uint32_t root)
 {
     for (uint32_t i = root; i != MODEL_NONE; i = model_next(b->model, root, i)) {
-        b->model->nodes[i].saved = b->model->nodes[i].state;
+        write_node(b, i);
+        close_node(b, &b->model->nodes[i]);
     }
-    write_hierarchy(b, root);
-    if (mark_causes(b->model, root)) {
-        write_hierarchy(b, root);
-    }
-    close_hierarchy(b, root, all_finite(b->model, root));
+    model_keep_trial(b->model, root);
 }
 
 // --- All of them ---

@@ -124,7 +124,7 @@ model_answer model_change_faults(const test_model *model, uint32_t node, const m
 
 // --- Changes ---
 
-// Returns false, and has changed nothing, where a world is not finite.
+// Returns false, and has changed nothing, where a part that is kept is not finite.
 static bool change_placement(test_model *model, uint32_t node, const model_change *change)
 {
     const bool has_placement = model->nodes[node].has_placement;
@@ -133,9 +133,11 @@ static bool change_placement(test_model *model, uint32_t node, const model_chang
     if (gives_placement(change) && espl_transform_normalize(&value) == ESPL_OK) {
         const espl_write_value written = {.transform = value};
 
-        return has_placement ? model_write(model, node, ESPL_WRITE_LOCAL, &written) !=
-                                   model_answer_of(ESPL_ERR_RANGE)
-                             : model_give_placement(model, node, &value);
+        if (has_placement) {
+            return model_write(model, node, ESPL_WRITE_LOCAL, &written) !=
+                   model_answer_of(ESPL_ERR_RANGE);
+        }
+        model_give_placement(model, node, &value);
     }
     if (has_placement && (change->remove & model_bit(ESPL_PLACEMENT)) != 0) {
         model_take_placement(model, node);
@@ -182,7 +184,7 @@ static void put_back_all(test_model *model, const kept_node *kept)
     }
 }
 
-// Returns false, and has changed nothing, where a world comes out that is not finite.
+// Returns false, and has changed nothing, where one of them cannot be changed.
 static bool change_placements(test_model *model, const uint32_t *nodes, uint32_t count,
                               const model_change *change)
 {
@@ -199,7 +201,7 @@ static bool change_placements(test_model *model, const uint32_t *nodes, uint32_t
     return is_placed;
 }
 
-// Tell whether one that comes before a node that is refused has no finite world.
+// Tell whether one that comes before a node that is refused would keep a part that is not finite.
 static bool leaves_range(test_model *model, const uint32_t *nodes, uint32_t count,
                          const model_change *change)
 {

@@ -224,10 +224,12 @@ espl_status form_write(espl_world *world, const espl_write *write, write_form fo
     memset(&report, 0xA5, sizeof report);
     const espl_status status = form_write_all(world, write, 1, form, &report);
     const bool is_refused = status == ESPL_PARTLY;
-    const bool is_done = status == ESPL_OK || status == ESPL_LOSSY;
+    const bool is_done = status == ESPL_OK || status == ESPL_LOSSY || status == ESPL_OVERFLOW;
 
     // Refused as a whole, the account is all zeros.
-    if (report.applied != is_done || report.lossy != (status == ESPL_LOSSY) ||
+    if (report.applied != is_done || report.lossy > report.applied ||
+        (status != ESPL_OVERFLOW && report.lossy != (status == ESPL_LOSSY)) ||
+        (!is_refused && (report.overflowed != 0) != (status == ESPL_OVERFLOW)) ||
         report.refused != is_refused || (is_refused && report.first_refused != 0) ||
         (is_refused && report.first_status >= 0)) {
         ck_abort_msg("the account of one write is wrong");

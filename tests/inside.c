@@ -10,7 +10,7 @@ void test_cut_jobs(espl_world *world, uint32_t cost)
 {
     world->job_cost = cost;
     world->forest.grain = cost;
-    world->playback.wide = cost;
+    world->playback.part_entries = 1 + cost / 4;
 }
 
 // --- Scratch ---
@@ -19,7 +19,6 @@ void test_free_scratch(espl_world *world)
 {
     espl__playback_trim(&world->playback);
     espl__scratch_free(world, &world->write_scratch);
-    espl__scratch_free(world, &world->side_scratch);
 }
 
 // A block of the arena is at least as large as all blocks before it together, and aligned to the step: so
@@ -82,12 +81,13 @@ void test_allocate_inside(espl_world *world)
 bool test_is_laid_out(const espl_world *world, espl_entity entity)
 {
     ck_assert(espl_is_alive(world, entity));
-    return espl__run_of(&world->forest, world->store.records[entity.index].slot)->ghosts == 0;
+    return (espl__tree_of(&world->forest, world->store.records[entity.index].slot)->flags &
+            ESPL__TREE_IN_ORDER) != 0;
 }
 
 uint64_t test_count_moved_nodes(const espl_world *world)
 {
-    return world->forest.nodes_rebuilt + world->forest.nodes_shifted;
+    return world->forest.nodes_laid_out;
 }
 
 // --- Numbers that run out ---

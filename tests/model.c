@@ -117,18 +117,14 @@ static espl_status snapped_state(const test_model *model, uint32_t child,
 }
 
 // Move a node without placement. What hangs below it keeps its world where that is asked for.
-static bool move_unplaced(test_model *model, uint32_t node, uint32_t parent, bool keeps_world)
+static void move_unplaced(test_model *model, uint32_t node, uint32_t parent, bool keeps_world)
 {
     const model_state state = model->nodes[node].state;
 
     if (keeps_world) {
         model_rebase(model, node, parent != MODEL_NONE ? &model->nodes[parent].world : NULL);
     }
-    const bool is_placed = model_place(model, node, parent, &state);
-    if (keeps_world && !is_placed) {
-        model_undo_rebase(model, node);
-    }
-    return is_placed;
+    (void)model_place(model, node, parent, &state);
 }
 
 model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, uint32_t before,
@@ -144,10 +140,9 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
     const bool stays = n->parent == parent;
     espl_status status = ESPL_OK;
     bool is_placed = true;
-    if (!n->has_placement) {
-        is_placed =
-            stays || move_unplaced(model, child, parent, options->position == ESPL_STAY_WORLD);
-    } else {
+    if (!n->has_placement && !stays) {
+        move_unplaced(model, child, parent, options->position == ESPL_STAY_WORLD);
+    } else if (n->has_placement) {
         model_state state;
         status = stays ? snapped_state(model, child, options, &state)
                        : moved_state(model, child, parent, options, &state);
@@ -177,9 +172,9 @@ model_answer model_detach(test_model *model, uint32_t node, espl_stay keep)
         return model_answer_of(ESPL_OK);
     }
 
-    bool is_placed = false;
+    bool is_placed = true;
     if (!n->has_placement) {
-        is_placed = move_unplaced(model, node, MODEL_NONE, keep == ESPL_STAY_WORLD);
+        move_unplaced(model, node, MODEL_NONE, keep == ESPL_STAY_WORLD);
     } else {
         const espl_transform identity = espl_transform_identity();
         model_state state = model_identity(0);
@@ -234,7 +229,7 @@ static void prepare_survivor(test_model *model, uint32_t node, uint32_t heir)
     model_node *const n = &model->nodes[node];
 
     if (heir == MODEL_NONE && n->has_placement) {
-        const espl_transform local = model_unit_world(n);
+        const espl_transform local = model_root_local(model, node);
         n->state = model_identity(0);
         n->state.local = local;
     } else {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The world as the specification tells it, naive on purpose: nodes with a parent pointer and a
 // linked list of children, every world recomputed from the top, a set of components as a word of
-// bits. It knows nothing of runs, ranks, ghosts, rows or commands, and shares only the pure
+// bits. It knows nothing of slots, ranks, layouts, rows or commands, and shares only the pure
 // functions of espalier/transform.h.
+//
+// Locals are finite; worlds are what the arithmetic gives. An answer of the model is ESPL_OK or
+// ESPL_LOSSY where worlds overflow too: model.overflow says that they do.
 #ifndef ESPALIER_TESTS_MODEL_H
 #define ESPALIER_TESTS_MODEL_H
 
@@ -20,6 +23,25 @@ typedef uint32_t model_answer;
 static inline model_answer model_answer_of(espl_status status)
 {
     return (model_answer)1 << (status + 24);
+}
+
+/// Whether worlds that an operation computed are not finite.
+typedef enum model_overflow {
+    MODEL_FINITE,       // all of them are finite
+    MODEL_MAY_OVERFLOW, // some are not, but the library need not have computed them: they stay as they
+                        // were, or were so in between only
+    MODEL_OVERFLOWS,    // some became other values that are not finite
+} model_overflow;
+
+/// What an immediate call may answer where the model answers this: ESPL_OVERFLOW takes precedence.
+static inline model_answer model_answer_with(model_answer answer, model_overflow overflow)
+{
+    const model_answer done = model_answer_of(ESPL_OK) | model_answer_of(ESPL_LOSSY);
+
+    if ((answer & done) == 0 || overflow == MODEL_FINITE) {
+        return answer;
+    }
+    return (overflow == MODEL_OVERFLOWS ? answer & ~done : answer) | model_answer_of(ESPL_OVERFLOW);
 }
 
 /// Components that a test registers, in this order, behind those that every world has.
@@ -68,12 +90,11 @@ typedef struct model_node {
     model_values values;                          // copied to clones
     espl_link link;
     bool is_alive, is_doomed;
-    bool is_refused;    // the batch at work takes no entry of this node
     bool has_placement; // without one it passes its parent's world through
     model_state state;
     espl_transform world; // as it shows: one that copies its parent has the stretch of that one
-    espl_transform trial; // world to be, until it is known to be finite
-    model_state saved;    // state to go back to
+    espl_transform trial; // world to be
+    bool was_finite;      // for tests: its world was, before a batch of operations
 } model_node;
 
 typedef struct test_model {
@@ -82,6 +103,7 @@ typedef struct test_model {
     uint32_t *doomed, *survivors; // scratch of a destroy or a clone
     uint32_t count, capacity, living_count;
     uint64_t writes, writes_skipped; // carried out: those that changed a state, and the others
+    model_overflow overflow;         // of the operations since it was set to MODEL_FINITE
 } test_model;
 
 typedef enum model_policy { MODEL_CLOSURE, MODEL_SUBTREE, MODEL_ONLY } model_policy;

@@ -255,7 +255,7 @@ static void trim(orchard *o)
     if (model->living_count == model->count) {
         return;
     }
-    must(o, espl_trim(o->side.world));
+    must(o, espl_compact(o->side.world));
     for (uint32_t i = 0; i < model->living_count; ++i) {
         tape_demand(&o->tape, test_is_laid_out(o->side.world, o->side.handles[model->living[i]]),
                     "node %u is not laid out after a trim", model->living[i]);

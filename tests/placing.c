@@ -2,6 +2,7 @@
 // What the placement of a node comes to: its world under a parent, its local as it is read, and
 // what stays of it when its flags change.
 #include "tests/placing.h"
+#include "tests/support.h"
 
 #include <math.h>
 #include <string.h>
@@ -256,11 +257,28 @@ bool model_try(test_model *model, uint32_t top, const espl_transform *world)
     return is_finite;
 }
 
+static void note_overflow(test_model *model, const model_node *node)
+{
+    const bool is_other = !test_same(&node->world, &node->trial);
+    const model_overflow overflow = is_other ? MODEL_OVERFLOWS : MODEL_MAY_OVERFLOW;
+
+    if (!model_is_finite(&node->trial) && model->overflow < overflow) {
+        model->overflow = overflow;
+    }
+}
+
 void model_keep_trial(test_model *model, uint32_t top)
 {
     for (uint32_t i = top; i != MODEL_NONE; i = model_next(model, top, i)) {
+        note_overflow(model, &model->nodes[i]);
         model->nodes[i].world = model->nodes[i].trial;
     }
+}
+
+bool model_is_storable(const model_state *state)
+{
+    return model_is_finite(&state->local) && are_finite(state->local.stretch, 3) &&
+           model_is_finite(&state->kept);
 }
 
 bool model_place(test_model *model, uint32_t node, uint32_t parent, const model_state *state)
@@ -269,11 +287,11 @@ bool model_place(test_model *model, uint32_t node, uint32_t parent, const model_
     const espl_transform *const above = parent != MODEL_NONE ? &model->nodes[parent].world : NULL;
     const espl_transform world = model_world_of(above, n->has_placement, state);
 
-    if (!model_is_finite(&state->local) || !are_finite(state->local.stretch, 3) ||
-        !model_try(model, node, &world)) {
+    if (!model_is_storable(state)) {
         return false;
     }
     n->state = *state;
+    (void)model_try(model, node, &world);
     model_keep_trial(model, node);
     return true;
 }

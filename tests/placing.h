@@ -21,10 +21,10 @@ bool model_follows(const model_node *node);
 /// Keep a node where it is under a parent's world to come (NULL: as a root); one that follows has
 /// nothing to keep, but those below it have.
 void model_rebase(test_model *model, uint32_t top, const espl_transform *above);
-void model_undo_rebase(test_model *model, uint32_t top);
+/// Local that keeps a node's world without a parent, where that is finite.
+espl_transform model_root_local(const test_model *model, uint32_t node);
 /// Give a node a placement and keep what hangs below where it is. The value is normalised.
-/// @return whether the node's world is finite; nothing is changed where it is not.
-bool model_give_placement(test_model *model, uint32_t node, const espl_transform *local);
+void model_give_placement(test_model *model, uint32_t node, const espl_transform *local);
 /// Take it away again.
 void model_take_placement(test_model *model, uint32_t node);
 
@@ -97,10 +97,12 @@ model_answer model_write_faults(const test_model *model, uint32_t node, espl_wri
 /// Compute into `trial` what the worlds become when the node's own becomes `world`.
 /// @return whether all of them are finite.
 bool model_try(test_model *model, uint32_t top, const espl_transform *world);
-/// Make the trial worlds the worlds.
+/// Make the trial worlds the worlds, and note in model.overflow whether they are finite.
 void model_keep_trial(test_model *model, uint32_t top);
-/// Give a node a state under a parent, which may be one to come.
-/// @return false, and nothing changed, where something is not finite.
+/// Tell whether a state may be stored: its local and the parts that it keeps are finite.
+bool model_is_storable(const model_state *state);
+/// Give a node a state under a parent, which may be one to come. Its world may overflow.
+/// @return false, and nothing changed, where the state may not be stored.
 bool model_place(test_model *model, uint32_t node, uint32_t parent, const model_state *state);
 
 #endif

@@ -2,8 +2,7 @@
 // What keeps its world while that of what stands above it changes: survivors of the dead, what
 // hangs below a node that moves without a placement, and below one whose placement comes or goes.
 #include "tests/placing.h"
-
-#include <string.h>
+#include "tests/support.h"
 
 bool model_follows(const model_node *node)
 {
@@ -25,27 +24,39 @@ static espl_transform composed_local(const test_model *model, uint32_t node)
     return local;
 }
 
+// Where a world cannot be kept, because it or the one above is not finite, the local becomes the
+// composed local; it stays where that is not finite. Stretch and context are those that show.
+static espl_transform fallback_local(const test_model *model, uint32_t node)
+{
+    const model_node *const n = &model->nodes[node];
+    const espl_transform composed = composed_local(model, node);
+    const bool is_finite = model_is_finite(&composed);
+    espl_transform local = n->world;
+
+    model_copy_parts(&local, is_finite ? &composed : &n->state.local, MODEL_POSE);
+    return local;
+}
+
+espl_transform model_root_local(const test_model *model, uint32_t node)
+{
+    const model_node *const n = &model->nodes[node];
+
+    return model_is_finite(&n->world) ? model_unit_world(n) : fallback_local(model, node);
+}
+
 // Local under another world that keeps the node's own where it is. What cannot be seen from there
-// comes from the composed locals; where nothing is finite, it snaps.
+// comes from the composed locals.
 static espl_transform rebased(const test_model *model, uint32_t node, const espl_transform *above)
 {
     const model_node *const n = &model->nodes[node];
     if (above == NULL) {
-        return model_unit_world(n);
+        return model_root_local(model, node);
     }
-    const espl_transform composed = composed_local(model, node);
-    const espl_transform identity = espl_transform_identity();
-    espl_transform tries[2] = {composed, composed}, snapped = n->state.local;
+    espl_transform local = composed_local(model, node);
 
-    (void)espl_transform_relative(&tries[0], above, &n->world);
-    for (int i = 0; i < 2; ++i) {
-        const espl_transform world = espl_transform_compose(above, &tries[i]);
-        if (model_is_finite(&tries[i]) && model_is_finite(&world)) {
-            return tries[i];
-        }
-    }
-    model_copy_parts(&snapped, &identity, MODEL_POSE);
-    return snapped;
+    (void)espl_transform_relative(&local, above, &n->world);
+    const espl_transform world = espl_transform_compose(above, &local);
+    return model_is_finite(&local) && model_is_finite(&world) ? local : fallback_local(model, node);
 }
 
 void model_rebase(test_model *model, uint32_t top, const espl_transform *above)
@@ -53,30 +64,21 @@ void model_rebase(test_model *model, uint32_t top, const espl_transform *above)
     for (uint32_t i = top; i != MODEL_NONE;) {
         model_node *const n = &model->nodes[i];
         const bool follows = model_follows(n);
-        n->saved = n->state;
         n->state.local = follows ? n->state.local : rebased(model, i, above);
         i = follows ? model_next(model, top, i) : model_next_behind(model, top, i);
     }
 }
 
-void model_undo_rebase(test_model *model, uint32_t top)
-{
-    for (uint32_t i = top; i != MODEL_NONE;) {
-        model_node *const n = &model->nodes[i];
-        n->state = n->saved;
-        i = model_follows(n) ? model_next(model, top, i) : model_next_behind(model, top, i);
-    }
-}
-
 // --- A placement that comes or goes ---
 
-// Tell whether two worlds place what hangs below them alike: all but the context.
+// Tell whether two worlds place what hangs below them alike: all but the context. Any NaN is like any
+// other.
 static bool is_same_frame(const espl_transform *a, const espl_transform *b)
 {
-    return memcmp(a->rotation, b->rotation, sizeof a->rotation) == 0 &&
-           memcmp(a->position, b->position, sizeof a->position) == 0 &&
-           memcmp(&a->scale, &b->scale, sizeof a->scale) == 0 &&
-           memcmp(a->stretch, b->stretch, sizeof a->stretch) == 0;
+    espl_transform other = *b;
+
+    other.context = a->context;
+    return test_same(a, &other);
 }
 
 // Make a world to be that of a node whose state is to change, and let what hangs below it stay.
@@ -96,7 +98,7 @@ static void settle(test_model *model, uint32_t node, const espl_transform *world
     model_keep_trial(model, node);
 }
 
-bool model_give_placement(test_model *model, uint32_t node, const espl_transform *local)
+void model_give_placement(test_model *model, uint32_t node, const espl_transform *local)
 {
     model_node *const n = &model->nodes[node];
     const model_placed placed = model_placed_of(model, node);
@@ -104,14 +106,10 @@ bool model_give_placement(test_model *model, uint32_t node, const espl_transform
 
     state.local = *local;
     const espl_transform world = model_world_of(placed.above, true, &state);
-    if (!model_is_finite(&world)) {
-        return false;
-    }
     change_world(model, node, &world);
     n->has_placement = true;
     n->state = state;
     settle(model, node, &world);
-    return true;
 }
 
 void model_take_placement(test_model *model, uint32_t node)

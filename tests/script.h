@@ -124,7 +124,7 @@ uint64_t script_account(const script_recording *r, const espl_report *report);
 uint64_t script_hash(const script_world *s);
 /// The same without what a trim may change: ranks and slots.
 uint64_t script_logical_hash(const script_world *s);
-/// Do to a few entities at once what leaves ghosts and roles to settle behind.
+/// Do to a few entities at once what leaves holes and other roles behind.
 void script_disturb(script_world *s, uint64_t seed);
 
 #endif

@@ -375,8 +375,8 @@ static uint64_t hash_place(uint64_t hash, const script_world *s, espl_entity ent
     hash = test_hash_bytes(hash, near, sizeof near);
     hash = test_hash_bytes(hash, words, sizeof words);
     hash = test_hash_bytes(hash, status, sizeof status);
-    hash = test_hash_bytes(hash, &local, sizeof local);
-    return test_hash_bytes(hash, &placed, sizeof placed);
+    hash = test_hash_transform(hash, &local);
+    return test_hash_transform(hash, &placed);
 }
 
 // Rows come in any order: what is summed up names its entity.

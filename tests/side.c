@@ -110,6 +110,7 @@ static espl_status run_instance(test_side *side, const test_tape *tape, const op
     if (status == ESPL_ERR_LIMIT || status == ESPL_ERR_NO_MEMORY) {
         return status;
     }
+    side->overflowed = report.overflowed;
     tape_demand(tape, status == ESPL_OK, "play: %s", espl_status_name(status));
     tape_demand(tape, report.accepted == 1 && report.applied + report.refused == 1,
                 "the account of one command is wrong");
@@ -213,16 +214,27 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_DISABLE:
         return espl_disable(world, entity, op->extent);
     case OP_TRIM:
-        return espl_trim(world);
+        return espl_compact(world);
     case OPCODE_COUNT:
         break;
     }
     abort();
 }
 
-static void check_account(const test_side *side, const test_tape *tape)
+void side_check_overflowed(const test_tape *tape, size_t overflowed, model_overflow overflow)
+{
+    tape_demand(
+        tape, overflow == MODEL_MAY_OVERFLOW || (overflowed != 0) == (overflow == MODEL_OVERFLOWS),
+        "%zu worlds are told to have overflowed (%d)", overflowed, (int)overflow);
+}
+
+static void check_account(const test_side *side, const test_tape *tape, espl_status status)
 {
     const espl_write_report *const got = &side->report, *const wanted = &tape->report;
+
+    side_check_overflowed(tape, got->overflowed, tape->model.overflow);
+    tape_demand(tape, got->refused != 0 || (status == ESPL_OVERFLOW) == (got->overflowed != 0),
+                "%zu overflowed, answered %s", got->overflowed, espl_status_name(status));
 
     tape_demand(tape,
                 got->applied == wanted->applied && got->lossy == wanted->lossy &&
@@ -269,8 +281,18 @@ size_t side_room(const test_side *side)
 void side_check(const test_side *side, const test_tape *tape, const operation *op,
                 espl_status status, model_answer answer)
 {
+    const model_overflow overflow = tape->model.overflow;
+
     if (op->code == OP_BATCH && status >= 0) {
-        check_account(side, tape);
+        check_account(side, tape, status);
+    }
+    // A command of a playback is not told of worlds; the account is.
+    if (op->code == OP_INSTANCE) {
+        if (status >= 0) {
+            side_check_overflowed(tape, side->overflowed, overflow);
+        }
+    } else {
+        answer = model_answer_with(answer, overflow);
     }
     tape_demand(tape, (answer & model_answer_of(status)) != 0, "answered %s, allowed set %#x",
                 espl_status_name(status), answer);

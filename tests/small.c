@@ -110,6 +110,7 @@ typedef struct recorded {
     espl_status status[OPERATION_LIMIT];
     uint32_t index[OPERATION_LIMIT]; // in the lane
     size_t accepted, applied, lossy, calls, pendings;
+    model_overflow overflow;
 } recorded;
 
 static bool makes(opcode code)
@@ -169,12 +170,17 @@ static void follow(small *s, recorded *r, const operation *op)
                                    : r->status[number];
 
     side_map(&s->twin, &s->tape, op);
-    tape_demand(&s->tape,
-                (answer & model_answer_of(status)) != 0 && (answer & model_answer_of(at_once)) != 0,
+    side_check(&s->twin, &s->tape, op, at_once, answer);
+    tape_demand(&s->tape, (answer & model_answer_of(status)) != 0,
                 "command %u came to %s, at once to %s, allowed set %#x", number,
                 espl_status_name(status), espl_status_name(at_once), answer);
-    tape_demand(&s->tape, !is_accepted || status == at_once, "command %u came to %s, not %s",
-                number, espl_status_name(status), espl_status_name(at_once));
+    tape_demand(&s->tape,
+                !is_accepted || status == at_once || (status >= 0 && at_once == ESPL_OVERFLOW),
+                "command %u came to %s, not %s", number, espl_status_name(status),
+                espl_status_name(at_once));
+    if (r->overflow < s->tape.model.overflow) {
+        r->overflow = s->tape.model.overflow;
+    }
     r->applied += is_accepted && status >= 0;
     r->lossy += is_accepted && status == ESPL_LOSSY;
 }
@@ -187,6 +193,8 @@ static void check_account(const small *s, const espl_report *report, const recor
                     report->lossy == r->lossy,
                 "accepted %zu of %zu, applied %zu of %zu, lossy %zu of %zu", report->accepted,
                 r->accepted, report->applied, r->applied, report->lossy, r->lossy);
+    tape_demand(&s->tape, report->overflowed == 0 || r->overflow != MODEL_FINITE,
+                "%zu worlds are told to have overflowed", report->overflowed);
     tape_demand(&s->tape, report->calls == r->calls && report->pendings == r->pendings,
                 "%zu calls of %zu, %zu pendings of %zu", report->calls, r->calls, report->pendings,
                 r->pendings);

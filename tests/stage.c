@@ -3,6 +3,7 @@
 #include "tests/stage.h"
 
 #include "tests/asserts.h"
+#include "tests/placing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,6 +81,18 @@ static size_t wanted_by(const test_tape *tape, const operation *op)
                : 0;
 }
 
+// Count the worlds that were finite before a batch, or not there, and are not finite now.
+static size_t count_overflowed(const test_model *model, uint32_t known)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < model->count; ++i) {
+        const model_node *const n = &model->nodes[i];
+        count += n->is_alive && !model_is_finite(&n->world) && (i >= known || n->was_finite);
+    }
+    return count;
+}
+
 // Carry the batch out on the model and at once, in the order of playback; to the end, or to where
 // the world lacks indices.
 static expected run_batch(test_tape *tape, test_side *at_once, test_batch *batch)
@@ -90,6 +103,7 @@ static expected run_batch(test_tape *tape, test_side *at_once, test_batch *batch
 
     for (uint32_t i = 0; i < known; ++i) {
         living_before += tape->model.nodes[i].is_alive;
+        tape->model.nodes[i].was_finite = model_is_finite(&tape->model.nodes[i].world);
     }
     for (uint32_t i = 0; i < batch->count; ++i, ++tape->at) {
         const uint32_t number = batch->order[i];
@@ -102,8 +116,7 @@ static expected run_batch(test_tape *tape, test_side *at_once, test_batch *batch
             return out;
         }
         const model_answer answer = tape_apply(tape, op);
-        tape_demand(tape, (answer & model_answer_of(status)) != 0,
-                    "answered %s at once, allowed set %#x", espl_status_name(status), answer);
+        side_check(at_once, tape, op, status, answer);
         side_map(at_once, tape, op);
         batch->answer[number] = answer;
         batch->at_once[number] = status;
@@ -116,7 +129,8 @@ static expected run_batch(test_tape *tape, test_side *at_once, test_batch *batch
         out.accepted += 1;
         out.applied += status >= 0;
         out.refused += status < 0;
-        out.lossy += status == ESPL_LOSSY;
+        out.lossy += answer == model_answer_of(ESPL_LOSSY);
+        out.may_overflow = out.may_overflow || tape->model.overflow != MODEL_FINITE;
         out.calls += op->code == OP_CALL;
         out.pendings += op->code == OP_INSTANCE || op->code == OP_CREATION ? op->count : 0;
     }
@@ -124,6 +138,7 @@ static expected run_batch(test_tape *tape, test_side *at_once, test_batch *batch
     for (uint32_t i = 0; i < known; ++i) {
         out.destroyed -= tape->model.nodes[i].is_alive;
     }
+    out.overflowed = count_overflowed(&tape->model, known);
     out.created = tape->model.living_count - (living_before - out.destroyed);
     out.born = tape->model.count - known;
     out.is_whole = true;
@@ -140,9 +155,10 @@ static void check_results(const test_tape *tape, const test_side *side, const te
         }
         const espl_status result =
             espl_commands_result(side->batch, batch->operations[i].lane, batch->index[i]);
-        tape_demand(tape, result == batch->at_once[i], "command %u (opcode %d) came to %s, not %s",
-                    i, (int)batch->operations[i].code, espl_status_name(result),
-                    espl_status_name(batch->at_once[i]));
+        const espl_status at_once = batch->at_once[i];
+        tape_demand(tape, result == at_once || (result >= 0 && at_once == ESPL_OVERFLOW),
+                    "command %u (opcode %d) came to %s, not %s", i, (int)batch->operations[i].code,
+                    espl_status_name(result), espl_status_name(at_once));
         tape_demand(tape, (batch->answer[i] & model_answer_of(result)) != 0,
                     "command %u (opcode %d) came to %s, allowed set %#x", i,
                     (int)batch->operations[i].code, espl_status_name(result), batch->answer[i]);
@@ -162,6 +178,11 @@ static void check_report(const test_tape *tape, const espl_report *report, const
     tape_demand(tape, report->calls == wanted->calls && report->pendings == wanted->pendings,
                 "%zu calls, not %zu; %zu pendings, not %zu", report->calls, wanted->calls,
                 report->pendings, wanted->pendings);
+    tape_demand(tape,
+                report->overflowed >= wanted->overflowed &&
+                    (report->overflowed == 0 || wanted->may_overflow),
+                "%zu worlds are told to have overflowed, at least %zu have", report->overflowed,
+                wanted->overflowed);
     tape_demand(tape, report->largest_group <= report->accepted, "%zu commands in a group, of %zu",
                 report->largest_group, report->accepted);
 }

@@ -22,8 +22,10 @@ typedef struct test_batch {
 /// What the account of a playback must be.
 typedef struct expected {
     size_t accepted, applied, refused, lossy, created, destroyed, calls, pendings;
-    size_t born;   // created, also what died again
-    bool is_whole; // the world had indices for all
+    size_t born;       // created, also what died again
+    size_t overflowed; // worlds that were finite or not there before, and are not finite now
+    bool may_overflow; // worlds did, at least in between
+    bool is_whole;     // the world had indices for all
 } expected;
 
 typedef struct stage {

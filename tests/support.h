@@ -64,6 +64,8 @@ void test_world_take(test_blocks kind);
 void test_world_end(test_world *test);
 /// Fail the test with the broken rule unless every invariant holds.
 void test_world_is_valid(const espl_world *world);
+/// The same, and count the world transforms that are not finite.
+size_t test_count_overflowed(const espl_world *world);
 
 /// Make one solo with a placement.
 espl_entity test_solo(espl_world *world);
@@ -74,7 +76,7 @@ espl_transform test_at(float x, float y, float z);
 /// World placement of a living entity.
 espl_transform test_world_of(const espl_world *world, espl_entity entity);
 espl_transform test_local_of(const espl_world *world, espl_entity entity);
-/// Tell whether two placements are the same 48 bytes.
+/// Tell whether two placements are the same 48 bytes, but that any NaN is like any other.
 bool test_same(const espl_transform *a, const espl_transform *b);
 
 /// Next number of a splitmix64 sequence.
@@ -91,6 +93,8 @@ uint64_t test_physical_hash(const espl_world *world);
 uint64_t test_logical_hash(const espl_world *world);
 /// FNV-1a over bytes, continued from `hash`.
 uint64_t test_hash_bytes(uint64_t hash, const void *bytes, size_t size);
+/// The same over a transform, any NaN like any other.
+uint64_t test_hash_transform(uint64_t hash, const espl_transform *transform);
 #define TEST_HASH_START UINT64_C(0xcbf29ce484222325)
 
 /// Legal executors with bad manners, and illegal ones.

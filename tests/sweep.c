@@ -69,6 +69,7 @@ static void run_calm(sweep *s)
     s->before = test_physical_hash(w.world);
     s->logical_before = test_logical_hash(w.world);
     s->status = run(s, &w);
+    DEMAND(s, s->status != ESPL_ERR_NO_MEMORY);
     finish(s, &w);
     s->after = test_physical_hash(w.world);
     DEMAND(s, s->after == s->before || test_count_commits(w.world) > commits);
@@ -91,11 +92,11 @@ static void is_untouched(const sweep *s, const sweep_world *w, uint64_t answer)
     DEMAND(s, (traits & CALL_IS_SAVED) == 0);
 }
 
-// What can be done without was done without: purges and packs come later.
+// What can be done without was done without: roles, layouts and packs come later.
 static void is_spared(const sweep *s, const sweep_world *w)
 {
     DEMAND(s, test_logical_hash(w->world) == s->logical);
-    DEMAND(s, espl_trim(w->world) == ESPL_OK);
+    DEMAND(s, espl_compact(w->world) == ESPL_OK);
     DEMAND(s, test_logical_hash(w->world) == s->logical);
     validate(s, w);
 }
@@ -156,7 +157,9 @@ static sweep_call call_aside(const sweep_scene *scene, const sweep_call *call, s
 {
     sweep_call other = sweep_call_at(turn % sweep_call_count());
 
-    while (!sweep_fits(scene, &other) || other.prepare != NULL || other.run == call->run) {
+    // A call that failed may leave an archetype without rows, so that a later query goes in another order.
+    while (!sweep_fits(scene, &other) || other.prepare != NULL || other.run == call->run ||
+           (other.traits & CALL_IS_ORDERED) != 0) {
         turn += 1;
         other = sweep_call_at(turn % sweep_call_count());
     }
@@ -179,6 +182,7 @@ static aside run_aside(const sweep *s, const sweep_call *other)
     if (s->n != 0) {
         test_heap_arm(&w.test.heap, s->n, true);
         a.has_failed = run(s, &w) == ESPL_ERR_NO_MEMORY;
+        DEMAND(s, !a.has_failed || w.test.heap.failures != 0);
         test_heap_arm(&w.test.heap, 0, false);
     }
     // Without a failure it is done, and there is nothing to compare.

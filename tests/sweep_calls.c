@@ -424,8 +424,11 @@ static espl_status run_view(sweep_world *w, unsigned number)
         espl_view_hierarchy(w->world, w->part[number == 0 ? PART_ROOT : PART_SOLO], &view);
 
     if (status == ESPL_OK) {
-        sweep_tell(w, view.parents + 1, (view.count - 1) * sizeof *view.parents);
-        sweep_tell(w, view.slots, view.count * sizeof *view.slots);
+        for (size_t rank = 0; rank < view.count; ++rank) {
+            const uint32_t parent = espl_view_parent(&view, rank);
+
+            sweep_tell(w, &parent, sizeof parent);
+        }
     }
     return status;
 }
@@ -433,7 +436,7 @@ static espl_status run_view(sweep_world *w, unsigned number)
 static espl_status run_trim(sweep_world *w, unsigned number)
 {
     (void)number;
-    return espl_trim(w->world);
+    return espl_compact(w->world);
 }
 
 // --- The list ---

@@ -380,16 +380,41 @@ static model_answer apply_set(test_model *model, uint32_t node, const operation 
     return model_write(model, node, is_world ? ESPL_WRITE_WORLD : ESPL_WRITE_LOCAL, &value);
 }
 
+static size_t count_infinite(const test_model *model)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < model->living_count; ++i) {
+        count += !model_is_finite(&model->nodes[model->living[i]].world);
+    }
+    return count;
+}
+
+// Many entities are changed as one: a world that overflows between two of them counts only where it is
+// still so in the end.
+static model_answer change_many(test_tape *tape, const operation *op, const model_change *change)
+{
+    test_model *const model = &tape->model;
+    const size_t before = count_infinite(model);
+    const model_answer answer =
+        op->code == OP_CHANGE_QUERY
+            ? model_change_query(model, &op->query, change, &tape->answered)
+            : model_change_nodes(model, tape->named, op->count, change);
+
+    if (model->overflow == MODEL_OVERFLOWS && count_infinite(model) <= before) {
+        model->overflow = MODEL_MAY_OVERFLOW;
+    }
+    return answer;
+}
+
 static model_answer apply_change(test_tape *tape, const operation *op)
 {
     const model_change change = tape_change_of(op);
     const uint32_t node = tape_node(tape, op->entity);
 
-    if (op->code == OP_CHANGE_QUERY) {
-        return model_change_query(&tape->model, &op->query, &change, &tape->answered);
-    }
-    return op->code == OP_CHANGE ? model_change_nodes(&tape->model, tape->named, op->count, &change)
-                                 : model_change_nodes(&tape->model, &node, 1, &change);
+    return op->code == OP_CHANGE || op->code == OP_CHANGE_QUERY
+               ? change_many(tape, op, &change)
+               : model_change_nodes(&tape->model, &node, 1, &change);
 }
 
 model_answer tape_apply(test_tape *tape, const operation *op)
@@ -399,6 +424,7 @@ model_answer tape_apply(test_tape *tape, const operation *op)
 
     tape->writes = model->writes;
     tape->writes_skipped = model->writes_skipped;
+    model->overflow = MODEL_FINITE;
     switch (op->code) {
     case OP_CREATE:
         return apply_create(model, op);

@@ -230,6 +230,7 @@ typedef struct test_side {
     espl_write *writes; // [write_capacity] of an OP_BATCH
     uint32_t write_capacity;
     espl_write_report report; // of the last OP_BATCH
+    size_t overflowed;        // worlds that the playback of the last OP_INSTANCE counted
     espl_entity *named;       // [named_capacity] of an OP_CHANGE
     uint32_t named_capacity;
     size_t refused;  // of the last OP_CHANGE: index, or SIDE_UNTOUCHED
@@ -264,6 +265,8 @@ void side_expect_call(test_side *side, const test_tape *tape, const operation *o
                       uint32_t index);
 /// Demand that no more were handed over, and begin again.
 void side_forget_calls(test_side *side, const test_tape *tape);
+/// Demand that a count of worlds that are not finite is possible.
+void side_check_overflowed(const test_tape *tape, size_t overflowed, model_overflow overflow);
 /// Compare everything with the model, then validate.
 void side_compare(test_side *side, const test_tape *tape);
 /// Compare one node's placements with the model.

@@ -283,10 +283,10 @@ static void reserve_side(replay *p)
     }
 }
 
-static void trim(replay *p)
+static void compact(replay *p)
 {
     if (replay_wants(p)) {
-        replay_compare(p, "trim", espl_trim(p->world));
+        replay_compare(p, "compact", espl_compact(p->world));
     }
 }
 
@@ -324,7 +324,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_RESERVE] = reserve,
     [ESPL_TAPE_RESERVE_ROWS] = reserve_rows,
     [ESPL_TAPE_RESERVE_SIDE] = reserve_side,
-    [ESPL_TAPE_TRIM] = trim,
+    [ESPL_TAPE_COMPACT] = compact,
     [ESPL_TAPE_VIEW] = view,
     [ESPL_TAPE_PLAY] = replay_playback,
 };

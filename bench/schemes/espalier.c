@@ -267,7 +267,7 @@ static size_t count_bytes(const struct scheme_world *world)
 
 static void tidy(struct scheme_world *world)
 {
-    must(espl_trim(world->world), "espl_trim");
+    must(espl_compact(world->world), "espl_compact");
 }
 
 static void write_one(struct scheme_world *world, scheme_handle node, const struct pose *local)

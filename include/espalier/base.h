@@ -36,6 +36,9 @@ typedef enum espl_status {
     ESPL_LOSSY = 1,
     /// A batch is done but for some of its entries, which were refused alone. See its report.
     ESPL_PARTLY = 2,
+    /// Done; some world transform overflowed and is not finite. It comes back when a local above it
+    /// is made smaller.
+    ESPL_OVERFLOW = 3,
 
     /// The allocator returned NULL. Free memory or reserve earlier, then try again.
     ESPL_ERR_NO_MEMORY = -1,
@@ -51,7 +54,7 @@ typedef enum espl_status {
     ESPL_ERR_CYCLE = -6,
     /// A field is NaN or infinite, or a quaternion has no length.
     ESPL_ERR_NOT_FINITE = -7,
-    /// A world transform would overflow to infinity, the entity's own or one below it.
+    /// A computed local transform, or a world part kept by inherit flags, would not be finite.
     ESPL_ERR_RANGE = -8,
     /// A count or size is past a limit of the library.
     ESPL_ERR_LIMIT = -9,

@@ -240,13 +240,13 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_call(espl_recorder *recorder, ui
 
 /// Stages of a playback.
 typedef enum espl_stage {
-    ESPL_STAGE_ORDER = 0,    ///< Commands of all lanes in one order.
-    ESPL_STAGE_CLASSIFY = 1, ///< Handles become places.
-    ESPL_STAGE_GROUP = 2,    ///< What may depend on each other comes together.
-    ESPL_STAGE_PLAN = 3,     ///< Carried out on scratch; all memory is taken.
-    ESPL_STAGE_CHANGE = 4,   ///< Entities and rows.
-    ESPL_STAGE_PATCH = 5,    ///< Hierarchies and transforms.
-    ESPL_STAGE_REPORT = 6,   ///< The account, and the callbacks.
+    ESPL_STAGE_ORDER = 0,   ///< Sort the commands of all lanes into one order.
+    ESPL_STAGE_RESOLVE = 1, ///< Find the nodes that handles name.
+    ESPL_STAGE_GROUP = 2,   ///< Group the commands that touch the same hierarchies.
+    ESPL_STAGE_APPLY = 3,   ///< Apply the commands to the hierarchies; take all memory for the rest.
+    ESPL_STAGE_CHANGE = 4,  ///< Change entities and rows.
+    ESPL_STAGE_PLACE = 5,   ///< Move nodes to their final slots and compute world transforms.
+    ESPL_STAGE_REPORT = 6,  ///< Write the report and call the callbacks.
     ESPL_STAGE_COUNT = 7,
 } espl_stage;
 
@@ -274,7 +274,7 @@ typedef struct espl_report {
     size_t destroyed;                    ///< Entities destroyed that lived before the playback.
     size_t row_moves;                    ///< Rows moved between archetypes.
     size_t groups;                       ///< Independent groups of hierarchies.
-    size_t rebuilt_nodes;                ///< Nodes in hierarchies that were laid out anew.
+    size_t rebuilt_nodes;                ///< Nodes in trees that were laid out anew.
     size_t visited_nodes;                ///< World transforms recomputed.
     uint64_t stage_ns[ESPL_STAGE_COUNT]; ///< Time spent in each stage, nanoseconds.
     size_t pendings;      ///< Creations that were recorded, as counted by pending handles.
@@ -282,6 +282,7 @@ typedef struct espl_report {
     size_t moved_nodes;   ///< Nodes that came to stand in another slot, made ones included.
     size_t row_batches;   ///< Batches in which rows were made, moved and removed.
     size_t calls;         ///< Payloads handed to callbacks.
+    size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
 } espl_report;
 
 /// Carry the commands out now. Structural.

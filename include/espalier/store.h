@@ -149,7 +149,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_set(espl_world *world, espl_entity enti
                                              size_t size);
 
 /// Make room for that many more entities with a component set, as espl_create() takes it; a role
-/// may be named too, ESPL_SOLO is meant otherwise. Kept until espl_trim(). Together with
+/// may be named too, ESPL_SOLO is meant otherwise. Kept until espl_compact(). Together with
 /// espl_reserve() it lets espl_create() do without memory. Structural.
 ///
 /// @return as espl_create().

@@ -78,7 +78,7 @@ typedef enum espl_tape_op {
     ESPL_TAPE_RESERVE, ///< u64 entities
     ESPL_TAPE_RESERVE_ROWS, ///< list (u32) of u32: components; u64 rows
     ESPL_TAPE_RESERVE_SIDE, ///< entity
-    ESPL_TAPE_TRIM,
+    ESPL_TAPE_COMPACT,
     ESPL_TAPE_VIEW, ///< entity
     ESPL_TAPE_PLAY, ///< u32 lanes, tag of pending handles; list (u64) of commands
     ESPL_TAPE_OP_COUNT,

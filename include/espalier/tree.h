@@ -2,7 +2,7 @@
 /// @file
 /// Structure: parents and children, the three destroys, clones, navigation.
 ///
-/// Every call here that changes structure is complete when it returns: roles, order and world
+/// Every call here that changes structure is complete when it returns: links, roles and world
 /// transforms are current. Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,
 /// ESPL_ERR_FOREIGN. Structural calls answer ESPL_ERR_BUSY during iteration and playback.
 #ifndef ESPALIER_TREE_H
@@ -45,13 +45,13 @@ typedef struct espl_attach_options {
 ///
 /// Under the parent it already has, only what the options change is changed.
 /// @param options  NULL means {0}.
-/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_ERR_CYCLE;
+/// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_OVERFLOW (a
+///         world that was recomputed is not finite); ESPL_ERR_CYCLE;
 ///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
 ///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without placement);
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
-/// O(depth and size of what moves), and a few passes over integers, four a node, of the ranks behind
-/// the old place and the new one. Where much moves, or room is to be made, O(size of the hierarchies
-/// touched).
+/// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
+/// grows, or layout debt is paid (espl_world_def.layout_budget).
 ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity child,
                                                 espl_entity parent,
                                                 const espl_attach_options *options);
@@ -80,7 +80,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_ent
 /// among its siblings; below a destroyed root they become roots or solos. Their worlds stay where
 /// they are, to rounding, but that one with ESPL_COPY_PARENT copies its new parent. Never fails for
 /// lack of memory. Structural.
-/// @return ESPL_OK, ESPL_ERR_BUSY, the handle's statuses.
+/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_BUSY, the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity);
 /// Destroy an entity and everything below it, free links too. As espl_destroy().
 ESPL_API ESPL_NODISCARD espl_status espl_destroy_subtree(espl_world *world, espl_entity entity);
@@ -95,7 +95,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_en
 /// is not touched. Clones of one source entity stand in neighbouring rows.
 /// @param count  Clones; 0 does nothing.
 /// @param out    [count] the clones' first entities, in order; may be NULL.
-/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's statuses.
+/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's
+///         statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
                                                      size_t count, espl_entity *out);
 
@@ -140,12 +141,13 @@ ESPL_API espl_entity espl_get_parent(const espl_world *world, espl_entity entity
 ESPL_API espl_entity espl_get_root(const espl_world *world, espl_entity entity);
 /// Return the lifetime tie to the parent; ESPL_LINK_OWNED for a root or solo.
 ESPL_API espl_link espl_get_link(const espl_world *world, espl_entity entity);
-/// Return the position in the breadth-first order of the hierarchy, living or waiting for a purge;
-/// the root has 0.
+/// Return the position in the storage of the hierarchy: 0 for the root; that of a parent is below
+/// those of its children. It is the breadth-first rank where the hierarchy is laid out, as
+/// espl_view_hierarchy() and espl_compact() leave it.
 ESPL_API uint32_t espl_get_rank(const espl_world *world, espl_entity entity);
 /// Return the number of links below the root. O(depth).
 ESPL_API uint32_t espl_get_depth(const espl_world *world, espl_entity entity);
-/// Count the children. O(children).
+/// Count the children. O(children); O(1) where the hierarchy is laid out.
 ESPL_API size_t espl_count_children(const espl_world *world, espl_entity entity);
 /// Count everything below. O(descendants).
 ESPL_API size_t espl_count_descendants(const espl_world *world, espl_entity entity);
@@ -157,7 +159,8 @@ ESPL_API espl_entity espl_get_last_child(const espl_world *world, espl_entity en
 ESPL_API espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity);
 /// Return the next sibling under the same parent, or null.
 ESPL_API espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity);
-/// Return the n-th child, or null where there are fewer. O(n).
+/// Return the n-th child, or null where there are fewer. O(n), but O(1) in a hierarchy that is laid
+/// out.
 ESPL_API espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n);
 /// Tell whether the first entity is above the second one. O(depth).
 ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity);
@@ -168,24 +171,23 @@ ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, es
 ///     status = espl_subtree_begin(world, top, &below);
 ///     while (espl_subtree_next(&below)) { ... below.entity, below.rank ... }
 ///
-/// In the order of ranks: parents before their children, breadth-first, siblings in their order.
-/// Until the next purge what hangs below a destroyed member comes with the level on which it hung
-/// there. The world is in iteration from begin until next returns false or espl_subtree_end().
+/// Depth-first: parents before their children, siblings in their order. The world is in iteration
+/// from begin until next returns false or espl_subtree_end().
 typedef struct espl_subtree {
     espl_entity entity; ///< The one at hand.
-    uint32_t rank;      ///< Its rank, as espl_get_rank() tells.
+    uint32_t rank;      ///< Its position in storage, as espl_get_rank() tells.
     struct {
         espl_world *world;
-        uint32_t run, begin, end; // ranks to come on this level
-        uint32_t below;           // first rank of the level below
-    } state;                      ///< Not for use.
+        uint32_t top, current; // slots; current is UINT32_MAX before the first entity
+    } state;                   ///< Not for use.
 } espl_subtree;
 
 /// Begin before the first entity, `top` itself. Iterations nest.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT, the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_subtree_begin(espl_world *world, espl_entity top,
                                                        espl_subtree *subtree);
-/// Go to the next entity; false at the end, where the iteration is over. O(1), but for the dead.
+/// Go to the next entity; false at the end, where the iteration is over. A whole iteration follows
+/// each link twice at most.
 ESPL_API bool espl_subtree_next(espl_subtree *subtree);
 /// End an iteration early. After the end it does nothing.
 ESPL_API void espl_subtree_end(espl_subtree *subtree);
@@ -208,23 +210,30 @@ typedef struct espl_subtree_arrays {
 ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
                                   size_t capacity, const espl_subtree_arrays *out);
 
-/// A whole hierarchy as it stands in memory, breadth-first, for code that runs over it.
+/// A whole hierarchy as it is in memory, breadth-first, for code that goes over it.
 ///
-/// Rank r has the world placement worlds[slots[r]] and, but for the root, the parent parents[r] < r.
-/// Holds until the next structural call.
+/// Rank r is at slot first + r: its world placement is worlds[first + r]. Holds until the next
+/// structural call.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.
-    const uint32_t *parents; ///< [count] rank of the parent; ESPL_NO_RANK for the root.
-    const uint32_t *slots;   ///< [count]
+    uint32_t first;          ///< Slot of the root; rank r is at slot first + r.
+    const uint32_t *parents; ///< [count] slot of the parent, by rank; ESPL_NO_RANK for the root.
     const espl_pose *worlds; ///< By slot.
     struct {
         const espl_world *world;
     } state; ///< Not for use.
 } espl_view;
 
-/// View the hierarchy of an entity. Where destroyed members wait for a purge it purges them first,
-/// which is structural; else it only reads.
-/// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the purge ESPL_ERR_NO_MEMORY,
+/// Return the rank of the parent of a rank below view->count, which is lower; ESPL_NO_RANK for the
+/// root.
+static inline uint32_t espl_view_parent(const espl_view *view, size_t rank)
+{
+    return view->parents[rank] == ESPL_NO_RANK ? ESPL_NO_RANK : view->parents[rank] - view->first;
+}
+
+/// View the hierarchy of an entity. Lays the hierarchy out first where it is not in breadth-first
+/// order, which is structural; else it only reads.
+/// @return ESPL_OK, the handle's statuses, ESPL_ERR_ARGUMENT; of the layout ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_view_hierarchy(espl_world *world, espl_entity entity,
                                                         espl_view *out);

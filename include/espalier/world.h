@@ -53,6 +53,9 @@ typedef struct espl_world_def {
     /// {0}: nothing is recorded. Else every call that changes the world (espalier/tape.h); parallel
     /// writes are then done on the calling thread alone.
     espl_tape tape;
+    /// Nodes that one structural call or sync may lay out anew to pay layout debt; 0: the default,
+    /// 65536.
+    size_t layout_budget;
 } espl_world_def;
 
 /// Make an empty world.
@@ -74,18 +77,20 @@ ESPL_API void espl_world_destroy(espl_world *world);
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
 /// Make room for that many more entities: their records and the slots of their transforms, kept
-/// until espl_trim(). Rows are made by espl_reserve_rows(), which knows a component set. Structural.
+/// until espl_compact(). Rows are made by espl_reserve_rows(), which knows a component set.
+/// Structural.
 ///
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
 
-/// Give back all memory that nothing needs now, what was reserved included, purge the dead and lay
-/// transforms out in order, and rows in the order of their transforms. Nothing that can be read
-/// changes, but ranks, slots and rows may, and a chunk whose rows did is written. Structural.
+/// Give back all memory that nothing needs now, what was reserved included. Lay out every hierarchy
+/// breadth-first without free slots, and the rows of entities in the order of their transforms.
+/// Nothing that can be read changes, but ranks, slots and rows may, and a chunk whose rows did is
+/// written. Structural.
 ///
 /// @return ESPL_OK; ESPL_ERR_NO_MEMORY: moving things together needs memory for a while, and as much
 ///         was given back as could be without; ESPL_ERR_BUSY. O(size).
-ESPL_API ESPL_NODISCARD espl_status espl_trim(espl_world *world);
+ESPL_API ESPL_NODISCARD espl_status espl_compact(espl_world *world);
 
 /// Sizes of hierarchies that statistics tell apart.
 #define ESPL_SIZE_CLASSES 32
@@ -96,12 +101,11 @@ typedef struct espl_world_stats {
     size_t solos;           ///< Entities without a hierarchy.
     size_t hierarchies;     ///< Roots.
     size_t members;         ///< Non-root entities in hierarchies.
-    size_t ghosts;          ///< Destroyed members that wait for the next purge.
     size_t archetypes;      ///< Component sets met so far.
     size_t chunks;          ///< Blocks of rows in use.
     size_t bytes;           ///< Outstanding at the allocator, all-in.
     size_t bytes_store;     ///< Of these: entity records, archetypes, chunks.
-    size_t bytes_tree;      ///< Of these: runs, links, transforms.
+    size_t bytes_tree;      ///< Of these: links, transforms, headers of hierarchies.
     size_t bytes_commands;  ///< Of these: recorders and playback scratch.
     uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
     uint64_t writes;        ///< Transform writes that changed a placement since the world was made.
@@ -115,17 +119,21 @@ typedef struct espl_world_stats {
                              ///< filled.
     size_t spare_chunks;     ///< Of the chunks: without rows, kept for the next change.
     size_t slots;            ///< Of the pool of transforms, reserved and free ones included.
-    size_t free_slots;       ///< Of these: in no hierarchy or solo.
+    size_t free_slots;       ///< Of these: in the storage of no hierarchy or solo.
     /// Hierarchies of 2^i to 2^(i+1) - 1 living entities, at i.
     size_t hierarchies_by_size[ESPL_SIZE_CLASSES];
-    uint64_t purges;        ///< Purges of hierarchies since the world was made.
-    uint64_t nodes_rebuilt; ///< Nodes laid out anew by structural changes and purges since then.
-    uint64_t nodes_shifted; ///< Nodes whose rank a structural change moved in place since then.
-    uint64_t commands_accepted, commands_applied, commands_refused; ///< Played since then.
+    /// Played since the world was made.
+    uint64_t commands_accepted, commands_applied, commands_refused;
+    uint64_t layouts;        ///< Hierarchies laid out anew since the world was made.
+    uint64_t nodes_laid_out; ///< Nodes in them.
+    /// Layout debt since the world was made: nodes that writes visited, or free slots that they
+    /// passed, more than they would where every hierarchy is laid out.
+    uint64_t layout_debt_incurred;
+    size_t holes; ///< Free slots between the nodes of hierarchies.
 } espl_world_stats;
 
-/// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies whose
-/// purge was put off for lack of memory.
+/// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
+/// for memory to be divided after the destruction of their root.
 ESPL_API void espl_stats(const espl_world *world, espl_world_stats *out);
 
 /// First broken invariant that espl_validate() found.
@@ -133,11 +141,14 @@ typedef struct espl_validation {
     const char *rule;   ///< The invariant, as a sentence; NULL when all hold. Static storage.
     espl_entity entity; ///< Where, if an entity can be named.
     size_t detail;      ///< Rank, row or count, as the rule says.
+    size_t overflowed; ///< World transforms that are not finite, also where all rules hold; 0 where
+                       ///< the rule is one of storage or links.
 } espl_validation;
 
-/// Check every invariant of the world, transforms bit for bit.
+/// Check every invariant of the world, transforms bit for bit. A world transform that overflowed
+/// breaks no rule.
 ///
-/// @param report  NULL, or the first broken rule.
+/// @param report  NULL, or the first broken rule and the count of overflowed worlds.
 /// @return true when all hold. A broken rule is a fault of the library or of memory written by
 ///         others. O(size), no memory.
 ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
@@ -148,10 +159,12 @@ typedef enum espl_hash_kind {
     /// components by name and their bytes; children in their order. Two worlds that show the same
     /// have the same hash, whatever the handles, the rows, or the order in which components were
     /// registered and roots were made. An entity reference (espl_component_def) counts as null, as
-    /// dead, or by what the entity that it names shows of itself. Other bytes count as they are.
+    /// dead, or by what the entity that it names shows of itself. Other bytes count as they are. In
+    /// a transform any NaN counts like any other.
     ESPL_HASH_LOGICAL = 0,
-    /// Where it all stands as well: handles, rows and the bytes in them, slots, ranks, ghosts and
-    /// free lists. Two worlds with the same hash give the same handles to what is made next.
+    /// Where it all is stored as well: handles, rows and the bytes in them, slots, links, layout
+    /// debt and free lists. Two worlds with the same hash give the same handles to what is made
+    /// next.
     ESPL_HASH_PHYSICAL = 1,
 } espl_hash_kind;
 

@@ -186,6 +186,7 @@ typedef struct espl_write_report {
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
     espl_status first_status; ///< Why it was refused.
+    size_t overflowed;        ///< World transforms that were recomputed and are not finite.
 } espl_write_report;
 
 /// Carry out many writes: any entities, any hierarchies, any order, repeats too.
@@ -197,12 +198,12 @@ typedef struct espl_write_report {
 /// Of a hierarchy a quarter or more of whose locals are written, by entries of one kind, all worlds
 /// behind the first that changed are recomputed.
 ///
-/// An entry that a function of its kind would refuse is refused alone, and so is one that makes its
-/// own entity's world overflow. Where a world further down would overflow, the entries above it are
-/// refused with ESPL_ERR_RANGE; where that is not enough, all entries of the hierarchy are.
+/// An entry that a function of its kind would refuse is refused alone. Worlds may overflow: see
+/// ESPL_OVERFLOW.
 /// @param writes  [count]
 /// @param report  NULL, or the account; zeroed when the batch is refused.
-/// @return ESPL_OK; ESPL_LOSSY (some entries were); ESPL_PARTLY (some were refused); of the batch as
+/// @return ESPL_OK; ESPL_LOSSY (some entries were); ESPL_OVERFLOW (some world is not finite);
+///         ESPL_PARTLY (some entries were refused, whatever else); of the batch as
 ///         a whole, nothing changed: ESPL_ERR_NO_MEMORY (see espl_reserve_writes()), ESPL_ERR_BUSY
 ///         (during playback, or during iteration where a side array is needed), ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; a job lost

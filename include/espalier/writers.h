@@ -38,8 +38,8 @@ typedef void (*espl_parallel_function)(espl_writer *writer, const espl_query *ro
 
 /// What a parallel write may be asked for.
 enum {
-    /// Within each hierarchy rows come parents first, by rank. Without it they come in the order of
-    /// the query: by archetype, chunk, row.
+    /// Within each hierarchy rows come parents first. Without it they come in the order of the
+    /// query: by archetype, chunk, row.
     ESPL_PARALLEL_TOP_DOWN = 1,
 };
 
@@ -74,6 +74,7 @@ typedef struct espl_parallel_report {
     espl_status first_status;  ///< Why.
     uint64_t group_ns;         ///< Time spent on dealing the rows out, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
+    size_t overflowed;         ///< World transforms that were recomputed and are not finite.
 } espl_parallel_report;
 
 /// Call a function for every row of a query, on the world's executor, so that all rows of one
@@ -86,17 +87,18 @@ typedef struct espl_parallel_report {
 ///
 /// @param def     not kept.
 /// @param report  NULL, or the account; zeroed when refused.
-/// @return ESPL_OK; ESPL_PARTLY (some writes were refused); refused as a whole, nothing called:
-///         as espl_query_begin(), ESPL_ERR_ARGUMENT (no function, unknown flags),
-///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job that the executor lost is done by the calling
-///         thread, and the fault is told by the trap. O(rows).
+/// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_OVERFLOW (none was, and some world
+///         is not finite); refused as a whole, nothing called: as espl_query_begin(),
+///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job
+///         that the executor lost is done by the calling thread, and the fault is told by the trap.
+///         O(rows).
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
                                                         espl_parallel_report *report);
 
 /// Make room for a parallel write of that many rows, so that it takes no memory as long as the
 /// world has no more hierarchies and solos than it has room for now (espl_reserve()). Kept until
-/// espl_trim(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
+/// espl_compact(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve_parallel(espl_world *world, size_t rows);
 
 /// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, FIRST_SIZE = 16 * 1024, KEPT_FACTOR = 4 };
+enum { ALIGNMENT = 64, FIRST_SIZE = 16 * 1024, TINY_SIZE = 4 * 1024, KEPT_FACTOR = 4 };
 
 _Static_assert(sizeof(espl__arena_block) <= ALIGNMENT, "the header fits one line");
 
@@ -73,6 +73,14 @@ void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
 void espl__arena_reset(espl__arena *arena)
 {
     const size_t round = arena->round + ALIGNMENT;
+
+    // A tiny round says nothing about the usual ones.
+    if (round <= TINY_SIZE && arena->blocks != NULL && arena->blocks->next == NULL &&
+        arena->blocks->size / KEPT_FACTOR <= arena->usual) {
+        arena->blocks->used = ALIGNMENT;
+        arena->round = 0;
+        return;
+    }
     const bool is_usual = round <= KEPT_FACTOR * arena->usual;
     const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
     const size_t spare = kept > FIRST_SIZE ? kept / 4 : 0;

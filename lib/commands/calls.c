@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Callbacks: the register, recording, and how payloads get from the lanes to the functions.
+// Callbacks: the register, the recording of calls, and the delivery of their payloads.
 #include "lib/commands/calls.h"
 #include "lib/commands/playback.h"
 
@@ -110,7 +110,7 @@ espl_status espl_record_call(espl_recorder *recorder, uint32_t key, espl_callbac
 
 // --- Playing ---
 
-// From counts to where the payloads of each callback begin.
+// Set `end` of each callback to the begin of its payloads: a prefix sum of their counts.
 static void begin_lists(const espl__playback *playback)
 {
     espl__callback *const callbacks = playback->callbacks.entries;

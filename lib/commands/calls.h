@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Callbacks of a world. What is recorded for them takes no part in the stages: payloads are set
-// apart as soon as commands are in order, and handed over when all else is done.
+// Callbacks of a world. Calls take no part in the stages behind the first: their payloads are listed as
+// soon as the commands are in order, and delivered when the playback is done.
 #ifndef ESPALIER_LIB_COMMANDS_CALLS_H
 #define ESPALIER_LIB_COMMANDS_CALLS_H
 
@@ -12,7 +12,7 @@ typedef struct espl__callback {
     char *name;
     void *user;
     void (*function)(void *user, const espl_calls *calls);
-    size_t end; // of its payloads in the playback under way
+    size_t end; // of its payloads among those of the playback under way
 } espl__callback;
 
 /// The register. Its memory is the world's own.

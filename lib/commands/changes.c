@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: MIT
-// What commands do to the components of nodes: changes, values alone, and what queries skip.
-#include "lib/commands/carrier.h"
+// Commands that change the components of nodes: changes of the set, single values, and the tag
+// ESPL_DISABLED, which excludes entities from queries.
+#include "lib/commands/playback.h"
 
-static size_t count_of(const espl__carrier *c, uint32_t node)
+static size_t count_of(const espl__apply *a, uint32_t slot)
 {
-    return espl__components_count(c->playback, c->group, espl__sketch_at(c->sketch, node));
+    return espl__components_count(a->playback, a->part, slot);
 }
 
-static bool has(const espl__carrier *c, uint32_t node, espl_component component)
+static bool has(const espl__apply *a, uint32_t slot, espl_component component)
 {
-    return espl__components_have(c->playback, c->group, espl__sketch_at(c->sketch, node),
-                                 component);
+    return espl__components_have(a->playback, a->part, slot, component);
 }
 
-static bool is_placed(const espl__carrier *c, uint32_t node)
+static bool has_transform(const espl__apply *a, uint32_t slot)
 {
-    return espl__node_is_placed(espl__sketch_at(c->sketch, node));
+    return !espl__slot_is(a->playback->forest, slot, ESPL__SLOT_BARE);
 }
 
 // --- Changes ---
 
-// Components that a node would have after the command, and whether any of it concerns them.
-static size_t count_after(const espl__carrier *c, uint32_t node, bool *changes)
+// Count the components that a node would have after the command, and tell whether the command changes
+// the set or a value.
+static size_t count_after(const espl__apply *a, uint32_t slot, bool *changes)
 {
-    espl__value_cursor values = espl__values_of(c->playback, c->entry);
-    size_t count = count_of(c, node);
+    espl__value_cursor values = espl__values_of(a->playback, a->entry);
+    size_t count = count_of(a, slot);
 
     *changes = false;
     while (espl__values_next(&values)) {
-        const bool is_there = has(c, node, values.header.component);
+        const bool is_there = has(a, slot, values.header.component);
 
         count += !values.is_taken && !is_there ? 1 : 0;
         count -= values.is_taken && is_there ? 1 : 0;
@@ -37,176 +38,181 @@ static size_t count_after(const espl__carrier *c, uint32_t node, bool *changes)
     return count;
 }
 
-// Tell whether the set fits at each moment: a placement comes before others go.
-static bool fits(const espl__carrier *c, uint32_t node, size_t after)
+// Tell whether the set stays within its limit at each moment: the immediate call adds the transform
+// before it removes components.
+static bool fits(const espl__apply *a, uint32_t slot, size_t after)
 {
-    const bool comes = c->command->place == ESPL__PLACEMENT_COMES;
-    const bool goes = c->command->place == ESPL__PLACEMENT_GOES;
-    const bool was_placed = is_placed(c, node);
+    const bool comes = a->command->place == ESPL__PLACEMENT_COMES;
+    const bool goes = a->command->place == ESPL__PLACEMENT_GOES;
+    const bool had_transform = has_transform(a, slot);
 
-    return (!comes || was_placed || espl__components_fit(count_of(c, node), true)) &&
-           espl__components_fit(after, comes || (was_placed && !goes));
+    return (!comes || had_transform || espl__components_fit(count_of(a, slot), true)) &&
+           espl__components_fit(after, comes || (had_transform && !goes));
 }
 
-// What becomes of the placement. As of espl_change(), a remark is not told.
-static espl_status change_placement(espl__carrier *c)
+// Add, write or remove the transform. As in espl_change(), a remark is not returned.
+static espl_status change_transform(espl__apply *a)
 {
     espl_status status = ESPL_OK;
 
-    if (c->command->place == ESPL__PLACEMENT_COMES) {
-        status = espl__carry_place(c);
-    } else if (c->command->place == ESPL__PLACEMENT_GOES) {
-        status = espl__carry_unplace(c);
+    if (a->command->place == ESPL__PLACEMENT_COMES) {
+        status = espl__apply_place(a);
+    } else if (a->command->place == ESPL__PLACEMENT_GOES) {
+        status = espl__apply_unplace(a);
     }
     return status < 0 ? status : ESPL_OK;
 }
 
-static espl_status apply(espl__carrier *c, uint32_t node)
+// Give a node the values of the command and remove the components that the command takes away.
+static espl_status change_set(espl__apply *a, uint32_t slot)
 {
-    const espl_status status = espl__components_open(c, node, c->command->value_count);
+    const espl_status status = espl__components_open(a, slot, a->command->value_count);
 
     if (status == ESPL_OK) {
-        espl__components_apply(c, espl__sketch_at(c->sketch, node)->values);
+        espl__value_cursor values = espl__values_of(a->playback, a->entry);
+
+        espl__set_apply(&a->part->sets, espl__components_set_of(a->playback, a->part, slot),
+                        &values, espl__apply_number(a));
     }
     return status;
 }
 
-espl_status espl__carry_change(espl__carrier *c)
+espl_status espl__apply_change(espl__apply *a)
 {
-    uint32_t node = 0;
+    uint32_t slot = 0;
     bool changes = false;
-    espl_status status = espl__carrier_find(c, &c->entry->target, &node);
+    espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
     if (status != ESPL_OK) {
         return status;
     }
-    const size_t after = count_after(c, node, &changes);
+    const size_t after = count_after(a, slot, &changes);
 
-    if (!fits(c, node, after)) {
+    if (!fits(a, slot, after)) {
         return ESPL_ERR_LIMIT;
     }
-    status = change_placement(c);
-    return status != ESPL_OK || !changes ? status : apply(c, node);
+    status = change_transform(a);
+    return status != ESPL_OK || !changes ? status : change_set(a, slot);
 }
 
-espl_status espl__carry_set(espl__carrier *c)
+espl_status espl__apply_set(espl__apply *a)
 {
-    uint32_t node = 0;
-    espl__value_cursor values = espl__values_of(c->playback, c->entry);
-    const espl_status status = espl__carrier_find(c, &c->entry->target, &node);
+    uint32_t slot = 0;
+    espl__value_cursor values = espl__values_of(a->playback, a->entry);
+    const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
     if (status != ESPL_OK) {
         return status;
     }
     (void)espl__values_next(&values);
-    if (!has(c, node, values.header.component)) {
+    if (!has(a, slot, values.header.component)) {
         return ESPL_ERR_NO_COMPONENT;
     }
-    return values.header.size != 0 ? apply(c, node) : ESPL_OK;
+    // Setting a tag that the node has changes nothing.
+    return values.header.size != 0 ? change_set(a, slot) : ESPL_OK;
 }
 
-// --- What queries skip ---
+// --- Enable and disable ---
 
-// The next node of the command's extent, or ESPL__NO_NODE.
-static uint32_t next_in_extent(const espl__carrier *c, uint32_t node, uint32_t top)
+// The node behind another one in the command's extent, or ESPL__NO_SLOT.
+static uint32_t next_in_extent(const espl__apply *a, uint32_t slot, uint32_t top)
 {
-    const unsigned extent = c->command->place;
+    const espl__forest *const forest = a->playback->forest;
+    const unsigned extent = a->command->place;
 
-    while (node != ESPL__NO_NODE) {
-        const bool is_in = node == top || extent == ESPL_EXTENT_SUBTREE ||
-                           !espl__carrier_has(c, node, ESPL__NODE_FREE_LINK);
-
-        node = espl__sketch_next(c->sketch, node, top, is_in && extent != ESPL_EXTENT_ENTITY);
-        if (node != ESPL__NO_NODE &&
-            (extent == ESPL_EXTENT_SUBTREE || !espl__carrier_has(c, node, ESPL__NODE_FREE_LINK))) {
-            break;
-        }
+    if (extent == ESPL_EXTENT_ENTITY) {
+        return ESPL__NO_SLOT;
     }
-    return node;
+    // Nothing is owned through a free link: a node that is linked so is passed over with all below it.
+    slot = espl__next_in_walk(forest, slot, top, true);
+    while (slot != ESPL__NO_SLOT && extent == ESPL_EXTENT_OWNED &&
+           espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK)) {
+        slot = espl__next_in_walk(forest, slot, top, false);
+    }
+    return slot;
 }
 
-// Each node of the extent has room for the tag, or has it.
-static bool extent_fits(const espl__carrier *c, uint32_t top)
+// Tell whether each node of the extent has the tag or has room for it.
+static bool extent_fits(const espl__apply *a, uint32_t top)
 {
     bool is_fine = true;
 
-    for (uint32_t node = top; is_fine && node != ESPL__NO_NODE;
-         node = next_in_extent(c, node, top)) {
-        is_fine = has(c, node, ESPL_DISABLED) ||
-                  espl__components_fit(count_of(c, node) + 1, is_placed(c, node));
+    for (uint32_t slot = top; is_fine && slot != ESPL__NO_SLOT;
+         slot = next_in_extent(a, slot, top)) {
+        is_fine = has(a, slot, ESPL_DISABLED) ||
+                  espl__components_fit(count_of(a, slot) + 1, has_transform(a, slot));
     }
     return is_fine;
 }
 
-// The last set that was made of a row of an archetype: those of an extent are mostly alike.
-typedef struct alike {
+// The last set that was made for a node without one: most nodes of an extent get the same set.
+typedef struct recent_set {
     uint32_t base, set; // ESPL__NONE: there is none yet
-    bool is_clone;
-} alike;
+    bool is_made;
+} recent_set;
 
-static bool is_alike(const alike *last, uint32_t base, bool is_clone)
+static bool is_alike(const recent_set *last, uint32_t base, bool is_made)
 {
-    return last->set != ESPL__NONE && last->base == base && last->is_clone == is_clone;
+    return last->set != ESPL__NONE && last->base == base && last->is_made == is_made;
 }
 
-// Give one node the tag or take it away.
-static espl_status tag(espl__carrier *c, uint32_t node, bool comes, alike *last)
+// Give a node the tag or remove it. The node does not have it or has it.
+static espl_status change_tag(espl__apply *a, uint32_t slot, bool adds, recent_set *last)
 {
-    espl__sets *const sets = &c->group->work->sets;
-    const espl__node *const n = espl__sketch_at(c->sketch, node);
-    const bool is_clone = espl__node_is_clone(n), is_plain = n->values == ESPL__NONE;
-    const uint32_t base = is_plain ? espl__components_base(c->playback->store, n) : ESPL__NONE;
+    espl__sets *const sets = &a->part->sets;
+    const bool is_made = espl__slot_is_made(a->playback->forest, slot);
+    const bool is_plain = espl__components_set_of(a->playback, a->part, slot) == ESPL__NONE;
+    const uint32_t base = is_plain ? espl__components_base(a->playback, a->part, slot) : ESPL__NONE;
 
-    if (is_plain && is_alike(last, base, is_clone)) {
-        espl__components_set(c, node, last->set);
-        return ESPL_OK;
+    if (is_plain && is_alike(last, base, is_made)) {
+        return espl__components_give(a, slot, last->set);
     }
-    const espl_status status = espl__components_open(c, node, 1);
+    const espl_status status = espl__components_open(a, slot, 1);
 
     if (status != ESPL_OK) {
         return status;
     }
-    const uint32_t set = espl__sketch_at(c->sketch, node)->values;
+    const uint32_t set = espl__components_set_of(a->playback, a->part, slot);
 
-    if (comes) {
-        espl__set_put(sets, set, &(espl__set_item){ESPL_DISABLED, espl__carrier_number(c), NULL});
+    if (adds) {
+        espl__set_put(sets, set, &(espl__set_item){ESPL_DISABLED, espl__apply_number(a), NULL});
     } else {
         espl__set_drop(sets, set, ESPL_DISABLED);
     }
     if (is_plain) {
         sets->sets[set].is_shared = true;
-        *last = (alike){base, set, is_clone};
+        *last = (recent_set){base, set, is_made};
     }
     return ESPL_OK;
 }
 
-static espl_status tag_extent(espl__carrier *c, bool comes)
+static espl_status change_extent(espl__apply *a, bool adds)
 {
-    alike last = {ESPL__NONE, ESPL__NONE, false};
+    recent_set last = {ESPL__NONE, ESPL__NONE, false};
     uint32_t top = 0;
-    espl_status status = espl__carrier_find(c, &c->entry->target, &top);
+    espl_status status = espl__apply_find(a, &a->entry->target, &top);
 
     if (status != ESPL_OK) {
         return status;
     }
-    if (comes && !extent_fits(c, top)) {
+    if (adds && !extent_fits(a, top)) {
         return ESPL_ERR_LIMIT;
     }
-    for (uint32_t node = top; status == ESPL_OK && node != ESPL__NO_NODE;
-         node = next_in_extent(c, node, top)) {
-        if (has(c, node, ESPL_DISABLED) != comes) {
-            status = tag(c, node, comes, &last);
+    for (uint32_t slot = top; status == ESPL_OK && slot != ESPL__NO_SLOT;
+         slot = next_in_extent(a, slot, top)) {
+        if (has(a, slot, ESPL_DISABLED) != adds) {
+            status = change_tag(a, slot, adds, &last);
         }
     }
     return status;
 }
 
-espl_status espl__carry_enable(espl__carrier *c)
+espl_status espl__apply_enable(espl__apply *a)
 {
-    return tag_extent(c, false);
+    return change_extent(a, false);
 }
 
-espl_status espl__carry_disable(espl__carrier *c)
+espl_status espl__apply_disable(espl__apply *a)
 {
-    return tag_extent(c, true);
+    return change_extent(a, true);
 }

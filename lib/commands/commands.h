@@ -9,7 +9,7 @@
 
 #include <espalier/commands.h>
 
-/// Kinds of command. The table in carry.c says what each does.
+/// Kinds of command. The table in apply.c has the function of each.
 enum {
     ESPL__COMMAND_INSTANTIATE,
     ESPL__COMMAND_DESTROY,
@@ -20,12 +20,12 @@ enum {
     ESPL__COMMAND_SIBLING,
     ESPL__COMMAND_WRITE,
     ESPL__COMMAND_INHERIT,
-    ESPL__COMMAND_CALL,    ///< set apart by calls.c: no stage past the first sees it
-    ESPL__COMMAND_PLACE,   ///< only at once: its payload is checked and normalised
-    ESPL__COMMAND_UNPLACE, ///< only at once
+    ESPL__COMMAND_CALL,    ///< removed by calls.c behind the order stage
+    ESPL__COMMAND_PLACE,   ///< immediate calls only: its payload is checked and normalised
+    ESPL__COMMAND_UNPLACE, ///< immediate calls only
     ESPL__COMMAND_CREATE,
-    ESPL__COMMAND_CREATE_BARE, ///< without a placement
-    ESPL__COMMAND_CHANGE,      ///< `place` says what becomes of the placement
+    ESPL__COMMAND_CREATE_BARE, ///< without a transform
+    ESPL__COMMAND_CHANGE,      ///< `place` says what becomes of the transform
     ESPL__COMMAND_SET,
     ESPL__COMMAND_ENABLE, ///< `place` is the extent
     ESPL__COMMAND_DISABLE,
@@ -38,25 +38,12 @@ static inline bool espl__command_creates(unsigned kind)
     return kind == ESPL__COMMAND_CREATE || kind == ESPL__COMMAND_CREATE_BARE;
 }
 
-/// What becomes of the placement in a change of components.
+/// What becomes of the transform in a change of components.
 typedef enum espl__placement_change {
     ESPL__PLACEMENT_STAYS,
     ESPL__PLACEMENT_COMES,
     ESPL__PLACEMENT_GOES,
 } espl__placement_change;
-
-/// What can be told of a command by itself, for the short way (short.h).
-enum {
-    ESPL__TRAIT_COPIES = 1, ///< clones a living source
-    /// Makes one copy of it, at the transform that was recorded, and gives it nothing else. Once
-    /// recipes are drawn up: which can be made by one.
-    ESPL__TRAIT_PLAIN_COPY = 2,
-    /// Of a copy: so is the transform that was recorded. Once recipes are drawn up: and so is its
-    /// recipe.
-    ESPL__TRAIT_SMALL = 4,
-    ESPL__TRAIT_DESTROYS = 8, ///< somebody who lives, and at least what it owns
-    ESPL__TRAIT_SPARES = 16,  ///< no more than that
-};
 
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
@@ -65,17 +52,16 @@ typedef struct espl__command {
     uint32_t key;
     uint32_t count;   // instantiate, create: how many
     uint32_t pending; // instantiate, create: serial of the first one in its lane
-    // Place in the lane. Instantiate, create, a change by which a placement comes: a transform,
-    // then the values; the other changes: the values; write, place: its value.
+    // Place of the payload in the lane. Instantiate, create, a change that adds a transform: the
+    // transform, then the values; the other changes: the values; write, place: its value.
     uint32_t payload;
     uint32_t value_count; // call: bytes of its payload
     uint8_t kind, link, place,
         orphan; // write: `place` is its kind; call: of which callback, from 0
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
-    uint8_t traits; // instantiate: those of the copy; whom it names is known later
 } espl__command;
 
-_Static_assert(sizeof(espl__command) == 56, "command: 24 + 20 + 9, padded");
+_Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
 /// Size that stands for no value: the component is taken away.
@@ -95,7 +81,7 @@ static inline size_t espl__value_size(const espl__value_header *header)
 _Static_assert(sizeof(espl__value_header) == 8, "value header: 4 + 2 + 2");
 _Static_assert(ESPL_COMPONENT_SIZE_LIMIT < ESPL__VALUE_TAKEN, "a header holds every size");
 
-/// Where the values of a payload come to stand, one behind the other.
+/// Layout of the values in a payload, one behind the other.
 typedef struct espl__value_layout {
     size_t size;      // bytes up to here
     size_t alignment; // that the payload needs
@@ -106,13 +92,13 @@ static inline size_t espl__aligned_size(size_t size, size_t alignment)
     return (size + alignment - 1) & ~(alignment - 1);
 }
 
-/// Before the first value, behind `head` bytes of another kind: a multiple of 8.
+/// The layout before the first value, behind `head` bytes of another kind: a multiple of 8.
 static inline espl__value_layout espl__values_begin(size_t head)
 {
     return (espl__value_layout){head, ESPL__PAYLOAD_UNIT};
 }
 
-/// Go past a value and its header. @return offset of its bytes in the payload.
+/// Add a value and its header. @return offset of its bytes in the payload.
 static inline size_t espl__layout_value(espl__value_layout *layout, size_t size, size_t alignment)
 {
     const size_t bytes = espl__aligned_size(layout->size + sizeof(espl__value_header), alignment);
@@ -131,18 +117,18 @@ typedef struct espl__lane {
     espl__payloads payloads;
 } espl__lane;
 
-/// Lanes are written by threads of their own, so none shares a cache line with another.
+/// Each lane may be written by another thread, so each has cache lines of its own.
 struct espl_recorder {
     _Alignas(64) espl__lane lane;
     struct espl_commands *owner;
     uint32_t number;
 };
 
-/// Commands in line for espl_sync(): first come, first played.
+/// Queue of the command buffers that espl_sync() plays, in the order of their submission.
 typedef struct espl__line {
     struct espl_commands *first, *last;
-    uint64_t turns;        // handed out
-    const bool *is_closed; // true while jobs run in the world: nobody joins then
+    uint64_t turns;        // submissions so far
+    const bool *is_closed; // true while jobs run in the world: submissions are refused then
 } espl__line;
 
 struct espl_commands {
@@ -155,11 +141,11 @@ struct espl_commands {
     uint32_t tag; // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;
-    bool is_handed_over;        // to callbacks, right now
-    bool is_submitted;          // stands in line
-    espl__line *line;           // the world's
-    struct espl_commands *next; // in it, behind this one
-    uint64_t turn;              // in it
+    bool is_handed_over;        // to callbacks that run at this moment
+    bool is_submitted;          // is in the queue
+    espl__line *line;           // queue of the world
+    struct espl_commands *next; // behind this one in the queue
+    uint64_t turn;              // number of its submission
     espl_payload *payloads;     // of all calls, by callback; stb array, filled by playback
     espl_recorder recorders[];  // [lane_count]
 };
@@ -198,7 +184,7 @@ static inline bool espl__is_link(espl_link link)
     return link == ESPL_LINK_OWNED || link == ESPL_LINK_FREE;
 }
 
-/// Tell whether every rule of attaching is one that there is.
+/// Tell whether all options of an attach are valid.
 static inline bool espl__options_are_valid(const espl_attach_options *options)
 {
     return espl__is_stay(options->position) && espl__is_stay(options->rotation) &&
@@ -209,36 +195,38 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
                                 _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
                                 espl_commands **out);
-/// Take a commands object out of the line of its world.
+/// Remove a commands object from the queue of its world.
 void espl__commands_withdraw(espl_commands *commands);
 
 // --- Recording (recorder.c) ---
 
 /// ESPL_OK; ESPL_ERR_ARGUMENT for NULL, ESPL_ERR_PLAYED.
 espl_status espl__check_recorder(const espl_recorder *recorder);
-/// Another commands object's pending handle, or one not handed out, is known for foreign now; and
-/// the null entity is refused.
+/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another commands object or one that was
+/// never issued, ESPL_ERR_NULL_ENTITY, else ESPL_OK.
 espl_status espl__check_operand(const espl_commands *owner, espl_entity entity);
-/// The same, where there may be none.
+/// The same for an operand that may be the null entity.
 espl_status espl__check_optional(const espl_commands *owner, espl_entity entity);
-/// Append a command and make room for its payload, which the caller fills. Everything was checked.
+/// Append a command and make room for its payload, which the caller fills. The command was checked.
 ///
 /// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.
 /// @param bytes      [size] out: the room; NULL for a size of 0.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
                               size_t alignment, unsigned char **bytes);
-/// Append a command without a payload. Everything was checked.
+/// Append a command without a payload. The command was checked.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append(espl_recorder *recorder, const espl__command *command);
-/// A component that a command gives, or takes away.
+/// A component that a command gives or takes away.
 typedef struct espl__given {
     espl__value_header header;
     const void *bytes; // [header.size]; NULL: zeros
 } espl__given;
 
-/// Append a command with a payload of a transform, or none, and values. Everything was checked.
-/// @param pending  [command->count] handles of what it is to make; may be NULL.
+/// Append a command with a payload of values, and before them perhaps a transform. The command was
+/// checked.
+/// @param transform  NULL: none.
+/// @param pending    [command->count] out: handles of the entities to be made; may be NULL.
 /// @return as espl__append().
 espl_status espl__append_given(espl_recorder *recorder, const espl__command *command,
                                const espl_transform *transform, const espl__given *given,

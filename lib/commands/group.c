@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Stage 3: commands that may depend on each other come into one group. Elements are the runs that
-// commands touch, and the commands that touch none, numbered by first appearance in playback
-// order. Most commands touch one run; only where one names more are elements united. A source is
-// touched only where somebody writes to its run, so that spawns of one prefab stay independent.
+// Stage 3: commands that may depend on each other come into one group. Elements are the trees that
+// commands touch, and the commands that touch none, numbered by first appearance in playback order.
+// Elements are united by union-find where one command names several trees. The tree of a source is
+// touched only where some command writes to it, so that copies of one source stay independent.
 #include "lib/commands/playback.h"
 
 #include "lib/base/ahead.h"
 
 #include <string.h>
 
-enum { GRAIN = 2048, AHEAD = 16 };
+enum { AHEAD = 16 };
 
 typedef struct grouping {
     espl__playback *playback;
-    uint32_t *marks;            // of runs, as the playback has them
-    espl__touched_run *touched; // [touched_count] those of the playback
+    espl__tree *trees; // mark: number of a touched tree + 1
     uint32_t touched_count;
-    uint32_t *home;              // [entries] the entry's element; before, its first run
-    uint32_t *above;             // [count] union-find; then the element's group
-    uint32_t count;              // elements
-    uint32_t group_count;        // once numbered
-    bool has_links;              // some elements may be united
-    uint32_t *run_at, *entry_at; // [group_count] counts, then where the next one goes
-    bool *only_write;            // [group_count]
+    uint32_t *home;  // [entries] the entry's element; before, its first tree
+    uint32_t *above; // [count] union-find; then the element's group
+    uint32_t count;  // elements
+    bool has_links;  // some elements may be united
+    uint32_t *table; // [table_size] number of a source + 1, by a hash of its slot
+    uint32_t table_size; // a power of two
 } grouping;
 
 // --- Touching ---
@@ -33,61 +31,57 @@ static uint32_t add_element(grouping *g)
     return g->count++;
 }
 
-// Until groups are numbered, the group of a touched run is its element.
-static inline uint32_t touch(grouping *g, uint32_t run)
+// Until groups are numbered, the group of a touched tree is its element. Branchless: whether a tree is
+// new is unpredictable, so always store and advance only if it is.
+static inline uint32_t touch(grouping *g, uint32_t tree)
 {
-    uint32_t *const mark = &g->marks[run];
+    espl__touched_tree *const touched = g->playback->touched;
+    uint32_t *const mark = &g->trees[tree].mark;
     const uint32_t end = g->touched_count, element = g->count;
     const uint32_t before = *mark, is_new = before == 0 ? 1 : 0;
-    // Written where nothing is yet, whoever it was: whether it is new nobody can guess.
     const uint32_t number = before + (end + 1) * is_new;
 
-    g->touched[end].run = run;
+    touched[end] = (espl__touched_tree){.tree = tree, .group = element};
     g->above[element] = element;
-    g->touched[end].group = element;
     g->count = element + is_new;
     g->touched_count = end + is_new;
     *mark = number;
-    return g->touched[number - 1].group;
+    return touched[number - 1].group;
 }
 
 static void touch_operand(grouping *g, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
-        (void)touch(g, g->playback->forest->run[operand->number]);
+        (void)touch(g, g->playback->forest->tree[operand->number]);
     }
 }
 
-// What a command writes to besides its home.
-static void touch_others(grouping *g, const espl__entry *entry)
+static bool is_copy(const espl__entry *entry)
 {
-    g->has_links = true;
-    if (!espl__entry_instantiates(entry)) {
-        touch_operand(g, &entry->target);
-    }
-    touch_operand(g, &entry->parent);
-    touch_operand(g, &entry->before);
+    return entry->command->kind == ESPL__COMMAND_INSTANTIATE;
 }
 
-static void touch_written(grouping *g)
+static void touch_all(grouping *g)
 {
     const espl__playback *const playback = g->playback;
     const size_t count = playback->entry_count;
 
     for (size_t i = 0; i < count; ++i) {
-        const uint32_t ahead = i + AHEAD < count ? g->home[i + AHEAD] : ESPL__NO_RUN;
+        const uint32_t ahead = i + AHEAD < count ? g->home[i + AHEAD] : ESPL__NO_TREE;
+        const espl__entry *const entry = &playback->entries[i];
 
-        if (ahead != ESPL__NO_RUN) {
-            espl__ask(&g->marks[ahead]);
+        if (ahead != ESPL__NO_TREE) {
+            espl__ask_to_write(&g->trees[ahead].mark);
         }
-        g->home[i] = g->home[i] == ESPL__NO_RUN ? add_element(g) : touch(g, g->home[i]);
-        if (playback->ties.are_linking[i]) {
-            touch_others(g, &playback->entries[i]);
+        g->home[i] = g->home[i] == ESPL__NO_TREE ? add_element(g) : touch(g, g->home[i]);
+        if (playback->are_linking[i]) {
+            g->has_links = true;
+            if (!is_copy(entry)) {
+                touch_operand(g, &entry->target);
+            }
+            touch_operand(g, &entry->parent);
+            touch_operand(g, &entry->before);
         }
-    }
-    for (uint32_t run = playback->forest->unsettled; run != ESPL__NO_RUN;
-         run = playback->forest->runs[run].next) {
-        (void)touch(g, run);
     }
 }
 
@@ -119,7 +113,7 @@ static void unite(const grouping *g, uint32_t a, uint32_t b)
 static void unite_operand(grouping *g, size_t entry, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
-        unite(g, g->home[entry], touch(g, g->playback->forest->run[operand->number]));
+        unite(g, g->home[entry], touch(g, g->playback->forest->tree[operand->number]));
     } else if (espl__operand_is_pending(operand)) {
         unite(g, g->home[entry], g->home[g->playback->pending_entries[operand->number]]);
     }
@@ -132,10 +126,10 @@ static void unite_linking(grouping *g)
     for (size_t i = 0; g->has_links && i < playback->entry_count; ++i) {
         const espl__entry *const entry = &playback->entries[i];
 
-        if (!playback->ties.are_linking[i]) {
+        if (!playback->are_linking[i]) {
             continue;
         }
-        if (playback->ties.sources[i] == ESPL__NO_RUN) {
+        if (!is_copy(entry) || espl__operand_is_pending(&entry->target)) {
             unite_operand(g, i, &entry->target);
         }
         unite_operand(g, i, &entry->parent);
@@ -143,44 +137,151 @@ static void unite_linking(grouping *g)
     }
 }
 
-// A source with ghosts is read through a sketch too, where they are spliced out.
-static bool is_apart(const grouping *g, uint32_t run)
-{
-    return g->marks[run] == 0 && g->playback->forest->runs[run].ghosts == 0;
-}
+// --- Sources ---
 
-static void unite_sources(grouping *g)
+// Where a source is in the table, or the free place where it belongs.
+static uint32_t *place_of(const grouping *g, uint32_t slot)
 {
-    const espl__playback *const playback = g->playback;
-    const uint32_t *const sources = playback->ties.sources;
-    uint32_t apart = ESPL__NO_RUN;
+    const espl__source *const sources = g->playback->sources;
+    const uint32_t mask = g->table_size - 1;
 
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        if (sources[i] == apart || sources[i] == ESPL__NO_RUN) {
-            continue;
-        }
-        if (is_apart(g, sources[i])) {
-            apart = sources[i];
-        } else {
-            g->has_links = true;
-            unite(g, g->home[i], touch(g, sources[i]));
+    for (uint32_t at = slot * UINT32_C(0x9e3779b1) & mask;; at = (at + 1) & mask) {
+        if (g->table[at] == 0 || sources[g->table[at] - 1].slot == slot) {
+            return &g->table[at];
         }
     }
 }
 
+// Make the table larger where the sources fill half of it.
+static bool reserve_table(grouping *g)
+{
+    enum { FIRST_SIZE = 16 };
+    espl__playback *const playback = g->playback;
+    const uint32_t count = (uint32_t)espl__array_length(playback->sources);
+
+    if (2 * count < g->table_size) {
+        return true;
+    }
+    g->table_size = count == 0 ? FIRST_SIZE : 4 * count;
+    while ((g->table_size & (g->table_size - 1)) != 0) {
+        g->table_size += g->table_size & (0u - g->table_size);
+    }
+    g->table = espl__arena_take_zeroed(&playback->arena, g->table_size, sizeof *g->table);
+    for (uint32_t i = 0; g->table != NULL && i < count; ++i) {
+        *place_of(g, playback->sources[i].slot) = i + 1;
+    }
+    return g->table != NULL;
+}
+
+// The number + 1 of a source that nobody edits. 0: no memory.
+static uint32_t source_number(grouping *g, uint32_t slot)
+{
+    espl__playback *const playback = g->playback;
+
+    if (!reserve_table(g)) {
+        return 0;
+    }
+    uint32_t *const place = place_of(g, slot);
+
+    if (*place == 0) {
+        if (!ESPL_ARRAY_RESERVE(playback->heap, ESPL__FOR_COMMANDS, playback->sources, 1)) {
+            return 0;
+        }
+        ESPL_ARRAY_PUSH(playback->sources, (espl__source){.slot = slot});
+        *place = (uint32_t)espl__array_length(playback->sources);
+    }
+    return *place;
+}
+
+// A source in a tree that some command touches is copied as it is at the copy's turn, in the group of
+// that tree; any other source is read by all groups.
+static espl_status find_sources(grouping *g)
+{
+    espl__playback *const playback = g->playback;
+    uint32_t last_slot = ESPL__NO_SLOT, last_number = 0;
+
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        espl__entry *const entry = &playback->entries[i];
+
+        entry->template = 0;
+        if (!is_copy(entry) || !espl__operand_is_living(&entry->target)) {
+            continue;
+        }
+        const uint32_t slot = entry->target.number, tree = playback->forest->tree[slot];
+
+        if (slot != last_slot) {
+            if (g->trees[tree].mark != 0) {
+                g->has_links = true;
+                unite(g, g->home[i], touch(g, tree));
+                continue;
+            }
+            last_number = source_number(g, slot);
+            if (last_number == 0) {
+                return ESPL_ERR_NO_MEMORY;
+            }
+            last_slot = slot;
+        }
+        entry->template = last_number;
+    }
+    return ESPL_OK;
+}
+
+// --- Templates of sources that nobody edits ---
+
+static espl_status copy_template(espl__playback *playback, espl__source *source,
+                                 const espl__template *found)
+{
+    const size_t count = found->count;
+    uint32_t *const slots = espl__arena_take(&playback->arena, count, sizeof *slots);
+    uint32_t *const parents = espl__arena_take(&playback->arena, count, sizeof *parents);
+    uint32_t *const entities = espl__arena_take(&playback->arena, count, sizeof *entities);
+
+    source->buckets =
+        espl__arena_take(&playback->arena, ESPL__COPY_KINDS * count, sizeof *source->buckets);
+    if (slots == NULL || parents == NULL || entities == NULL || source->buckets == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    memcpy(slots, found->slots, count * sizeof *slots);
+    memcpy(parents, found->parents, count * sizeof *parents);
+    memset(source->buckets, 0xff, ESPL__COPY_KINDS * count * sizeof *source->buckets);
+    for (size_t i = 0; i < count; ++i) {
+        entities[i] = playback->forest->links[slots[i]].entity;
+    }
+    source->tree = *found;
+    source->tree.slots = slots;
+    source->tree.parents = parents;
+    source->entities = entities;
+    return ESPL_OK;
+}
+
+// The edit of the first part finds them; nothing is under way yet.
+static espl_status find_templates(espl__playback *playback)
+{
+    espl__edit *const edit = &playback->parts[0]->edit;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < espl__array_length(playback->sources) && status == ESPL_OK; ++i) {
+        espl__source *const source = &playback->sources[i];
+        espl__template found;
+
+        status = espl__edit_find_template(edit, source->slot, &found);
+        status = status != ESPL_OK ? status : copy_template(playback, source, &found);
+        playback->wants_side = playback->wants_side || (status == ESPL_OK && found.has_side);
+    }
+    return status;
+}
+
 // --- Numbering and sorting ---
 
-// An element stands above itself or below a smaller one, whose group is known then.
-static void number_groups(grouping *g)
+static size_t number_groups(grouping *g)
 {
     espl__playback *const playback = g->playback;
     uint32_t count = 0;
 
     if (!g->has_links) {
-        // Each is a group of its own by now.
-        g->group_count = g->count;
-        return;
+        return g->count; // each element is a group of its own
     }
+    // An element is above itself or below a smaller one, whose group is known then.
     for (uint32_t element = 0; element < g->count; ++element) {
         const uint32_t above = g->above[element];
 
@@ -189,141 +290,62 @@ static void number_groups(grouping *g)
     for (size_t i = 0; i < playback->entry_count; ++i) {
         g->home[i] = g->above[g->home[i]];
     }
-    for (size_t i = 0; i < playback->touched_count; ++i) {
+    for (size_t i = 0; i < g->touched_count; ++i) {
         playback->touched[i].group = g->above[playback->touched[i].group];
     }
-    g->group_count = count;
+    return count;
 }
 
-static void count_members(const grouping *g)
-{
-    const espl__playback *const playback = g->playback;
-
-    memset(g->entry_at, 0, g->group_count * sizeof *g->entry_at);
-    memset(g->run_at, 0, g->group_count * sizeof *g->run_at);
-    memset(g->only_write, true, g->group_count * sizeof *g->only_write);
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        const uint32_t group = g->home[i];
-
-        g->entry_at[group] += 1;
-        g->only_write[group] &= playback->ties.are_writes[i];
-    }
-    for (size_t i = 0; i < playback->touched_count; ++i) {
-        g->run_at[playback->touched[i].group] += 1;
-    }
-}
-
-static void lay_groups(grouping *g)
+// A counting sort: stable, so that commands stay in their order within a group.
+static espl_status sort_entries(grouping *g, size_t groups)
 {
     espl__playback *const playback = g->playback;
-    uint32_t entries = 0, runs = 0;
+    uint32_t *const ends = espl__arena_take_zeroed(&playback->arena, groups + 1, sizeof *ends);
 
-    for (uint32_t i = 0; i < g->group_count; ++i) {
-        const uint32_t entry_begin = entries, run_begin = runs;
-
-        entries += g->entry_at[i];
-        runs += g->run_at[i];
-        const bool only_writes = g->only_write[i] && entries != entry_begin;
-
-        // A write unites nothing.
-        ESPL_CHECK(!only_writes || runs == run_begin + 1);
-        g->entry_at[i] = entry_begin;
-        g->run_at[i] = run_begin;
-        playback->groups[i] = (espl__group){.entry_begin = entry_begin,
-                                            .entry_end = entries,
-                                            .run_begin = run_begin,
-                                            .run_end = runs,
-                                            .only_writes = only_writes,
-                                            .work = &playback->no_work};
-    }
-}
-
-// Stable: both stay in their order within a group.
-static void sort_members(const grouping *g)
-{
-    const espl__playback *const playback = g->playback;
-
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        playback->grouped_entries[g->entry_at[g->home[i]]++] = (uint32_t)i;
-    }
-    for (size_t i = 0; i < ESPL__GROUPED_MORE; ++i) {
-        playback->grouped_entries[playback->entry_count + i] = 0;
-    }
-    for (size_t i = 0; i < playback->touched_count; ++i) {
-        playback->grouped_runs[g->run_at[playback->touched[i].group]++] = (uint32_t)i;
-    }
-}
-
-static void tell_entries(void *context, size_t begin, size_t end)
-{
-    const grouping *const g = context;
-
-    for (size_t i = begin; i < end; ++i) {
-        g->playback->entries[i].group = g->home[i];
-    }
-}
-
-static espl_status form_groups(grouping *g)
-{
-    espl__playback *const playback = g->playback;
-    espl__arena *const arena = &playback->arena;
-
-    number_groups(g);
     playback->grouped_entries =
-        espl__arena_take(arena, playback->entry_count + ESPL__GROUPED_MORE, sizeof(uint32_t));
-    playback->grouped_runs = espl__arena_take(arena, playback->touched_count, sizeof(uint32_t));
-    playback->groups = espl__arena_take(arena, g->group_count, sizeof *playback->groups);
-    g->entry_at = espl__arena_take(arena, g->group_count, sizeof *g->entry_at);
-    g->run_at = espl__arena_take(arena, g->group_count, sizeof *g->run_at);
-    g->only_write = espl__arena_take(arena, g->group_count, sizeof *g->only_write);
-    if (playback->grouped_entries == NULL || playback->grouped_runs == NULL ||
-        playback->groups == NULL || g->entry_at == NULL || g->run_at == NULL ||
-        g->only_write == NULL) {
+        espl__arena_take(&playback->arena, playback->entry_count, sizeof(uint32_t));
+    playback->groups = espl__arena_take(&playback->arena, groups, sizeof *playback->groups);
+    if (ends == NULL || playback->grouped_entries == NULL || playback->groups == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-
-    count_members(g);
-    lay_groups(g);
-    playback->group_count = g->group_count;
-    sort_members(g);
-    return espl__run_ranges(playback->executor, playback->hooks, tell_entries, g,
-                            playback->entry_count, GRAIN);
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        ends[g->home[i] + 1] += 1;
+    }
+    for (size_t i = 0; i < groups; ++i) {
+        ends[i + 1] += ends[i];
+        playback->groups[i] =
+            (espl__group){.entry_begin = ends[i], .entry_end = ends[i + 1]};
+    }
+    for (size_t i = 0; i < playback->entry_count; ++i) {
+        playback->entries[i].group = g->home[i];
+        playback->grouped_entries[ends[g->home[i]]++] = (uint32_t)i;
+    }
+    playback->group_count = groups;
+    return ESPL_OK;
 }
 
 // --- The stage ---
 
-// Runs that can be touched: each command names three at most, and some want a purge.
-static size_t run_bound(const espl__playback *playback)
-{
-    const espl__forest *const forest = playback->forest;
-    size_t bound = 3 * playback->entry_count;
-
-    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
-        bound += 1;
-    }
-    return bound < forest->run_end ? bound : forest->run_end;
-}
-
 espl_status espl__stage_group(espl__playback *playback)
 {
-    const size_t runs = run_bound(playback);
+    // Trees that can be touched: each command names three at most. Room for one more: see touch().
+    const size_t named = 3 * playback->entry_count, all = playback->forest->tree_end;
+    const size_t trees = named < all ? named : all;
     grouping g = {.playback = playback,
-                  .home = playback->ties.homes,
-                  .above = espl__arena_take(&playback->arena, playback->entry_count + runs + 1,
+                  .home = playback->homes,
+                  .above = espl__arena_take(&playback->arena, playback->entry_count + trees + 1,
                                             sizeof *g.above)};
 
-    // Room for one more: see touch().
-    playback->touched = espl__arena_take(&playback->arena, runs + 1, sizeof *playback->touched);
-    if (g.above == NULL || playback->touched == NULL ||
-        !espl__marks_reserve(playback->heap, &playback->run_marks, playback->forest->run_end)) {
+    playback->touched = espl__arena_take(&playback->arena, trees + 1, sizeof *playback->touched);
+    if (g.above == NULL || playback->touched == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-
-    g.marks = playback->run_marks;
-    g.touched = playback->touched;
-    touch_written(&g);
+    g.trees = playback->forest->trees;
+    touch_all(&g);
     unite_linking(&g);
-    unite_sources(&g);
+    espl_status status = find_sources(&g);
+
     playback->touched_count = g.touched_count;
-    return form_groups(&g);
+    status = status != ESPL_OK ? status : find_templates(playback);
+    return status != ESPL_OK ? status : sort_entries(&g, number_groups(&g));
 }

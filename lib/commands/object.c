@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A commands object: its life, its place in the line for a sync, and its answers once it was played.
+// A commands object: its lifetime, its place in the queue for espl_sync(), and its results once it was
+// played.
 #include "lib/commands/commands.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ static size_t object_size(uint32_t lanes)
     return sizeof(espl_commands) + lanes * sizeof(espl_recorder);
 }
 
-// One round for all worlds, so that pending handles of one mean nothing in another.
+// One counter for all worlds, so that pending handles of one world are foreign in another.
 static _Atomic uint32_t next_tag;
 
 static void take_tag(espl_commands *commands)
@@ -72,7 +73,7 @@ void espl__commands_withdraw(espl_commands *commands)
 
 void espl_commands_destroy(espl_commands *commands)
 {
-    // The callbacks under way have its payloads.
+    // The callbacks under way read its payloads.
     if (commands == NULL || !ESPL_DEMAND(commands->hooks, !commands->is_handed_over)) {
         return;
     }

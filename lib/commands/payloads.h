@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Payload memory of one lane: blocks that never move, each as large as all before it. A place is a
-// number of units; the places of a block follow those of the one before, so that a place tells its
-// block. A payload stands whole in one block: what is left of the block before stays unused, and
-// blocks that would be too small are left out. So the blocks hold at most a few times what is used,
-// and none is taken where there are no payloads.
+// number of units; the places of a block follow those of the block before, so that a place determines
+// its block. A payload is contiguous in one block: the rest of the block before stays unused, and blocks
+// that are too small for the payload are skipped. So the blocks hold at most a few times what is used,
+// and a lane without payloads takes no memory.
 #ifndef ESPALIER_LIB_COMMANDS_PAYLOADS_H
 #define ESPALIER_LIB_COMMANDS_PAYLOADS_H
 
@@ -18,9 +18,9 @@ enum {
 
 typedef struct espl__payloads {
     uint64_t next;       // place that is free
-    uint64_t end;        // of the block that it stands in; 0 before the first
-    unsigned char *free; // what stands at `next`; NULL before the first
-    unsigned char *blocks[ESPL__PAYLOAD_BLOCKS]; // NULL where none was needed
+    uint64_t end;        // of the block that has it; 0 before the first block
+    unsigned char *free; // address of `next`; NULL before the first block
+    unsigned char *blocks[ESPL__PAYLOAD_BLOCKS]; // NULL: not needed so far
 } espl__payloads;
 
 /// Number of the block with a place.
@@ -43,14 +43,13 @@ static inline uint32_t espl__payload_places(uint32_t block)
     return UINT32_C(1) << (ESPL__PAYLOAD_FIRST_LOG + (block == 0 ? 0 : block - 1));
 }
 
-/// What stands at a place. One that was never given out, as that of an empty payload, is not asked
-/// for.
+/// Address of a place. The place was used: that of an empty payload has no address.
 static inline unsigned char *espl__payload_at(unsigned char *const *blocks, uint32_t place)
 {
     if (place < UINT32_C(1) << ESPL__PAYLOAD_FIRST_LOG) {
         return blocks[0] + (size_t)place * ESPL__PAYLOAD_UNIT;
     }
-    // All others begin at the place of their number's bit.
+    // Each other block begins at a power of two.
     const uint32_t top = 31 - (uint32_t)__builtin_clz(place);
 
     return blocks[top - (ESPL__PAYLOAD_FIRST_LOG - 1)] +
@@ -71,11 +70,11 @@ static inline uint64_t espl__payload_aligned(uint64_t next, size_t alignment)
     return (next + step - 1) & ~(step - 1);
 }
 
-/// Go to the next block with so many places, which is taken where it is not there.
+/// Go to the next block with so many places. Takes its memory if it has none.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__payloads_grow(espl__payloads *payloads, espl__heap *heap, uint64_t extent);
 
-/// Find room for a payload; it is there until espl__payloads_use() or the next search.
+/// Find room for a payload. Valid until espl__payloads_use() or the next search.
 ///
 /// @param size       0 needs no memory.
 /// @param alignment  power of two, at most ESPL__PAYLOAD_ALIGNMENT.
@@ -98,7 +97,7 @@ static inline espl_status espl__payloads_find(espl__payloads *payloads, espl__he
     return ESPL_OK;
 }
 
-/// Use what was found, and return where it is; NULL for a size of 0.
+/// Use the room that was found. @return its address; NULL for a size of 0.
 static inline unsigned char *espl__payloads_use(espl__payloads *payloads, uint32_t place,
                                                 size_t size)
 {
@@ -114,7 +113,7 @@ static inline unsigned char *espl__payloads_use(espl__payloads *payloads, uint32
     return found;
 }
 
-/// Everything is gone but the memory.
+/// Remove all payloads and keep the memory.
 void espl__payloads_clear(espl__payloads *payloads);
 void espl__payloads_free(espl__payloads *payloads, espl__heap *heap);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The conductor: runs the stages, and cleans up behind them whatever they came to.
-#include "lib/commands/short.h"
+// The conductor: runs the stages, takes everything back where memory runs out, and cleans up.
+#include "lib/commands/playback.h"
 
 #include <string.h>
 
@@ -16,17 +16,38 @@ void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store
         .forest = forest,
         .executor = executor,
         .hooks = hooks,
-        .wide = ESPL__WIDE,
+        .part_entries = ESPL__PART_ENTRIES,
+        .root_tree = ESPL__NO_TREE,
     };
     espl__arena_init(&playback->arena, heap, ESPL__FOR_COMMANDS);
 }
 
+// --- Memory that is kept ---
+
+static void free_part(espl__playback *playback, espl__part *part)
+{
+    if (part == NULL) {
+        return;
+    }
+    espl__edit_free(&part->edit);
+    espl__sets_drop(playback->heap, &part->sets);
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, part->made);
+    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, part->notes);
+    espl__heap_give(playback->heap, ESPL__FOR_COMMANDS, part, 1, sizeof *part, 64);
+}
+
 void espl__playback_trim(espl__playback *playback)
 {
-    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->run_marks);
-    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->slot_marks);
-    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->source_marks);
-    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->chunk_marks);
+    espl__heap *const heap = playback->heap;
+
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, playback->note_marks);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, playback->entity_marks);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, playback->chunk_marks);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, playback->sources);
+    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
+        free_part(playback, playback->parts[i]);
+        playback->parts[i] = NULL;
+    }
     espl__arena_free(&playback->arena);
 }
 
@@ -36,11 +57,34 @@ void espl__playback_free(espl__playback *playback)
     espl__callbacks_free(playback->heap, &playback->callbacks);
 }
 
+// @param used  out: bytes of the items in its lists
+static size_t part_bytes(espl__part *part, size_t *used)
+{
+    *used = 0;
+    if (part == NULL) {
+        return 0;
+    }
+    const size_t lists = espl__edit_bytes(&part->edit, used);
+
+    *used += espl__array_length(part->made) * sizeof *part->made;
+    *used += espl__array_length(part->notes) * sizeof *part->notes;
+    return sizeof *part + lists + espl__sets_bytes(&part->sets) + ESPL_ARRAY_BYTES(part->made) +
+           ESPL_ARRAY_BYTES(part->notes);
+}
+
 size_t espl__playback_bytes(const espl__playback *playback)
 {
-    return ESPL_ARRAY_BYTES(playback->run_marks) + ESPL_ARRAY_BYTES(playback->slot_marks) +
-           ESPL_ARRAY_BYTES(playback->source_marks) + ESPL_ARRAY_BYTES(playback->chunk_marks) +
-           espl__arena_bytes(&playback->arena);
+    size_t bytes = ESPL_ARRAY_BYTES(playback->note_marks) +
+                   ESPL_ARRAY_BYTES(playback->entity_marks) +
+                   ESPL_ARRAY_BYTES(playback->chunk_marks) + ESPL_ARRAY_BYTES(playback->sources) +
+                   espl__arena_bytes(&playback->arena);
+
+    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
+        size_t used;
+
+        bytes += part_bytes(playback->parts[i], &used);
+    }
+    return bytes;
 }
 
 bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
@@ -50,8 +94,7 @@ bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
     if (count <= length) {
         return true;
     }
-    // There is no room to be found: all of it counts at once, so that marks grow as rarely as the
-    // array does.
+    // All of the room counts at once, so that marks grow as rarely as the array does.
     if (!espl__array_reserve(heap, ESPL__FOR_COMMANDS, (void **)marks, sizeof **marks,
                              count - length)) {
         return false;
@@ -63,32 +106,7 @@ bool espl__marks_reserve(espl__heap *heap, uint32_t **marks, size_t count)
     return true;
 }
 
-static void begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lane_count,
-                  uint32_t tag)
-{
-    playback->lanes = lanes;
-    playback->lane_count = lane_count;
-    playback->tag = tag;
-    playback->recipe_count = 0;
-    playback->touched_count = playback->group_count = playback->plot_count = 0;
-    playback->make_count = playback->move_count = playback->removal_count = 0;
-    playback->gift_count = 0;
-    playback->batch_count = playback->lost_count = 0;
-    playback->moved_nodes = playback->row_batches = playback->call_count = 0;
-    for (uint32_t i = 0; i < lane_count; ++i) {
-        playback->call_count += lanes[i].call_count;
-    }
-    playback->first_refused = UINT32_MAX;
-}
-
-// Side arrays that were taken for plots which are not to be.
-static void drop_plots(espl__playback *playback)
-{
-    for (size_t i = 0; i < playback->plot_count; ++i) {
-        espl__side_free(playback->heap, playback->plots[i].side);
-    }
-}
-
+// Free a mark array when it is more than four times as long as needed.
 static void trim_one(espl__playback *playback, uint32_t **marks, size_t count)
 {
     if (espl__array_length(*marks) > 4 * count + 1024) {
@@ -96,28 +114,72 @@ static void trim_one(espl__playback *playback, uint32_t **marks, size_t count)
     }
 }
 
-// Marks stay as long as they are not many times what is there to be marked. Asked after a pack,
-// which leaves fewer runs where solos were put together.
 static void trim_marks(espl__playback *playback)
 {
-    trim_one(playback, &playback->run_marks, playback->forest->run_end);
-    trim_one(playback, &playback->slot_marks, playback->forest->end);
+    trim_one(playback, &playback->note_marks, playback->forest->end);
     trim_one(playback, &playback->chunk_marks, espl__array_length(playback->store->chunks));
 }
 
-static void end(espl__playback *playback)
+// Free the lists of parts that this playback made much longer than usual, or than the next one needs.
+// Small playbacks, immediate calls above all, say nothing about what is usual.
+static void trim_parts(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->touched_count; ++i) {
-        playback->run_marks[playback->touched[i].run] = 0;
+    enum { SMALL = 1 << 16, FACTOR = 4 };
+    size_t used = 0, bytes = 0;
+
+    // An immediate call that made nothing long.
+    if (playback->entry_count <= 1 &&
+        espl__array_capacity(playback->parts[0]->edit.log) < SMALL / sizeof(espl__undo)) {
+        return;
     }
-    espl__recipes_forget(playback);
-    espl__works_drop(playback);
-    ESPL_ARRAY_FREE(playback->heap, ESPL__FOR_COMMANDS, playback->references);
-    espl__arena_reset(&playback->arena);
+    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
+        size_t here;
+
+        bytes += part_bytes(playback->parts[i], &here);
+        used += i < playback->part_count ? here : 0;
+    }
+    const bool is_usual = used <= SMALL || used <= FACTOR * playback->usual_bytes;
+
+    if (used > SMALL) {
+        playback->usual_bytes = (3 * playback->usual_bytes + used + 3) / 4;
+    }
+    const size_t usual = playback->usual_bytes > SMALL ? playback->usual_bytes : SMALL;
+
+    if (is_usual && bytes <= 2 * FACTOR * usual) {
+        return;
+    }
+    for (uint32_t i = 0; i < ESPL__PARTS; ++i) {
+        free_part(playback, playback->parts[i]);
+        playback->parts[i] = NULL;
+    }
 }
 
-// Where all is to be done or nothing, a plan with a refused command fails.
-static espl_status check_plan(espl__playback *playback)
+// --- One playback ---
+
+static espl_status begin(espl__playback *playback, espl__lane_view *lanes, uint32_t lane_count,
+                         uint32_t tag)
+{
+    playback->lanes = lanes;
+    playback->lane_count = lane_count;
+    playback->tag = tag;
+    playback->touched_count = playback->group_count = 0;
+    playback->make_count = playback->copies_count = playback->move_count = 0;
+    playback->removal_count = playback->given_count = 0;
+    playback->references = NULL;
+    playback->moved_nodes = playback->row_batches = playback->call_count = 0;
+    playback->entry_count = playback->pending_count = 0;
+    playback->layouts_before = playback->forest->nodes_laid_out;
+    for (uint32_t i = 0; i < lane_count; ++i) {
+        playback->call_count += lanes[i].call_count;
+    }
+    playback->first_refused = UINT32_MAX;
+    playback->nursery_begin = playback->nursery_end = 0;
+    playback->part_count = 1;
+    return espl__playback_part(playback, 0) != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}
+
+// Where all is to be done or nothing, a refused command refuses the playback.
+static espl_status check_strict(espl__playback *playback)
 {
     for (size_t i = 0; playback->is_strict && i < playback->entry_count; ++i) {
         const espl__entry *const entry = &playback->entries[i];
@@ -130,45 +192,119 @@ static espl_status check_plan(espl__playback *playback)
     return ESPL_OK;
 }
 
-// Stages 1 to 4: read only, may fail.
+typedef espl_status (*stage_function)(espl__playback *playback);
+
+// Stages 1 to 4: may fail.
 static espl_status prepare(espl__playback *playback)
 {
-    espl__watch *const watch = &playback->watch;
-    espl_status status = espl__stage_order(playback);
+    static const struct {
+        unsigned name;
+        stage_function function;
+    } stages[] = {
+        {ESPL_STAGE_ORDER, espl__stage_order}, {ESPL_STAGE_RESOLVE, espl__stage_resolve},
+        {ESPL_STAGE_GROUP, espl__stage_group}, {ESPL_STAGE_APPLY, espl__stage_apply},
+        {ESPL_STAGE_APPLY, check_strict},      {ESPL_STAGE_APPLY, espl__stage_reserve},
+    };
+    espl_status status = ESPL_OK;
 
-    if (status != ESPL_OK) {
-        return status;
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && status == ESPL_OK; ++i) {
+        if (i != 0 && stages[i].name != stages[i - 1].name) {
+            espl__watch_stage(&playback->watch, stages[i].name);
+        }
+        status = stages[i].function(playback);
+        if (stages[i].name == ESPL_STAGE_ORDER && status == ESPL_OK) {
+            espl__calls_take(playback);
+        }
     }
-    espl__calls_take(playback);
-    espl__watch_stage(watch, ESPL_STAGE_CLASSIFY);
-    status = espl__stage_classify(playback);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    espl__watch_stage(watch, ESPL_STAGE_GROUP);
-    status = espl__stage_group(playback);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    espl__watch_stage(watch, ESPL_STAGE_PLAN);
-    status = espl__stage_plan(playback);
-    status = status != ESPL_OK ? status : check_plan(playback);
-    status = status != ESPL_OK ? status : espl__stage_reserve(playback);
-    return status != ESPL_OK || playback->reserve_more == NULL
-               ? status
-               : playback->reserve_more(playback->more_context);
+    return status;
 }
 
-static void fill_counts(const espl__playback *playback, espl_report *report)
+// Room for all rows to be.
+static espl_status reserve_rows(espl__playback *playback)
 {
-    report->pendings = playback->pending_count;
-    report->moved_nodes = playback->moved_nodes;
-    report->row_batches = playback->row_batches;
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
-        const size_t size = group->entry_end - group->entry_begin;
+    espl__store *const store = playback->store;
+    const size_t archetypes = espl__array_length(playback->store->archetypes);
+    espl_status status = ESPL_OK;
 
-        report->largest_group = size > report->largest_group ? size : report->largest_group;
+    if (playback->copies_count + playback->move_count == 0) {
+        return ESPL_OK;
+    }
+    size_t *const rows = espl__arena_take_zeroed(&playback->arena, archetypes, sizeof *rows);
+
+    if (rows == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    for (size_t i = 0; i < playback->copies_count; ++i) {
+        rows[playback->copies[i].archetype] += playback->copies[i].count;
+    }
+    for (size_t i = 0; i < playback->move_count; ++i) {
+        rows[playback->moves[i].archetype] += 1;
+    }
+    for (uint32_t archetype = 0; status == ESPL_OK && archetype < archetypes; ++archetype) {
+        if (rows[archetype] != 0) {
+            status = espl__rows_reserve(store, archetype, rows[archetype]);
+        }
+    }
+    return status;
+}
+
+static size_t list_edits(const espl__playback *playback, espl__edit *edits[ESPL__PARTS])
+{
+    for (uint32_t i = 0; i < playback->part_count; ++i) {
+        edits[i] = &playback->parts[i]->edit;
+    }
+    return playback->part_count;
+}
+
+espl_status espl__stage_reserve(espl__playback *playback)
+{
+    espl__edit *edits[ESPL__PARTS];
+    espl_status status = espl__list_rows(playback);
+
+    status = status != ESPL_OK ? status : reserve_rows(playback);
+    status = status != ESPL_OK ? status : espl__references_plan(playback);
+    status = status != ESPL_OK
+                 ? status
+                 : espl__entities_reserve(playback->store,
+                                          playback->make_count + espl__references_lost(playback));
+    if (status == ESPL_OK && playback->reserve_more != NULL) {
+        status = playback->reserve_more(playback->more_context);
+    }
+    // Last, because ranges that were taken could not be given back without a trace.
+    return status != ESPL_OK
+               ? status
+               : espl__places_reserve(playback->forest, edits, list_edits(playback, edits));
+}
+
+// --- Stage 6 ---
+
+static void place_part(void *context, size_t number)
+{
+    espl__playback *const playback = context;
+    espl__part *const part = playback->parts[number];
+
+    if (!part->is_placed) {
+        part->is_placed = true;
+        espl__edit_place(&part->edit, espl__entity_record_slot, playback->store);
+    }
+}
+
+void espl__stage_place(espl__playback *playback)
+{
+    espl__edit *edits[ESPL__PARTS];
+    const size_t count = list_edits(playback, edits);
+
+    // A job that the executor lost is done here; one is never done twice.
+    if (espl__run_jobs(playback->executor, playback->hooks, place_part, playback, count) !=
+        ESPL_OK) {
+        for (size_t i = 0; i < count; ++i) {
+            place_part(playback, i);
+        }
+    }
+    espl__places_finish(playback->forest, edits, count, playback->nursery_begin,
+                        playback->nursery_end);
+    for (size_t i = 0; i < count; ++i) {
+        espl__counts_add(&playback->forest->context.counts, &edits[i]->context.counts);
     }
 }
 
@@ -178,31 +314,57 @@ static void commit(espl__playback *playback, espl_report *report)
     espl__heap_forbid(playback->heap);
     espl__watch_stage(&playback->watch, ESPL_STAGE_CHANGE);
     espl__stage_change(playback);
-    espl__watch_stage(&playback->watch, ESPL_STAGE_PATCH);
-    espl__stage_patch(playback);
+    espl__watch_stage(&playback->watch, ESPL_STAGE_PLACE);
+    espl__stage_place(playback);
     espl__watch_stage(&playback->watch, ESPL_STAGE_REPORT);
     espl__stage_report(playback, report);
     espl__calls_report(playback, report);
-    fill_counts(playback, report);
     espl__heap_allow(playback->heap);
+}
+
+static void undo(espl__playback *playback)
+{
+    for (uint32_t i = playback->part_count; i > 0; --i) {
+        espl__edit_undo(&playback->parts[i - 1]->edit);
+    }
+}
+
+static void end(espl__playback *playback, bool is_undone)
+{
+    for (size_t i = 0; i < playback->touched_count; ++i) {
+        playback->forest->trees[playback->touched[i].tree].mark = 0;
+    }
+    espl__array_set_length(playback->sources, 0);
+    for (uint32_t i = 0; i < playback->part_count; ++i) {
+        espl__part *const part = playback->parts[i];
+
+        for (size_t k = 0; part != NULL && k < espl__array_length(part->notes); ++k) {
+            playback->note_marks[part->notes[k].slot] = 0;
+        }
+    }
+    espl__nursery_close(playback, is_undone);
+    playback->forest->is_edited = false;
+    espl__references_drop(playback);
+    espl__arena_reset(&playback->arena);
 }
 
 espl_status espl__playback_run(espl__playback *playback, espl__lane_view *lanes,
                                uint32_t lane_count, uint32_t tag, espl_report *report)
 {
-    begin(playback, lanes, lane_count, tag);
-    const espl_status status = prepare(playback);
+    espl_status status = begin(playback, lanes, lane_count, tag);
 
+    if (status != ESPL_OK) {
+        return status;
+    }
+    playback->forest->is_edited = true;
+    status = prepare(playback);
     if (status == ESPL_OK) {
         commit(playback, report);
     } else {
-        drop_plots(playback);
+        undo(playback);
     }
-    end(playback);
-    if (status == ESPL_OK && espl__forest_wants_pack(playback->forest)) {
-        // Without memory the pool stays as it is; the next playback tries again.
-        (void)espl__forest_pack(playback->forest, espl__entity_record_slot, playback->store);
-    }
+    end(playback, status != ESPL_OK);
     trim_marks(playback);
+    trim_parts(playback);
     return status;
 }

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Recording of creations and of changes of components. What needs no world is checked here, as the
-// calls at once would.
+// Recording of creations and of changes of components. Whatever can be checked without the world is
+// checked here, with the statuses of the immediate calls.
 #include "lib/commands/commands.h"
 #include "lib/math/pose.h"
 
 #include <string.h>
 
-// What is given, and behind it what is taken away.
+// Values that are given, and behind them components that are taken away.
 enum { VALUE_LIMIT = 2 * ESPL_SET_LIMIT };
 
-// What comes and goes, as it will stand in the payload. The placement comes first, apart.
-typedef struct listing {
+// What a command gives and takes away, as its payload will have it. The transform is kept apart, because
+// it comes first in the payload.
+typedef struct given_list {
     const espl__store *store;
     espl_transform transform;
     espl__placement_change placement;
     espl__given values[VALUE_LIMIT];
     size_t value_count;
-} listing;
+} given_list;
 
-static void listing_begin(listing *l, const espl_commands *owner)
+static void listing_begin(given_list *l, const espl_commands *owner)
 {
     l->store = owner->store;
     l->placement = ESPL__PLACEMENT_STAYS;
@@ -30,8 +31,8 @@ static bool is_role(espl_component component)
     return component >= ESPL_SOLO && component <= ESPL_MEMBER;
 }
 
-// Tell whether a component is given, or taken away. Lists are short, and mostly of one.
-static bool is_listed(const listing *l, espl_component component, bool is_taken)
+// Tell whether a component is given, or taken away. A linear search, because most lists have one item.
+static bool is_listed(const given_list *l, espl_component component, bool is_taken)
 {
     bool is_found = false;
 
@@ -44,13 +45,13 @@ static bool is_listed(const listing *l, espl_component component, bool is_taken)
     return is_found;
 }
 
-static bool is_given(const listing *l, espl_component component)
+static bool is_given(const given_list *l, espl_component component)
 {
     return component == ESPL_PLACEMENT ? l->placement == ESPL__PLACEMENT_COMES
                                        : is_listed(l, component, false);
 }
 
-static void add_value(listing *l, espl_component component, size_t size, size_t alignment,
+static void add_value(given_list *l, espl_component component, size_t size, size_t alignment,
                       const void *bytes)
 {
     const espl__value_header header = {component, (uint16_t)size, (uint16_t)alignment};
@@ -58,7 +59,7 @@ static void add_value(listing *l, espl_component component, size_t size, size_t 
     l->values[l->value_count++] = (espl__given){header, bytes};
 }
 
-static espl_status list_placement(listing *l, const espl_component_value *value)
+static espl_status list_placement(given_list *l, const espl_component_value *value)
 {
     l->placement = ESPL__PLACEMENT_COMES;
     l->transform = espl_transform_identity();
@@ -69,7 +70,7 @@ static espl_status list_placement(listing *l, const espl_component_value *value)
     return espl_transform_normalize(&l->transform);
 }
 
-static espl_status list_value(listing *l, const espl_component_value *value)
+static espl_status list_value(given_list *l, const espl_component_value *value)
 {
     const espl_component component = value->component;
     const espl__component_info *const info = espl__component_info_of(l->store, component);
@@ -90,8 +91,8 @@ static espl_status list_value(listing *l, const espl_component_value *value)
     return ESPL_OK;
 }
 
-// A component may be taken away twice, which is once, but not given and taken away.
-static espl_status list_removal(listing *l, espl_component component)
+// A component may be taken away twice, which counts once, but not given and taken away.
+static espl_status list_removal(given_list *l, espl_component component)
 {
     if (espl__component_info_of(l->store, component) == NULL) {
         return ESPL_ERR_NO_COMPONENT;
@@ -107,7 +108,7 @@ static espl_status list_removal(listing *l, espl_component component)
     return ESPL_OK;
 }
 
-static espl_status list_values(listing *l, const espl_component_value *values, size_t count)
+static espl_status list_values(given_list *l, const espl_component_value *values, size_t count)
 {
     espl_status status = count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
 
@@ -117,7 +118,7 @@ static espl_status list_values(listing *l, const espl_component_value *values, s
     return status;
 }
 
-static espl_status append_listing(espl_recorder *recorder, const listing *l,
+static espl_status append_listing(espl_recorder *recorder, const given_list *l,
                                   const espl__command *command, espl_entity *pending)
 {
     const bool is_placed = l->placement == ESPL__PLACEMENT_COMES;
@@ -128,7 +129,7 @@ static espl_status append_listing(espl_recorder *recorder, const listing *l,
 
 // --- Changes ---
 
-static espl_status list_change(listing *l, const espl_change_def *def)
+static espl_status list_change(given_list *l, const espl_change_def *def)
 {
     if (def->add_count > ESPL_SET_LIMIT || def->remove_count > ESPL_SET_LIMIT) {
         return ESPL_ERR_LIMIT;
@@ -144,7 +145,7 @@ static espl_status list_change(listing *l, const espl_change_def *def)
 espl_status espl_record_change(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                const espl_change_def *def)
 {
-    listing l;
+    given_list l;
     espl_status status = espl__check_recorder(recorder);
 
     if (status != ESPL_OK) {
@@ -221,7 +222,7 @@ espl_status espl_record_set(espl_recorder *recorder, uint32_t key, espl_entity e
         NULL, &given, 1, NULL);
 }
 
-// --- What queries skip ---
+// --- Enable and disable ---
 
 static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                  espl_extent extent, uint8_t kind)
@@ -262,7 +263,7 @@ static bool are_rules_valid(const espl_creation_def *def)
 }
 
 static espl_status check_creation(const espl_commands *owner, const espl_creation_def *def,
-                                  listing *l)
+                                  given_list *l)
 {
     espl_status status = espl__check_optional(owner, def->parent);
 
@@ -283,7 +284,7 @@ static espl_status check_creation(const espl_commands *owner, const espl_creatio
 espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
                                size_t count, espl_entity *pending)
 {
-    listing l;
+    given_list l;
     espl_status status = espl__check_recorder(recorder);
 
     if (status != ESPL_OK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Recording: appends to one lane and touches nothing else but the heap, which is locked.
+// Recording: a call appends to one lane. It writes nothing else but the heap, which is locked.
 #include "lib/commands/commands.h"
 #include "lib/tree/placement.h"
 
@@ -7,8 +7,8 @@
 
 // --- Refusals while recording ---
 
-// Another commands object's pending handle, or one not handed out, is known for foreign now. Word by
-// word: see espl__is_alive().
+// Tell whether a handle is a pending one of another commands object, or of a lane that there is not. Its
+// words are passed one by one, for the reason that espl__is_alive() gives.
 static inline bool is_foreign(const espl_commands *owner, uint32_t index, uint32_t generation)
 {
     const espl_entity entity = {index, generation};
@@ -27,7 +27,7 @@ static inline espl_status check_operand(const espl_commands *owner, const espl_e
     return is_foreign(owner, index, generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
 }
 
-// Null is not pending.
+// The null entity passes, because it is not pending.
 static inline espl_status check_optional(const espl_commands *owner, const espl_entity *entity)
 {
     return is_foreign(owner, entity->index, entity->generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
@@ -58,8 +58,8 @@ espl_status espl__check_recorder(const espl_recorder *recorder)
 
 // --- Appending ---
 
-// Room for the next command of a lane, to be filled and appended; NULL where there is no memory. A
-// command that is made where it will stand is not copied, which took longer than all the rest.
+// Reserve the next command of a lane, to be filled and appended; NULL: no memory. The command is built in
+// place, because a copy of it took longer than the rest of the call.
 static inline espl__command *next_command(espl_recorder *recorder)
 {
     espl__lane *const lane = &recorder->lane;
@@ -69,7 +69,7 @@ static inline espl__command *next_command(espl_recorder *recorder)
                : NULL;
 }
 
-// Append the command that was made where the next one stands.
+// Append the command that was built in place, and find room for its payload.
 static inline espl_status append_in_place(espl_recorder *recorder, espl__command *command,
                                           size_t size, size_t alignment, unsigned char **bytes)
 {
@@ -161,8 +161,8 @@ ESPL__INLINE void put_values(unsigned char *payload, const espl_transform *trans
     }
 }
 
-// Append a command that makes something and was made in its place, likewise. Most are given no
-// values, and then nothing is left of half of it.
+// Append a command that makes entities and that was built in place. Inlined, because most calls have no
+// values, and half of the function is constant then.
 ESPL__INLINE espl_status append_making(espl_recorder *recorder, espl__command *command,
                                        const espl_transform *transform, const espl__given *given,
                                        size_t count, espl_entity *pending)
@@ -326,7 +326,7 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
     if (status != ESPL_OK) {
         return status;
     }
-    // What the kind does not read may be anything, and is not kept.
+    // Zero what the kind does not read, because the caller may leave it uninitialised.
     espl_write_value value = {.transform = {{0}, {0}, 0, {0}, 0}};
 
     espl__write_load(&value, write->kind, &write->value);
@@ -410,7 +410,7 @@ static espl_status list_values(const espl_commands *owner, const espl_instance_d
         const espl_component component = def->values[i].component;
         const espl__component_info *const info = espl__component_info_of(owner->store, component);
 
-        // A clone gets its role and placement by itself.
+        // The role and the transform of a clone follow from the other fields.
         if (info == NULL || component <= ESPL_MEMBER || info->size != def->values[i].size) {
             return ESPL_ERR_ARGUMENT;
         }
@@ -437,8 +437,8 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
                : ESPL_OK;
 }
 
-// The transform of a copy: the one that was given, where there is nothing to be made of it, or in
-// `room`. NULL: it is not finite.
+// The transform of a copy: the caller's one if it is valid as it is, else a valid one in `room`. NULL: it
+// is not finite.
 static inline const espl_transform *find_transform(const espl_instance_def *def,
                                                    espl_transform *room)
 {
@@ -452,21 +452,6 @@ static inline const espl_transform *find_transform(const espl_instance_def *def,
     }
     *room = def->transform;
     return espl_transform_normalize(room) == ESPL_OK ? room : NULL;
-}
-
-// What can be told of a copy now, while its transform is at hand; whom it names is known later.
-static inline unsigned traits_of(const espl_instance_def *def, size_t count,
-                                 const espl_transform *transform)
-{
-    const espl__extra extra = espl__extra_of(transform);
-    // In one: each of them is so in nearly all commands.
-    const bool is_plain = ((count ^ 1) | def->value_count | def->inherit | def->before.index |
-                           def->before.generation) == 0 &&
-                          espl__extra_is_default(&extra);
-    const bool is_small = espl__is_small(transform->position, transform->scale);
-
-    return (is_plain ? (unsigned)ESPL__TRAIT_PLAIN_COPY : 0u) |
-           (is_small ? (unsigned)ESPL__TRAIT_SMALL : 0u);
 }
 
 espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
@@ -512,8 +497,7 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                .link = (uint8_t)def->link,
                                .place = (uint8_t)def->place,
                                .orphan = (uint8_t)def->orphan,
-                               .inherit = (uint8_t)def->inherit,
-                               .traits = (uint8_t)traits_of(def, count, transform)};
+                               .inherit = (uint8_t)def->inherit};
     return def->value_count == 0
                ? append_making(recorder, command, transform, NULL, 0, pending)
                : append_valued(recorder, command, transform, given, def->value_count, pending);

@@ -102,7 +102,27 @@ void espl__stage_report(espl__playback *playback, espl_report *report)
     report->created = playback->make_count;
     report->destroyed = playback->removal_count;
     report->row_moves = playback->move_count;
+    report->row_batches = playback->row_batches;
     report->groups = playback->group_count;
-    report->visited_nodes = playback->visited_nodes;
-    report->rebuilt_nodes = playback->rebuilt_nodes;
+    report->pendings = playback->pending_count;
+    report->rebuilt_nodes = (size_t)(playback->forest->nodes_laid_out - playback->layouts_before);
+    report->moved_nodes = report->rebuilt_nodes;
+    for (uint32_t i = 0; i < playback->part_count; ++i) {
+        const espl__edit *const edit = &playback->parts[i]->edit;
+
+        report->visited_nodes += (size_t)edit->context.counts.nodes_visited;
+        report->overflowed += (size_t)edit->context.counts.overflowed;
+        report->moved_nodes += espl__array_length(edit->made);
+        for (size_t k = 0; k < espl__array_length(edit->places); ++k) {
+            const espl__relocation *const place = &edit->places[k];
+
+            report->moved_nodes += place->is_adopted || place->capacity != 0 ? 0 : place->count;
+        }
+    }
+    for (size_t i = 0; i < playback->group_count; ++i) {
+        const espl__group *const group = &playback->groups[i];
+        const size_t size = group->entry_end - group->entry_begin;
+
+        report->largest_group = size > report->largest_group ? size : report->largest_group;
+    }
 }

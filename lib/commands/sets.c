@@ -3,77 +3,50 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, FIRST_CAPACITY = 64 };
-
 // --- Memory ---
 
 void espl__sets_clear(espl__sets *sets)
 {
-    sets->set_count = sets->item_count = 0;
+    espl__array_set_length(sets->sets, 0);
+    espl__array_set_length(sets->items, 0);
 }
 
 void espl__sets_drop(espl__heap *heap, espl__sets *sets)
 {
-    espl__heap_give(heap, ESPL__FOR_COMMANDS, sets->own_sets, sets->set_capacity,
-                    sizeof *sets->sets, ALIGNMENT);
-    espl__heap_give(heap, ESPL__FOR_COMMANDS, sets->own_items, sets->item_capacity,
-                    sizeof *sets->items, ALIGNMENT);
-    *sets = (espl__sets){0};
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, sets->sets);
+    ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, sets->items);
 }
 
-// A larger block in place of a slice or of a smaller block. NULL where there is none.
-static void *grow(espl__heap *heap, void **own, const void *now, size_t count, size_t *capacity,
-                  size_t more, size_t size)
+size_t espl__sets_bytes(const espl__sets *sets)
 {
-    const size_t wanted = count + more;
-    const size_t next = wanted + wanted / 2 + FIRST_CAPACITY;
-
-    // Past what memory holds.
-    if (next >= UINT32_MAX) { // GCOVR_EXCL_BR_LINE
-        return NULL;
-    }
-    void *const block = espl__heap_take(heap, ESPL__FOR_COMMANDS, next, size, ALIGNMENT);
-
-    if (block == NULL) {
-        return NULL;
-    }
-    if (count != 0) {
-        memcpy(block, now, count * size);
-    }
-    espl__heap_give(heap, ESPL__FOR_COMMANDS, *own, *capacity, size, ALIGNMENT);
-    *own = block;
-    *capacity = next;
-    return block;
-}
-
-static bool reserve_set(espl__heap *heap, espl__sets *sets)
-{
-    if (sets->set_count < sets->set_capacity) {
-        return true;
-    }
-    espl__set *const block = grow(heap, &sets->own_sets, sets->sets, sets->set_count,
-                                  &sets->set_capacity, 1, sizeof *block);
-
-    sets->sets = block != NULL ? block : sets->sets;
-    return block != NULL;
+    return ESPL_ARRAY_BYTES(sets->sets) + ESPL_ARRAY_BYTES(sets->items);
 }
 
 static bool reserve_items(espl__heap *heap, espl__sets *sets, size_t more)
 {
-    if (more <= sets->item_capacity - sets->item_count) {
-        return true;
+    // Items are numbered in 32 bits. Past what memory holds.
+    if (more >= UINT32_MAX - espl__array_length(sets->items)) { // GCOVR_EXCL_BR_LINE
+        return false;
     }
-    espl__set_item *const block = grow(heap, &sets->own_items, sets->items, sets->item_count,
-                                       &sets->item_capacity, more, sizeof *block);
+    return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, sets->items, more);
+}
 
-    sets->items = block != NULL ? block : sets->items;
-    return block != NULL;
+// Append items to the array, the first ones copies of those of a set. Reserved.
+static uint32_t append_items(espl__sets *sets, const espl__set *from, size_t capacity)
+{
+    const size_t begin = espl__array_length(sets->items);
+
+    espl__array_set_length(sets->items, begin + capacity);
+    if (from != NULL && from->count != 0) {
+        memcpy(sets->items + begin, sets->items + from->begin, from->count * sizeof *sets->items);
+    }
+    return (uint32_t)begin;
 }
 
 // --- One set ---
 
-// Where a component stands in a set, or would.
-static uint32_t place_of(const espl__sets *sets, uint32_t number, espl_component component)
+// Index of the first item of a set whose component is not below the given one.
+static uint32_t lower_bound(const espl__sets *sets, uint32_t number, espl_component component)
 {
     const espl__set *const set = &sets->sets[number];
     uint32_t low = set->begin, high = set->begin + set->count;
@@ -90,97 +63,88 @@ static uint32_t place_of(const espl__sets *sets, uint32_t number, espl_component
     return low;
 }
 
-static bool stands_at(const espl__sets *sets, uint32_t number, uint32_t place,
-                      espl_component component)
+// Tell whether that item is the one of the component.
+static bool is_item_of(const espl__sets *sets, uint32_t number, uint32_t index,
+                       espl_component component)
 {
     const espl__set *const set = &sets->sets[number];
 
-    return place < set->begin + set->count && sets->items[place].component == component;
+    return index < set->begin + set->count && sets->items[index].component == component;
 }
 
 const espl__set_item *espl__set_find(const espl__sets *sets, uint32_t number,
                                      espl_component component)
 {
-    const uint32_t place = place_of(sets, number, component);
+    const uint32_t index = lower_bound(sets, number, component);
 
-    return stands_at(sets, number, place, component) ? &sets->items[place] : NULL;
+    return is_item_of(sets, number, index, component) ? &sets->items[index] : NULL;
 }
 
 void espl__set_put(espl__sets *sets, uint32_t number, const espl__set_item *item)
 {
     espl__set *const set = &sets->sets[number];
-    const uint32_t place = place_of(sets, number, item->component);
+    const uint32_t index = lower_bound(sets, number, item->component);
 
     ESPL_CHECK(!set->is_shared);
-    if (!stands_at(sets, number, place, item->component)) {
+    if (!is_item_of(sets, number, index, item->component)) {
         ESPL_CHECK(set->count < set->capacity);
-        memmove(sets->items + place + 1, sets->items + place,
-                (set->begin + set->count - place) * sizeof *sets->items);
+        memmove(sets->items + index + 1, sets->items + index,
+                (set->begin + set->count - index) * sizeof *sets->items);
         set->count += 1;
     }
-    sets->items[place] = *item;
+    sets->items[index] = *item;
 }
 
 void espl__set_drop(espl__sets *sets, uint32_t number, espl_component component)
 {
     espl__set *const set = &sets->sets[number];
-    const uint32_t place = place_of(sets, number, component);
+    const uint32_t index = lower_bound(sets, number, component);
 
     ESPL_CHECK(!set->is_shared);
-    if (stands_at(sets, number, place, component)) {
+    if (is_item_of(sets, number, index, component)) {
         set->count -= 1;
-        memmove(sets->items + place, sets->items + place + 1,
-                (set->begin + set->count - place) * sizeof *sets->items);
+        memmove(sets->items + index, sets->items + index + 1,
+                (set->begin + set->count - index) * sizeof *sets->items);
     }
 }
 
 uint32_t espl__set_make(espl__heap *heap, espl__sets *sets, size_t more, uint32_t before,
                         uint32_t entry)
 {
+    ESPL_CHECK(before == ESPL__NONE || before < espl__array_length(sets->sets));
     const uint32_t count = before != ESPL__NONE ? sets->sets[before].count : 0;
 
-    if (!reserve_set(heap, sets) || !reserve_items(heap, sets, count + more)) {
+    if (!ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, sets->sets, 1) ||
+        !reserve_items(heap, sets, count + more)) {
         return ESPL__NONE;
     }
-    const uint32_t number = (uint32_t)sets->set_count++;
-    const uint32_t begin = (uint32_t)sets->item_count;
+    const espl__set *const from = before != ESPL__NONE ? &sets->sets[before] : NULL;
+    const espl__set set = {.begin = append_items(sets, from, count + more),
+                           .count = count,
+                           .capacity = count + (uint32_t)more,
+                           .entry = entry,
+                           .before = before,
+                           .bare = ESPL__NONE};
 
-    sets->sets[number] = (espl__set){.begin = begin,
-                                     .count = count,
-                                     .capacity = count + (uint32_t)more,
-                                     .entry = entry,
-                                     .before = before,
-                                     .bare = ESPL__NONE};
-    sets->item_count += count + more;
-    if (count != 0) {
-        memcpy(sets->items + begin, sets->items + sets->sets[before].begin,
-               count * sizeof *sets->items);
-    }
-    return number;
+    ESPL_ARRAY_PUSH(sets->sets, set);
+    return (uint32_t)(espl__array_length(sets->sets) - 1);
 }
 
 bool espl__set_reserve(espl__heap *heap, espl__sets *sets, uint32_t number, size_t more)
 {
-    const uint32_t count = sets->sets[number].count;
+    espl__set *const set = &sets->sets[number];
 
-    ESPL_CHECK(!sets->sets[number].is_shared);
-    if (more <= sets->sets[number].capacity - count) {
+    ESPL_CHECK(!set->is_shared);
+    if (more <= set->capacity - set->count) {
         return true;
     }
-    // Twice as many, so that what is left behind stays a part of what is used.
-    const size_t capacity = 2 * (count + more);
+    // Twice as many, so that the items left behind are a bounded part of all items.
+    const size_t capacity = 2 * (set->count + more);
 
     if (!reserve_items(heap, sets, capacity)) {
         return false;
     }
-    espl__set *const set = &sets->sets[number];
-    const uint32_t begin = (uint32_t)sets->item_count;
-
-    if (count != 0) {
-        memcpy(sets->items + begin, sets->items + set->begin, count * sizeof *sets->items);
-    }
-    set->begin = begin;
+    set->begin = append_items(sets, set, capacity);
     set->capacity = (uint32_t)capacity;
-    sets->item_count += capacity;
     return true;
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The values that commands carry, and what they make of the component sets of nodes. Every command
-// takes O(ESPL_SET_LIMIT), however many came before it on the same node: a set holds the newest
-// value of each of its components and nothing else.
-#include "lib/commands/carrier.h"
+// The values that commands carry, and the component sets that nodes get by them. Every command takes
+// O(ESPL_SET_LIMIT), however many commands changed the same node before, because a set holds only the
+// newest value of each of its components.
+#include "lib/commands/playback.h"
 
 #include <string.h>
 
 // --- Values in a payload ---
 
-static bool has_transform(const espl__command *command)
+// Tell whether a transform precedes the values in the payload.
+static bool begins_with_transform(const espl__command *command)
 {
     return command->kind == ESPL__COMMAND_INSTANTIATE || command->kind == ESPL__COMMAND_CREATE ||
            (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
@@ -16,7 +17,7 @@ static bool has_transform(const espl__command *command)
 
 espl__value_cursor espl__values_of(const espl__playback *playback, const espl__entry *entry)
 {
-    const size_t head = has_transform(entry->command) ? sizeof(espl_transform) : 0;
+    const size_t head = begins_with_transform(entry->command) ? sizeof(espl_transform) : 0;
     const uint32_t count = entry->command->value_count;
 
     return (espl__value_cursor){.payload = count != 0 ? espl__entry_payload(playback, entry) : NULL,
@@ -39,73 +40,100 @@ bool espl__values_next(espl__value_cursor *c)
 
 // --- What a node has ---
 
-uint32_t espl__components_base(const espl__store *store, const espl__node *node)
+uint32_t espl__components_set_of(const espl__playback *playback, const espl__part *part,
+                                 uint32_t slot)
 {
-    const uint32_t entity = espl__node_is_clone(node) ? node->source : node->entity;
+    if (espl__slot_is_made(playback->forest, slot)) {
+        return part->made[espl__made_number(playback->forest, slot)].set;
+    }
+    ESPL_CHECK(!playback->changes_sets || slot < espl__array_length(playback->note_marks));
+    // Without commands that change sets there may be no mark for the slot.
+    const uint32_t mark = playback->changes_sets ? playback->note_marks[slot] : 0;
 
-    return entity == ESPL__NO_ENTITY ? ESPL__NONE : espl__entity_archetype(store, entity);
+    if (mark == 0) {
+        return ESPL__NONE;
+    }
+    ESPL_CHECK(mark <= espl__array_length(part->notes) && part->notes[mark - 1].slot == slot);
+    return part->notes[mark - 1].set;
 }
 
-// Components that do not count among a set's: roles, the placement, and a clone's tag of a prefab.
-static bool is_skipped(espl_component component, bool is_clone)
+uint32_t espl__components_base(const espl__playback *playback, const espl__part *part,
+                               uint32_t slot)
 {
-    return component <= ESPL_MEMBER || (is_clone && component == ESPL_PREFAB);
+    const espl__forest *const forest = playback->forest;
+    const uint32_t entity = espl__slot_is_made(forest, slot)
+                                ? part->edit.made[espl__made_number(forest, slot)].source
+                                : forest->links[slot].entity;
+
+    return entity == ESPL__NO_ENTITY ? ESPL__NONE : espl__entity_archetype(playback->store, entity);
 }
 
-static size_t count_base(const espl__store *store, uint32_t base, bool is_clone)
+// Components of a row that do not count among those of a set: roles, the transform, and for a copy of
+// the row the tag of a prefab.
+static bool is_skipped(espl_component component, bool is_copy)
+{
+    return component <= ESPL_MEMBER || (is_copy && component == ESPL_PREFAB);
+}
+
+static size_t count_base(const espl__store *store, uint32_t base, bool is_copy)
 {
     if (base == ESPL__NONE) {
         return 0;
     }
-    const bool is_placed = espl__archetype_has(store, base, ESPL_PLACEMENT);
-    const bool loses_tag = is_clone && espl__archetype_has(store, base, ESPL_PREFAB);
+    const bool has_transform = espl__archetype_has(store, base, ESPL_PLACEMENT);
+    const bool loses_tag = is_copy && espl__archetype_has(store, base, ESPL_PREFAB);
 
-    return espl__array_length(store->archetypes[base].set) - 1 - (is_placed ? 1 : 0) -
+    // Every row has exactly one role.
+    return espl__array_length(store->archetypes[base].set) - 1 - (has_transform ? 1 : 0) -
            (loses_tag ? 1 : 0);
 }
 
-size_t espl__components_count(const espl__playback *playback, const espl__group *group,
-                              const espl__node *node)
+size_t espl__components_count(const espl__playback *playback, const espl__part *part, uint32_t slot)
 {
-    return node->values != ESPL__NONE
-               ? group->work->sets.sets[node->values].count
-               : count_base(playback->store, espl__components_base(playback->store, node),
-                            espl__node_is_clone(node));
+    const uint32_t set = espl__components_set_of(playback, part, slot);
+
+    return set != ESPL__NONE
+               ? part->sets.sets[set].count
+               : count_base(playback->store, espl__components_base(playback, part, slot),
+                            espl__slot_is_made(playback->forest, slot));
 }
 
-bool espl__components_have(const espl__playback *playback, const espl__group *group,
-                           const espl__node *node, espl_component component)
+bool espl__components_have(const espl__playback *playback, const espl__part *part, uint32_t slot,
+                           espl_component component)
 {
-    if (node->values != ESPL__NONE) {
-        return espl__set_find(&group->work->sets, node->values, component) != NULL;
-    }
-    const uint32_t base = espl__components_base(playback->store, node);
+    const uint32_t set = espl__components_set_of(playback, part, slot);
 
-    return base != ESPL__NONE && !is_skipped(component, espl__node_is_clone(node)) &&
+    if (set != ESPL__NONE) {
+        return espl__set_find(&part->sets, set, component) != NULL;
+    }
+    const uint32_t base = espl__components_base(playback, part, slot);
+
+    return base != ESPL__NONE &&
+           !is_skipped(component, espl__slot_is_made(playback->forest, slot)) &&
            espl__archetype_has(playback->store, base, component);
 }
 
-bool espl__components_fit(size_t count, bool is_placed)
+bool espl__components_fit(size_t count, bool has_transform)
 {
-    return count + 1 + (is_placed ? 1 : 0) <= ESPL_SET_LIMIT;
+    return count + 1 + (has_transform ? 1 : 0) <= ESPL_SET_LIMIT;
 }
 
-espl_status espl__components_archetype(const espl__playback *playback, const espl__group *group,
-                                       const espl__node *node, uint32_t guess, uint32_t *out)
+espl_status espl__components_archetype(const espl__playback *playback, const espl__part *part,
+                                       uint32_t set, espl_component role, bool has_transform,
+                                       uint32_t guess, uint32_t *out)
 {
     espl__store *const store = playback->store;
-    const bool has_set = node->values != ESPL__NONE;
-    const espl__set set = has_set ? group->work->sets.sets[node->values] : (espl__set){0};
+    const espl__set from = set != ESPL__NONE ? part->sets.sets[set] : (espl__set){0};
     espl_component components[ESPL_SET_LIMIT + 2];
     size_t count = 0;
 
-    if (espl__node_is_placed(node)) {
+    if (has_transform) {
         components[count++] = ESPL_PLACEMENT;
     }
-    components[count++] = espl__node_role(node);
-    ESPL_CHECK(count + set.count <= ESPL_SET_LIMIT);
-    for (uint32_t i = 0; i < set.count; ++i) {
-        components[count++] = group->work->sets.items[set.begin + i].component;
+    components[count++] = role;
+    ESPL_CHECK(count + from.count <= ESPL_SET_LIMIT);
+    for (uint32_t i = 0; i < from.count; ++i) {
+        components[count++] = part->sets.items[from.begin + i].component;
     }
     if (guess != ESPL__NONE && espl__archetype_is(store, guess, components, count)) {
         *out = guess;
@@ -114,90 +142,92 @@ espl_status espl__components_archetype(const espl__playback *playback, const esp
     return espl__archetype_of(store, components, count, out);
 }
 
-// --- Sets of their own ---
+// --- Sets of nodes ---
 
-// A new set with what a row of an archetype has. ESPL__NONE where there is no memory.
-static uint32_t set_of_base(espl__carrier *c, uint32_t base, bool is_clone, size_t more)
+// A new set with what a row of an archetype has, or a copy of the row. ESPL__NONE: no memory.
+static uint32_t set_of_base(espl__apply *a, uint32_t base, bool is_copy, size_t more)
 {
-    espl__sets *const sets = &c->group->work->sets;
-    const espl__store *const store = c->playback->store;
+    espl__sets *const sets = &a->part->sets;
+    const espl__store *const store = a->playback->store;
     const size_t count = base == ESPL__NONE ? 0 : espl__array_length(store->archetypes[base].set);
     const uint32_t set =
-        espl__set_make(c->playback->heap, sets, count + more, ESPL__NONE, espl__carrier_number(c));
+        espl__set_make(a->playback->heap, sets, count + more, ESPL__NONE, espl__apply_number(a));
 
     for (size_t i = 0; set != ESPL__NONE && i < count; ++i) {
         const espl_component component = store->archetypes[base].set[i];
 
-        if (!is_skipped(component, is_clone)) {
+        if (!is_skipped(component, is_copy)) {
             espl__set_put(sets, set, &(espl__set_item){component, ESPL__NONE, NULL});
         }
     }
     return set;
 }
 
-espl_status espl__components_open(espl__carrier *c, uint32_t node, size_t more)
+espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more)
 {
-    espl__sets *const sets = &c->group->work->sets;
-    const espl__node *const n = espl__sketch_at(c->sketch, node);
-    const bool is_clone = espl__node_is_clone(n);
-    uint32_t set = n->values;
+    espl__sets *const sets = &a->part->sets;
+    uint32_t set = espl__components_set_of(a->playback, a->part, slot);
 
-    // What stands in for a node that found no memory holds no set.
-    if (espl__sketch_has_failed(c->sketch)) {
-        return espl__carrier_no_memory(c);
-    }
     if (set != ESPL__NONE && !sets->sets[set].is_shared) {
-        return espl__set_reserve(c->playback->heap, sets, set, more) ? ESPL_OK
-                                                                     : espl__carrier_no_memory(c);
+        return espl__set_reserve(a->playback->heap, sets, set, more) ? ESPL_OK
+                                                                     : espl__apply_no_memory(a);
     }
     set = set == ESPL__NONE
-              ? set_of_base(c, espl__components_base(c->playback->store, n), is_clone, more)
-              : espl__set_make(c->playback->heap, sets, more, set, espl__carrier_number(c));
-    if (set == ESPL__NONE) {
-        return espl__carrier_no_memory(c);
-    }
-    espl__components_set(c, node, set);
-    // Where the sketch found no memory the node is none that keeps a set.
-    return espl__sketch_has_failed(c->sketch) ? espl__carrier_no_memory(c) : ESPL_OK;
+              ? set_of_base(a, espl__components_base(a->playback, a->part, slot),
+                            espl__slot_is_made(a->playback->forest, slot), more)
+              : espl__set_make(a->playback->heap, sets, more, set, espl__apply_number(a));
+    return set != ESPL__NONE ? espl__components_give(a, slot, set) : espl__apply_no_memory(a);
 }
 
-void espl__components_set(espl__carrier *c, uint32_t node, uint32_t set)
+espl_status espl__components_give(espl__apply *a, uint32_t slot, uint32_t set)
 {
-    espl__sketch_at(c->sketch, node)->values = set;
-    if (!espl__carrier_has(c, node, ESPL__NODE_CLONE)) {
-        espl__sketch_note(c->sketch, node, ESPL__NODE_RESET);
+    espl__part *const part = a->part;
+    const espl__forest *const forest = a->playback->forest;
+
+    if (espl__slot_is_made(forest, slot)) {
+        part->made[espl__made_number(forest, slot)].set = set;
+        return ESPL_OK;
     }
+    ESPL_CHECK(a->playback->changes_sets && slot < espl__array_length(a->playback->note_marks));
+    uint32_t *const mark = &a->playback->note_marks[slot];
+
+    if (*mark == 0) {
+        if (!ESPL_ARRAY_RESERVE(a->playback->heap, ESPL__FOR_COMMANDS, part->notes, 1)) {
+            return espl__apply_no_memory(a);
+        }
+        ESPL_ARRAY_PUSH(part->notes, (espl__note){slot, set});
+        *mark = (uint32_t)espl__array_length(part->notes);
+    }
+    part->notes[*mark - 1].set = set;
+    return ESPL_OK;
 }
 
-void espl__components_apply(espl__carrier *c, uint32_t set)
+void espl__set_apply(espl__sets *sets, uint32_t set, espl__value_cursor *values, uint32_t entry)
 {
-    const uint32_t entry = espl__carrier_number(c);
-    espl__value_cursor values = espl__values_of(c->playback, c->entry);
+    while (espl__values_next(values)) {
+        const espl_component component = values->header.component;
 
-    while (espl__values_next(&values)) {
-        const espl_component component = values.header.component;
-
-        if (values.is_taken) {
-            espl__set_drop(&c->group->work->sets, set, component);
+        if (values->is_taken) {
+            espl__set_drop(sets, set, component);
         } else {
-            const bool has_value = values.header.size != 0;
+            const bool has_value = values->header.size != 0;
 
-            espl__set_put(&c->group->work->sets, set,
-                          &(espl__set_item){component, entry, has_value ? values.bytes : NULL});
+            espl__set_put(sets, set,
+                          &(espl__set_item){component, entry, has_value ? values->bytes : NULL});
         }
     }
 }
 
-// --- Sets of clones ---
+// --- Sets of copies ---
 
-// The same without the tag of a prefab; made once.
-static uint32_t bare_of(espl__carrier *c, uint32_t set)
+// The same set without the tag of a prefab; made once. ESPL__NONE: no memory.
+static uint32_t bare_of(espl__apply *a, uint32_t set)
 {
-    espl__sets *const sets = &c->group->work->sets;
+    espl__sets *const sets = &a->part->sets;
 
     if (sets->sets[set].bare == ESPL__NONE) {
         const uint32_t bare =
-            espl__set_make(c->playback->heap, sets, 0, set, espl__carrier_number(c));
+            espl__set_make(a->playback->heap, sets, 0, set, espl__apply_number(a));
 
         if (bare == ESPL__NONE) {
             return ESPL__NONE;
@@ -209,10 +239,10 @@ static uint32_t bare_of(espl__carrier *c, uint32_t set)
     return sets->sets[set].bare;
 }
 
-espl_status espl__components_share(espl__carrier *c, uint32_t node, uint32_t *out)
+espl_status espl__components_share(espl__apply *a, uint32_t slot, uint32_t *out)
 {
-    espl__sets *const sets = &c->group->work->sets;
-    const uint32_t set = espl__sketch_at(c->sketch, node)->values;
+    espl__sets *const sets = &a->part->sets;
+    const uint32_t set = espl__components_set_of(a->playback, a->part, slot);
 
     *out = set;
     if (set == ESPL__NONE) {
@@ -220,28 +250,30 @@ espl_status espl__components_share(espl__carrier *c, uint32_t node, uint32_t *ou
     }
     sets->sets[set].is_shared = true;
     if (espl__set_find(sets, set, ESPL_PREFAB) != NULL) {
-        *out = bare_of(c, set);
+        *out = bare_of(a, set);
     }
-    return *out != ESPL__NONE ? ESPL_OK : espl__carrier_no_memory(c);
+    return *out != ESPL__NONE ? ESPL_OK : espl__apply_no_memory(a);
 }
 
-espl_status espl__components_make(espl__carrier *c, uint32_t before, uint32_t base, uint32_t *out)
+espl_status espl__components_make(espl__apply *a, uint32_t before, uint32_t base, uint32_t *out)
 {
-    espl__sets *const sets = &c->group->work->sets;
-    const size_t more = c->command->value_count;
+    const size_t more = a->command->value_count;
 
     *out = before;
     if (more == 0) {
         return ESPL_OK;
     }
-    *out = before == ESPL__NONE
-               ? set_of_base(c, base, true, more)
-               : espl__set_make(c->playback->heap, sets, more, before, espl__carrier_number(c));
+    *out = before == ESPL__NONE ? set_of_base(a, base, true, more)
+                                : espl__set_make(a->playback->heap, &a->part->sets, more, before,
+                                                 espl__apply_number(a));
     if (*out == ESPL__NONE) {
-        return espl__carrier_no_memory(c);
+        return espl__apply_no_memory(a);
     }
-    espl__components_apply(c, *out);
-    sets->sets[*out].is_shared = true;
+    espl__value_cursor values = espl__values_of(a->playback, a->entry);
+
+    espl__set_apply(&a->part->sets, *out, &values, espl__apply_number(a));
+    // All copies that the command makes have this set.
+    a->part->sets.sets[*out].is_shared = true;
     return ESPL_OK;
 }
 
@@ -261,61 +293,14 @@ bool espl__values_are_given(const espl__sets *sets, uint32_t set)
 void espl__values_fill(const espl__playback *playback, const espl__sets *sets, uint32_t set,
                        const espl__record *first, uint32_t count)
 {
-    const espl__set_item *const items = sets->items + sets->sets[set].begin;
+    const espl__set *const at = &sets->sets[set];
 
-    for (uint32_t i = 0; i < sets->sets[set].count; ++i) {
-        if (items[i].bytes != NULL) {
-            espl__rows_fill(playback->store, first->chunk, items[i].component, first->row, count,
-                            items[i].bytes);
+    for (uint32_t i = 0; i < at->count; ++i) {
+        const espl__set_item *const item = &sets->items[at->begin + i];
+
+        if (item->bytes != NULL) {
+            espl__rows_fill(playback->store, first->chunk, item->component, first->row, count,
+                            item->bytes);
         }
     }
-}
-
-// --- Scratch ---
-
-// Commands of a group that are counted; one with more takes what it needs as it goes.
-enum { BUDGET = 16 };
-
-static bool changes_sets(const espl__command *command)
-{
-    return command->value_count != 0 || command->kind == ESPL__COMMAND_ENABLE ||
-           command->kind == ESPL__COMMAND_DISABLE;
-}
-
-// Items that a command's first look at its target may copy.
-static size_t item_budget(const espl__playback *playback, const espl__entry *entry)
-{
-    const espl__operand *const target = &entry->target;
-    size_t count = entry->command->value_count + 1;
-
-    if (espl__operand_is_living(target)) {
-        const uint32_t entity = playback->forest->entity[target->number];
-        const uint32_t archetype = espl__entity_archetype(playback->store, entity);
-
-        count += espl__array_length(playback->store->archetypes[archetype].set);
-    }
-    return count;
-}
-
-bool espl__values_give_slices(espl__playback *playback, espl__group *group)
-{
-    espl__sets *const sets = &group->work->sets;
-    size_t count = 0, items = 0;
-
-    for (uint32_t i = group->entry_begin; i < group->entry_end && count < BUDGET; ++i) {
-        const espl__entry *const entry = &playback->entries[playback->grouped_entries[i]];
-
-        if (changes_sets(entry->command)) {
-            count += 1;
-            items += item_budget(playback, entry);
-        }
-    }
-    if (count == 0) {
-        return true;
-    }
-    sets->sets = espl__arena_take(&playback->arena, count, sizeof *sets->sets);
-    sets->items = espl__arena_take(&playback->arena, items, sizeof *sets->items);
-    sets->set_capacity = sets->sets != NULL ? count : 0;
-    sets->item_capacity = sets->items != NULL ? items : 0;
-    return sets->sets != NULL && sets->items != NULL;
 }

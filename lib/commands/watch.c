@@ -4,9 +4,8 @@
 #include <time.h>
 
 static const char *const names[ESPL_STAGE_COUNT] = {
-    [ESPL_STAGE_ORDER] = "order",   [ESPL_STAGE_CLASSIFY] = "classify",
-    [ESPL_STAGE_GROUP] = "group",   [ESPL_STAGE_PLAN] = "plan",
-    [ESPL_STAGE_CHANGE] = "change", [ESPL_STAGE_PATCH] = "patch",
+    [ESPL_STAGE_ORDER] = "order",   [ESPL_STAGE_RESOLVE] = "resolve", [ESPL_STAGE_GROUP] = "group",
+    [ESPL_STAGE_APPLY] = "apply",   [ESPL_STAGE_CHANGE] = "change",   [ESPL_STAGE_PLACE] = "place",
     [ESPL_STAGE_REPORT] = "report",
 };
 
@@ -37,7 +36,7 @@ static uint64_t read_clock(const espl__watch *watch)
     return watch->is_timed ? espl__time_now(watch->hooks) : 0;
 }
 
-// A clock that goes backwards counts for nothing.
+// A clock that goes backwards adds no time.
 static void count_time(espl__watch *watch, uint64_t now)
 {
     watch->spent[watch->stage] += now > watch->since ? now - watch->since : 0;

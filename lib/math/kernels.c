@@ -6,22 +6,20 @@
 
 #include "lib/math/lanes.h"
 
+#if ESPL__HAS_LANES && defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include <string.h>
 
-static float compose_plainly(const espl__ranks *ranks, uint32_t begin, uint32_t end)
+static float compose_plainly(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
+                             uint32_t begin, uint32_t end)
 {
-    const espl__ranks r = *ranks;
     float alarm = 0;
 
-    if (r.order != NULL) {
-        for (uint32_t rank = begin; rank < end; ++rank) {
-            alarm += espl__compose_rank(&r, rank);
-        }
-        return alarm;
-    }
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        espl__pose_compose_to(&r.world[rank], &r.world[r.parent[rank]], NULL, &r.local[rank]);
-        alarm += espl__pose_alarm(&r.world[rank]);
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        espl__pose_compose_to(&worlds[slot], &worlds[parents[slot]], NULL, &locals[slot]);
+        alarm += espl__pose_alarm(&worlds[slot]);
     }
     return alarm;
 }
@@ -49,33 +47,46 @@ ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
     memcpy((char *)pose + half * sizeof q, &q, sizeof q);
 }
 
-// A single rank, in the lanes of one node.
-ESPL__INLINE float compose_one(const espl__ranks *ranks, uint32_t rank)
+// A single slot, in the lanes of one node.
+ESPL__INLINE float compose_one(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
+                               uint32_t slot)
 {
-    const uint32_t up = ranks->parent[rank];
-    const uint32_t slot = ranks->order != NULL ? ranks->order[rank] : rank;
-    const uint32_t above = ranks->order != NULL ? ranks->order[up] : up;
+    espl__laned_store(&worlds[slot], espl__laned_compose(espl__laned_load(&worlds[parents[slot]]),
+                                                         espl__laned_load(&locals[slot])));
+    return espl__pose_alarm(&worlds[slot]);
+}
 
-    espl__laned_store(&ranks->world[slot],
-                      espl__laned_compose(espl__laned_load(&ranks->world[above]),
-                                          espl__laned_load(&ranks->local[slot])));
-    return espl__pose_alarm(&ranks->world[slot]);
+static float compose_few(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
+                         uint32_t begin, uint32_t end)
+{
+    float alarm = 0;
+
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        alarm += compose_one(worlds, locals, parents, slot);
+    }
+    return alarm;
 }
 
 #define LANES 4
 #define LANES_NAME(x) x##_by_4
 #define LANES_TARGET
+#define LANES_LEAST 4
+#define LANES_NARROWER compose_few
 #include "lib/math/kernel.inc"
 
 #ifdef __SSE2__
 #define LANES 8
 #define LANES_NAME(x) x##_by_8
 #define LANES_TARGET __attribute__((target("avx2")))
+#define LANES_LEAST 16
+#define LANES_NARROWER compose_by_4
 #include "lib/math/kernel.inc"
 
 #define LANES 16
 #define LANES_NAME(x) x##_by_16
 #define LANES_TARGET __attribute__((target("avx512f")))
+#define LANES_LEAST 32
+#define LANES_NARROWER compose_by_4
 #include "lib/math/kernel.inc"
 #endif
 

@@ -77,16 +77,6 @@ static inline espl_pose espl__pose_of(const espl_transform *transform)
     return pose;
 }
 
-/// Positions and scales of what stands in the sky of any game: a world, a top below it and a recipe
-/// whose scales are at most one come to 1e12 + 1e6 * 1e12 + 256 * 1e12 * 1e12, which is finite.
-static inline bool espl__is_small(const float position[static 3], float scale)
-{
-    const float far = 1e12F, large = 1e6F;
-
-    return fabsf(position[0]) < far && fabsf(position[1]) < far && fabsf(position[2]) < far &&
-           fabsf(scale) < large;
-}
-
 /// Tell whether two poses are the same bits. A few wide compares, where a call of memcmp() would
 /// cost as much as a small write does otherwise.
 static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)

@@ -67,31 +67,37 @@ static void swap_rows(const espl__store *store, const espl__record *from, uint32
 // --- The whole ---
 
 // Records lie in the order of indices, rows in that of an earlier time: both are asked for ahead.
-static void look_ahead(const espl__store *store, const uint32_t *indices, size_t at, size_t count)
+static void look_ahead(const espl__store *store, const uint32_t *indices, size_t stride, size_t at,
+                       size_t count)
 {
     enum { FAR = 32, NEAR = 16 };
+    const uint32_t far = at + FAR < count ? indices[(at + FAR) * stride] : ESPL__NONE;
+    const uint32_t near = at + NEAR < count ? indices[(at + NEAR) * stride] : ESPL__NONE;
 
-    if (at + FAR < count && indices[at + FAR] != ESPL__NONE) {
-        espl__ask_to_write(&store->records[indices[at + FAR]]);
+    if (far != ESPL__NONE) {
+        espl__ask_to_write(&store->records[far]);
     }
-    if (at + NEAR < count && indices[at + NEAR] != ESPL__NONE) {
-        const espl__record *const record = &store->records[indices[at + NEAR]];
+    if (near != ESPL__NONE) {
+        const espl__record *const record = &store->records[near];
 
         espl__ask_to_write(espl__chunk_entities(&store->chunks[record->chunk]) + record->row);
     }
 }
 
-void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t count)
+void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t stride,
+                             size_t count)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);
     bool is_moved = false;
 
     for (size_t i = 0; i < count; ++i) {
-        look_ahead(store, indices, i, count);
-        if (indices[i] == ESPL__NONE) {
+        const uint32_t index = indices[i * stride];
+
+        look_ahead(store, indices, stride, i, count);
+        if (index == ESPL__NONE) {
             continue;
         }
-        const espl__record *const record = &store->records[indices[i]];
+        const espl__record *const record = &store->records[index];
         espl__archetype *const archetype =
             &store->archetypes[store->chunks[record->chunk].archetype];
         const size_t position = archetype->coming++;

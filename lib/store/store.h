@@ -274,8 +274,10 @@ static inline espl_entity *espl__chunk_entities(const espl__chunk *chunk)
 /// the others of that archetype come behind, in no order that is worth naming. Rows that change
 /// places count as written, all at one version. Between structural changes; needs no memory and
 /// cannot fail. Linear.
-/// @param indices  [count] of living entities, none twice; ESPL__NONE is passed over.
-void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t count);
+/// @param indices  [(count - 1) * stride + 1] every stride-th is one of a living entity, none twice;
+///                 ESPL__NONE is passed over.
+void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t stride,
+                             size_t count);
 
 // --- Values (values.c) ---
 

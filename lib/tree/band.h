@@ -1,54 +1,33 @@
 // SPDX-License-Identifier: MIT
-// What hangs below a range of ranks, generation by generation, cut into pieces that workers go down
-// through side by side. The children of consecutive ranks are consecutive, so a piece is a few
-// ranks of the first generation and, of each further one, the range of what hangs below them: no
-// piece reads what another one writes, and nobody waits between generations.
+// Worlds of a tree in breadth-first order, level by level, by several workers where the tree is
+// large. The nodes at one depth below a node are one range of slots, and so are their children: the
+// next level. A level may be cut anywhere, and a worker that has a part of it goes on with the
+// children of that part, level after level, without waiting for the others.
 #ifndef ESPALIER_LIB_TREE_BAND_H
 #define ESPALIER_LIB_TREE_BAND_H
 
 #include "lib/tree/forest.h"
 
-enum {
-    ESPL__PIECES = 64,      // of a band at most: what is kept of them is on the stack
-    ESPL__GENERATIONS = 64, // of a band at most: each cut is followed down through all of them
-};
-
-typedef struct espl__band {
-    const espl__forest *forest;
-    const espl__run *run;
-    uint32_t generations, pieces;
-    // Generation g is ranks [begin[g], end[g]); what hangs below it starts at its end or behind.
-    uint32_t begin[ESPL__GENERATIONS], end[ESPL__GENERATIONS];
-    uint32_t cuts[ESPL__PIECES + 1]; // piece i has ranks [cuts[i], cuts[i + 1]) of the first one
-    uint32_t resume;                 // see espl__band_lay()
-} espl__band;
-
-/// Tell whether a run has so many nodes that a band may be laid in it.
-static inline bool espl__run_is_wide(const espl__forest *forest, const espl__run *run)
+/// Tell whether a tree is large enough for several workers and has the form that they need.
+static inline bool espl__tree_is_wide(const espl__forest *forest, const espl__tree *tree)
 {
-    return run->size / 2 >= forest->grain;
+    return tree->used / 2 >= forest->grain && tree->exceptional == 0 &&
+           (tree->flags & ESPL__TREE_IN_ORDER) != 0;
 }
 
-/// Lay a band whose first generation is ranks [begin, end), of which none hangs below another.
-/// Depends on the links and forest->grain alone.
-///
-/// @return false: too little hangs there, or it begins too narrow to be cut evenly. What lies at
-///         ranks below `resume` is then for one thread, before a band is asked for again.
-bool espl__band_lay(espl__band *band, const espl__forest *forest, const espl__run *run,
-                    uint32_t begin, uint32_t end);
+/// Return the first slot of a tree in order whose parent is not below `slot`: where the children of
+/// slots from it on begin. The end of the used slots where there are none.
+uint32_t espl__first_below(const espl__forest *forest, const espl__tree *tree, uint32_t slot);
 
-/// Cut a band into pieces of about equally many ranks.
-void espl__band_cut(espl__band *band);
+/// Clear ESPL__SLOT_STALE of slots [begin, end), whose worlds are recomputed (propagate.c).
+void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end);
 
-/// The first rank past the last generation.
-static inline uint32_t espl__band_limit(const espl__band *band)
-{
-    return band->end[band->generations - 1];
-}
-
-/// Call a function once for each piece of a band, on the workers of a team; what an executor loses
-/// is done on the calling thread.
-void espl__band_run(const espl__band *band, const espl__team *team, espl_job function,
-                    void *context);
+/// Compose the worlds of slots [begin, end) of a wide tree, none of which is below another, and of
+/// all that is below them, on the workers of a context. Worlds of their parents are final.
+/// @param is_suffix  these are all slots from `begin` on.
+/// @param visited    nodes are added.
+/// @return 0, or NaN where some world may not be finite. Neither depends on the workers.
+float espl__compose_wide(espl__forest *forest, const espl__workers *workers, const espl__tree *tree,
+                         uint32_t begin, uint32_t end, bool is_suffix, uint64_t *visited);
 
 #endif

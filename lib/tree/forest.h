@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where transforms live: the pool of slots, cut into runs, one run for each hierarchy (a solo is a
-// run of one). Knows entity indices as numbers only.
+// Trees and the pool of slots that they share. Each tree owns one contiguous range of slots, its root
+// first. Links between slots are the truth about a tree; the order of its slots has two grades:
+// a parent's slot is always below the slots of its children, and a tree that is laid out
+// (ESPL__TREE_IN_ORDER) has its nodes in breadth-first order without holes.
 //
-// A slot stays put while its rank changes: order[rank] -> slot and rank[slot] are inverse to each
-// other within a run, so that an edit rewrites integers, not transforms or back-references.
+// Knows entity indices as numbers only.
 #ifndef ESPALIER_LIB_TREE_FOREST_H
 #define ESPALIER_LIB_TREE_FOREST_H
 
@@ -14,314 +15,310 @@
 #include <espalier/jobs.h>
 
 #define ESPL__NO_SLOT UINT32_MAX
-#define ESPL__NO_RUN UINT32_MAX
-#define ESPL__NO_NODE UINT32_MAX
+#define ESPL__NO_TREE UINT32_MAX
 #define ESPL__NO_ENTITY UINT32_MAX
+
+/// Bit of links.entity: the node was made by the playback under way and has no entity index yet. The
+/// other bits are its number among the nodes that its part of the playback made.
+#define ESPL__MADE UINT32_C(0x80000000)
 
 /// Flags of a slot.
 enum {
-    ESPL__SLOT_FREE_LINK = 1, ///< member that outlives its parent
-    ESPL__SLOT_PASS = 2,    ///< no transform of its own: world and extra are copies of the parent's
-    ESPL__SLOT_GHOST = 4,   ///< destroyed, waits for the next purge; PASS as well
-    ESPL__SLOT_ROOTED = 8,  ///< its root is a ghost: world is the local, bit for bit
-    ESPL__SLOT_DYING = 16,  ///< only while a destroy runs
-    ESPL__SLOT_LOOSE = 32,  ///< only while a destroy runs: a PASS whose children keep their worlds
-    ESPL__SLOT_SIDE = 64,   ///< its run has side arrays: the same in all its slots
-    ESPL__SLOT_KEEPS = 128, ///< has inherit flags, in the side arrays
-    ESPL__SLOT_WRITTEN = ESPL__SLOT_DYING, ///< only while a batch is undone
-    ESPL__SLOT_BARREN =
-        ESPL__SLOT_FREE_LINK, ///< of a ghost: nobody lives below it; its world is old
+    ESPL__SLOT_FREE_LINK = 1,    ///< a member that outlives its parent
+    ESPL__SLOT_BARE = 2,         ///< no transform of its own: its world is a copy of the parent's
+    ESPL__SLOT_SIDE = 4,         ///< its tree has side arrays; the same for all nodes of a tree
+    ESPL__SLOT_KEEPS = 8,        ///< has inherit flags, in the side arrays
+    ESPL__SLOT_EXCEPTIONAL = 16, ///< not world = parent's world * local; see espl__slot_is_exceptional
+    ESPL__SLOT_MOVED = 32, ///< only inside an edit: the subtree has to move to another range
+    ESPL__SLOT_MARK = 64,  ///< visited flag of the operation under way
+    ESPL__SLOT_STALE = 128, ///< only inside an edit: worlds below this node are out of date
 };
 
-/// Flags of a run.
+/// Flags of a tree.
 enum {
-    ESPL__RUN_IN_ORDER = 1,  ///< order[base + r] == base + r for every rank
-    ESPL__RUN_GENERAL = 2,   ///< has PASS or ROOTED slots, or side arrays: takes the general kernel
-    ESPL__RUN_UNSETTLED = 4, ///< stands in the list of runs that want a purge
+    ESPL__TREE_IN_ORDER = 1,  ///< slots are the breadth-first order, without holes
+    ESPL__TREE_UNSETTLED = 2, ///< in the list of trees that the next structural call looks at
+    ESPL__TREE_DUE = 4,       ///< a job found that its layout debt is due; not in the list yet
 };
 
-/// One hierarchy's contiguous slots [base, base + capacity).
-typedef struct espl__run {
-    uint32_t base, capacity;
-    uint32_t used; // order[base .. base + used) is a permutation of [base, base + used)
-    uint32_t size; // nodes, ghosts included; entries of order past it are holes. 0: header is free
-    uint32_t ghosts;
-    uint32_t flags;
-    uint32_t next;     // next unsettled run, or next free header
-    uint32_t previous; // previous unsettled run
-    espl__side *side;  // [capacity] by slot - base; NULL: everything in it is the default
-} espl__run;
+/// Links of one node: 16 bytes, so that a node's links are in one cache line. A hole has
+/// ESPL__NO_ENTITY, and `next` is the next hole of its tree.
+typedef struct espl__links {
+    uint32_t first_child; // ESPL__NO_SLOT for a leaf
+    uint32_t next;        // next sibling, or ESPL__NO_SLOT
+    uint32_t previous;    // previous sibling; of a first child: the last child of its parent
+    uint32_t entity;      // index; ESPL__MADE | number; ESPL__NO_ENTITY for a hole or a dead node
+} espl__links;
 
-_Static_assert(sizeof(espl__run) == 40 || sizeof(void *) != 8, "run: 8 words and a pointer");
+_Static_assert(sizeof(espl__links) == 16, "links: four words");
+
+/// A tree and its range of slots [base, base + capacity). Slots [base, base + used) hold nodes and
+/// holes. Normally the range has one root, at base. After a destroy that found no memory it may hold
+/// several trees (roots > 1, or no node at base) until it is settled.
+typedef struct espl__tree {
+    uint32_t base, capacity; // capacity 0: the header is free
+    uint32_t used;           // slots from base on that are nodes or holes
+    uint32_t live;           // nodes
+    uint32_t hole;           // first hole, or ESPL__NO_SLOT
+    uint32_t roots;          // nodes without a parent
+    uint32_t exceptional;    // nodes with ESPL__SLOT_EXCEPTIONAL
+    uint32_t debt;           // layout debt: nodes visited more than a laid-out tree would
+    uint32_t moved;          // only inside an edit: nodes with ESPL__SLOT_MOVED
+    uint32_t incoming;       // only inside an edit: nodes in other ranges that have to come here
+    uint32_t flags;
+    uint32_t next;     // next unsettled tree, or next free header
+    uint32_t previous; // previous unsettled tree
+    uint32_t mark;     // for the layer above while a playback runs; else 0
+    espl__side *side;  // by slot - base; NULL: the default for every node
+} espl__tree;
+
+_Static_assert(sizeof(espl__tree) == 64 || sizeof(void *) != 8, "tree: one cache line");
 
 enum { ESPL__SIZE_CLASSES = 256 };
 
-/// What writes count.
-typedef struct espl__tally {
-    uint64_t nodes_visited, nodes_skipped, writes, writes_skipped;
-} espl__tally;
+/// Counts of what writes and edits did.
+typedef struct espl__counts {
+    uint64_t nodes_visited, writes, writes_skipped;
+    uint64_t nodes_skipped; // nodes whose world stayed bit-equal, so that nothing below was visited
+    uint64_t worlds_kept;   // of these: the nodes that were written
+    uint64_t overflowed; // worlds that were recomputed and are not finite
+    uint64_t debt;       // layout debt that was added to trees
+} espl__counts;
 
-static inline void espl__tally_add(espl__tally *to, const espl__tally *more)
+static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
 {
     to->nodes_visited += more->nodes_visited;
     to->nodes_skipped += more->nodes_skipped;
     to->writes += more->writes;
     to->writes_skipped += more->writes_skipped;
+    to->overflowed += more->overflowed;
+    to->debt += more->debt;
 }
 
-/// Workers that what hangs below one root may be cut over; {0}: all of it stays on the thread.
-typedef struct espl__team {
+/// Workers that one large propagation may be divided over; {0}: the calling thread does all.
+typedef struct espl__workers {
     const espl_executor *executor;
     const espl_hooks *hooks;
-    bool *is_closed; // true while they work: whoever asks for a change then is refused
-} espl__team;
+    bool *is_closed; // true while they work: structural calls are refused then
+} espl__workers;
 
-/// Who carries writes out, and where they are counted. A job that writes has one of its own,
-/// without a team.
-typedef struct espl__crew {
-    espl__tally tally;
-    espl__team team;
+/// Parallel execution context of writes: where they are counted, and who helps. Each job that writes
+/// has one of its own, without workers.
+typedef struct espl__context {
+    espl__counts counts;
+    espl__workers workers;
     bool is_job;            // one of several at work: takes no memory and gives none back
-    bool has_sides_to_drop; // a job's: side arrays that it wrote may have come to be needless
-    espl_pose old_local, old_world; // of the one write under way, should it have to be taken back
-} espl__crew;
+    bool has_sides_to_drop; // a job's: some side arrays may be needed no longer
+    bool has_due;           // a job's: the layout debt of some tree is due (ESPL__TREE_DUE)
+} espl__context;
 
-/// Nodes for which it is worth while to call another worker: some 17 microseconds of propagation in
-/// cache, and as long or longer until a worker that sleeps begins. On two workers a tree of 100,000
-/// takes the same with pieces of 4096 to 16384, and a fifth more with 32768. One of 10,000 takes a third
-/// more than on one worker where pieces have 1024 to 4096 nodes and the other worker sleeps; where it
-/// is awake, pieces of 2048 take two thirds to three quarters.
+/// Nodes for which another worker is woken: some 17 microseconds of propagation in cache.
 enum { ESPL__GRAIN = 8192 };
 
 typedef struct espl__forest {
     espl__heap *heap;
 
-    // One block, cut into arrays by use. By slot:
+    // One block, cut into arrays by use, by slot.
     espl_pose *local, *world;
-    uint32_t *entity; // index, ESPL__NO_ENTITY for a ghost or hole
-    uint32_t *run;    // owner; ESPL__NO_RUN at both ends of a free range
-    uint32_t *rank;   // in its run; a free range keeps its length at both ends
+    uint32_t *parent; // slot; ESPL__NO_SLOT for a root; of a hole: base of its range
+    uint32_t *tree;   // ESPL__NO_TREE at both ends of a free range
+    espl__links *links; // of a free range, at both ends: first_child is its length; at its base: next
+                        // and previous are the neighbours in the list of its size class
     uint8_t *flags;
-    // By base + rank:
-    uint32_t *order;  // slot; a free range keeps its next range here
-    uint32_t *parent; // rank of the parent, ESPL__NO_SLOT for the root; free: previous range
-    uint32_t *first;  // rank of the first child, as if every leaf had an empty list
     void *block;
     size_t block_size;
-    uint32_t capacity;         // slots there is memory for
-    uint32_t end;              // slots [0, end) belong to runs and free ranges
-    uint32_t floor, run_floor; // capacities that a user asked for, kept until a trim
+    uint32_t capacity;          // slots there is memory for
+    uint32_t end;               // slots [0, end) belong to trees and free ranges
+    uint32_t floor, tree_floor; // capacities that the user asked for, kept until a compaction
 
-    espl__run *runs;
-    uint32_t run_capacity, run_end, free_run; // headers there is memory for, ever used, free list
-    uint32_t free_heads[ESPL__SIZE_CLASSES];  // free ranges by size class
+    espl__tree *trees;
+    uint32_t tree_capacity, tree_end, free_tree;
+    uint32_t free_heads[ESPL__SIZE_CLASSES]; // free ranges by size class
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
     uint32_t free_slots;
 
-    uint32_t unsettled;  // first run that wants a purge
-    uint32_t ghosts;     // in all runs
-    bool has_free_links; // some link was free, or was to be, since the world was made
+    uint32_t unsettled; // first tree of that list, or ESPL__NO_TREE
+    uint32_t nursery;   // header of the range for new nodes while an edit is under way, or NO_TREE
+    bool is_edited; // a playback is under way: worlds may be out of date, nodes in other ranges
     const espl__kernels *kernels;
-    uint32_t grain;  // nodes in one of several pieces at least: ESPL__GRAIN, but for tests
-    espl__crew crew; // of calls at once; its counts are those since the world was made
-    uint64_t purges, nodes_rebuilt, nodes_shifted; // since the world was made
+    uint32_t grain; // nodes of a piece at least: ESPL__GRAIN, but for tests
+    espl__context context;              // of immediate calls; counts since the world was made
+    uint64_t layouts, nodes_laid_out;   // since the world was made
 } espl__forest;
 
-// --- pool.c: slots and headers ---
+/// Called with a context for each entity whose slot changed.
+typedef void (*espl__moved_function)(void *context, uint32_t entity, uint32_t slot);
+
+// --- pool.c: ranges of slots, and headers ---
 
 void espl__forest_init(espl__forest *forest, espl__heap *heap);
 void espl__forest_free(espl__forest *forest);
-/// Make sure that runs with `slots` slots in all and `runs` headers can be taken.
+/// Make sure that ranges with `slots` slots in all and `trees` headers can be taken.
 /// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
-espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t runs);
-/// Give an empty forest room for exactly that many. @return false where there is no memory; what
-/// was taken is the forest's then.
-bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t runs);
-/// The same, and keep the room until a trim.
-espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t runs);
-/// Take a header without slots; reserved.
-uint32_t espl__run_take(espl__forest *forest);
-/// Give a run with its slots and extras back.
-void espl__run_release(espl__forest *forest, uint32_t run);
-/// Take a range of slots, or the end of the pool; reserved. The best fit of its size class comes
-/// first, so the answer depends on the calls alone.
+espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t trees);
+/// Give an empty forest memory for exactly that many. @return false: no memory.
+bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t trees);
+/// espl__forest_reserve(), and keep the room until a compaction.
+espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees);
+/// Take a header without slots. Reserved.
+uint32_t espl__tree_take(espl__forest *forest);
+/// Give a header back; its range and side arrays were given back or handed on.
+void espl__tree_give(espl__forest *forest, uint32_t tree);
+/// Give a tree back with its range and side arrays.
+void espl__tree_release(espl__forest *forest, uint32_t tree);
+/// Take a range of slots: the best fit of its size class, else the end of the pool. Reserved.
+/// Depends on the calls made so far alone.
 uint32_t espl__range_take(espl__forest *forest, uint32_t count);
 void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count);
-/// Make a run of one slot for an entity with the identity placement; reserved. @return the slot.
+/// Make a tree of one node with the identity transform. Reserved. @return its slot.
 uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transform);
-void espl__run_mark_unsettled(espl__forest *forest, uint32_t run);
-void espl__run_unmark_unsettled(espl__forest *forest, uint32_t run);
+void espl__tree_mark_unsettled(espl__forest *forest, uint32_t tree);
+void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree);
 /// NULL, or the first broken rule of the pool's own books. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 
+/// Slots of a tree that outgrew its range: half as many to spare for small trees, a sixteenth for
+/// large ones, because the amortised cost of a layout falls with the spare part.
+static inline uint32_t espl__tree_room(uint32_t live)
+{
+    const uint32_t spare = live < 64 ? live / 2 : live < 4096 ? live / 4 : live / 16;
+
+    return live + (spare != 0 ? spare : 1);
+}
+
+// --- nodes.c: slots and links of one tree ---
+
+/// Take a slot above `above` in a tree: one of its first holes where one is high enough, else the next slot
+/// behind the used ones. The slot's parent, links and flags are for the caller to write.
+/// @param after  out: see espl__hole_take(); ESPL__NO_SLOT - 1 for a slot that was no hole
+/// @return ESPL__NO_SLOT where the range has no such slot.
+uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after);
+/// Make a slot a hole of its tree, or shorten `used` where it is the last one. The node is unlinked
+/// and has no children. Counts (live, roots, exceptional, side entries) are kept.
+void espl__slot_free(espl__forest *forest, uint32_t slot);
+/// Connect a node without parent to a parent, before one of its children or last. Clears
+/// ESPL__TREE_IN_ORDER unless the order still holds. Sets ESPL__SLOT_EXCEPTIONAL anew.
+void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before);
+/// Disconnect a node from its parent: it is a root then, in the range where it is.
+void espl__node_unlink(espl__forest *forest, uint32_t slot);
+/// Set ESPL__SLOT_EXCEPTIONAL of a slot as its flags and its parent ask for.
+void espl__node_update_exceptional(espl__forest *forest, uint32_t slot);
+/// The same for all children of a slot: its own stretch, as children see it, changed.
+void espl__children_update_exceptional(espl__forest *forest, uint32_t slot);
+
 // --- slots.c: what is stored of one node ---
 
-/// Put a placement in place, world aside. Its run has the side arrays that it needs.
+/// Store a placement; the world is not touched. Its tree has the side arrays that it needs. Keeps the
+/// counts of the side arrays, ESPL__SLOT_KEEPS, and ESPL__SLOT_EXCEPTIONAL of the node and, where
+/// the stretch that they see changed, of its children.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
-/// The same, writing nothing but what is the slot's: several workers may do it in one run. @return
-/// what is to be added to the counts of the run's side arrays.
-espl__side_counts espl__slot_put(espl__forest *forest, uint32_t slot,
-                                 const espl__placement *placement);
-/// Give a run side arrays, or ones with room for inherit flags too.
+/// Set or clear ESPL__SLOT_BARE. Keeps the counts of the side arrays and ESPL__SLOT_EXCEPTIONAL.
+void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare);
+/// Give a tree side arrays, or ones with room for inherit flags too.
 /// @return false where there is no memory; nothing changed then.
-bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps);
-/// Give a run side arrays that were made for its capacity, in place of those it has, whose content
+bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps);
+/// Give a tree side arrays that were made for its capacity, in place of those it has, whose content
 /// goes along.
-void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side);
-/// Move a run to a new range of slots, in rank order; both it and the side arrays, for that capacity,
-/// were taken before. NULL: the run has none.
-/// @param moved  called with the context, each entity and its new slot.
-void espl__run_move(espl__forest *forest, uint32_t run, uint32_t capacity, espl__side *side,
-                    void (*moved)(void *, uint32_t, uint32_t), void *context);
-/// Give the side arrays of a run back if nothing in them differs from the default and nobody asked
-/// for them ahead of time. O(capacity) when it does.
-void espl__run_drop_side(espl__forest *forest, uint32_t run);
-/// Nodes below which a run that grows gets half as many slots to spare, not a quarter.
-enum { ESPL__SMALL_RUN = 64 };
-/// Slots that a run gets when it comes to have more nodes than slots: what it needs at first, some
-/// more once it has grown.
-static inline uint32_t espl__run_room(const espl__run *run, uint32_t size)
-{
-    const uint32_t spare = size < ESPL__SMALL_RUN ? size / 2 : size / 4;
-
-    return run->capacity > 1 ? size + spare : size;
-}
-/// Tell whether a run of a size fills so small a part of its slots that it is to be laid out anew.
-static inline bool espl__run_is_loose(const espl__run *run, uint32_t size)
-{
-    return run->capacity > 16 && size + size / 4 < run->capacity / 4;
-}
-/// Tell whether a run has what a placement needs.
-static inline bool espl__run_can_hold(const espl__run *run, const espl__placement *placement)
+void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
+/// Give the side arrays of a tree back if nothing in them differs from the default and nobody asked
+/// for them ahead of time. O(used) when it does.
+void espl__tree_drop_side(espl__forest *forest, uint32_t tree);
+/// Tell whether a tree can hold a placement without new side arrays.
+static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__placement *placement)
 {
     if (!espl__placement_needs_side(placement)) {
         return true;
     }
-    return run->side != NULL && (placement->kept.flags == 0 || run->side->kept != NULL);
+    return tree->side != NULL && (placement->kept.flags == 0 || tree->side->kept != NULL);
 }
 
-// --- pack.c ---
+// --- layout.c ---
 
+/// What laying a tree out costs, against a visit of one node.
+enum { ESPL__LAYOUT_COST = 8 };
+
+/// Add layout debt to a tree: nodes that a write visited, or holes that it passed, more than it would
+/// in a tree that is laid out. The tree is marked unsettled when the debt reaches the cost of its
+/// layout; by a job it gets ESPL__TREE_DUE instead.
+void espl__tree_owe(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t amount);
+/// Tell whether the layout debt of a tree is due.
+static inline bool espl__tree_is_due(const espl__tree *tree)
+{
+    return (tree->flags & ESPL__TREE_IN_ORDER) == 0 &&
+           tree->debt / ESPL__LAYOUT_COST >= tree->live;
+}
+/// Lay a tree with one root out breadth-first in another range, which was taken; its old range is
+/// given back. Side arrays of the new capacity were made where the tree has some.
+/// @param root  slot of the root; every live node of the tree is below it.
+void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint32_t base,
+                        uint32_t capacity, espl__side *side, espl__moved_function moved,
+                        void *context);
+/// Lay a tree out now. @return false where there is no memory; nothing changed then.
+bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_function moved,
+                        void *context);
 /// Tell whether more than a third of a pool worth the work is free.
 bool espl__forest_wants_pack(const espl__forest *forest);
-/// Move all runs into a block that fits them, in rank order, and renumber them.
-/// @param moved  called with the context, an entity and its new slot.
+/// Move all trees into one block that fits them, each laid out, and renumber them.
+/// @param is_tight  no room to spare, and needless side arrays go too, prepaid ones included.
 /// @return false where there is no memory; nothing changed then. O(slots).
-bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
-                       void *context);
-/// The same with no room to spare: side arrays that nothing needs go too, prepaid ones included.
-/// Does nothing where everything stands so already.
-bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
+bool espl__forest_pack(espl__forest *forest, bool is_tight, espl__moved_function moved,
                        void *context);
 
-// --- propagate.c: see propagate.h for walks that begin at several nodes ---
+// --- navigate.c: slots, or ESPL__NO_SLOT ---
 
-/// Recompute the worlds of everything below a rank. false: some world is not finite (all of them
-/// were recomputed all the same).
-bool espl__propagate_below(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
-/// The same for a rank whose world changed, but for what hangs below a world that then stays.
-bool espl__propagate_changed(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
-/// Recompute the world at a rank alone.
-bool espl__propagate_at(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank);
-/// World that follows for a slot from its parent's world and its own local.
-espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot);
-
-// --- ghosts.c: destroying without memory ---
-
-/// What a destroy takes along.
-typedef enum espl__closure {
-    ESPL__CLOSURE_OWNED,   ///< what is reached through owned links only
-    ESPL__CLOSURE_SUBTREE, ///< everything below
-    ESPL__CLOSURE_ONLY,    ///< nothing
-} espl__closure;
-
-/// Turn a living slot and its closure into ghosts. Survivors are re-based on the nearest living
-/// ancestor, so that their worlds stay to rounding; below a ghost root they become ROOTED. The run
-/// is released when nobody is left, and marked unsettled when it wants a purge.
-///
-/// @param bury  called for the entity of each new ghost, in rank order, before anything of the run
-///              is given back.
-/// Cannot fail, takes no memory. O(descendants).
-void espl__make_ghosts(espl__forest *forest, uint32_t slot, espl__closure closure,
-                       void (*bury)(void *context, uint32_t entity), void *context);
-/// Tell whether a run has so many ghosts, or such ones, that it wants a purge.
-bool espl__run_wants_purge(const espl__forest *forest, const espl__run *run);
-
-// --- navigate.c: the tree as its users see it, without ghosts. Slots or ESPL__NO_SLOT. ---
-
-uint32_t espl__living_parent(const espl__forest *forest, uint32_t slot);
-uint32_t espl__living_root(const espl__forest *forest, uint32_t slot);
-uint32_t espl__living_first_child(const espl__forest *forest, uint32_t slot);
-uint32_t espl__living_last_child(const espl__forest *forest, uint32_t slot);
-uint32_t espl__living_next_sibling(const espl__forest *forest, uint32_t slot);
-uint32_t espl__living_previous_sibling(const espl__forest *forest, uint32_t slot);
-/// The next sibling of a child of `above`, its living parent. A walk over all children is linear in
-/// them and the ghosts between.
-uint32_t espl__living_behind(const espl__forest *forest, uint32_t slot, uint32_t above);
-size_t espl__living_children(const espl__forest *forest, uint32_t slot);
-/// The n-th child. O(1) where the run has no ghosts.
-uint32_t espl__living_child(const espl__forest *forest, uint32_t slot, size_t n);
-uint32_t espl__living_depth(const espl__forest *forest, uint32_t slot);
-size_t espl__living_below(const espl__forest *forest, uint32_t slot);
+uint32_t espl__root_of(const espl__forest *forest, uint32_t slot);
+uint32_t espl__last_child(const espl__forest *forest, uint32_t slot);
+uint32_t espl__next_sibling(const espl__forest *forest, uint32_t slot);
+uint32_t espl__previous_sibling(const espl__forest *forest, uint32_t slot);
+size_t espl__count_children(const espl__forest *forest, uint32_t slot);
+/// The n-th child. O(1) in a tree that is laid out, else O(n).
+uint32_t espl__child_at(const espl__forest *forest, uint32_t slot, size_t n);
+uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot);
+size_t espl__count_below(const espl__forest *forest, uint32_t slot);
 /// Count what is reached through owned links only.
-size_t espl__living_owned(const espl__forest *forest, uint32_t slot);
-/// The living node behind a slot in a walk over what hangs below `top`, parents first; through the
-/// slot's own children where told. A whole walk is O(descendants).
-uint32_t espl__living_next(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters);
+size_t espl__count_owned(const espl__forest *forest, uint32_t slot);
+/// The node behind a slot in a walk over what is below `top`, parents first and siblings in order
+/// (depth-first), through the slot's own children where `enters`.
+uint32_t espl__next_in_walk(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters);
 
 // --- validate.c ---
 
-/// Bytes of the blocks that a forest holds: the pool, the headers and the side arrays. O(runs).
+/// Bytes of the blocks that a forest holds: the pool, the headers and the side arrays. O(trees).
 size_t espl__forest_bytes(const espl__forest *forest);
-
-/// NULL, or the first broken invariant of runs, links and transforms as a sentence. O(size), no
+/// NULL, or the first broken invariant of trees, links and transforms as a sentence. O(size), no
 /// memory.
 const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail);
+/// Count the worlds that are not finite. O(size).
+size_t espl__count_overflowed(const espl__forest *forest);
 
 // --- Accessors ---
 
-/// A run that fills a range of slots in rank order.
-static inline espl__run espl__run_filling(uint32_t base, uint32_t size)
+static inline espl__tree *espl__tree_of(const espl__forest *forest, uint32_t slot)
 {
-    return (espl__run){.base = base,
-                       .capacity = size,
-                       .used = size,
-                       .size = size,
-                       .flags = ESPL__RUN_IN_ORDER,
-                       .next = ESPL__NO_RUN,
-                       .previous = ESPL__NO_RUN};
+    return &forest->trees[forest->tree[slot]];
 }
 
-static inline espl__run *espl__run_of(const espl__forest *forest, uint32_t slot)
+static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
 {
-    return &forest->runs[forest->run[slot]];
+    return (forest->flags[slot] & flag) != 0;
 }
 
-/// Slot of the parent, ghosts included, or ESPL__NO_SLOT.
-static inline uint32_t espl__parent_slot(const espl__forest *forest, uint32_t slot)
+static inline bool espl__is_root(const espl__forest *forest, uint32_t slot)
 {
-    const uint32_t base = espl__run_of(forest, slot)->base;
-    const uint32_t parent = forest->parent[base + forest->rank[slot]];
-
-    return parent == ESPL__NO_SLOT ? ESPL__NO_SLOT : forest->order[base + parent];
+    return forest->parent[slot] == ESPL__NO_SLOT;
 }
 
-/// Rank of the first child of a rank; for rank == size the end of all children.
-static inline uint32_t espl__first_child(const espl__forest *forest, const espl__run *run,
-                                         uint32_t rank)
-{
-    return rank < run->size ? forest->first[run->base + rank] : run->size;
-}
-
+/// What is stored beside the pose. For a node that copies its parent the stretch is the one that it
+/// shows.
 static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t slot)
 {
-    // The flag saves a read of the run where there is none, which is nearly everywhere.
+    // The flag saves a read of the tree where there is none, which is nearly everywhere.
     if ((forest->flags[slot] & ESPL__SLOT_SIDE) == 0) {
         return espl__extra_default();
     }
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    return run->side->extra[slot - run->base];
+    return tree->side->extra[slot - tree->base];
 }
 
 static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t slot)
@@ -329,9 +326,9 @@ static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t sl
     if ((forest->flags[slot] & ESPL__SLOT_KEEPS) == 0) {
         return espl__kept_none();
     }
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    return run->side->kept[slot - run->base];
+    return tree->side->kept[slot - tree->base];
 }
 
 static inline espl__placement espl__slot_placement(const espl__forest *forest, uint32_t slot)
@@ -346,32 +343,78 @@ static inline espl__frame espl__slot_frame(const espl__forest *forest, uint32_t 
     return (espl__frame){forest->world[slot], espl__slot_extra(forest, slot)};
 }
 
-static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
-{
-    return (forest->flags[slot] & flag) != 0;
-}
-
-static inline bool espl__slot_is_barren(const espl__forest *forest, uint32_t slot)
-{
-    const unsigned both = ESPL__SLOT_GHOST | ESPL__SLOT_BARREN;
-
-    return (forest->flags[slot] & both) == both;
-}
-
-/// Slot whose frame a slot is placed in, ghosts included; ESPL__NO_SLOT for what is a root to its
-/// users.
-static inline uint32_t espl__frame_slot(const espl__forest *forest, uint32_t slot)
-{
-    return espl__slot_is(forest, slot, ESPL__SLOT_ROOTED) ? ESPL__NO_SLOT
-                                                          : espl__parent_slot(forest, slot);
-}
-
 /// Tell whether a slot follows its parent as a copy: no transform of its own, or the flag for it.
 static inline bool espl__slot_copies(const espl__forest *forest, uint32_t slot)
 {
-    return espl__slot_is(forest, slot, ESPL__SLOT_PASS) ||
+    return espl__slot_is(forest, slot, ESPL__SLOT_BARE) ||
            (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) &&
             (espl__slot_kept(forest, slot).flags & ESPL_COPY_PARENT) != 0);
+}
+
+/// Tell whether a slot keeps all of its world, so that nothing above changes it or what is below.
+static inline bool espl__slot_keeps_world(const espl__forest *forest, uint32_t slot)
+{
+    enum { ALL = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE };
+
+    return espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) &&
+           (espl__slot_kept(forest, slot).flags & (ALL | ESPL_COPY_PARENT)) == ALL;
+}
+
+/// Tell whether a stretch is other than 1, 1, 1, by its bits.
+static inline bool espl__is_stretched(const float stretch[3])
+{
+    static const float none[3] = {1, 1, 1};
+
+    return memcmp(stretch, none, sizeof none) != 0;
+}
+
+/// Tell whether the world of a slot is anything but its parent's world times its local: it copies or
+/// keeps parts, or its parent shows a stretch. What ESPL__SLOT_EXCEPTIONAL says; a root is never so.
+static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_t slot)
+{
+    const uint32_t parent = forest->parent[slot];
+
+    if (parent == ESPL__NO_SLOT) {
+        return false;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE | ESPL__SLOT_KEEPS)) {
+        return true;
+    }
+    if (!espl__slot_is(forest, parent, ESPL__SLOT_SIDE)) {
+        return false;
+    }
+    const espl__extra extra = espl__slot_extra(forest, parent);
+
+    return espl__is_stretched(extra.stretch);
+}
+
+/// Take one of the first holes of a tree out of its list: the first that is above `above`.
+/// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first
+/// @return ESPL__NO_SLOT where none of them is.
+static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, uint32_t above,
+                                       uint32_t *after)
+{
+    enum { HOLES = 4 }; // looked at
+    uint32_t hole = tree->hole;
+
+    *after = ESPL__NO_SLOT;
+    for (int i = 0; i < HOLES && hole != ESPL__NO_SLOT; ++i) {
+        if (hole > above) {
+            *(*after == ESPL__NO_SLOT ? &tree->hole : &forest->links[*after].next) =
+                forest->links[hole].next;
+            return hole;
+        }
+        *after = hole;
+        hole = forest->links[hole].next;
+    }
+    return ESPL__NO_SLOT;
+}
+
+/// Tell whether a tree is one tree with its root at the begin of its range, as all are but for those
+/// that a destroy without memory left behind.
+static inline bool espl__tree_is_single(const espl__forest *forest, const espl__tree *tree)
+{
+    return tree->roots == 1 && forest->parent[tree->base] == ESPL__NO_SLOT;
 }
 
 #endif

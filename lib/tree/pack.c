@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Packing: all runs move together into a block that fits them, each in rank order again. Keeps the
-// pool from staying twice as large as what lives in it, and memory in the order of propagation.
+// Packing: all trees move together into one block that fits them, each laid out breadth-first. The
+// pool does not stay much larger than its content, and memory is in the order of propagation.
 #include "lib/tree/forest.h"
 
 #include <string.h>
 
-// Beside what each run keeps to grow, a pool has this part of it to spare for runs that come.
-enum { WORTHWHILE = 4096, SPARE_SHARE = 64 };
+// A pool that is packed with room to spare keeps this share of it for new trees, beside the room of
+// each tree.
+enum { WORTHWHILE = 4096, SPARE_SHARE = 128 };
 
 // One packing under way.
 typedef struct packing {
     const espl__forest *from;
     espl__forest *to;
-    bool is_tight; // nothing is left over, and side arrays are made anew
-    void (*moved)(void *context, uint32_t entity, uint32_t slot);
+    bool is_tight; // no room to spare, and no side arrays without need
+    espl__moved_function moved;
     void *context;
 } packing;
 
@@ -22,170 +23,199 @@ bool espl__forest_wants_pack(const espl__forest *forest)
     return forest->end >= WORTHWHILE && forest->free_slots > forest->end / 3;
 }
 
-// What a run keeps: some room to grow, and all of it where side arrays are filed by slot.
-static uint32_t packed_capacity(const espl__run *run)
-{
-    const uint32_t roomy = run->size + run->size / 4;
+// --- What each tree gets ---
 
-    return run->side != NULL || roomy > run->capacity ? run->capacity : roomy;
+static uint32_t packed_capacity(const packing *p, const espl__tree *tree)
+{
+    // One with several roots keeps its slots in their order, holes too.
+    const uint32_t needed = espl__tree_is_single(p->from, tree) ? tree->live : tree->used;
+    const uint32_t roomy = espl__tree_room(needed);
+
+    if (p->is_tight) {
+        return needed;
+    }
+    return roomy < tree->capacity ? roomy : tree->capacity;
+}
+
+static bool needs_side(const packing *p, const espl__side *side)
+{
+    return side != NULL && (!p->is_tight || side->extra_count != 0 || side->kept_count != 0);
+}
+
+static bool needs_kept(const packing *p, const espl__side *side)
+{
+    return p->is_tight ? side->kept_count != 0 : side->kept != NULL;
+}
+
+// Take all memory for the trees of the old forest: headers and side arrays in order, and slots.
+static bool prepare(const packing *p)
+{
+    size_t slots = 0, trees = 0;
+
+    for (uint32_t tree = 0; tree < p->from->tree_end; ++tree) {
+        const espl__tree *const old = &p->from->trees[tree];
+
+        slots += old->capacity != 0 ? packed_capacity(p, old) : 0;
+        trees += old->capacity != 0 ? 1 : 0;
+    }
+    if (!p->is_tight) {
+        slots += slots / SPARE_SHARE;
+        trees += trees / SPARE_SHARE;
+        slots = slots > p->from->floor ? slots : p->from->floor;
+        trees = trees > p->from->tree_floor ? trees : p->from->tree_floor;
+    }
+    if (!espl__forest_make_room(p->to, (uint32_t)slots, (uint32_t)trees)) {
+        return false;
+    }
+    for (uint32_t tree = 0; tree < p->from->tree_end; ++tree) {
+        const espl__tree *const old = &p->from->trees[tree];
+
+        if (old->capacity == 0) {
+            continue;
+        }
+        espl__tree *const header = &p->to->trees[espl__tree_take(p->to)];
+
+        header->base = p->to->end;
+        header->capacity = packed_capacity(p, old);
+        p->to->end += header->capacity;
+        if (needs_side(p, old->side)) {
+            header->side = espl__side_make(p->to->heap, header->capacity, needs_kept(p, old->side));
+            if (header->side == NULL) {
+                return false;
+            }
+            header->side->is_prepaid = !p->is_tight && old->side->is_prepaid;
+        }
+    }
+    return true;
 }
 
 // --- Moving ---
 
 // Copy one node, links aside.
-static void move_node(espl__forest *to, uint32_t new_slot, const espl__forest *from, uint32_t slot)
+static void move_node(const packing *p, const espl__tree *to_tree, uint32_t to, uint32_t from)
 {
-    to->local[new_slot] = from->local[slot];
-    to->world[new_slot] = from->world[slot];
-    to->entity[new_slot] = from->entity[slot];
-    to->flags[new_slot] = from->flags[slot];
-}
+    const espl__tree *const from_tree = espl__tree_of(p->from, from);
+    const espl__side *const old = from_tree->side;
+    espl__side *const side = to_tree->side;
+    const unsigned flags = p->from->flags[from] & ~(unsigned)ESPL__SLOT_SIDE;
 
-// File what stands in the side arrays of a run by the new slots, which are in rank order.
-static void refile(espl__forest *to, const espl__run *run, const espl__forest *from,
-                   const espl__run *old)
-{
-    espl__side *const side = run->side;
-
+    p->to->local[to] = p->from->local[from];
+    p->to->world[to] = p->from->world[from];
+    p->to->flags[to] = (uint8_t)(flags | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
+    p->to->links[to].entity = p->from->links[from].entity;
     if (side != NULL) {
-        side->extra_count = old->side->extra_count;
-        side->kept_count = old->side->kept_count;
+        side->extra[to - to_tree->base] = old->extra[from - from_tree->base];
     }
-    for (uint32_t rank = 0; rank < run->size; ++rank) {
-        const uint32_t at = from->order[old->base + rank] - old->base;
+    if (side != NULL && side->kept != NULL) {
+        side->kept[to - to_tree->base] = old->kept[from - from_tree->base];
+    }
+    if (p->from->links[from].entity != ESPL__NO_ENTITY) {
+        p->moved(p->context, p->from->links[from].entity, to);
+    }
+}
 
-        if (side == NULL) {
-            to->flags[run->base + rank] &= (uint8_t)~ESPL__SLOT_SIDE;
-            continue;
+// Lay a tree out breadth-first. The new slots are their own queue: links.next is the old slot until
+// the second pass.
+static void lay_out(const packing *p, const espl__tree *tree, uint32_t root)
+{
+    uint32_t *const parent = p->to->parent;
+    espl__links *const links = p->to->links;
+    uint32_t end = tree->base + 1;
+
+    parent[tree->base] = ESPL__NO_SLOT;
+    links[tree->base].next = root;
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        uint32_t child = p->from->links[links[slot].next].first_child;
+
+        links[slot].first_child = child != ESPL__NO_SLOT ? end : ESPL__NO_SLOT;
+        for (; child != ESPL__NO_SLOT; child = p->from->links[child].next) {
+            parent[end] = slot;
+            links[end++].next = child;
         }
-        side->extra[rank] = old->side->extra[at];
-        if (side->kept != NULL) {
-            side->kept[rank] = old->side->kept[at];
+    }
+    ESPL_CHECK(end == tree->base + tree->live);
+    links[tree->base].previous = ESPL__NO_SLOT;
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        const uint32_t up = parent[slot];
+        const bool is_last = up == ESPL__NO_SLOT || slot + 1 == end || parent[slot + 1] != up;
+
+        move_node(p, tree, slot, links[slot].next);
+        links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
+        if (up != ESPL__NO_SLOT && links[up].first_child != slot) {
+            links[slot].previous = slot - 1;
+        }
+        if (up != ESPL__NO_SLOT && is_last) {
+            links[links[up].first_child].previous = slot;
         }
     }
 }
 
-static bool has_special_slots(const espl__forest *forest, const espl__run *run)
+static uint32_t shifted(uint32_t slot, uint32_t by)
 {
-    for (uint32_t slot = run->base; slot < run->base + run->size; ++slot) {
-        if (espl__slot_is(forest, slot, ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) {
-            return true;
-        }
-    }
-    return false;
+    return slot == ESPL__NO_SLOT ? slot : slot + by;
 }
 
-// Side arrays made anew are filed, and a run that lost them may not be a special one any more.
-static void settle_side(const packing *p, espl__run *run, const espl__run *old)
+// Move a tree with several roots, holes too: each slot keeps its distance from the base.
+static void shift(const packing *p, const espl__tree *tree, const espl__tree *old)
 {
-    if (!p->is_tight || old->side == NULL) {
-        return;
-    }
-    refile(p->to, run, p->from, old);
-    if (run->side == NULL && !has_special_slots(p->to, run)) {
-        run->flags &= ~(unsigned)ESPL__RUN_GENERAL;
+    const uint32_t by = tree->base - old->base; // modulo 2^32
+
+    for (uint32_t from = old->base; from < old->base + old->used; ++from) {
+        const espl__links *const links = &p->from->links[from];
+
+        p->to->parent[from + by] = shifted(p->from->parent[from], by);
+        p->to->links[from + by] =
+            (espl__links){shifted(links->first_child, by), shifted(links->next, by),
+                          shifted(links->previous, by), links->entity};
+        move_node(p, tree, from + by, from);
     }
 }
 
-// @param side  of the run to be.
-static void move_run(const packing *p, uint32_t new_run, const espl__run *old, espl__side *side)
+static void move_tree(const packing *p, uint32_t number, const espl__tree *old)
 {
-    const espl__forest *const from = p->from;
-    espl__forest *const to = p->to;
-    espl__run *const run = &to->runs[new_run];
-    const uint32_t base = to->end;
-    const bool keeps_slots = !p->is_tight && old->side != NULL;
+    espl__tree *const tree = &p->to->trees[number];
+    const bool is_single = espl__tree_is_single(p->from, old);
 
-    *run = *old;
-    run->side = side;
-    run->base = base;
-    run->capacity = p->is_tight ? old->size : packed_capacity(old);
-    run->used = keeps_slots ? old->used : old->size;
-    run->flags &= ~(unsigned)ESPL__RUN_UNSETTLED;
-    run->flags |= keeps_slots ? 0u : (unsigned)ESPL__RUN_IN_ORDER;
-    run->next = run->previous = ESPL__NO_RUN;
-    to->end += run->capacity;
-
-    for (uint32_t i = 0; i < run->capacity; ++i) {
-        to->run[base + i] = new_run;
+    tree->live = old->live;
+    tree->roots = old->roots;
+    tree->exceptional = old->exceptional;
+    for (uint32_t i = 0; i < tree->capacity; ++i) {
+        p->to->tree[tree->base + i] = number;
     }
-    for (uint32_t rank = 0; rank < run->used; ++rank) {
-        const uint32_t slot = from->order[old->base + rank];
-        const uint32_t new_slot = keeps_slots ? slot - old->base + base : base + rank;
-
-        move_node(to, new_slot, from, slot);
-        to->order[base + rank] = new_slot;
-        to->rank[new_slot] = rank;
-        if (rank < run->size && from->entity[slot] != ESPL__NO_ENTITY) {
-            p->moved(p->context, from->entity[slot], new_slot);
-        }
+    if (tree->side != NULL) {
+        tree->side->extra_count = old->side->extra_count;
+        tree->side->kept_count = old->side->kept_count;
     }
-    memcpy(to->parent + base, from->parent + old->base, old->size * sizeof *to->parent);
-    memcpy(to->first + base, from->first + old->base, old->size * sizeof *to->first);
-    settle_side(p, run, old);
-    if ((old->flags & ESPL__RUN_UNSETTLED) != 0) {
-        espl__run_mark_unsettled(to, new_run);
+    if (is_single) {
+        tree->used = old->live;
+        tree->flags = ESPL__TREE_IN_ORDER;
+        lay_out(p, tree, old->base);
+    } else {
+        tree->used = old->used;
+        tree->hole = shifted(old->hole, tree->base - old->base);
+        tree->debt = old->debt;
+        shift(p, tree, old);
+    }
+    if (is_single && (old->flags & ESPL__TREE_IN_ORDER) == 0) {
+        p->to->layouts += 1;
+        p->to->nodes_laid_out += old->live;
+    }
+    if ((old->flags & ESPL__TREE_UNSETTLED) != 0) {
+        espl__tree_mark_unsettled(p->to, number);
     }
 }
 
 static void keep_settings(espl__forest *to, const espl__forest *from)
 {
-    to->ghosts = from->ghosts;
-    to->has_free_links = from->has_free_links;
     to->kernels = from->kernels;
     to->grain = from->grain;
-    to->crew = from->crew;
-    to->purges = from->purges;
-    to->nodes_rebuilt = from->nodes_rebuilt;
-    to->nodes_shifted = from->nodes_shifted;
+    to->context = from->context;
+    to->layouts = from->layouts;
+    to->nodes_laid_out = from->nodes_laid_out;
 }
 
-bool espl__forest_pack(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
-                       void *context)
-{
-    espl__forest packed;
-    const packing p = {.from = forest, .to = &packed, .moved = moved, .context = context};
-    size_t slots = 0, runs = 0;
+// --- Whether there is anything to do ---
 
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        slots += forest->runs[run].size != 0 ? packed_capacity(&forest->runs[run]) : 0;
-        runs += forest->runs[run].size != 0 ? 1 : 0;
-    }
-    slots += slots / SPARE_SHARE;
-    runs += runs / SPARE_SHARE;
-    espl__forest_init(&packed, forest->heap);
-    if (espl__forest_reserve(&packed, slots > forest->floor ? slots : forest->floor,
-                             runs > forest->run_floor ? runs : forest->run_floor) != ESPL_OK) {
-        espl__forest_free(&packed);
-        return false;
-    }
-    packed.floor = forest->floor;
-    packed.run_floor = forest->run_floor;
-
-    espl__heap_forbid(forest->heap);
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        espl__run *const old = &forest->runs[run];
-
-        if (old->size != 0) {
-            move_run(&p, espl__run_take(&packed), old, old->side);
-            old->side = NULL; // it went along
-        }
-    }
-    keep_settings(&packed, forest);
-    espl__forest_free(forest);
-    *forest = packed;
-    espl__heap_allow(forest->heap);
-    return true;
-}
-
-// --- Packing tightly ---
-
-static bool needs_side(const espl__run *run)
-{
-    return run->side != NULL && (run->side->extra_count != 0 || run->side->kept_count != 0);
-}
-
-// Those that nothing needs are prepaid.
 static bool is_side_tight(const espl__side *side)
 {
     return side == NULL || ((side->kept != NULL) == (side->kept_count != 0) && !side->is_prepaid);
@@ -194,14 +224,14 @@ static bool is_side_tight(const espl__side *side)
 static bool is_tight(const espl__forest *forest)
 {
     if (forest->capacity != forest->end || forest->free_slots != 0 ||
-        forest->run_capacity != forest->run_end) {
+        forest->tree_capacity != forest->tree_end) {
         return false;
     }
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        const espl__run *const header = &forest->runs[run];
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const header = &forest->trees[tree];
 
-        // Nor is a free header that of a run in order.
-        if (header->capacity != header->size || (header->flags & ESPL__RUN_IN_ORDER) == 0 ||
+        // A free header has no flags, so it is not tight either.
+        if (header->capacity != header->live || (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
             !is_side_tight(header->side)) {
             return false;
         }
@@ -209,66 +239,32 @@ static bool is_tight(const espl__forest *forest)
     return true;
 }
 
-// Take all memory for the runs of another forest, headers and side arrays in order.
-static bool prepare(espl__forest *tight, const espl__forest *forest)
-{
-    uint32_t slots = 0, runs = 0;
-
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        slots += forest->runs[run].size;
-        runs += forest->runs[run].size != 0 ? 1 : 0;
-    }
-    if (!espl__forest_make_room(tight, slots, runs)) {
-        return false;
-    }
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        const espl__run *const old = &forest->runs[run];
-
-        if (old->size == 0) {
-            continue;
-        }
-        espl__run *const header = &tight->runs[espl__run_take(tight)];
-
-        header->size = old->size;
-        if (needs_side(old)) {
-            header->side = espl__side_make(tight->heap, old->size, old->side->kept_count != 0);
-            if (header->side == NULL) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-bool espl__forest_trim(espl__forest *forest, void (*moved)(void *, uint32_t, uint32_t),
+bool espl__forest_pack(espl__forest *forest, bool tightly, espl__moved_function moved,
                        void *context)
 {
-    espl__forest tight;
-    const packing p = {
-        .from = forest, .to = &tight, .is_tight = true, .moved = moved, .context = context};
+    espl__forest packed;
+    const packing p = {forest, &packed, tightly, moved, context};
     uint32_t next = 0;
 
-    if (is_tight(forest)) {
+    if (tightly && is_tight(forest)) {
         return true;
     }
-    espl__forest_init(&tight, forest->heap);
-    if (!prepare(&tight, forest)) {
-        espl__forest_free(&tight);
+    espl__forest_init(&packed, forest->heap);
+    if (!prepare(&p)) {
+        espl__forest_free(&packed);
         return false;
     }
-
     espl__heap_forbid(forest->heap);
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        const espl__run *const old = &forest->runs[run];
-
-        if (old->size != 0) {
-            move_run(&p, next, old, tight.runs[next].side);
-            next += 1;
+    keep_settings(&packed, forest);
+    packed.floor = tightly ? 0 : forest->floor;
+    packed.tree_floor = tightly ? 0 : forest->tree_floor;
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        if (forest->trees[tree].capacity != 0) {
+            move_tree(&p, next++, &forest->trees[tree]);
         }
     }
-    keep_settings(&tight, forest);
     espl__forest_free(forest);
-    *forest = tight;
+    *forest = packed;
     espl__heap_allow(forest->heap);
     return true;
 }

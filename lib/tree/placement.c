@@ -140,8 +140,8 @@ static stance stance_of(espl__placement *placement, espl_pose *world, const espl
     return (stance){&placement->local, world, kept, parent};
 }
 
-// Take a new local over if it and its world are finite. What is kept follows the parts that were
-// written: the value itself where it is a world value, else what composes now.
+// Store a new local if it and what is kept are finite; the world may overflow. What is kept follows
+// the parts that were written: the value itself where it is a world value, else what composes now.
 static espl_status settle(const stance *s, const espl_pose *local, unsigned parts,
                           const espl_pose *wanted)
 {
@@ -160,7 +160,7 @@ static espl_status settle(const stance *s, const espl_pose *local, unsigned part
         kept = espl__kept_of(&pose, s->kept->flags);
         espl__keep_parts(&world, &kept);
     }
-    if (!espl__pose_is_finite(local) || !espl__pose_is_finite(&world)) {
+    if (!espl__pose_is_finite(local) || (s->kept != NULL && !espl__pose_is_finite(&kept.pose))) {
         return ESPL_ERR_RANGE;
     }
     *s->local = *local;
@@ -212,17 +212,15 @@ espl_status espl__placement_set_world(espl__placement *placement, espl_pose *wor
 
 // --- Inherit flags, other parents ---
 
-// Take a new state over if it and its world are finite.
+// Store a new placement if its local and what it keeps are finite; the world may overflow.
 static espl_status take_over(espl__placement *placement, espl_pose *world,
                              const espl__frame *parent, const espl__placement *next)
 {
-    const espl_pose after = espl__placement_world(next, parent);
-
-    if (!espl__pose_is_finite(&next->local) || !espl__pose_is_finite(&after)) {
+    if (!espl__pose_is_finite(&next->local) || !espl__pose_is_finite(&next->kept.pose)) {
         return ESPL_ERR_RANGE;
     }
     *placement = *next;
-    *world = after;
+    *world = espl__placement_world(next, parent);
     return ESPL_OK;
 }
 
@@ -302,9 +300,12 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
         next.extra = parent->extra;
         return take_over(placement, world, parent, &next);
     }
+    next.local = *local;
+    if (flags == 0 && parts_with(rules, ESPL_STAY_LOCAL) == ESPL__PART_POSE) {
+        return take_over(placement, world, parent, &next);
+    }
     const unsigned lost = relative(&seen, parent, world, local);
 
-    next.local = *local;
     copy_parts(&next.local, &seen, staying);
     copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
     espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);
@@ -515,19 +516,12 @@ static espl_status write_pose(const stance *s, const espl_pose *seen, espl_write
     return status == ESPL_OK && lost != 0 ? ESPL_LOSSY : status;
 }
 
-// In a batch a parent may have carried a node out of range before its own entries come; those that
-// do not bring it back are at fault too.
-static espl_status check_standing(const espl_pose *world)
-{
-    return espl__pose_is_finite(world) ? ESPL_OK : ESPL_ERR_RANGE;
-}
-
 espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__frame *parent,
                              espl_write_kind kind, const espl_write_value *value)
 {
     const stance s = {local, world, NULL, parent};
 
-    return kinds[kind].parts == 0 ? check_standing(world) : write_pose(&s, local, kind, value);
+    return kinds[kind].parts == 0 ? ESPL_OK : write_pose(&s, local, kind, value);
 }
 
 bool espl__write_is_local(espl_write_kind kind)
@@ -559,13 +553,29 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
     return lost != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
+espl_status espl__placement_write_local(espl__placement *placement, espl_write_kind kind,
+                                        const espl_write_value *value)
+{
+    espl__extra extra = placement->extra;
+
+    if (!change_extra(&extra, kind, value)) {
+        return ESPL_ERR_RANGE;
+    }
+    const espl_status status = espl__local_write(&placement->local, kind, value);
+
+    if (status >= 0) {
+        placement->extra = extra;
+    }
+    return status;
+}
+
 espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
                                   const espl__frame *parent, espl_write_kind kind,
                                   const espl_write_value *value)
 {
     const stance s = stance_of(placement, world, parent);
     espl__extra extra = placement->extra;
-    espl_status status = check_standing(world);
+    espl_status status = ESPL_OK;
 
     if (espl__placement_copies(placement)) {
         return ESPL_ERR_COPIES_PARENT;

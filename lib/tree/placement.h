@@ -108,12 +108,12 @@ static inline void espl__write_load_pose(espl_write_value *out, const void *byte
     out->transform = espl__transform_of(&pose, &none);
 }
 
-/// Carry one write out on a placement.
+/// Apply one write to a placement. Locals and kept parts stay finite; the world may overflow.
 ///
 /// @param world  in and out: own world pose.
 /// @param value  as espl__write_check() left it.
-/// @return ESPL_OK, ESPL_LOSSY; refused and nothing changed: ESPL_ERR_RANGE (the local or its own
-///         world is not finite), ESPL_ERR_COPIES_PARENT.
+/// @return ESPL_OK, ESPL_LOSSY; refused and nothing changed: ESPL_ERR_RANGE (the computed local or
+///         a kept part is not finite), ESPL_ERR_COPIES_PARENT.
 espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
                                   const espl__frame *parent, espl_write_kind kind,
                                   const espl_write_value *value);
@@ -123,10 +123,13 @@ espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__fra
                              espl_write_kind kind, const espl_write_value *value);
 /// Tell whether a kind of write needs nothing but the local pose of a node that keeps nothing.
 bool espl__write_is_local(espl_write_kind kind);
-/// Carry such a write out on a local, whatever the world comes to. ESPL_OK, ESPL_LOSSY,
-/// ESPL_ERR_RANGE (the local is not finite; unchanged).
+/// Apply such a write to a local. ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE (the computed local is not
+/// finite; unchanged).
 espl_status espl__local_write(espl_pose *local, espl_write_kind kind,
                               const espl_write_value *value);
+/// Apply such a write to a placement that keeps nothing, stretch and context included. Statuses likewise.
+espl_status espl__placement_write_local(espl__placement *placement, espl_write_kind kind,
+                                        const espl_write_value *value);
 /// Tell whether writes of a kind may change a stretch or a context.
 static inline bool espl__write_has_extra(espl_write_kind kind)
 {

@@ -1,463 +1,395 @@
 // SPDX-License-Identifier: MIT
-// Worlds from locals, in breadth-first order. The kernels touch the arrays they are handed and
-// nothing else. A level may be cut anywhere: parents stand before it and are final.
 #include "lib/tree/propagate.h"
 
 #include "lib/base/ahead.h"
 #include "lib/jobs/ranges.h"
+#include "lib/math/lanes.h"
 #include "lib/tree/band.h"
 
-#include <string.h>
+// --- One node ---
 
-enum { SPANS_ON_STACK = 32 };
-// Slots of a run that are asked for at once: as much as stays in the nearest cache.
-enum { ASKED = 256 };
-
-// One run's arrays; slots are absolute, ranks start at the run's base.
-typedef struct view {
-    espl_pose *world;
-    const espl_pose *local;
-    const uint32_t *order, *parent;
-    const uint8_t *flags;
-    espl__extra *extra;     // by slot - base, or NULL
-    const espl__kept *kept; // by slot - base, or NULL
-    uint32_t base;
-} view;
-
-static view view_of(const espl__forest *forest, const espl__run *run)
+espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
 {
-    return (view){.world = forest->world,
-                  .local = forest->local,
-                  .order = forest->order + run->base,
-                  .parent = forest->parent + run->base,
-                  .flags = forest->flags,
-                  .extra = run->side != NULL ? run->side->extra : NULL,
-                  .kept = run->side != NULL ? run->side->kept : NULL,
-                  .base = run->base};
-}
+    const uint32_t parent = forest->parent[slot];
 
-// The arrays as kernels take them: where slots stand in rank order, the order is not read at all.
-static espl__ranks ranks_of(const espl__forest *forest, const espl__run *run)
-{
-    const bool in_order = (run->flags & ESPL__RUN_IN_ORDER) != 0;
-    const uint32_t slots = in_order ? run->base : 0;
-
-    return (espl__ranks){.world = forest->world + slots,
-                         .local = forest->local + slots,
-                         .order = in_order ? NULL : forest->order + run->base,
-                         .parent = forest->parent + run->base,
-                         .first = forest->first + run->base};
-}
-
-// Follow the parent as a copy of it, stretch and context included.
-static bool copy_parent(const view *v, uint32_t slot, uint32_t up)
-{
-    const espl_pose before = v->world[slot];
-    bool is_changed = false;
-
-    v->world[slot] = v->world[up];
-    if (v->extra != NULL) {
-        espl__extra *const own = &v->extra[slot - v->base];
-
-        is_changed = memcmp(own, &v->extra[up - v->base], sizeof *own) != 0;
-        *own = v->extra[up - v->base];
+    if (parent == ESPL__NO_SLOT) {
+        return forest->local[slot];
     }
-    return is_changed || !espl__pose_is_same(&before, &v->world[slot]);
+    if (espl__slot_copies(forest, slot)) {
+        return forest->world[parent];
+    }
+    const espl__placement placement = espl__slot_placement(forest, slot);
+    const espl__frame up = espl__slot_frame(forest, parent);
+
+    return espl__placement_world(&placement, &up);
 }
 
-// The world at one rank below the root, whatever its flags. Tells whether what hangs below sees a
+// What a node that copies its parent shows beside the pose. @return whether its children see a
 // change.
-static bool compose_general(const view *v, uint32_t rank)
+static bool copy_extra(espl__forest *forest, uint32_t slot)
 {
-    const uint32_t slot = v->order[rank];
-    const uint32_t up = v->order[v->parent[rank]];
-    const unsigned flags = v->flags[slot];
-    const espl__kept *const kept =
-        (flags & ESPL__SLOT_KEEPS) != 0 ? &v->kept[slot - v->base] : NULL;
-    const espl_pose before = v->world[slot];
+    const espl__extra shown = espl__slot_extra(forest, forest->parent[slot]);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    if ((flags & ESPL__SLOT_ROOTED) != 0) {
-        v->world[slot] = v->local[slot];
-    } else if ((flags & ESPL__SLOT_PASS) != 0 ||
-               (kept != NULL && (kept->flags & ESPL_COPY_PARENT) != 0)) {
-        return copy_parent(v, slot, up);
+    // In an edit a copy may be in the range of another tree still; it is brought up to date in its own.
+    if (tree->side == NULL) {
+        return false;
+    }
+    espl__extra *const extra = &tree->side->extra[slot - tree->base];
+    const bool is_changed = memcmp(extra, &shown, sizeof shown) != 0;
+
+    *extra = shown;
+    if (is_changed) {
+        espl__children_update_exceptional(forest, slot);
+    }
+    return is_changed;
+}
+
+// A root, or a node with ESPL__SLOT_EXCEPTIONAL. @return whether its children see a change.
+static bool compose_exceptional(espl__forest *forest, uint32_t slot)
+{
+    const bool is_root = espl__is_root(forest, slot);
+    const bool is_stretched =
+        !is_root && espl__slot_copies(forest, slot) && copy_extra(forest, slot);
+    const espl_pose world = espl__world_expected(forest, slot);
+    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &world);
+
+    forest->world[slot] = world;
+    return is_stretched || is_moved;
+}
+
+// Any other node.
+static inline espl__laned compose_plain(const espl__forest *forest, uint32_t slot)
+{
+    return espl__laned_compose(espl__laned_load(&forest->world[forest->parent[slot]]),
+                               espl__laned_load(&forest->local[slot]));
+}
+
+bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    bool is_changed = true;
+
+    context->counts.nodes_visited += 1;
+    if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+        is_changed = compose_exceptional(forest, slot);
     } else {
-        const float *const stretch = v->extra != NULL ? v->extra[up - v->base].stretch : NULL;
+        const espl__laned world = compose_plain(forest, slot);
 
-        espl__pose_compose_to(&v->world[slot], &v->world[up], stretch, &v->local[slot]);
-        if (kept != NULL) {
-            espl__keep_parts(&v->world[slot], kept);
+        is_changed = !espl__lane_bits_are_zero(
+            espl__laned_differ(espl__laned_load(&forest->world[slot]), world));
+        espl__laned_store(&forest->world[slot], world);
+    }
+    context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+    return is_changed;
+}
+
+// --- Flags in a range of slots ---
+
+// The first slot from `begin` on with a flag, or end. Reads no flag of another tree, because
+// another thread may write it.
+static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t end, unsigned flag)
+{
+    const uint64_t all = UINT64_C(0x0101010101010101) * flag;
+    uint32_t slot = begin;
+
+    for (; end - slot >= sizeof all; slot += (uint32_t)sizeof all) {
+        uint64_t flags;
+
+        memcpy(&flags, forest->flags + slot, sizeof flags);
+        if ((flags & all) != 0) {
+            break;
         }
     }
-    return !espl__pose_is_same(&before, &v->world[slot]);
-}
-
-static bool all_finite(const espl__forest *forest, const espl__run *run, uint32_t begin,
-                       uint32_t end)
-{
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        if (!espl__pose_is_finite(&forest->world[forest->order[run->base + rank]])) {
-            return false;
-        }
+    while (slot < end && !espl__slot_is(forest, slot, flag)) {
+        slot += 1;
     }
-    return true;
+    return slot;
 }
 
-// --- Walks ---
-
-void espl__walk_begin(espl__walk *walk, espl__forest *forest, uint32_t run, espl__span *spans,
-                      uint32_t capacity)
+// Only a playback leaves worlds out of date.
+void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 {
-    *walk = (espl__walk){.forest = forest,
-                         .run = &forest->runs[run],
-                         .spans = spans,
-                         .capacity = capacity,
-                         .fence = UINT32_MAX,
-                         .is_finite = true};
-}
-
-void espl__walk_count(const espl__walk *walk, espl__crew *crew)
-{
-    crew->tally.nodes_visited += walk->visited;
-    crew->tally.nodes_skipped += walk->skipped;
-}
-
-static espl__span *last_span(const espl__walk *walk)
-{
-    return espl__walk_span(walk, walk->count - 1);
-}
-
-static void drop_first_span(espl__walk *walk)
-{
-    walk->head = walk->head + 1 < walk->capacity ? walk->head + 1 : 0;
-    walk->count -= 1;
-}
-
-// Tell whether the next span, behind one that waits, has no place of its own.
-static bool is_full(const espl__walk *walk)
-{
-    const uint32_t left = walk->capacity - walk->count;
-
-    return left == 0 || (left == 1 && last_span(walk)->begin >= walk->fence);
-}
-
-// Ranks [begin, end) wait, but for those that do so already or were visited in their turn.
-static void push(espl__walk *walk, uint32_t begin, uint32_t end)
-{
-    const uint32_t free_from = walk->count != 0 ? last_span(walk)->end : walk->reached;
-
-    begin = begin > free_from ? begin : free_from;
-    if (begin >= end) {
+    if (!forest->is_edited) {
         return;
     }
-    if (walk->count != 0 && (last_span(walk)->end == begin || is_full(walk))) {
-        last_span(walk)->end = end;
-        return;
+    for (uint32_t slot = find_flag(forest, begin, end, ESPL__SLOT_STALE); slot < end;
+         slot = find_flag(forest, slot + 1, end, ESPL__SLOT_STALE)) {
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     }
-    walk->count += 1;
-    *last_span(walk) = (espl__span){begin, end};
 }
 
-// Children of consecutive ranks are consecutive.
-static void push_children_of(espl__walk *walk, uint32_t begin, uint32_t end)
+// --- Ranges of slots ---
+
+// Slots without an exceptional one. For a few the call of a wide kernel is not worth its cost.
+static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
 {
-    push(walk, espl__first_child(walk->forest, walk->run, begin),
-         espl__first_child(walk->forest, walk->run, end));
+    enum { MANY = 8 };
+    espl__lane_bits alarm = {0};
+
+    if (end - begin >= MANY) {
+        return forest->kernels->compose(forest->world, forest->local, forest->parent, begin, end);
+    }
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        const espl__laned world = compose_plain(forest, slot);
+
+        espl__laned_store(&forest->world[slot], world);
+        alarm |= espl__laned_alarm(world);
+    }
+    return espl__lane_bits_are_zero(alarm) ? 0 : NAN;
 }
 
-void espl__walk_push_children(espl__walk *walk, uint32_t rank)
-{
-    push_children_of(walk, rank, rank + 1);
-}
-
-void espl__walk_wait(espl__walk *walk, uint32_t begin, uint32_t end)
-{
-    push(walk, begin, end);
-}
-
-// Any node of a general run may stand still, and then what hangs below it does.
-static float visit_general(espl__walk *walk, const view *v, uint32_t begin, uint32_t end)
+static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     float alarm = 0;
 
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        const bool is_changed = compose_general(v, rank);
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        const uint32_t next = find_flag(forest, slot, end, ESPL__SLOT_EXCEPTIONAL);
 
-        alarm += espl__pose_alarm(&v->world[v->order[rank]]);
-        walk->skipped += is_changed ? 0 : 1;
-        if (is_changed || walk->visits_all) {
-            push_children_of(walk, rank, rank + 1);
+        alarm += compose_slots(forest, slot, next);
+        if (next < end) {
+            (void)compose_exceptional(forest, next);
+            alarm += espl__pose_alarm(&forest->world[next]);
         }
+        slot = next;
     }
     return alarm;
 }
 
-// Slots of a small run out of rank order: no machine guesses which memory comes next, but all of it
-// is one range, which is asked for at once.
-static void ask_for_slots(const espl__forest *forest, const espl__run *run)
+// Slots [begin, end) of a tree, on this thread. @return 0, or NaN where some world may not be
+// finite.
+static inline float compose_range(espl__forest *forest, const espl__tree *tree, uint32_t begin,
+                                  uint32_t end)
 {
-    for (uint32_t slot = run->base; slot < run->base + run->used; slot += 2) {
-        espl__ask(&forest->local[slot]);
-        espl__ask_to_write(&forest->world[slot]);
+    espl__clear_stale(forest, begin, end);
+    return tree->exceptional == 0 ? compose_slots(forest, begin, end)
+                                  : compose_between(forest, begin, end);
+}
+
+static bool has_workers(const espl__forest *forest, const espl__context *context,
+                        const espl__tree *tree)
+{
+    return espl__tree_is_wide(forest, tree) && !espl__executor_is_serial(context->workers.executor);
+}
+
+// All slots from one on, on the workers.
+static float compose_suffix_wide(espl__forest *forest, espl__context *context,
+                                 const espl__tree *tree, uint32_t begin)
+{
+    uint64_t visited = 0; // the caller counts
+
+    return espl__compose_wide(forest, &context->workers, tree, begin,
+                              espl__first_below(forest, tree, begin), true, &visited);
+}
+
+static void count_overflowed(const espl__forest *forest, espl__context *context, uint32_t begin,
+                             uint32_t end)
+{
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        if (forest->links[slot].entity != ESPL__NO_ENTITY &&
+            !espl__pose_is_finite(&forest->world[slot])) {
+            context->counts.overflowed += 1;
+        }
     }
 }
 
-// Ranks [begin, end) of a run in which every node follows its parent. false: not finite.
-static bool compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
+void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
+                 uint32_t end)
 {
-    const espl__ranks ranks = ranks_of(forest, run);
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t limit = t->base + t->used, holes = t->used - t->live;
 
-    if (ranks.order != NULL && run->used <= ASKED && end - begin > run->used / 2) {
-        ask_for_slots(forest, run);
+    if (begin >= end) {
+        return;
     }
-    const float alarm = end - begin == 1 ? espl__compose_rank(&ranks, begin)
-                                         : forest->kernels->compose(&ranks, begin, end);
+    ESPL_CHECK(begin > t->base && end <= limit && espl__tree_is_single(forest, t));
+    const float alarm = end == limit && has_workers(forest, context, t)
+                            ? compose_suffix_wide(forest, context, t, begin)
+                            : compose_range(forest, t, begin, end);
 
-    return alarm == 0 || all_finite(forest, run, begin, end);
-}
-
-bool espl__compose_ranks(espl__forest *forest, const espl__run *run, uint32_t begin, uint32_t end)
-{
-    return compose_ranks(forest, run, begin, end);
-}
-
-// Recompute ranks [begin, end), 1 <= begin; ranks below begin are final.
-static void visit(espl__walk *walk, uint32_t begin, uint32_t end)
-{
-    espl__forest *const forest = walk->forest;
-    const espl__run *const run = walk->run;
-    bool is_finite = true;
-
-    walk->visited += end - begin;
-    if ((run->flags & ESPL__RUN_GENERAL) != 0) {
-        const view v = view_of(forest, run);
-
-        is_finite = visit_general(walk, &v, begin, end) == 0 || all_finite(forest, run, begin, end);
-    } else {
-        is_finite = compose_ranks(forest, run, begin, end);
-        push_children_of(walk, begin, end);
+    context->counts.nodes_visited += end - begin;
+    if (alarm != 0) {
+        count_overflowed(forest, context, begin, end);
     }
-    walk->is_finite = walk->is_finite && is_finite;
+    if (holes != 0) {
+        // As many as are in the range on average.
+        const uint64_t passed = (uint64_t)holes * (end - begin) / t->used;
+
+        espl__tree_owe(forest, context, tree, (uint32_t)passed);
+    }
 }
 
-void espl__walk_advance(espl__walk *walk, uint32_t end)
-{
-    while (walk->count != 0 && walk->spans[walk->head].begin < end) {
-        espl__span *const span = &walk->spans[walk->head];
-        const uint32_t from = span->begin;
-        const uint32_t to = span->end < end ? span->end : end;
+// --- Below a node ---
 
-        // Out before the visit, so that its children find the ring as it will be.
-        walk->reached = to;
-        if (to == span->end) {
-            drop_first_span(walk);
+// The next node of a walk over what is below `top`, parents first. @param enters  also below `slot`.
+static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top,
+                                  bool enters)
+{
+    const espl__links *const links = forest->links;
+
+    if (enters && links[slot].first_child != ESPL__NO_SLOT) {
+        return links[slot].first_child;
+    }
+    while (slot != top && links[slot].next == ESPL__NO_SLOT) {
+        slot = forest->parent[slot];
+    }
+    return slot != top ? links[slot].next : ESPL__NO_SLOT;
+}
+
+// Worlds below a slot that are not finite, whichever way they were computed. Nothing counts below a node
+// that keeps its world, so that a tree counts the same whether it is laid out or not.
+static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
+                                               uint32_t top)
+{
+    bool enters = true;
+
+    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top, enters)) {
+        enters = !espl__slot_keeps_world(forest, slot);
+        context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
+    }
+}
+
+// At most `most` nodes below a slot, by links. @return how many; `most` + 1 where there are more.
+static uint32_t compose_by_links(espl__forest *forest, espl__context *context, uint32_t top,
+                                 uint32_t most, float *alarm)
+{
+    bool enters = true;
+    uint32_t visited = 0;
+
+    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = next_below(forest, slot, top, enters)) {
+        enters = true;
+        if (visited == most) {
+            return most + 1;
+        }
+        visited += 1;
+        // The next sibling has to wait for memory otherwise, when the walk comes to it.
+        if (forest->links[slot].next != ESPL__NO_SLOT) {
+            espl__ask(&forest->links[forest->links[slot].next]);
+        }
+        // A node that keeps all of its world cuts off what is below, unless that was out of date before.
+        if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
+            (void)compose_exceptional(forest, slot);
+            enters = !espl__slot_keeps_world(forest, slot) ||
+                     espl__slot_is(forest, slot, ESPL__SLOT_STALE);
+            context->counts.nodes_skipped += enters ? 0 : 1;
         } else {
-            span->begin = to;
+            espl__laned_store(&forest->world[slot], compose_plain(forest, slot));
         }
-        visit(walk, from, to);
+        *alarm += espl__pose_alarm(&forest->world[slot]);
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    }
+    return visited;
+}
+
+void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    float alarm = 0;
+
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    context->counts.nodes_visited += compose_by_links(forest, context, slot, UINT32_MAX, &alarm);
+    if (alarm != 0) {
+        count_overflowed_below(forest, context, slot);
     }
 }
 
-void espl__walk_visit(espl__walk *walk, uint32_t begin, uint32_t end)
+// Below a node of a tree that is not in order. Where the nodes turn out to be more than a part of
+// the slots behind the node, one pass over these slots costs less than going on by links; it
+// recomputes other nodes to the same bits.
+static float compose_unordered(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    while (walk->count != 0 && walk->spans[walk->head].begin < end) {
-        espl__span *const span = &walk->spans[walk->head];
+    enum { PART = 4, FEW = 8 };
+    const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t end = t->base + t->used, behind = end - slot - 1;
+    const bool may_sweep = espl__tree_is_single(forest, t);
+    const uint32_t most = may_sweep ? FEW + behind / PART : behind;
+    float alarm = 0;
+    uint32_t visited = compose_by_links(forest, context, slot, most, &alarm);
+    uint32_t debt = visited;
 
-        span->begin = end;
-        if (span->end <= end) {
-            drop_first_span(walk);
-        }
+    if (visited > most) {
+        alarm = compose_range(forest, t, slot + 1, end);
+        debt += behind / PART;
+        visited += behind;
     }
-    walk->reached = end;
-    if (begin == 0) {
-        if (espl__propagate_one(walk, 0) || walk->visits_all) {
-            espl__walk_push_children(walk, 0);
-        }
-        begin = 1;
-    }
-    if (begin < end) {
-        visit(walk, begin, end);
-    }
+    context->counts.nodes_visited += visited;
+    espl__tree_owe(forest, context, tree, debt);
+    return alarm;
 }
 
-bool espl__walk_take(espl__walk *walk, uint32_t rank)
+// Below a node of a tree in order: a range of slots for each level.
+static float compose_levels(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    espl__span *const span = &walk->spans[walk->head];
+    const espl__tree *const t = espl__tree_of(forest, slot);
+    const uint32_t first = forest->links[slot].first_child;
+    uint32_t begin = first, end = forest->links[first].previous + 1;
+    float alarm = 0;
 
-    if (walk->count == 0 || span->begin != rank) {
-        return false;
+    if (has_workers(forest, context, t)) {
+        return espl__compose_wide(forest, &context->workers, t, begin, end, false,
+                                  &context->counts.nodes_visited);
     }
-    walk->reached = rank + 1;
-    span->begin += 1;
-    if (span->begin == span->end) {
-        drop_first_span(walk);
+    while (begin < end) {
+        alarm += compose_range(forest, t, begin, end);
+        context->counts.nodes_visited += end - begin;
+        begin = espl__first_below(forest, t, begin);
+        end = espl__first_below(forest, t, end);
     }
-    return true;
+    return alarm;
 }
 
-void espl__walk_fork(espl__walk *piece, const espl__walk *walk, espl__span *spans,
-                     uint32_t capacity, uint32_t begin, uint32_t end)
+// Below the root of a tree: all of its range.
+static float compose_tree(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    *piece = (espl__walk){.forest = walk->forest,
-                          .run = walk->run,
-                          .spans = spans,
-                          .capacity = capacity,
-                          .fence = begin,
-                          .visits_all = walk->visits_all,
-                          .is_finite = true};
-    for (uint32_t i = 0; i < walk->count; ++i) {
-        const espl__span *const span = espl__walk_span(walk, i);
+    const uint32_t tree = forest->tree[slot];
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t begin = slot + 1, end = slot + t->used;
 
-        push(piece, span->begin > begin ? span->begin : begin, span->end < end ? span->end : end);
+    context->counts.nodes_visited += t->live - 1;
+    if (t->used != t->live) {
+        espl__tree_owe(forest, context, tree, t->used - t->live);
     }
+    return has_workers(forest, context, t) ? compose_suffix_wide(forest, context, t, begin)
+                                           : compose_range(forest, t, begin, end);
 }
 
-static void reverse(espl__span *spans, uint32_t count)
+void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot)
 {
-    for (uint32_t i = 0; i < count / 2; ++i) {
-        const espl__span span = spans[i];
+    const espl__tree *const t = espl__tree_of(forest, slot);
+    float alarm = 0;
 
-        spans[i] = spans[count - 1 - i];
-        spans[count - 1 - i] = span;
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    if (forest->links[slot].first_child == ESPL__NO_SLOT) {
+        return;
     }
-}
-
-uint32_t espl__walk_settle(espl__walk *walk)
-{
-    if (walk->head + walk->count <= walk->capacity) {
-        memmove(walk->spans, walk->spans + walk->head, walk->count * sizeof *walk->spans);
+    if (slot == t->base && espl__tree_is_single(forest, t)) {
+        alarm = compose_tree(forest, context, slot);
+    } else if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
+        alarm = compose_levels(forest, context, slot);
     } else {
-        reverse(walk->spans, walk->head);
-        reverse(walk->spans + walk->head, walk->capacity - walk->head);
-        reverse(walk->spans, walk->capacity);
+        alarm = compose_unordered(forest, context, slot);
     }
-    walk->head = 0;
-    return walk->count;
+    if (alarm != 0) {
+        count_overflowed_below(forest, context, slot);
+    }
 }
 
-void espl__walk_clear(espl__walk *walk, uint32_t reached)
-{
-    walk->count = 0;
-    walk->reached = reached;
-}
+// --- User data ---
 
-void espl__walk_join(espl__walk *walk, const espl__walk *piece)
+void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 {
-    for (uint32_t i = 0; i < piece->count; ++i) {
-        push(walk, espl__walk_span(piece, i)->begin, espl__walk_span(piece, i)->end);
+    bool enters = true;
+
+    // Every copy in a tree is exceptional. In an edit, copies may be in the range of another tree.
+    if (espl__tree_of(forest, top)->exceptional == 0 && !forest->is_edited) {
+        return;
     }
-    walk->visited += piece->visited;
-    walk->skipped += piece->skipped;
-    walk->is_finite = walk->is_finite && piece->is_finite;
-}
-
-// --- From one node down ---
-
-// Tell whether what hangs below a node is visited in bands. Of a run in which anything may stand
-// still it is so without workers too: how many gaps are stepped over depends on the pieces.
-static bool goes_wide(const espl__forest *forest, const espl__run *run, const espl__team *team)
-{
-    return espl__run_is_wide(forest, run) &&
-           ((run->flags & ESPL__RUN_GENERAL) != 0 || !espl__executor_is_serial(team->executor));
-}
-
-static bool propagate(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank,
-                      bool visits_all)
-{
-    const espl__run *const header = &forest->runs[run];
-    espl__span spans[SPANS_ON_STACK];
-    espl__walk walk;
-
-    // Everything below a root, where nothing stands still: one pass over the run.
-    if (rank == 0 && (header->flags & ESPL__RUN_GENERAL) == 0 &&
-        !goes_wide(forest, header, &crew->team)) {
-        crew->tally.nodes_visited += header->size - 1;
-        return header->size == 1 || compose_ranks(forest, header, 1, header->size);
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = espl__slot_copies(forest, slot);
+        if (enters) {
+            (void)copy_extra(forest, slot);
+        }
     }
-    // Most nodes are leaves.
-    if (espl__first_child(forest, header, rank) == espl__first_child(forest, header, rank + 1)) {
-        return true;
-    }
-    espl__walk_begin(&walk, forest, run, spans, SPANS_ON_STACK);
-    walk.visits_all = visits_all;
-    espl__walk_push_children(&walk, rank);
-    if (goes_wide(forest, header, &crew->team)) {
-        espl__walk_finish(&walk, &crew->team);
-    }
-    espl__walk_advance(&walk, UINT32_MAX);
-    espl__walk_count(&walk, crew);
-    return walk.is_finite;
-}
-
-bool espl__propagate_below(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
-{
-    return propagate(forest, crew, run, rank, true);
-}
-
-bool espl__propagate_changed(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
-{
-    return propagate(forest, crew, run, rank, false);
-}
-
-// --- One node ---
-
-// Recompute the world at a rank. Tells whether what hangs below sees a change.
-static bool compose_at(espl__forest *forest, const espl__run *header, uint32_t rank)
-{
-    const view v = view_of(forest, header);
-    const uint32_t slot = forest->order[header->base + rank];
-
-    if (rank != 0) {
-        return compose_general(&v, rank);
-    }
-    const bool is_changed = !espl__pose_is_same(&forest->world[slot], &forest->local[slot]);
-
-    forest->world[slot] = forest->local[slot];
-    return is_changed;
-}
-
-bool espl__propagate_one(espl__walk *walk, uint32_t rank)
-{
-    const bool is_changed = compose_at(walk->forest, walk->run, rank);
-    const uint32_t slot = walk->forest->order[walk->run->base + rank];
-
-    walk->visited += 1;
-    walk->skipped += is_changed ? 0 : 1;
-    walk->is_finite = walk->is_finite && espl__pose_is_finite(&walk->forest->world[slot]);
-    return is_changed;
-}
-
-bool espl__propagate_at(espl__forest *forest, espl__crew *crew, uint32_t run, uint32_t rank)
-{
-    const espl__run *const header = &forest->runs[run];
-
-    crew->tally.nodes_visited += 1;
-    if (rank == 0) {
-        const uint32_t slot = forest->order[header->base];
-
-        forest->world[slot] = forest->local[slot];
-        return espl__pose_is_finite(&forest->world[slot]);
-    }
-    // Where slots stand in rank order, the order need not be read to find the parent.
-    if ((header->flags & ESPL__RUN_GENERAL) == 0) {
-        return compose_ranks(forest, header, rank, rank + 1);
-    }
-    (void)compose_at(forest, header, rank);
-    return espl__pose_is_finite(&forest->world[forest->order[header->base + rank]]);
-}
-
-espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
-{
-    const uint32_t up = espl__frame_slot(forest, slot);
-
-    if (up == ESPL__NO_SLOT) {
-        return forest->local[slot];
-    }
-    if (espl__slot_copies(forest, slot)) {
-        return forest->world[up];
-    }
-    const espl__frame parent = espl__slot_frame(forest, up);
-    const espl__placement placement = espl__slot_placement(forest, slot);
-
-    return espl__placement_world(&placement, &parent);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is stored of one node, and the side arrays of its run.
+// What is stored of one node, and the side arrays of its tree.
 #include "lib/tree/forest.h"
 
 #include <string.h>
@@ -44,14 +44,14 @@ void espl__side_free(espl__heap *heap, espl__side *side)
     }
 }
 
-void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side)
+void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side)
 {
-    espl__run *const header = &forest->runs[run];
+    espl__tree *const header = &forest->trees[tree];
     espl__side *const old = header->side;
 
     ESPL_CHECK(side->capacity == header->capacity);
     if (old != NULL) {
-        // Others come for room for inherit flags alone.
+        // The new arrays differ from the old ones by their room for inherit flags alone.
         ESPL_CHECK(old->kept == NULL && old->kept_count == 0);
         side->extra_count = old->extra_count;
         side->is_prepaid = old->is_prepaid;
@@ -59,15 +59,14 @@ void espl__run_set_side(espl__forest *forest, uint32_t run, espl__side *side)
         espl__side_free(forest->heap, old);
     }
     header->side = side;
-    header->flags |= ESPL__RUN_GENERAL;
     for (uint32_t i = 0; i < header->used; ++i) {
         forest->flags[header->base + i] |= ESPL__SLOT_SIDE;
     }
 }
 
-bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
+bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
 {
-    const espl__run *const header = &forest->runs[run];
+    const espl__tree *const header = &forest->trees[tree];
 
     if (header->side != NULL && (header->side->kept != NULL || !keeps)) {
         return true;
@@ -77,78 +76,14 @@ bool espl__run_add_side(espl__forest *forest, uint32_t run, bool keeps)
     if (side == NULL) {
         return false;
     }
-    espl__run_set_side(forest, run, side);
+    espl__tree_set_side(forest, tree, side);
     return true;
 }
 
-// --- A run elsewhere ---
-
-// What side arrays hold, slot by slot in another order.
-static void move_side(espl__forest *forest, const espl__run *from, espl__side *to)
+void espl__tree_drop_side(espl__forest *forest, uint32_t tree)
 {
-    const espl__side *const old = from->side;
-
-    if (old == NULL) {
-        return;
-    }
-    to->extra_count = old->extra_count;
-    to->kept_count = old->kept_count;
-    to->is_prepaid = old->is_prepaid;
-    for (uint32_t rank = 0; rank < from->size; ++rank) {
-        const uint32_t at = forest->order[from->base + rank] - from->base;
-
-        to->extra[rank] = old->extra[at];
-        if (old->kept != NULL) {
-            to->kept[rank] = old->kept[at];
-        }
-    }
-    espl__side_free(forest->heap, from->side);
-}
-
-void espl__run_move(espl__forest *forest, uint32_t run, uint32_t capacity, espl__side *side,
-                    void (*moved)(void *, uint32_t, uint32_t), void *context)
-{
-    espl__run *const header = &forest->runs[run];
-    const espl__run old = *header;
-    const uint32_t base = espl__range_take(forest, capacity);
-    const unsigned sided = side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u;
-
-    ESPL_CHECK(capacity >= old.size && (old.side == NULL || side != NULL));
-    move_side(forest, &old, side);
-    for (uint32_t rank = 0; rank < old.size; ++rank) {
-        const uint32_t from = forest->order[old.base + rank], to = base + rank;
-
-        forest->local[to] = forest->local[from];
-        forest->world[to] = forest->world[from];
-        forest->entity[to] = forest->entity[from];
-        forest->flags[to] = (uint8_t)((forest->flags[from] & ~(unsigned)ESPL__SLOT_SIDE) | sided);
-        forest->order[to] = to;
-        forest->rank[to] = rank;
-        if (forest->entity[to] != ESPL__NO_ENTITY) {
-            moved(context, forest->entity[to], to);
-        }
-    }
-    memcpy(forest->parent + base, forest->parent + old.base, old.size * sizeof *forest->parent);
-    memcpy(forest->first + base, forest->first + old.base, old.size * sizeof *forest->first);
-    for (uint32_t i = 0; i < capacity; ++i) {
-        forest->run[base + i] = run;
-    }
-    header->base = base;
-    header->capacity = capacity;
-    header->used = old.size;
-    header->side = side;
-    header->flags |=
-        (unsigned)ESPL__RUN_IN_ORDER | (side != NULL ? (unsigned)ESPL__RUN_GENERAL : 0u);
-    espl__range_give(forest, old.base, old.capacity);
-}
-
-// --- Less again ---
-
-void espl__run_drop_side(espl__forest *forest, uint32_t run)
-{
-    espl__run *const header = &forest->runs[run];
+    espl__tree *const header = &forest->trees[tree];
     const espl__side *const side = header->side;
-    bool is_general = false;
 
     if (side == NULL || side->is_prepaid || side->extra_count != 0 || side->kept_count != 0) {
         return;
@@ -156,52 +91,74 @@ void espl__run_drop_side(espl__forest *forest, uint32_t run)
     espl__side_free(forest->heap, header->side);
     header->side = NULL;
     for (uint32_t i = 0; i < header->used; ++i) {
-        uint8_t *const flags = &forest->flags[header->base + i];
-
-        *flags &= (uint8_t)~ESPL__SLOT_SIDE;
+        forest->flags[header->base + i] &= (uint8_t)~ESPL__SLOT_SIDE;
     }
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        is_general = is_general || espl__slot_is(forest, forest->order[header->base + rank],
-                                                 ESPL__SLOT_PASS | ESPL__SLOT_ROOTED);
-    }
-    header->flags &= is_general ? ~0u : ~(unsigned)ESPL__RUN_GENERAL;
 }
 
-// 1 for a node that has an extra of its own other than the default.
-static uint32_t own_extras(const espl__placement *placement, bool is_pass)
+// --- One node ---
+
+// 1 for a node that has stretch or user data of its own other than the default.
+static uint32_t own_extras(const espl__placement *placement, bool is_bare)
 {
-    return !is_pass && !espl__placement_copies(placement) &&
+    return !is_bare && !espl__placement_copies(placement) &&
            !espl__extra_is_default(&placement->extra);
 }
 
-espl__side_counts espl__slot_put(espl__forest *forest, uint32_t slot,
-                                 const espl__placement *placement)
+// Store what is in the side arrays. @return true where the stretch that children see changed.
+static bool place_side(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
-    espl__side *const side = run->side;
-    const uint32_t at = slot - run->base;
-    const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
+    espl__side *const side = tree->side;
+    const uint32_t at = slot - tree->base;
+    const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
+    const espl__placement before = espl__slot_placement(forest, slot);
     const bool keeps = placement->kept.flags != 0;
-    espl__side_counts changes = {0, 0};
+    const espl__side_counts changes = {own_extras(placement, is_bare) -
+                                           own_extras(&before, is_bare),
+                                       (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u)};
 
-    ESPL_CHECK(espl__run_can_hold(run, placement));
-    if (side != NULL) {
-        const espl__placement before = espl__slot_placement(forest, slot);
-
-        changes.extras = own_extras(placement, is_pass) - own_extras(&before, is_pass);
-        changes.kept = (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u);
-        side->extra[at] = placement->extra;
-        if (side->kept != NULL) {
-            side->kept[at] = placement->kept;
-        }
+    // Several threads write in the nursery, so its counts are made when its trees are known.
+    if (forest->tree[slot] != forest->nursery) {
+        espl__side_count(side, changes);
     }
-    forest->local[slot] = placement->local;
+    side->extra[at] = placement->extra;
+    if (side->kept != NULL) {
+        side->kept[at] = placement->kept;
+    }
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_KEEPS) | (keeps ? ESPL__SLOT_KEEPS : 0));
-    return changes;
+    return memcmp(before.extra.stretch, placement->extra.stretch, sizeof before.extra.stretch) != 0;
 }
 
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
-    espl__side_count(espl__run_of(forest, slot)->side, espl__slot_put(forest, slot, placement));
+    ESPL_CHECK(espl__tree_can_hold(espl__tree_of(forest, slot), placement));
+    ESPL_CHECK(espl__slot_is(forest, slot, ESPL__SLOT_SIDE) ==
+               (espl__tree_of(forest, slot)->side != NULL));
+    forest->local[slot] = placement->local;
+    // Without side arrays there are no inherit flags and no stretches, neither before nor after.
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
+        return;
+    }
+    const bool is_restretched = place_side(forest, slot, placement);
+
+    espl__node_update_exceptional(forest, slot);
+    if (is_restretched) {
+        espl__children_update_exceptional(forest, slot);
+    }
+}
+
+void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
+{
+    const espl__extra extra = espl__slot_extra(forest, slot);
+    const bool was_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
+    const espl__side_counts changes = {(is_bare ? 0u : 1u) - (was_bare ? 0u : 1u), 0};
+
+    forest->flags[slot] =
+        (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) | (is_bare ? ESPL__SLOT_BARE : 0));
+    // What a bare node shows is not its own.
+    if (!espl__extra_is_default(&extra) && forest->tree[slot] != forest->nursery) {
+        espl__side_count(espl__tree_of(forest, slot)->side, changes);
+    }
+    espl__node_update_exceptional(forest, slot);
 }

@@ -1,208 +1,337 @@
 // SPDX-License-Identifier: MIT
-// The proof of a forest: links, back-references, and every world again from its local, bit for bit.
-#include "lib/tree/forest.h"
+// Validation of a forest: ranges, links, flags and counts, and every world again from its local,
+// bit for bit.
+#include "lib/tree/propagate.h"
 
 #include <string.h>
 
-// Where a walk stands, for the report.
+// Where the validation is, for the report.
 typedef struct place {
     uint32_t slot;
     size_t detail;
 } place;
 
-static const char *order_rule(const espl__forest *forest, uint32_t run, place *at)
+static uint32_t end_of(const espl__tree *tree)
 {
-    const espl__run *const header = &forest->runs[run];
+    return tree->base + tree->used;
+}
 
-    if (header->size > header->used || header->used > header->capacity) {
-        return "a run holds its nodes";
+static bool is_node(const espl__forest *forest, uint32_t slot)
+{
+    return forest->links[slot].entity != ESPL__NO_ENTITY;
+}
+
+static bool is_node_of(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
+{
+    return slot >= tree->base && slot < end_of(tree) && is_node(forest, slot);
+}
+
+// --- Slots of a range ---
+
+static const char *range_rule(const espl__forest *forest, uint32_t number, place *at)
+{
+    const espl__tree *const tree = &forest->trees[number];
+    uint32_t live = 0;
+
+    if (tree->live == 0 || tree->live > tree->used || tree->used > tree->capacity) {
+        return "a range has room for the nodes of its tree";
     }
-    for (uint32_t i = 0; i < header->used; ++i) {
-        const uint32_t slot = forest->order[header->base + i];
+    for (uint32_t slot = tree->base; slot < tree->base + tree->capacity; ++slot) {
+        at->slot = slot;
+        if (forest->tree[slot] != number) {
+            return "slots know their tree";
+        }
+        live += slot < end_of(tree) && is_node(forest, slot) ? 1 : 0;
+    }
+    return live == tree->live ? NULL : "the nodes of a tree are counted";
+}
 
-        at->detail = i;
-        if (slot < header->base || slot >= header->base + header->used) {
-            return "the order of a run names its own slots";
+static const char *holes_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+{
+    const espl__extra none = espl__extra_default();
+    uint32_t holes = 0;
+
+    for (uint32_t slot = tree->hole; slot != ESPL__NO_SLOT; slot = forest->links[slot].next) {
+        at->slot = slot;
+        if (slot < tree->base || slot >= end_of(tree) || is_node(forest, slot) ||
+            holes == tree->used - tree->live) {
+            return "the holes of a tree are in one chain";
+        }
+        holes += 1;
+        if ((forest->flags[slot] & ~(unsigned)ESPL__SLOT_SIDE) != 0 ||
+            forest->parent[slot] != tree->base) {
+            return "a hole has no flags, and names the base of its range as its parent";
+        }
+        if (tree->side != NULL &&
+            memcmp(&tree->side->extra[slot - tree->base], &none, sizeof none) != 0) {
+            return "a hole has nothing in the side arrays";
+        }
+    }
+    return holes == tree->used - tree->live ? NULL : "the holes of a tree are in one chain";
+}
+
+// --- Links ---
+
+static const char *parent_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
+{
+    const uint32_t parent = forest->parent[slot];
+    const espl__links *const links = &forest->links[slot];
+
+    if (parent == ESPL__NO_SLOT) {
+        return links->next == ESPL__NO_SLOT && links->previous == ESPL__NO_SLOT &&
+                       !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK)
+                   ? NULL
+                   : "a root has neither siblings nor a link";
+    }
+    if (!is_node_of(forest, tree, parent)) {
+        return "a parent is a node of the same tree";
+    }
+    return parent < slot ? NULL : "the slot of a parent is below those of its children";
+}
+
+// Check the list of children of one node. @param met  counts the children of all nodes.
+static const char *children_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot,
+                                 uint32_t *met)
+{
+    const uint32_t first = forest->links[slot].first_child;
+    uint32_t last = ESPL__NO_SLOT;
+
+    for (uint32_t child = first; child != ESPL__NO_SLOT; child = forest->links[child].next) {
+        if (!is_node_of(forest, tree, child) || forest->parent[child] != slot ||
+            *met == tree->live) {
+            return "children name their parent";
+        }
+        if (child != first && forest->links[child].previous != last) {
+            return "siblings name each other";
+        }
+        last = child;
+        *met += 1;
+    }
+    return first == ESPL__NO_SLOT || forest->links[first].previous == last
+               ? NULL
+               : "a first child names the last one";
+}
+
+static const char *links_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+{
+    uint32_t children = 0, roots = 0;
+
+    for (uint32_t slot = tree->base; slot < end_of(tree); ++slot) {
+        if (!is_node(forest, slot)) {
+            continue;
         }
         at->slot = slot;
-        if (forest->rank[slot] != i || forest->run[slot] != run) {
-            return "rank and order are inverse to each other";
+        const char *rule = parent_rule(forest, tree, slot);
+
+        rule = rule != NULL ? rule : children_rule(forest, tree, slot, &children);
+        if (rule != NULL) {
+            return rule;
         }
-        if ((header->flags & ESPL__RUN_IN_ORDER) != 0 && i < header->size &&
-            slot != header->base + i) {
-            return "a run that says so is in order";
-        }
-        if (i >= header->size && forest->entity[slot] != ESPL__NO_ENTITY) {
-            return "a hole holds nobody";
-        }
+        roots += espl__is_root(forest, slot) ? 1 : 0;
     }
-    return NULL;
+    at->detail = roots;
+    if (roots != tree->roots) {
+        return "the roots of a tree are counted";
+    }
+    // A list met each child at most once: a child names one parent and one previous sibling.
+    return children + roots == tree->live ? NULL
+                                          : "each node is a root or among the children of one";
 }
 
-static const char *links_rule(const espl__forest *forest, const espl__run *header, place *at)
+static const char *order_rule(const espl__forest *forest, const espl__tree *tree, place *at)
 {
-    const uint32_t *const parent = forest->parent + header->base;
-    const uint32_t *const first = forest->first + header->base;
-    uint32_t child = 1;
+    if (!espl__tree_is_single(forest, tree)) {
+        return (tree->flags & (ESPL__TREE_UNSETTLED | ESPL__TREE_IN_ORDER)) == ESPL__TREE_UNSETTLED
+                   ? NULL
+                   : "a tree has one root, at its base, or is unsettled and not in order";
+    }
+    if ((tree->flags & ESPL__TREE_IN_ORDER) == 0) {
+        return NULL;
+    }
+    if (tree->used != tree->live) {
+        return "a tree that is in order has no holes";
+    }
+    for (uint32_t slot = tree->base + 1; slot < end_of(tree); ++slot) {
+        const uint32_t parent = forest->parent[slot];
+        const bool is_first = forest->links[parent].first_child == slot;
 
-    if (parent[0] != ESPL__NO_SLOT) {
-        return "rank 0 is the root";
-    }
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        at->slot = forest->order[header->base + rank];
-        at->detail = rank;
-        if (rank > 0 && (parent[rank] >= rank || (rank > 1 && parent[rank] < parent[rank - 1]))) {
-            return "parents stand before children, in order";
-        }
-        if (first[rank] != child) {
-            return "children are contiguous";
-        }
-        while (child < header->size && parent[child] == rank) {
-            child += 1;
+        at->slot = slot;
+        if (is_first ? slot != tree->base + 1 && parent <= forest->parent[slot - 1]
+                     : forest->links[slot].previous != slot - 1) {
+            return "a tree that says so is in breadth-first order";
         }
     }
-    // That each node was met as a child follows: its parent is the rank of some node before it.
     return NULL;
 }
 
-static const char *flags_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+// --- Flags and side arrays ---
+
+static const char *flags_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     const unsigned flags = forest->flags[slot];
-    const bool is_ghost = (flags & ESPL__SLOT_GHOST) != 0;
 
-    if (((flags & ESPL__SLOT_SIDE) != 0) != (header->side != NULL)) {
-        return "slots know whether their run has side arrays";
+    if (((flags & ESPL__SLOT_SIDE) != 0) != (tree->side != NULL)) {
+        return "slots know whether their tree has side arrays";
     }
-    if (is_ghost != (forest->entity[slot] == ESPL__NO_ENTITY)) {
-        return "ghosts and no others lack an entity";
+    if ((flags & (ESPL__SLOT_MOVED | ESPL__SLOT_MARK | ESPL__SLOT_STALE)) != 0 ||
+        (forest->links[slot].entity & ESPL__MADE) != 0) {
+        return "no edit left anything behind";
     }
-    if ((flags & (ESPL__SLOT_DYING | ESPL__SLOT_LOOSE)) != 0 ||
-        (is_ghost && (flags & ESPL__SLOT_PASS) == 0)) {
-        return "flags of a slot are at rest";
-    }
-    if ((flags & (ESPL__SLOT_PASS | ESPL__SLOT_ROOTED)) != 0 &&
-        (header->flags & ESPL__RUN_GENERAL) == 0) {
-        return "a run with pass-throughs takes the general kernel";
-    }
-    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && forest->rank[slot] == 0) {
-        return "a root has no link";
-    }
-    if ((flags & ESPL__SLOT_FREE_LINK) != 0 && !is_ghost && !forest->has_free_links) {
-        return "a forest knows of its free links";
-    }
-    return NULL;
+    return ((flags & ESPL__SLOT_EXCEPTIONAL) != 0) == espl__slot_is_exceptional(forest, slot)
+               ? NULL
+               : "slots know whether their worlds are exceptional";
 }
 
-// What a slot keeps is noted where its flag says so, and nowhere else.
-static const char *kept_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+// A node has kept parts where its flag says so, and nowhere else.
+static const char *kept_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
-    const bool has_room = header->side != NULL && header->side->kept != NULL;
+    const bool has_room = tree->side != NULL && tree->side->kept != NULL;
     const bool keeps = espl__slot_is(forest, slot, ESPL__SLOT_KEEPS);
-    const espl__kept kept = has_room ? header->side->kept[slot - header->base] : espl__kept_none();
+    const espl__kept kept = has_room ? tree->side->kept[slot - tree->base] : espl__kept_none();
     const espl__kept masked = espl__kept_of(&kept.pose, kept.flags);
 
     if (keeps != (kept.flags != 0) || !espl__flags_are_valid(kept.flags) ||
         memcmp(&kept, &masked, sizeof kept) != 0) {
         return "inherit flags and kept parts agree";
     }
-    if (keeps && (forest->rank[slot] == 0 ||
-                  espl__slot_is(forest, slot, ESPL__SLOT_PASS | ESPL__SLOT_ROOTED))) {
+    if (keeps && (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_BARE))) {
         return "only a member with a transform has inherit flags";
     }
     return NULL;
 }
 
-static const char *node_rule(const espl__forest *forest, const espl__run *header, uint32_t slot)
+// The counts that tell whether side arrays are needed.
+static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
 {
-    const uint32_t up = espl__frame_slot(forest, slot);
-    const char *rule = flags_rule(forest, header, slot);
-
-    rule = rule != NULL ? rule : kept_rule(forest, header, slot);
-    if (rule == NULL && up != ESPL__NO_SLOT && espl__slot_is_barren(forest, up) &&
-        !espl__slot_is_barren(forest, slot)) {
-        return "nobody lives below a barren ghost";
-    }
-    if (rule == NULL && up != ESPL__NO_SLOT && header->side != NULL &&
-        espl__slot_copies(forest, slot) && !espl__slot_is_barren(forest, slot) &&
-        memcmp(&header->side->extra[slot - header->base], &header->side->extra[up - header->base],
-               sizeof(espl__extra)) != 0) {
-        return "what copies its parent shows the parent's stretch";
-    }
-    return rule;
-}
-
-// The counts by which side arrays are known to be needed.
-static const char *side_rule(const espl__forest *forest, const espl__run *header)
-{
-    const espl__side *const side = header->side;
+    const espl__side *const side = tree->side;
     uint32_t extras = 0, kept = 0;
 
     if (side == NULL) {
         return NULL;
     }
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        const uint32_t slot = forest->order[header->base + rank];
-        const espl__extra extra = espl__slot_extra(forest, slot);
+    for (uint32_t slot = tree->base; slot < end_of(tree); ++slot) {
+        if (is_node(forest, slot)) {
+            const espl__extra extra = espl__slot_extra(forest, slot);
 
-        kept += espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? 1 : 0;
-        extras += !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
+            kept += espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) ? 1 : 0;
+            extras += !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
+        }
     }
-    if (side->capacity != header->capacity || (header->flags & ESPL__RUN_GENERAL) == 0) {
-        return "a run with side arrays takes the general kernel";
+    if (side->capacity != tree->capacity) {
+        return "side arrays fit the range of their tree";
     }
     if (side->extra_count != extras || side->kept_count != kept) {
-        return "what side arrays are needed for is counted";
+        return "the entries of side arrays are counted";
     }
     return extras == 0 && kept == 0 && !side->is_prepaid ? "side arrays are there for a reason"
                                                          : NULL;
+}
+
+// --- Worlds ---
+
+// The sign and the payload of a NaN depend on the machine, so any NaN equals any other.
+static bool is_same(float a, float b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
+
+static bool is_same_world(const espl_pose *a, const espl_pose *b)
+{
+    bool same = is_same(a->scale, b->scale);
+
+    for (int i = 0; i < 4; ++i) {
+        same = same && is_same(a->rotation[i], b->rotation[i]);
+    }
+    for (int i = 0; i < 3; ++i) {
+        same = same && is_same(a->position[i], b->position[i]);
+    }
+    return same;
 }
 
 static const char *world_rule(const espl__forest *forest, uint32_t slot)
 {
     const espl__placement placement = espl__slot_placement(forest, slot);
 
-    if (!espl__pose_is_finite(&forest->world[slot]) || !espl__pose_is_finite(&placement.local) ||
-        !espl__pose_is_finite(&placement.kept.pose) || !espl__extra_is_finite(&placement.extra)) {
-        return "transforms are finite";
+    if (!espl__pose_is_finite(&placement.local) || !espl__pose_is_finite(&placement.kept.pose) ||
+        !espl__extra_is_finite(&placement.extra)) {
+        return "locals and kept parts are finite";
     }
     const espl_pose expected = espl__world_expected(forest, slot);
 
-    return espl__pose_is_same(&expected, &forest->world[slot])
+    return is_same_world(&expected, &forest->world[slot])
                ? NULL
                : "a world follows from the locals bit for bit";
 }
 
-// A run that wants a purge hangs in their list: what stands before it there names it, and so does
-// what stands behind.
-static bool is_listed(const espl__forest *forest, uint32_t run)
+static const char *node_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
-    const espl__run *const header = &forest->runs[run];
-    const uint32_t next = header->next, previous = header->previous;
-    const bool is_first = previous == ESPL__NO_RUN;
+    const uint32_t parent = forest->parent[slot];
+    const char *rule = flags_rule(forest, tree, slot);
 
-    if ((header->flags & ESPL__RUN_UNSETTLED) == 0) {
-        return forest->unsettled != run;
+    rule = rule != NULL ? rule : kept_rule(forest, tree, slot);
+    if (rule == NULL && parent != ESPL__NO_SLOT && espl__slot_copies(forest, slot)) {
+        const espl__extra own = espl__slot_extra(forest, slot);
+        const espl__extra shown = espl__slot_extra(forest, parent);
+
+        rule = memcmp(&own, &shown, sizeof own) == 0
+                   ? NULL
+                   : "what copies its parent shows the parent's stretch";
     }
-    if ((!is_first && previous >= forest->run_end) ||
-        (next != ESPL__NO_RUN && next >= forest->run_end)) {
-        return false;
-    }
-    return (is_first ? forest->unsettled : forest->runs[previous].next) == run &&
-           (next == ESPL__NO_RUN || forest->runs[next].previous == run);
+    return rule != NULL ? rule : world_rule(forest, slot);
 }
 
-// All that hang in the list are met from its head on, once each.
+static const char *nodes_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+{
+    uint32_t exceptional = 0;
+
+    for (uint32_t slot = tree->base; slot < end_of(tree); ++slot) {
+        if (!is_node(forest, slot)) {
+            continue;
+        }
+        at->slot = slot;
+        const char *const rule = node_rule(forest, tree, slot);
+
+        if (rule != NULL) {
+            return rule;
+        }
+        exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+    }
+    at->detail = exceptional;
+    return exceptional == tree->exceptional ? NULL : "the exceptional nodes of a tree are counted";
+}
+
+// --- The list of unsettled trees ---
+
+// Tell whether the neighbours of an unsettled tree in their list name it.
+static bool is_listed(const espl__forest *forest, uint32_t number)
+{
+    const espl__tree *const tree = &forest->trees[number];
+    const bool is_first = tree->previous == ESPL__NO_TREE;
+
+    if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
+        return forest->unsettled != number;
+    }
+    if ((!is_first && tree->previous >= forest->tree_end) ||
+        (tree->next != ESPL__NO_TREE && tree->next >= forest->tree_end)) {
+        return false;
+    }
+    return (is_first ? forest->unsettled : forest->trees[tree->previous].next) == number &&
+           (tree->next == ESPL__NO_TREE || forest->trees[tree->next].previous == number);
+}
+
+// Tell whether the list has each unsettled tree, once.
 static bool is_list_whole(const espl__forest *forest)
 {
     uint32_t marked = 0, listed = 0;
 
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        const espl__run *const header = &forest->runs[run];
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const header = &forest->trees[tree];
 
-        marked += header->size != 0 && (header->flags & ESPL__RUN_UNSETTLED) != 0 ? 1 : 0;
+        marked += header->capacity != 0 && (header->flags & ESPL__TREE_UNSETTLED) != 0 ? 1 : 0;
     }
-    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
-        if (run >= forest->run_end || forest->runs[run].size == 0 || listed == marked) {
+    for (uint32_t tree = forest->unsettled; tree != ESPL__NO_TREE;
+         tree = forest->trees[tree].next) {
+        if (tree >= forest->tree_end || forest->trees[tree].capacity == 0 || listed == marked) {
             return false;
         }
         listed += 1;
@@ -210,61 +339,34 @@ static bool is_list_whole(const espl__forest *forest)
     return listed == marked;
 }
 
-// What stays between structural changes: a hierarchy is the root and at least one more, all of them
-// living but for a few.
-static const char *ghosts_rule(const espl__forest *forest, const espl__run *header)
+// --- All of it ---
+
+static const char *tree_rule(const espl__forest *forest, uint32_t number, place *at)
 {
-    const bool is_settled = (header->flags & ESPL__RUN_UNSETTLED) == 0;
-    const uint32_t quarter = header->size / 4;
+    const espl__tree *const tree = &forest->trees[number];
+    const char *rule = range_rule(forest, number, at);
 
-    if (header->ghosts == header->size) {
-        return "the ghosts of a run are counted, and not alone";
+    rule = rule != NULL ? rule : holes_rule(forest, tree, at);
+    rule = rule != NULL ? rule : links_rule(forest, tree, at);
+    rule = rule != NULL ? rule : order_rule(forest, tree, at);
+    rule = rule != NULL ? rule : nodes_rule(forest, tree, at);
+    rule = rule != NULL ? rule : side_rule(forest, tree);
+    if (rule == NULL &&
+        (tree->moved != 0 || tree->incoming != 0 || (tree->flags & ESPL__TREE_DUE) != 0)) {
+        return "no edit left anything behind";
     }
-    if (!is_settled || header->ghosts == 0) {
-        return NULL;
-    }
-    if (espl__slot_is(forest, forest->order[header->base], ESPL__SLOT_GHOST)) {
-        return "a root lives, or its hierarchy wants a purge";
-    }
-    if (header->size - header->ghosts < 2) {
-        return "a hierarchy has two members, or wants a purge";
-    }
-    return header->ghosts > (quarter > 8 ? quarter : 8) ? "ghosts that pile up want a purge" : NULL;
-}
-
-static const char *run_rule(const espl__forest *forest, uint32_t run, place *at)
-{
-    const espl__run *const header = &forest->runs[run];
-    uint32_t ghosts = 0;
-    const char *rule = order_rule(forest, run, at);
-
-    rule = rule != NULL ? rule : links_rule(forest, header, at);
-    for (uint32_t rank = 0; rule == NULL && rank < header->size; ++rank) {
-        at->detail = rank;
-        at->slot = forest->order[header->base + rank];
-        ghosts += espl__slot_is(forest, at->slot, ESPL__SLOT_GHOST) ? 1 : 0;
-        rule = node_rule(forest, header, at->slot);
-        rule = rule != NULL || espl__slot_is_barren(forest, at->slot)
-                   ? rule
-                   : world_rule(forest, at->slot);
-    }
-    if (rule == NULL && ghosts != header->ghosts) {
-        return "the ghosts of a run are counted, and not alone";
-    }
-    rule = rule != NULL ? rule : ghosts_rule(forest, header);
-    rule = rule != NULL ? rule : side_rule(forest, header);
-    if (rule == NULL && !is_listed(forest, run)) {
-        return "runs that want a purge stand in one list";
+    if (rule == NULL && !is_listed(forest, number)) {
+        return "unsettled trees are in one list";
     }
     return rule;
 }
 
 size_t espl__forest_bytes(const espl__forest *forest)
 {
-    size_t bytes = forest->block_size + forest->run_capacity * sizeof *forest->runs;
+    size_t bytes = forest->block_size + forest->tree_capacity * sizeof *forest->trees;
 
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        bytes += forest->runs[run].size != 0 ? espl__side_bytes(forest->runs[run].side) : 0;
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        bytes += espl__side_bytes(forest->trees[tree].side);
     }
     return bytes;
 }
@@ -273,26 +375,38 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
 {
     place at = {ESPL__NO_SLOT, 0};
     const char *rule = espl__pool_broken_rule(forest);
-    uint32_t ghosts = 0;
 
-    for (uint32_t run = 0; rule == NULL && run < forest->run_end; ++run) {
-        const espl__run *const header = &forest->runs[run];
-
-        if (header->size == 0) {
-            continue; // a free header
+    for (uint32_t tree = 0; rule == NULL && tree < forest->tree_end; ++tree) {
+        if (forest->trees[tree].capacity != 0) {
+            at = (place){ESPL__NO_SLOT, tree};
+            rule = tree_rule(forest, tree, &at);
         }
-        at = (place){ESPL__NO_SLOT, run};
-        ghosts += header->ghosts;
-        rule = run_rule(forest, run, &at);
-    }
-    if (rule == NULL) {
-        at = (place){ESPL__NO_SLOT, ghosts};
-        rule = ghosts == forest->ghosts ? NULL : "all ghosts are counted";
     }
     if (rule == NULL && !is_list_whole(forest)) {
-        rule = "runs that want a purge stand in one list";
+        at = (place){ESPL__NO_SLOT, 0};
+        rule = "unsettled trees are in one list";
+    }
+    if (rule == NULL && forest->nursery != ESPL__NO_TREE) {
+        rule = "no edit left anything behind";
     }
     *slot = at.slot;
     *detail = at.detail;
     return rule;
+}
+
+size_t espl__count_overflowed(const espl__forest *forest)
+{
+    size_t count = 0;
+
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__tree *const header = &forest->trees[tree];
+
+        if (header->capacity == 0) {
+            continue;
+        }
+        for (uint32_t slot = header->base; slot < end_of(header); ++slot) {
+            count += is_node(forest, slot) && !espl__pose_is_finite(&forest->world[slot]) ? 1 : 0;
+        }
+    }
+    return count;
 }

@@ -2,642 +2,612 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
-#include "lib/tree/single.h"
-#include "lib/tree/sweep.h"
+#include "lib/math/lanes.h"
+#include "lib/tree/band.h"
 
-#include <stdatomic.h>
-#include <string.h>
+// --- One node ---
 
-enum { SPANS_ON_STACK = 32 };
-
-// --- Nodes of a batch: consecutive entries of one slot ---
-
-static uint32_t slot_at(const espl__forest *forest, const espl__run_writes *w, uint32_t at)
+void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change)
 {
-    return forest->order[forest->runs[w->run].base + w->ranks[at]];
+    const uint32_t parent = forest->parent[slot];
+
+    change->slot = slot;
+    change->before = change->after = espl__slot_placement(forest, slot);
+    change->world = forest->world[slot];
+    change->up = NULL;
+    if (parent != ESPL__NO_SLOT) {
+        change->room = espl__slot_frame(forest, parent);
+        change->up = &change->room;
+    }
 }
 
-// Past the last entry of the node whose first entry stands at `at`.
-static uint32_t end_of_node(const espl__run_writes *w, uint32_t at)
+// Store a change without what is below. @return whether children see a change.
+static bool store(espl__forest *forest, espl__context *context, const espl__node_change *change)
 {
-    const uint32_t rank = w->ranks[at];
+    const uint32_t slot = change->slot;
+    const bool is_finite = espl__pose_is_finite(&change->world);
+    // What is below a world that is not finite is counted, though it may stay the same.
+    const bool is_moved = !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
+    const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
+                                     sizeof change->after.extra.stretch) != 0;
 
-    while (at < w->count && w->ranks[at] == rank) {
+    espl__slot_place(forest, slot, &change->after);
+    forest->world[slot] = change->world;
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    context->counts.overflowed += is_finite ? 0 : 1;
+    if (!is_moved && !is_stretched) {
+        context->counts.nodes_skipped += 1;
+        context->counts.worlds_kept += 1;
+        if (change->before.extra.context != change->after.extra.context) {
+            espl__propagate_user_data(forest, slot);
+        }
+    }
+    return is_moved || is_stretched;
+}
+
+void espl__node_change_commit(espl__forest *forest, espl__context *context,
+                              const espl__node_change *change)
+{
+    if (espl__placement_is_equal(&change->before, &change->after)) {
+        context->counts.writes_skipped += 1;
+    } else if (store(forest, context, change)) {
+        espl__propagate_below(forest, context, change->slot);
+    }
+}
+
+// The world of a node is not finite.
+static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
+                                               uint32_t slot, espl__laned local, espl__laned world)
+{
+    if (!espl__laned_is_finite(local)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    context->counts.overflowed += 1;
+    espl__laned_store(&forest->local[slot], local);
+    espl__laned_store(&forest->world[slot], world);
+    espl__propagate_below(forest, context, slot);
+    return ESPL_OVERFLOW;
+}
+
+static ESPL__APART espl_status follow(espl__forest *forest, espl__context *context, uint32_t slot)
+{
+    const uint64_t overflowed = context->counts.overflowed;
+
+    espl__propagate_below(forest, context, slot);
+    return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
+}
+
+// Store the local of a plain node, of unit length, and propagate it. Inline in its callers: the
+// pose stays in registers from check to store.
+// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
+ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint32_t slot,
+                             espl__laned local)
+{
+    const uint32_t parent = forest->parent[slot];
+    const espl__laned old_local = espl__laned_load(&forest->local[slot]);
+    const espl__laned old_world = espl__laned_load(&forest->world[slot]);
+    const espl__laned world =
+        parent == ESPL__NO_SLOT
+            ? local
+            : espl__laned_compose(espl__laned_load(&forest->world[parent]), local);
+
+    if (espl__lane_bits_are_zero(espl__laned_differ(old_local, local))) {
+        context->counts.writes_skipped += 1;
+        return ESPL_OK;
+    }
+    // A world that is finite follows from a local that is.
+    if (!espl__lane_bits_are_zero(espl__laned_alarm(world))) {
+        return put_overflowing(forest, context, slot, local, world);
+    }
+    context->counts.nodes_visited += 1;
+    context->counts.writes += 1;
+    espl__laned_store(&forest->local[slot], local);
+    if (espl__lane_bits_are_zero(espl__laned_differ(old_world, world))) {
+        context->counts.nodes_skipped += 1;
+        context->counts.worlds_kept += 1;
+        return ESPL_OK;
+    }
+    espl__laned_store(&forest->world[slot], world);
+    return forest->links[slot].first_child == ESPL__NO_SLOT ? ESPL_OK
+                                                            : follow(forest, context, slot);
+}
+
+static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__context *context,
+                                              uint32_t slot, const espl_transform *value)
+{
+    espl_pose local = espl__pose_of(value);
+
+    if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
+        return ESPL_ERR_NOT_FINITE;
+    }
+    return put(forest, context, slot, espl__laned_load(&local));
+}
+
+espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
+                           const espl_transform *value)
+{
+    // A rotation of unit length is finite; whether the rest is shows in the world.
+    return espl__rotation_is_unit(value->rotation)
+               ? put(forest, context, slot, espl__laned_of(value))
+               : put_normalized(forest, context, slot, value);
+}
+
+espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
+                              espl_write_kind kind, const espl_write_value *value)
+{
+    const uint32_t parent = forest->parent[slot];
+    espl_pose local = forest->local[slot], world = forest->world[slot];
+    espl_status status = ESPL_OK;
+
+    if (espl__write_is_local(kind)) {
+        status = espl__local_write(&local, kind, value);
+    } else if (parent == ESPL__NO_SLOT) {
+        status = espl__pose_write(&local, &world, NULL, kind, value);
+    } else {
+        const espl__frame up = {forest->world[parent], espl__extra_default()};
+
+        status = espl__pose_write(&local, &world, &up, kind, value);
+    }
+    if (status >= 0) {
+        (void)put(forest, context, slot, espl__laned_load(&local)); // the local is finite
+    }
+    return status;
+}
+
+// --- Entries ---
+
+static espl_write_kind kind_at(const espl__write_source *source, uint32_t number)
+{
+    return source->writes != NULL ? source->writes[number].kind : source->kind;
+}
+
+static const void *value_at(const espl__write_source *source, uint32_t number)
+{
+    return source->values + number * source->value_size;
+}
+
+static void load_value(const espl__write_source *source, uint32_t number, espl_write_kind kind,
+                       espl_write_value *value)
+{
+    if (source->has_poses) {
+        espl__write_load_pose(value, value_at(source, number));
+    } else {
+        espl__write_load(value, kind, value_at(source, number));
+    }
+}
+
+static uint32_t number_at(const espl__tree_writes *w, uint32_t at)
+{
+    return w->numbers != NULL ? w->numbers[at] : w->first + at;
+}
+
+// --- Many nodes of one tree ---
+
+// Entries in the order of slots. At first each is written like a single one. Where entries are
+// many, or single writes visited more nodes than passes over the range would, it sweeps: locals are
+// stored, and worlds follow in one pass.
+typedef struct pass {
+    espl__forest *forest;
+    espl__context *context;
+    const espl__tree_writes *w;
+    uint32_t tree, end; // of the used slots
+    bool sweeps;
+    uint32_t final; // sweeps: worlds of slots below it are up to date; UINT32_MAX: all are
+    bool is_told;
+} pass;
+
+// Bring the worlds of slots below `end` up to date.
+static void advance(pass *p, uint32_t end)
+{
+    if (p->final >= end) {
+        return;
+    }
+    if (p->final == p->forest->trees[p->tree].base) {
+        (void)espl__propagate_node(p->forest, p->context, p->final);
+        p->final += 1;
+    }
+    espl__sweep(p->forest, p->context, p->tree, p->final, end);
+    p->final = end;
+}
+
+// The local, or what children see of a slot, changed: worlds from there on are out of date.
+static void set_dirty(pass *p, uint32_t slot)
+{
+    p->final = slot < p->final ? slot : p->final;
+}
+
+// A write that needs nothing but the local of a plain node, while worlds follow later.
+static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
+                               const espl_write_value *value)
+{
+    espl_pose *const old = &p->forest->local[slot];
+    espl_pose local = *old;
+    const espl_status status = espl__local_write(&local, kind, value);
+
+    if (status < 0) {
+        return status;
+    }
+    if (espl__pose_is_same(&local, old)) {
+        p->context->counts.writes_skipped += 1;
+    } else {
+        p->context->counts.writes += 1;
+        *old = local;
+        set_dirty(p, slot);
+    }
+    return status;
+}
+
+// Any write, on worlds that are up to date.
+static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
+                              const espl_write_value *value)
+{
+    espl__node_change change;
+
+    espl__node_change_begin(p->forest, slot, &change);
+    const espl_status status =
+        espl__placement_write(&change.after, &change.world, change.up, kind, value);
+
+    if (status < 0) {
+        return status;
+    }
+    if (!p->sweeps) {
+        espl__node_change_commit(p->forest, p->context, &change);
+    } else if (espl__placement_is_equal(&change.before, &change.after)) {
+        p->context->counts.writes_skipped += 1;
+    } else if (store(p->forest, p->context, &change)) {
+        set_dirty(p, slot + 1);
+    }
+    return status;
+}
+
+static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
+                                 const espl_write_value *value)
+{
+    espl__forest *const forest = p->forest;
+    const bool is_plain = espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, value);
+
+    if (!p->sweeps) {
+        return is_plain ? espl__plain_write(forest, p->context, slot, kind, value)
+                        : write_node(p, slot, kind, value);
+    }
+    if (is_plain && espl__write_is_local(kind)) {
+        return store_local(p, slot, kind, value);
+    }
+    advance(p, slot + 1);
+    return write_node(p, slot, kind, value);
+}
+
+// Write one entry. Its result also says whether worlds follow.
+static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
+{
+    const espl_write_kind kind = kind_at(p->w->source, number);
+    const espl__counts before = p->context->counts, *const now = &p->context->counts;
+    espl_write_value value;
+    espl_status status = ESPL_OK;
+
+    load_value(p->w->source, number, kind, &value);
+    if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
+        status = espl__pose_put(p->forest, p->context, slot, &value.transform);
+        status = status == ESPL_OVERFLOW ? ESPL_OK : status; // the context counts them
+    } else {
+        status = espl__write_check(kind, &value);
+        status = status == ESPL_OK ? write_checked(p, slot, kind, &value) : status;
+    }
+    p->is_told = p->is_told || status != ESPL_OK;
+    const bool follows = now->writes != before.writes && now->worlds_kept == before.worlds_kept;
+
+    return status >= 0 && !follows ? (espl_status)(status + ESPL__UNCHANGED) : status;
+}
+
+// From here on worlds follow in one pass, where entries are a good part of the slots behind this
+// one, or single writes visited more than two passes would.
+static void choose(pass *p, uint32_t at, uint64_t visited_before)
+{
+    enum { PART = 4 };
+    const espl__tree *const t = &p->forest->trees[p->tree];
+    const uint64_t visited = p->context->counts.nodes_visited - visited_before;
+
+    p->sweeps =
+        espl__tree_is_single(p->forest, t) &&
+        (p->w->count - at > (p->end - p->w->slots[at]) / PART || visited > 2 * (uint64_t)t->used);
+}
+
+static void write_each(pass *p, uint32_t begin, uint32_t end)
+{
+    const espl__tree_writes *const w = p->w;
+    const uint64_t visited = p->context->counts.nodes_visited;
+
+    for (uint32_t i = begin; i < end; ++i) {
+        const uint32_t number = number_at(w, i);
+
+        if (!p->sweeps && w->count > 1) {
+            choose(p, i, visited);
+        }
+        w->source->results[number] = write_entry(p, w->slots[i], number);
+    }
+}
+
+// --- Locals from poses, ahead of the worlds ---
+
+// What storing some locals amounted to.
+typedef struct stored {
+    uint32_t first; // slot that changed, or UINT32_MAX
+    uint32_t writes, skipped;
+    bool is_told;
+} stored;
+
+// Entries whose values are poses or begin with one, in a tree without side arrays.
+typedef struct poses {
+    const espl__write_source *source;
+    const unsigned char *values; // of the first entry of all
+    size_t value_size;
+    bool has_stretch;        // values are transforms
+    const uint32_t *slots;   // by entry
+    const uint32_t *numbers; // by entry, or NULL: from `first` on
+    uint32_t first;
+    espl_pose *local; // by slot
+} poses;
+
+static inline uint32_t number_of(const poses *s, uint32_t at)
+{
+    return s->numbers != NULL ? s->numbers[at] : s->first + at;
+}
+
+// A pose or a transform, which begins with one.
+static inline const espl_pose *pose_at(const poses *s, uint32_t at)
+{
+    return (const espl_pose *)(const void *)(s->values + number_of(s, at) * s->value_size);
+}
+
+ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__laned local)
+{
+    const uint32_t slot = s->slots[at];
+    espl_pose *const old = &s->local[slot];
+
+    if (espl__lane_bits_are_zero(espl__laned_differ(espl__laned_load(old), local))) {
+        s->source->results[number_of(s, at)] = (espl_status)ESPL__UNCHANGED;
+        sum->skipped += 1;
+        return;
+    }
+    espl__laned_store(old, local);
+    sum->first = slot < sum->first ? slot : sum->first;
+    sum->writes += 1;
+}
+
+// Each entry by itself, because one of them needs a closer look.
+static ESPL__APART stored store_closely(const poses *s, uint32_t begin, uint32_t end)
+{
+    stored sum = {.first = UINT32_MAX};
+
+    for (uint32_t at = begin; at < end; ++at) {
+        const uint32_t number = number_of(s, at);
+        espl_write_value value;
+
+        load_value(s->source, number, s->source->kind, &value);
+        const espl_status status = espl__write_check(s->source->kind, &value);
+
+        if (status == ESPL_OK) {
+            store_pose(s, &sum, at, espl__laned_of(&value.transform));
+        } else {
+            s->source->results[number] = status;
+            sum.is_told = true;
+        }
+    }
+    return sum;
+}
+
+ESPL__INLINE void add(stored *sum, const stored *more)
+{
+    sum->first = more->first < sum->first ? more->first : sum->first;
+    sum->writes += more->writes;
+    sum->skipped += more->skipped;
+    sum->is_told = sum->is_told || more->is_told;
+}
+
+ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
+{
+    espl__lane_bits alarm = espl__poses_alarm(v[0], v[1], v[2], v[3]);
+
+    if (has_stretch) {
+        alarm |= espl__stretches_alarm(
+            (const espl_transform *)(const void *)v[0], (const espl_transform *)(const void *)v[1],
+            (const espl_transform *)(const void *)v[2], (const espl_transform *)(const void *)v[3]);
+    }
+    return espl__lane_bits_are_zero(alarm);
+}
+
+// Entries [begin, end). Checked four at a time, because nearly all are finite and of unit length.
+static stored store_poses(const poses *of, uint32_t begin, uint32_t end)
+{
+    const poses s = *of; // a copy that no store can change, so that it stays in registers
+    stored sum = {.first = UINT32_MAX};
+    uint32_t at = begin;
+
+    for (; end - at >= 4; at += 4) {
+        const espl_pose *const v[4] = {pose_at(&s, at), pose_at(&s, at + 1), pose_at(&s, at + 2),
+                                       pose_at(&s, at + 3)};
+
+        if (are_sound(v, s.has_stretch)) {
+            for (uint32_t i = 0; i < 4; ++i) {
+                store_pose(&s, &sum, at + i, espl__laned_load(v[i]));
+            }
+        } else {
+            const stored few = store_closely(of, at, at + 4);
+
+            add(&sum, &few);
+        }
+    }
+    if (at < end) {
+        const stored rest = store_closely(of, at, end);
+
+        add(&sum, &rest);
+    }
+    return sum;
+}
+
+static void add_stored(pass *p, const stored *sum)
+{
+    p->context->counts.writes += sum->writes;
+    p->context->counts.writes_skipped += sum->skipped;
+    p->is_told = p->is_told || sum->is_told;
+    set_dirty(p, sum->first);
+}
+
+enum { PIECES = 64 };
+
+typedef struct store_run {
+    const poses *poses;
+    uint32_t count; // of entries
+    uint32_t pieces;
+    stored done[PIECES];
+    bool is_done[PIECES];
+} store_run;
+
+// The first entry of a piece. A node's entries are all in one piece.
+static uint32_t piece_begin(const store_run *run, size_t piece)
+{
+    const uint32_t *const slots = run->poses->slots;
+    uint32_t at = (uint32_t)((uint64_t)run->count * piece / run->pieces);
+
+    while (at != 0 && at < run->count && slots[at] == slots[at - 1]) {
         at += 1;
     }
     return at;
 }
 
-// The first entry from `begin` on, but before `end`, at a rank or behind it.
-static uint32_t find_entry(const espl__run_writes *w, uint32_t begin, uint32_t end, uint32_t rank)
+static void store_piece(void *context, size_t piece)
 {
-    while (begin < end) {
-        const uint32_t middle = begin + (end - begin) / 2;
+    store_run *const run = context;
 
-        if (w->ranks[middle] < rank) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    return begin;
-}
-
-static void save_node(const espl__forest *forest, const espl__run_writes *w, uint32_t at)
-{
-    const uint32_t slot = slot_at(forest, w, at);
-
-    w->old_locals[at] = forest->local[slot];
-    if (w->old_sides != NULL) {
-        w->old_sides[at] =
-            (espl__side_entry){espl__slot_kept(forest, slot), espl__slot_extra(forest, slot)};
+    if (!run->is_done[piece]) {
+        run->done[piece] =
+            store_poses(run->poses, piece_begin(run, piece), piece_begin(run, piece + 1));
+        run->is_done[piece] = true;
     }
 }
 
-static void restore_node(espl__forest *forest, const espl__run_writes *w, uint32_t at)
+// On the workers of the context.
+static void store_widely(pass *p, const poses *s)
 {
-    const uint32_t slot = slot_at(forest, w, at);
-    espl__placement old = {w->old_locals[at], espl__kept_none(), espl__extra_default()};
+    const espl__workers *const workers = &p->context->workers;
+    const uint32_t pieces = p->w->count / p->forest->grain;
+    store_run run = {.poses = s,
+                     .count = p->w->count,
+                     .pieces = pieces < 1        ? 1
+                               : pieces < PIECES ? pieces
+                                                 : PIECES};
 
-    if (w->old_sides != NULL) {
-        old.kept = w->old_sides[at].kept;
-        old.extra = w->old_sides[at].extra;
-    }
-    espl__slot_place(forest, slot, &old);
-}
+    ESPL_CHECK(workers->is_closed != NULL);
+    const bool was_closed = *workers->is_closed;
 
-// --- One pass ---
-
-// Entries in the order of ranks, and what hangs below them: all of a run, or a piece.
-typedef struct pass {
-    espl__forest *forest;
-    const espl__run_writes *w;
-    espl__walk walk;
-    uint64_t writes, writes_skipped;
-    espl__side_counts side;
-    bool sweeps;         // locals are put in place first where that will do, worlds follow:
-    uint32_t begin, end; // ranks whose locals changed and whose worlds are still to follow
-} pass;
-
-// The node at hand, while its entries are applied one after the other.
-typedef struct node {
-    espl__placement placement; // of a run without side arrays: the local alone counts
-    espl_pose world;
-    const espl__frame *parent;
-} node;
-
-static espl_status apply_one(const espl__run_writes *w, node *n, uint32_t number, bool *is_same)
-{
-    espl_write_kind kind;
-    espl_write_value value;
-    espl_status status = w->source->fetch(w->source->context, number, &kind, &value);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (w->old_sides == NULL) {
-        const espl_pose before = n->placement.local;
-
-        status = espl__pose_write(&n->placement.local, &n->world, n->parent, kind, &value);
-        *is_same = espl__pose_is_same(&before, &n->placement.local);
-    } else {
-        const espl__placement before = n->placement;
-
-        status = espl__placement_write(&n->placement, &n->world, n->parent, kind, &value);
-        *is_same = espl__placement_is_equal(&before, &n->placement);
-    }
-    return status;
-}
-
-// Each entry is applied to what the one before left. Tells whether any changed something.
-static bool apply_entries(pass *p, node *n, uint32_t begin, uint32_t end)
-{
-    const espl__run_writes *const w = p->w;
-    bool is_changed = false;
-
-    for (uint32_t at = begin; at < end; ++at) {
-        espl_status *const result = &w->source->results[espl__write_number(w, at)];
-        bool is_same = true;
-
-        if (*result < 0) {
-            continue;
-        }
-        *result = apply_one(w, n, espl__write_number(w, at), &is_same);
-        if (*result >= 0) {
-            p->writes += is_same ? 0 : 1;
-            p->writes_skipped += is_same ? 1 : 0;
-            is_changed = is_changed || !is_same;
-        }
-    }
-    return is_changed;
-}
-
-// Put a node in place; what hangs below waits where it sees a change.
-static void store_node(pass *p, uint32_t slot, const node *n)
-{
-    espl__forest *const forest = p->forest;
-    espl__walk *const walk = &p->walk;
-    const espl__extra old_extra = espl__slot_extra(forest, slot);
-    const bool is_moved = !espl__pose_is_same(&forest->world[slot], &n->world);
-    bool is_stretched = false;
-
-    if (walk->run->side != NULL) {
-        is_stretched = memcmp(&old_extra, &n->placement.extra, sizeof old_extra) != 0;
-        const espl__side_counts changes = espl__slot_put(forest, slot, &n->placement);
-
-        p->side.extras += changes.extras;
-        p->side.kept += changes.kept;
-    } else {
-        forest->local[slot] = n->placement.local;
-    }
-    forest->world[slot] = n->world;
-    walk->visited += 1;
-    walk->is_finite = walk->is_finite && espl__pose_is_finite(&n->world);
-    if (is_moved || is_stretched) {
-        espl__walk_push_children(walk, forest->rank[slot]);
-    } else {
-        walk->skipped += 1;
+    *workers->is_closed = true;
+    (void)espl__run_jobs(workers->executor, workers->hooks, store_piece, &run, run.pieces);
+    *workers->is_closed = was_closed;
+    for (uint32_t piece = 0; piece < run.pieces; ++piece) {
+        store_piece(&run, piece); // unless the executor had it done
+        add_stored(p, &run.done[piece]);
     }
 }
 
-// Write one node, whose parent's world is final.
-static void write_node(pass *p, uint32_t begin, uint32_t end)
+// Locals and worlds in turns: what was just stored is in the cache still.
+static void sweep_poses(pass *p)
 {
-    espl__forest *const forest = p->forest;
-    const espl__run_writes *const w = p->w;
-    const uint32_t slot = slot_at(forest, w, begin);
-    const uint32_t up = espl__frame_slot(forest, slot);
-    const bool is_below_change = espl__walk_take(&p->walk, w->ranks[begin]);
-    espl__frame parent;
-    node n;
+    enum { BLOCK = 2048 };
+    const espl__tree_writes *const w = p->w;
+    const poses s = {.source = w->source,
+                     .values = w->source->values,
+                     .value_size = w->source->value_size,
+                     .has_stretch = !w->source->has_poses,
+                     .slots = w->slots,
+                     .numbers = w->numbers,
+                     .first = w->first,
+                     .local = p->forest->local};
 
-    n.world = forest->world[slot];
-    n.parent = NULL;
-    if (w->old_sides != NULL) {
-        n.placement = espl__slot_placement(forest, slot);
-    } else {
-        n.placement = espl__placement_identity();
-        n.placement.local = forest->local[slot];
+    if (espl__tree_is_wide(p->forest, &p->forest->trees[p->tree]) &&
+        !espl__executor_is_serial(p->context->workers.executor)) {
+        store_widely(p, &s);
+        return;
     }
-    if (up != ESPL__NO_SLOT) {
-        parent = espl__slot_frame(forest, up);
-        n.parent = &parent;
-    }
-    if (is_below_change) {
-        n.placement.extra = espl__placement_copies(&n.placement) ? parent.extra : n.placement.extra;
-        n.world = espl__placement_world(&n.placement, n.parent);
-    }
-    if (apply_entries(p, &n, begin, end) || is_below_change) {
-        store_node(p, slot, &n);
+    for (uint32_t at = 0; at < w->count;) {
+        const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
+        const stored sum = store_poses(&s, at, end);
+
+        add_stored(p, &sum);
+        advance(p, end < w->count ? w->slots[end] : p->end);
+        at = end;
     }
 }
 
-// --- Locals ahead of worlds ---
-
-static void flush(pass *p)
-{
-    if (p->begin < p->end) {
-        espl__walk_advance(&p->walk, p->begin);
-        espl__walk_visit(&p->walk, p->begin, p->end);
-    }
-    p->begin = p->end;
-}
-
-static void put_local(pass *p, uint32_t slot, uint32_t rank, const espl_pose *local)
-{
-    p->writes += 1;
-    p->forest->local[slot] = *local;
-    if (rank != p->end) {
-        flush(p);
-        p->begin = rank;
-    }
-    p->end = rank + 1;
-}
-
-// Write a node's local by its only entry. false: that needs more than the local.
-static bool sweep_node(pass *p, uint32_t at)
+static bool has_only_poses(const pass *p)
 {
     const espl__write_source *const source = p->w->source;
-    const uint32_t number = espl__write_number(p->w, at), slot = slot_at(p->forest, p->w, at);
-    espl_status *const result = &source->results[number];
-    espl_pose local = p->forest->local[slot];
-    espl_write_kind kind;
-    espl_write_value value;
 
-    *result = source->fetch(source->context, number, &kind, &value);
-    if (*result != ESPL_OK) {
-        return true;
-    }
-    if (!espl__write_is_local(kind)) {
-        return false;
-    }
-    *result = espl__local_write(&local, kind, &value);
-    if (*result < 0) {
-        return true;
-    }
-    if (espl__pose_is_same(&p->forest->local[slot], &local)) {
-        p->writes_skipped += 1;
-        return true;
-    }
-    put_local(p, slot, p->w->ranks[at], &local);
-    return true;
+    return p->forest->trees[p->tree].side == NULL && source->is_one_kind &&
+           (source->kind == ESPL_WRITE_LOCAL || source->kind == ESPL_WRITE_LOCAL_POSE);
 }
 
-// Entries [begin, end) that are not refused yet. A node with several of them is judged after each.
-static void write_entries(pass *p, uint32_t begin, uint32_t end)
+// --- The whole ---
+
+// Worlds that are not finite at or below a node that an entry changed.
+static ESPL__APART uint64_t count_overflowed(const pass *p)
 {
-    for (uint32_t at = begin; at < end;) {
-        const uint32_t next = end_of_node(p->w, at);
+    espl__forest *const forest = p->forest;
+    const espl__tree_writes *const w = p->w;
+    uint64_t count = 0;
 
-        save_node(p->forest, p->w, at);
-        if (!p->sweeps || next - at > 1 || !sweep_node(p, at)) {
-            flush(p);
-            espl__walk_advance(&p->walk, p->w->ranks[at]);
-            write_node(p, at, next);
-        }
-        at = next;
-    }
-    flush(p);
-}
+    for (uint32_t i = 0; i < w->count; ++i) {
+        const espl_status result = w->source->results[number_at(w, i)];
 
-// --- Passes in pieces ---
-
-enum { SPANS_OF_SHARE = 12 };
-// Part of a piece's ranks that are entries or wait, or a band is not worth calling anybody.
-enum { SCARCE = 4 };
-
-// What falls to one piece of a band.
-typedef struct share {
-    pass pass;
-    espl__span few[SPANS_OF_SHARE];
-} share;
-
-typedef struct split {
-    const pass *whole; // not touched while shares are written
-    espl__band band;
-    uint32_t at[ESPL__GENERATIONS + 1]; // first entry of each generation
-    espl__span *spans;                  // for shares to which the few do not suffice; or NULL
-    _Atomic uint32_t spans_taken;
-    share shares[ESPL__PIECES];
-} split;
-
-// One generation of one piece: ranks from `begin` on, and their entries.
-typedef struct part {
-    uint32_t begin, end; // ranks
-    uint32_t from, to;   // entries
-} part;
-
-// The parts of a piece, [ESPL__GENERATIONS]. @return entries in all of them.
-static uint32_t find_parts(const split *s, uint32_t piece, part *parts)
-{
-    const espl__band *const band = &s->band;
-    const espl__run_writes *const w = s->whole->w;
-    part at = {.begin = band->cuts[piece], .end = band->cuts[piece + 1]};
-    uint32_t entries = 0;
-
-    for (uint32_t g = 0; g < band->generations; ++g) {
-        at.from = find_entry(w, s->at[g], s->at[g + 1], at.begin);
-        at.to = find_entry(w, at.from, s->at[g + 1], at.end);
-        entries += at.to - at.from;
-        parts[g] = at;
-        at.begin = espl__first_child(band->forest, band->run, at.begin);
-        at.end = espl__first_child(band->forest, band->run, at.end);
-    }
-    return entries;
-}
-
-static bool is_general(const pass *p)
-{
-    return (p->walk.run->flags & ESPL__RUN_GENERAL) != 0;
-}
-
-// Spans that come to wait in a piece at once at most; of a general run, a good number.
-static uint32_t count_spans(const split *s, size_t piece, uint32_t entries)
-{
-    const espl__walk *const walk = &s->whole->walk;
-    const uint32_t begin = s->band.cuts[piece], end = s->band.cuts[piece + 1];
-    uint32_t spans = entries + 4;
-
-    for (uint32_t i = 0; i < walk->count && !is_general(s->whole); ++i) {
-        const espl__span *const span = espl__walk_span(walk, i);
-
-        spans += span->begin < end && begin < span->end ? 1 : 0;
-    }
-    return spans;
-}
-
-static void write_share(void *context, size_t number)
-{
-    split *const s = context;
-    pass *const p = &s->shares[number].pass;
-    part parts[ESPL__GENERATIONS];
-    const uint32_t entries = find_parts(s, (uint32_t)number, parts);
-    const uint32_t wanted = count_spans(s, number, entries);
-    const bool has_few = s->spans == NULL || wanted <= SPANS_OF_SHARE;
-    espl__span *const spans =
-        has_few ? s->shares[number].few : s->spans + atomic_fetch_add(&s->spans_taken, wanted);
-
-    *p = (pass){.forest = s->whole->forest, .w = s->whole->w, .sweeps = s->whole->sweeps};
-    espl__walk_fork(&p->walk, &s->whole->walk, spans, has_few ? SPANS_OF_SHARE : wanted,
-                    s->band.cuts[number], s->band.cuts[number + 1]);
-    for (uint32_t g = 0; g < s->band.generations; ++g) {
-        p->walk.fence = parts[g].end;
-        write_entries(p, parts[g].from, parts[g].to);
-        espl__walk_advance(&p->walk, parts[g].end);
-    }
-}
-
-// Spans that shares want of the room behind those that wait, at most: one more for each cut through
-// one that waits, three for room at the end, and only where there are more than the few.
-static uint64_t spans_wanted(const split *s)
-{
-    const uint64_t entries = s->at[s->band.generations] - s->at[0];
-    const uint64_t spans = entries + s->whole->walk.count;
-    const uint64_t most = spans / (SPANS_OF_SHARE - 5);
-
-    return spans + 5 * (most < s->band.pieces ? most : s->band.pieces);
-}
-
-// Find room for the spans of shares. Without it a plain run would visit more than it must.
-static bool find_spans(split *s, pass *p)
-{
-    const uint32_t taken = espl__walk_settle(&p->walk);
-    const bool has_room = spans_wanted(s) <= p->walk.capacity - taken;
-
-    s->spans = has_room ? p->walk.spans + taken : NULL;
-    atomic_init(&s->spans_taken, 0);
-    return has_room || is_general(p);
-}
-
-static void join_shares(pass *p, const split *s)
-{
-    espl__walk_clear(&p->walk, espl__band_limit(&s->band));
-    for (uint32_t i = 0; i < s->band.pieces; ++i) {
-        const pass *const piece = &s->shares[i].pass;
-
-        espl__walk_join(&p->walk, &piece->walk);
-        p->writes += piece->writes;
-        p->writes_skipped += piece->writes_skipped;
-        p->side.extras += piece->side.extras;
-        p->side.kept += piece->side.kept;
-    }
-}
-
-// Tell whether a laid band has much to do: entries, and ranks that wait at its top.
-static bool is_worth_it(const split *s)
-{
-    const espl__walk *const walk = &s->whole->walk;
-    uint64_t work = s->at[s->band.generations] - s->at[0];
-
-    for (uint32_t i = 0; i < walk->count; ++i) {
-        const espl__span *const span = espl__walk_span(walk, i);
-
-        work += span->end - span->begin;
-    }
-    return work >= s->whole->forest->grain / SCARCE;
-}
-
-// The least rank that waits or has an entry from `at` on.
-static uint32_t next_rank(const pass *p, uint32_t at)
-{
-    const uint32_t waits = p->walk.count != 0 ? espl__walk_span(&p->walk, 0)->begin : UINT32_MAX;
-    const uint32_t written = at < p->w->count ? p->w->ranks[at] : UINT32_MAX;
-
-    return waits < written ? waits : written;
-}
-
-// On one thread up to a rank. @return the first entry there.
-static uint32_t write_narrow(pass *p, uint32_t at, uint32_t rank)
-{
-    const uint32_t end = find_entry(p->w, at, p->w->count, rank);
-
-    write_entries(p, at, end);
-    espl__walk_advance(&p->walk, rank);
-    return end;
-}
-
-// A band from the next rank on; all below it is done, so that none of its first generation hangs
-// below another. @return the first entry behind it.
-static uint32_t write_band(pass *p, uint32_t at)
-{
-    const uint32_t rank = next_rank(p, at);
-    const uint32_t end = espl__first_child(p->forest, p->walk.run, rank);
-    split s;
-
-    s.whole = p;
-    if (!espl__band_lay(&s.band, p->forest, p->walk.run, rank, end)) {
-        return write_narrow(p, at, s.band.resume);
-    }
-    s.at[0] = at;
-    for (uint32_t g = 0; g < s.band.generations; ++g) {
-        s.at[g + 1] = find_entry(p->w, s.at[g], p->w->count, s.band.end[g]);
-    }
-    if (!is_worth_it(&s) || !find_spans(&s, p)) {
-        return write_narrow(p, at, end);
-    }
-    espl__band_cut(&s.band);
-    espl__band_run(&s.band, &p->w->team, write_share, &s);
-    join_shares(p, &s);
-    return s.at[s.band.generations];
-}
-
-// --- Passes over all ---
-
-// Tell whether a run is written in bands. How many nodes of a general one are visited depends on
-// it, so it is so without workers too.
-static bool goes_wide(const pass *p)
-{
-    return espl__run_is_wide(p->forest, p->walk.run) &&
-           (is_general(p) || !espl__executor_is_serial(p->w->team.executor));
-}
-
-static void begin_walk(espl__walk *walk, espl__forest *forest, const espl__run_writes *w)
-{
-    espl__walk_begin(walk, forest, w->run, w->spans, w->span_count);
-}
-
-static void end_walk(espl__walk *walk, espl__run_writes *w)
-{
-    espl__walk_advance(walk, UINT32_MAX);
-    w->visited += walk->visited;
-    w->skipped += walk->skipped;
-}
-
-// All entries that are not refused yet. false: some world is not finite.
-static bool carry_out(espl__forest *forest, espl__run_writes *w, bool sweeps)
-{
-    pass p = {.forest = forest, .w = w, .sweeps = sweeps};
-    uint32_t at = 0;
-
-    begin_walk(&p.walk, forest, w);
-    while (goes_wide(&p) && next_rank(&p, at) != UINT32_MAX) {
-        at = write_band(&p, at);
-    }
-    write_entries(&p, at, w->count);
-    end_walk(&p.walk, w);
-    espl__side_count(forest->runs[w->run].side, p.side);
-    w->writes = p.writes;
-    w->writes_skipped = p.writes_skipped;
-    return p.walk.is_finite;
-}
-
-// Entries that were tried are open again.
-static void reopen(espl__run_writes *w)
-{
-    for (uint32_t at = 0; at < w->count; ++at) {
-        w->source->results[espl__write_number(w, at)] = ESPL_OK;
-    }
-}
-
-// --- Overflow further down ---
-
-// Put every node back and recompute what hangs below.
-static void undo(espl__forest *forest, espl__run_writes *w)
-{
-    espl__walk walk;
-
-    begin_walk(&walk, forest, w);
-    walk.visits_all = true;
-    for (uint32_t at = 0; at < w->count; at = end_of_node(w, at)) {
-        const uint32_t rank = w->ranks[at];
-
-        espl__walk_advance(&walk, rank);
-        (void)espl__walk_take(&walk, rank);
-        restore_node(forest, w, at);
-        (void)espl__propagate_one(&walk, rank);
-        espl__walk_push_children(&walk, rank);
-    }
-    end_walk(&walk, w);
-    w->writes = w->writes_skipped = 0;
-}
-
-// Mark every slot above a node whose world is not finite though its parent's is.
-static void mark_blame(espl__forest *forest, uint32_t run)
-{
-    const espl__run *const header = &forest->runs[run];
-
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        const uint32_t slot = forest->order[header->base + rank];
-        uint32_t up = espl__frame_slot(forest, slot);
-
-        // That of a root is its local, which is finite.
-        ESPL_CHECK(up != ESPL__NO_SLOT || espl__pose_is_finite(&forest->world[slot]));
-        if (espl__pose_is_finite(&forest->world[slot]) ||
-            !espl__pose_is_finite(&forest->world[up])) {
-            continue;
-        }
-        while (up != ESPL__NO_SLOT && !espl__slot_is(forest, up, ESPL__SLOT_WRITTEN)) {
-            forest->flags[up] |= ESPL__SLOT_WRITTEN;
-            up = espl__frame_slot(forest, up);
+        if (result >= 0 && (int)result < ESPL__UNCHANGED) {
+            forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
         }
     }
-}
+    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+        const uint32_t parent = forest->parent[slot];
 
-static void clear_blame(espl__forest *forest, uint32_t run)
-{
-    const espl__run *const header = &forest->runs[run];
-
-    for (uint32_t rank = 0; rank < header->size; ++rank) {
-        forest->flags[forest->order[header->base + rank]] &= (uint8_t)~ESPL__SLOT_WRITTEN;
-    }
-}
-
-// Refuse the entries of marked slots; the others are open again.
-static void refuse_marked(const espl__forest *forest, espl__run_writes *w)
-{
-    for (uint32_t at = 0; at < w->count; ++at) {
-        const uint32_t number = espl__write_number(w, at);
-        espl_status *const result = &w->source->results[number];
-        const bool is_marked = espl__slot_is(forest, slot_at(forest, w, at), ESPL__SLOT_WRITTEN);
-        const bool is_open = *result >= 0 || *result == ESPL_ERR_RANGE;
-
-        if (is_open) {
-            *result = is_marked ? ESPL_ERR_RANGE : ESPL_OK;
+        if (parent != ESPL__NO_SLOT && espl__slot_is(forest, parent, ESPL__SLOT_MARK) &&
+            !espl__slot_keeps_world(forest, slot)) {
+            forest->flags[slot] |= ESPL__SLOT_MARK;
         }
+        count += espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
+                         forest->links[slot].entity != ESPL__NO_ENTITY &&
+                         !espl__pose_is_finite(&forest->world[slot])
+                     ? 1
+                     : 0;
     }
+    for (uint32_t slot = w->slots[0]; slot < p->end; ++slot) {
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+    return count;
 }
 
-// One write of a local is what it is at once.
-static void write_single(espl__forest *forest, espl__run_writes *w)
+bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
-    const uint32_t number = espl__write_number(w, 0), slot = slot_at(forest, w, 0);
-    espl__crew crew = {.team = w->team};
-    espl_pose local = forest->local[slot];
-    espl_write_kind kind;
-    espl_write_value value;
-    espl_status status = w->source->fetch(w->source->context, number, &kind, &value);
+    const uint32_t tree = forest->tree[w->slots[0]];
+    const espl__tree *const t = &forest->trees[tree];
+    const uint64_t overflowed = context->counts.overflowed;
+    pass p = {.forest = forest,
+              .context = context,
+              .w = w,
+              .tree = tree,
+              .end = t->base + t->used,
+              .final = UINT32_MAX};
 
-    status = status != ESPL_OK ? status : espl__local_write(&local, kind, &value);
-    if (status >= 0) {
-        const espl_status done = espl__local_put(forest, &crew, slot, &local);
-
-        status = done < 0 ? done : status;
+    if (w->count > 1) {
+        choose(&p, 0, context->counts.nodes_visited);
     }
-    w->source->results[number] = status;
-    w->told = status != ESPL_OK ? 1 : 0;
-    w->visited += crew.tally.nodes_visited;
-    w->skipped += crew.tally.nodes_skipped;
-    w->writes = crew.tally.writes;
-    w->writes_skipped = crew.tally.writes_skipped;
-}
-
-static bool is_single(const espl__run_writes *w)
-{
-    return w->count == 1 && w->source->values != NULL && w->old_sides == NULL &&
-           espl__write_is_local(w->source->kind);
-}
-
-// Each pass leaves what it refused in the results.
-static void write_run(espl__forest *forest, espl__run_writes *w)
-{
-    w->told = w->count;
-    if (w->old_sides == NULL) {
-        if (carry_out(forest, w, true)) {
-            return;
-        }
-        undo(forest, w);
-        reopen(w);
+    if (p.sweeps && has_only_poses(&p)) {
+        sweep_poses(&p);
+    } else {
+        write_each(&p, 0, w->count);
     }
-    if (carry_out(forest, w, false)) {
-        return;
+    advance(&p, p.end);
+    // Several passes may have come by a node, or by a node that is below no entry.
+    if (w->count > 1 && context->counts.overflowed != overflowed) {
+        context->counts.overflowed = overflowed + count_overflowed(&p);
     }
-    mark_blame(forest, w->run);
-    refuse_marked(forest, w);
-    clear_blame(forest, w->run);
-    undo(forest, w);
-    if (carry_out(forest, w, false)) {
-        return;
-    }
-    undo(forest, w);
-    for (uint32_t at = 0; at < w->count; ++at) {
-        espl_status *const result = &w->source->results[espl__write_number(w, at)];
-
-        *result = *result >= 0 ? ESPL_ERR_RANGE : *result;
-    }
-}
-
-void espl__run_write(espl__forest *forest, espl__run_writes *writes)
-{
-    espl__span few[SPANS_ON_STACK];
-
-    // What needs no spans comes first.
-    if (is_single(writes)) {
-        write_single(forest, writes);
-        return;
-    }
-    if (espl__run_sweep(forest, writes)) {
-        return;
-    }
-    espl__run_writes with_room = *writes;
-
-    if (writes->span_count < SPANS_ON_STACK) {
-        with_room.spans = few;
-        with_room.span_count = SPANS_ON_STACK;
-    }
-    write_run(forest, &with_room);
-    writes->visited = with_room.visited;
-    writes->skipped = with_room.skipped;
-    writes->writes = with_room.writes;
-    writes->writes_skipped = with_room.writes_skipped;
-    writes->told = with_room.told;
+    return p.is_told;
 }

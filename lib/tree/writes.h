@@ -1,66 +1,94 @@
 // SPDX-License-Identifier: MIT
-// Many writes to one hierarchy: parents before children, one propagation. Allocates nothing; works
-// on the arrays it is handed and on its own run, so that runs may be written in parallel.
+// Writes of placements: one node, or many nodes of one tree. The only implementation of "store it
+// and bring what is below up to date", for immediate calls, batches and parallel jobs. Allocates
+// nothing.
 #ifndef ESPALIER_LIB_TREE_WRITES_H
 #define ESPALIER_LIB_TREE_WRITES_H
 
-#include "lib/tree/band.h"
 #include "lib/tree/propagate.h"
 
-/// What side arrays held of a node.
-typedef struct espl__side_entry {
-    espl__kept kept;
-    espl__extra extra;
-} espl__side_entry;
+// --- One node ---
+
+/// A change of one node: what it was and what it is to be.
+typedef struct espl__node_change {
+    uint32_t slot;
+    espl__placement before, after;
+    espl_pose world;       // that follows from `after`
+    const espl__frame *up; // in `room`, or NULL for a root
+    espl__frame room;
+} espl__node_change;
+
+/// Read a node, with `after` as it is. The world of its parent is final. Not to be copied.
+void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change);
+/// Store a change and propagate it. The tree has the side arrays that it needs. Counts what it
+/// does.
+void espl__node_change_commit(espl__forest *forest, espl__context *context,
+                              const espl__node_change *change);
+
+/// Tell whether a node is as nearly all are: its local pose is all that is stored of it, and its
+/// world is its parent's times the local, or for a root the local.
+static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot)
+{
+    return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
+}
+
+/// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to
+/// a plain node. @param value  of the kind: an espl_write_value or the espl_transform itself,
+/// unchecked.
+static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
+                                        espl_write_kind kind, const void *value)
+{
+    static const espl__extra none = {{1, 1, 1}, 0};
+
+    return (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
+           espl__slot_is_plain(forest, slot) &&
+           memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
+                  sizeof none) == 0;
+}
+
+/// Store the pose of a transform as a user gives it as the local of a plain node, and propagate it.
+/// Stretch and user data are not looked at.
+/// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
+espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
+                           const espl_transform *value);
+/// Carry a checked write of any kind out on a plain node that stays plain, and propagate it. Worlds
+/// that overflow are counted in the context.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
+espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
+                              espl_write_kind kind, const espl_write_value *value);
+
+// --- Many nodes of one tree ---
+
+/// Added to the result of an entry that was carried out and left what children see bit-equal, so
+/// that no world below had to follow.
+enum { ESPL__UNCHANGED = 64 };
 
 /// Where the writes of a batch come from, and what became of them.
 typedef struct espl__write_source {
-    /// Read entry `number`, checked and normalised. ESPL_OK, or why it is refused.
-    espl_status (*fetch)(const void *context, uint32_t number, espl_write_kind *kind,
-                         espl_write_value *value);
-    const void *context;
-    espl_status *results; // by number, out
-    // Of entries that are all of one kind, their values as they came, unchecked; or NULL.
-    const unsigned char *values;
-    size_t value_size; // from one to the next
-    espl_write_kind kind;
-    bool has_poses; // values are espl_pose, where the kind says transforms
+    const espl_write *writes;    // entries with a kind each; or NULL
+    const unsigned char *values; // of the first entry, unchecked
+    size_t value_size;           // from one to the next
+    espl_write_kind kind;        // of all entries, where there are no writes of several kinds
+    bool has_poses;              // values are espl_pose, where the kind says transforms
+    bool is_one_kind;            // `kind` is that of all entries
+    espl_status *results;        // by number; in: ESPL_OK; out: status, see ESPL__UNCHANGED
 } espl__write_source;
 
-/// The writes of one run.
-typedef struct espl__run_writes {
+/// The writes of one tree.
+typedef struct espl__tree_writes {
     const espl__write_source *source;
-    const uint32_t *numbers; // [count] by rank, and by number within a rank; NULL: as they come,
-    uint32_t first_number;   // from this one on
-    const uint32_t *ranks;   // [count] of these, which ascend
-    uint32_t count;
-    uint32_t run;
-    bool is_once; // it is known that no rank has two entries
-    bool
-        is_unordered; // for espl__run_sweep() alone, with is_once: ranks come in no order, and some
-                      // may come twice after all
-    espl__team team;  // {0}: the calling thread does all
-    // Scratch.
-    espl__span *spans; // [span_count]
-    uint32_t span_count;
-    espl_pose *old_locals;       // [count]
-    espl__side_entry *old_sides; // [count]; NULL where the run has no side arrays
-    // Counts, out.
-    uint64_t visited, skipped, writes, writes_skipped;
-    uint64_t told; // results that may be other than ESPL_OK
-} espl__run_writes;
+    const uint32_t *slots; // [count] ascending
+    const uint32_t
+        *numbers; // [count] of the entries, ascending within a slot; NULL: from `first` on
+    uint32_t first, count;
+} espl__tree_writes;
 
-/// Number of the entry that stands at a place.
-static inline uint32_t espl__write_number(const espl__run_writes *w, uint32_t at)
-{
-    return w->numbers != NULL ? w->numbers[at] : w->first_number + at;
-}
-
-/// Carry the writes out. An entry whose local or own world would not be finite is refused alone.
-/// Where a world further down would not be, all entries above it are refused and the others done
-/// again; where that does not help, all are refused. What a write needs of side arrays is there.
-/// Where much hangs below, it is written in pieces, by the team's workers if there are any; neither
-/// results nor counts depend on them.
-void espl__run_write(espl__forest *forest, espl__run_writes *writes);
+/// Carry the writes out: parents before children, those of one node in order. No world is brought
+/// up to date more than a few times, whatever the shape. The tree has the side arrays that the
+/// writes need. Adds to the context's count of overflowed worlds those that are not finite in the
+/// end, at or below a node that was changed.
+/// @return whether some result is other than ESPL_OK and ESPL__UNCHANGED.
+bool espl__tree_write(espl__forest *forest, espl__context *context,
+                      const espl__tree_writes *writes);
 
 #endif

@@ -1,63 +1,124 @@
 // SPDX-License-Identifier: MIT
-// Batches of writes: handles are resolved, entries sorted by where their nodes stand, and each
-// hierarchy is written in one pass, hierarchies side by side. All memory is taken before anything
-// is changed.
-#include "lib/world/batch.h"
-#include "lib/world/tape.h"
-
-#include "lib/tree/single.h"
-#include "lib/tree/sweep.h"
+// Batches of writes: handles are resolved to slots, entries sorted by slot unless they are already,
+// and each tree is written in one pass, trees side by side. All memory is taken before anything
+// changes.
 #include "lib/world/slot_writes.h"
 
+#include "lib/base/ahead.h"
+#include "lib/world/places.h"
+#include "lib/world/tape.h"
+
+#include <stdatomic.h>
 #include <string.h>
 
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
-// Jobs that write at most: more of them would wait for each other when they come and go.
-enum { WRITE_JOBS = 256 };
+enum {
+    BLOCK = 1024,     // entries that one job resolves at least
+    WRITE_JOBS = 256, // at most: more of them would wait for each other when they begin and end
+    ENTRY_COST = 4,   // of finding and writing an entry, against a world recomputed
+};
+
 // Entries of a batch at most: there are four numbers for each.
 #define BATCH_LIMIT (UINT32_MAX / 4)
 
+// The entries as the caller holds them: in one array, or entities and values anywhere.
+typedef struct entries {
+    const espl_write *writes;               // [count], which have a kind each; or NULL
+    const unsigned char *entities, *values; // of the first entry
+    size_t entity_size, value_size;         // from one to the next
+    espl_write_kind kind;                   // where there are no writes
+    bool has_poses; // values are espl_pose, and the kind is ESPL_WRITE_LOCAL_POSE
+    size_t count;
+} entries;
+
+// The entries of one tree: [begin, begin + count) in the order of slots.
+typedef struct group {
+    uint32_t begin, count;
+    bool is_done;
+} group;
+
+typedef struct batch {
+    espl_world *world;
+    const entries *entries;
+    espl__write_source source;
+    espl_status *results; // [count]
+    uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; then [sorted_count] sorted
+    uint32_t *numbers;    // [sorted_count] of the entries, where they had to be sorted
+    espl__place *places, *other; // [count] scratch of the sort
+    size_t sorted_count;         // entries that name a node
+    bool is_sorted;              // as they come: numbers are not written
+    group *groups;               // [group_count]
+    size_t group_count;
+    uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
+    size_t cut_count;
+    _Atomic bool is_mixed, wants_side, is_told, has_sides_to_drop, has_due;
+    _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
+} batch;
+
 // --- Entries ---
 
-static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
+static espl_write_kind kind_of(const entries *e, size_t i)
+{
+    return e->writes != NULL ? e->writes[i].kind : e->kind;
+}
+
+static espl_entity entity_of(const entries *e, size_t i)
+{
+    return *(const espl_entity *)(const void *)(e->entities + i * e->entity_size);
+}
+
+static const void *value_of(const entries *e, size_t i)
+{
+    return e->values + i * e->value_size;
+}
+
+static void load(const entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
 {
     if (e->has_poses) {
-        espl__write_load_pose(value, espl__entries_value(e, i));
+        espl__write_load_pose(value, value_of(e, i));
     } else {
-        espl__write_load(value, kind, espl__entries_value(e, i));
+        espl__write_load(value, kind, value_of(e, i));
     }
 }
 
-static espl_status fetch(const void *context, uint32_t number, espl_write_kind *kind,
-                         espl_write_value *value)
+// Tell whether an entry leaves something that its tree needs side arrays for. One that is refused
+// for its value wants nothing.
+static inline bool entry_wants_side(const entries *e, size_t i)
 {
-    const espl__entries *const e = context;
+    const espl_write_kind kind = kind_of(e, i);
+    espl_write_value value;
 
-    *kind = espl__entries_kind(e, number);
-    load(e, number, *kind, value);
-    return espl__write_check(*kind, value);
+    // The usual case, without a copy of the value.
+    if (kind == ESPL_WRITE_LOCAL) {
+        espl__extra extra;
+
+        memcpy(&extra, (const unsigned char *)value_of(e, i) + offsetof(espl_transform, stretch),
+               sizeof extra);
+        if (espl__extra_is_default(&extra)) {
+            return false;
+        }
+    } else if (!espl__write_has_extra(kind)) {
+        return false;
+    }
+    load(e, i, kind, &value);
+    return espl__write_wants_side(kind, &value) && espl__write_check(kind, &value) == ESPL_OK;
 }
 
 // --- Memory ---
 
 // Lay the arrays of a batch of `count` out. @return bytes; with NULL it only measures.
-static size_t lay_out(espl__batch *b, unsigned char *block, size_t count)
+static size_t lay_out(batch *b, unsigned char *block, size_t count)
 {
     size_t at = 0;
 
     b->results = espl__carve(block, &at, count, sizeof *b->results, 16);
-    b->rooms = espl__carve(block, &at, count, sizeof *b->rooms, 16);
+    b->slots = espl__carve(block, &at, count, sizeof *b->slots, 16);
     b->numbers = espl__carve(block, &at, count, sizeof *b->numbers, 16);
-    b->ranks = espl__carve(block, &at, count, sizeof *b->ranks, 16);
-    b->blocks = espl__carve(block, &at, count / ESPL__BATCH_BLOCK + 1, sizeof *b->blocks, 16);
+    b->places = espl__carve(block, &at, count, sizeof *b->places, 16);
+    b->other = espl__carve(block, &at, count, sizeof *b->other, 16);
     b->groups = espl__carve(block, &at, count, sizeof *b->groups, 16);
-    b->cuts = espl__carve(block, &at, espl__batch_cuts_at(count) + 1, sizeof *b->cuts, 16);
-    b->old_locals = espl__carve(block, &at, count, sizeof *b->old_locals, 16);
-    if (block != NULL) {
-        b->places = (espl__place *)(void *)b->rooms;
-        b->other = b->places + count;
-    }
+    b->cuts = espl__carve(block, &at, count + 1, sizeof *b->cuts, 16);
     return at;
 }
 
@@ -84,7 +145,7 @@ void espl__scratch_free(espl_world *world, espl__scratch *scratch)
 
 static espl_status reserve(espl_world *world, size_t count)
 {
-    espl__batch measured;
+    batch measured;
 
     if (count > BATCH_LIMIT) {
         return ESPL_ERR_LIMIT;
@@ -92,324 +153,129 @@ static espl_status reserve(espl_world *world, size_t count)
     return espl__scratch_grow(world, &world->write_scratch, lay_out(&measured, NULL, count));
 }
 
-static espl_status reserve_sides(espl_world *world, size_t count)
-{
-    size_t size = 0;
-
-    (void)espl__carve(NULL, &size, count, sizeof(espl__side_entry), 1);
-    return espl__scratch_grow(world, &world->side_scratch, size);
-}
-
 espl_status espl_reserve_writes(espl_world *world, size_t count)
 {
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : reserve(world, count);
-    status = status != ESPL_OK ? status : reserve_sides(world, count);
     return espl__refuse(world, "reserve of writes", espl_entity_null(), status);
 }
 
-// Nearly every transform; told without a copy.
-static inline bool is_usual(const espl__entries *e, size_t i)
-{
-    static const espl__extra none = {{1, 1, 1}, 0};
-    const espl_transform *const value = espl__entries_value(e, i);
+// --- Resolving ---
 
-    return espl__entries_kind(e, i) == ESPL_WRITE_LOCAL &&
-           memcmp(value->stretch, &none, sizeof none) == 0;
+// What entities are looked up in: a copy that no store can change, so that it stays in registers.
+typedef struct registry {
+    const espl__record *records;
+    size_t count;
+    const uint8_t *flags; // by slot
+    const unsigned char *entities;
+    size_t entity_size;
+} registry;
+
+static inline espl_entity entity_at(const registry *r, size_t i)
+{
+    return *(const espl_entity *)(const void *)(r->entities + i * r->entity_size);
 }
 
-bool espl__entry_wants_side(const espl__entries *e, size_t i)
+// The slot of an entity that lives and has a transform, or ESPL__NO_SLOT.
+static inline uint32_t find_slot(const registry *r, espl_entity entity)
 {
-    espl_write_kind kind = espl__entries_kind(e, i);
-    espl_write_value value;
-
-    if (!espl__write_has_extra(kind) || is_usual(e, i)) {
-        return false;
+    if (entity.index >= r->count) {
+        return ESPL__NO_SLOT;
     }
-    espl__write_load(&value, kind, espl__entries_value(e, i));
-    return espl__write_wants_side(kind, &value) && fetch(e, (uint32_t)i, &kind, &value) == ESPL_OK;
+    const espl__record *const record = &r->records[entity.index];
+
+    return record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
+                   (r->flags[record->slot] & ESPL__SLOT_BARE) == 0
+               ? record->slot
+               : ESPL__NO_SLOT;
 }
 
-bool espl__entries_want_side(const espl__entries *e, size_t begin, size_t end)
+// Records, and what is at slots, are each in a line of its own.
+static inline void prefetch(const registry *r, size_t i)
 {
+    enum { FAR = 16, NEAR = 8 };
+    const uint32_t far = entity_at(r, i + FAR).index, near = entity_at(r, i + NEAR).index;
+
+    if (far < r->count && near < r->count) {
+        espl__ask(&r->records[far]);
+        espl__ask(&r->flags[r->records[near].slot]);
+    }
+}
+
+static void resolve_entities(batch *b, size_t begin, size_t end)
+{
+    enum { FAR = 16 };
+    const registry r = {.records = b->world->store.records,
+                        .count = espl__array_length(b->world->store.records),
+                        .flags = b->world->forest.flags,
+                        .entities = b->entries->entities,
+                        .entity_size = b->entries->entity_size};
+    uint32_t *const slots = b->slots;
+    espl_status *const results = b->results;
+
+    for (size_t i = begin; i < end; ++i) {
+        if (end - i > FAR) {
+            prefetch(&r, i);
+        }
+        slots[i] = find_slot(&r, entity_at(&r, i));
+        results[i] = ESPL_OK;
+        if (slots[i] == ESPL__NO_SLOT) {
+            uint32_t none = ESPL__NO_SLOT;
+
+            results[i] = espl__find_placed(b->world, entity_at(&r, i), &none);
+        }
+    }
+}
+
+// Look at the kinds of entries that have one each.
+static void check_kinds(batch *b, size_t begin, size_t end)
+{
+    const espl_write *const writes = b->entries->writes;
+    bool is_mixed = false;
+
+    for (size_t i = begin; i < end; ++i) {
+        is_mixed = is_mixed || writes[i].kind != writes[0].kind;
+        if ((unsigned)writes[i].kind >= ESPL_WRITE_KIND_COUNT && b->results[i] == ESPL_OK) {
+            b->results[i] = ESPL_ERR_ARGUMENT;
+            b->slots[i] = ESPL__NO_SLOT;
+        }
+    }
+    if (is_mixed) {
+        b->is_mixed = true;
+    }
+}
+
+// An entry that names no node may be counted in: then some entries are looked at a second time.
+static bool some_wants_side(const batch *b, size_t begin, size_t end)
+{
+    const entries *const e = b->entries;
     bool is_wanted = false;
 
     if (e->writes == NULL && !espl__write_has_extra(e->kind)) {
         return false;
     }
     for (size_t i = begin; i < end && !is_wanted; ++i) {
-        is_wanted = !is_usual(e, i) && espl__entry_wants_side(e, i);
+        is_wanted = entry_wants_side(e, i);
     }
     return is_wanted;
 }
 
-// Side arrays that turned out not to be needed go back.
-static void drop_sides(espl__batch *b)
+static void resolve_range(void *context, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < b->group_count; ++i) {
-        espl__run_drop_side(&b->world->forest, b->groups[i].run);
+    batch *const b = context;
+
+    resolve_entities(b, begin, end);
+    if (b->entries->writes != NULL) {
+        check_kinds(b, begin, end);
+    }
+    if (!b->wants_side && some_wants_side(b, begin, end)) {
+        b->wants_side = true;
     }
 }
 
-static uint32_t number_at(const espl__batch *b, uint32_t at)
-{
-    return b->is_straight ? at : b->numbers[at];
-}
-
-static espl_status ensure_sides(espl__batch *b)
-{
-    espl_status status = ESPL_OK;
-
-    for (size_t g = 0; b->wants_sides && g < b->group_count && status == ESPL_OK; ++g) {
-        const espl__batch_group *const at = &b->groups[g];
-        const bool is_there = b->world->forest.runs[at->run].side != NULL;
-        bool is_wanted = false;
-
-        for (uint32_t i = 0; !is_there && i < at->count && !is_wanted; ++i) {
-            is_wanted = espl__entry_wants_side(b->entries, number_at(b, at->begin + i));
-        }
-        status = is_wanted ? espl__ensure_side(b->world, at->run, false) : ESPL_OK;
-        b->has_sides = b->has_sides || is_wanted;
-    }
-    return status;
-}
-
-// --- Groups ---
-
-// Runs with side arrays need room to remember what was in them.
-static espl_status find_sides(espl__batch *b)
-{
-    b->old_sides = NULL;
-    if (!b->has_sides) {
-        return ESPL_OK;
-    }
-    const espl_status status = reserve_sides(b->world, b->entries->count);
-
-    b->old_sides = b->world->side_scratch.block;
-    return status;
-}
-
-// @param first  entry whose room is taken for what was there before.
-static espl__run_writes writes_of(espl__batch *b, const espl__batch_group *g, uint32_t first,
-                                  const espl__team *team)
-{
-    const bool has_side = b->world->forest.runs[g->run].side != NULL;
-
-    return (espl__run_writes){.source = &b->source,
-                              .numbers = b->is_straight ? NULL : b->numbers + g->begin,
-                              .first_number = g->begin,
-                              .ranks = b->ranks + g->begin,
-                              .count = g->count,
-                              .run = g->run,
-                              .is_once = g->is_once,
-                              .is_unordered = g->is_unordered,
-                              .team = *team,
-                              .spans = b->rooms[first].spans,
-                              .span_count = 2 * g->count,
-                              .old_locals = b->old_locals + first,
-                              .old_sides = has_side ? b->old_sides + first : NULL};
-}
-
-static void add_up(espl__batch *b, const espl__tally *tally)
-{
-    b->visited += tally->nodes_visited;
-    b->skipped += tally->nodes_skipped;
-    b->writes += tally->writes;
-    b->writes_skipped += tally->writes_skipped;
-}
-
-// List the entries of a group by rank. The rooms are not in use yet.
-static void put_in_order(espl__batch *b, const espl__batch_group *g, uint32_t first)
-{
-    espl__place *places = b->rooms[first].places, *other = places + g->count;
-
-    for (uint32_t i = 0; i < g->count; ++i) {
-        places[i] = (espl__place){b->ranks[g->begin + i], g->begin + i};
-    }
-    espl__places_sort(&places, &other, g->count);
-    for (uint32_t i = 0; i < g->count; ++i) {
-        b->ranks[g->begin + i] = places[i].position;
-        b->numbers[g->begin + i] = places[i].number;
-    }
-}
-
-// Entries in no order are swept, or else sorted.
-static void write_unordered(espl__batch *b, const espl__batch_group *g, uint32_t first,
-                            espl__run_writes *w)
-{
-    if (espl__run_sweep(&b->world->forest, w)) {
-        return;
-    }
-    put_in_order(b, g, first);
-    w->numbers = b->numbers + g->begin;
-    w->is_once = w->is_unordered = false;
-    espl__run_write(&b->world->forest, w);
-}
-
-static void write_group(espl__batch *b, espl__batch_group *g, uint32_t first,
-                        const espl__team *team, espl__tally *tally)
-{
-    espl__run_writes w = writes_of(b, g, first, team);
-
-    if (g->is_unordered) {
-        write_unordered(b, g, first, &w);
-    } else {
-        espl__run_write(&b->world->forest, &w);
-    }
-    g->is_done = true;
-    if (w.told != 0) {
-        b->is_told = true;
-    }
-    espl__tally_add(tally, &(espl__tally){w.visited, w.skipped, w.writes, w.writes_skipped});
-}
-
-// Tell whether a group is one write of a local that needs no side arrays: what it is at once. In
-// batches of roots all are.
-static bool is_single(const espl__batch *b, const espl__batch_group *g)
-{
-    return b->takes_singles && g->count == 1 && b->world->forest.runs[g->run].side == NULL;
-}
-
-static uint32_t first_slot(const espl__batch *b, const espl__batch_group *g)
-{
-    const espl__run *const run = &b->world->forest.runs[g->run];
-    const uint32_t position = run->base + b->ranks[g->begin];
-
-    return (run->flags & ESPL__RUN_IN_ORDER) != 0 ? position : b->world->forest.order[position];
-}
-
-static void write_single(espl__batch *b, espl__batch_group *g, espl__crew *crew)
-{
-    espl__forest *const forest = &b->world->forest;
-    const uint32_t slot = first_slot(b, g);
-    const size_t number = number_at(b, g->begin);
-    const void *const given = b->source.values + number * b->source.value_size;
-    espl_write_value whole;
-
-    if (b->source.has_poses) {
-        espl__write_load_pose(&whole, given);
-    }
-    const void *const value = b->source.has_poses ? &whole : given;
-    const espl_status status = b->takes_poses && espl__write_is_usual(forest, slot, value)
-                                   ? espl__pose_put(forest, crew, slot, value)
-                                   : espl__slot_write(b->world, crew, slot, b->source.kind, value);
-
-    g->is_done = true;
-    if (status != ESPL_OK) {
-        b->results[number] = status;
-        b->is_told = true;
-    }
-}
-
-// Groups [begin, end), on the thread that calls.
-static void write_groups(espl__batch *b, size_t begin, size_t end)
-{
-    espl__crew alone = {.is_job = true};
-
-    // One after the other they use the same room, which is at hand then.
-    for (size_t i = begin; i < end; ++i) {
-        espl__batch_group *const g = &b->groups[i];
-
-        if (g->is_done) {
-            continue;
-        }
-        if (is_single(b, g)) {
-            write_single(b, g, &alone);
-        } else {
-            write_group(b, g, b->groups[begin].begin, &alone.team, &alone.tally);
-        }
-    }
-    add_up(b, &alone.tally);
-}
-
-// Where a piece begins; past the last one: how many groups there are.
-static size_t piece_begin(const espl__batch *b, size_t piece)
-{
-    if (piece == 0) {
-        return 0;
-    }
-    return piece <= b->cut_count ? b->cuts[piece - 1] : b->group_count;
-}
-
-static void write_pieces(void *context, size_t begin, size_t end)
-{
-    espl__batch *const b = context;
-
-    write_groups(b, piece_begin(b, begin), piece_begin(b, end));
-}
-
-// A few large hierarchies come first, one after the other, each on all workers; where there are
-// enough of them to go round, each is one worker's. Neither shows in what is written or counted.
-static void write_giants(espl__batch *b)
-{
-    const espl__forest *const forest = &b->world->forest;
-    espl__tally tally = {0};
-
-    if (espl__executor_is_serial(&b->world->executor) || b->giants == 0 ||
-        b->giants / 2 >= b->world->executor.worker_count) {
-        return;
-    }
-    for (size_t i = 0; i < b->group_count; ++i) {
-        if (espl__batch_is_giant(b, &b->groups[i])) {
-            write_group(b, &b->groups[i], b->groups[i].begin, &forest->crew.team, &tally);
-        }
-    }
-    add_up(b, &tally);
-}
-
-static void count_groups(const espl__batch *b)
-{
-    const espl__tally tally = {b->visited, b->skipped, b->writes, b->writes_skipped};
-
-    espl__tally_add(&b->world->forest.crew.tally, &tally);
-}
-
-// --- The whole ---
-
-// Tell whether every entry names a node and was carried out with nothing to tell.
-static bool went_well(const espl__batch *b)
-{
-    return b->place_count == b->entries->count && !b->is_told;
-}
-
-static void count_results(const espl__batch *b, espl_write_report *report)
-{
-    if (went_well(b)) {
-        report->applied = b->entries->count;
-        return;
-    }
-    for (size_t i = 0; i < b->entries->count; ++i) {
-        if (b->results[i] >= 0) {
-            report->applied += 1;
-            report->lossy += b->results[i] == ESPL_LOSSY ? 1 : 0;
-            continue;
-        }
-        if (report->refused == 0) {
-            report->first_refused = i;
-            report->first_status = b->results[i];
-        }
-        report->refused += 1;
-    }
-}
-
-static espl__write_source source_of(const espl__batch *b)
-{
-    const espl__entries *const e = b->entries;
-    espl__write_source source = {.fetch = fetch, .context = e, .results = b->results};
-
-    if (!b->is_mixed) {
-        source.values = e->values;
-        source.value_size = e->value_size;
-        source.kind = espl__entries_kind(e, 0);
-        source.has_poses = e->has_poses;
-    }
-    return source;
-}
-
-// While jobs run the world is closed to whoever calls it back from one of them.
-static espl_status run_closed(espl__batch *b, espl__range_function function, size_t count,
-                              size_t grain)
+// While jobs run the world is closed to calls from inside one of them.
+static espl_status run_closed(batch *b, espl__range_function function, size_t count, size_t grain)
 {
     espl_world *const world = b->world;
 
@@ -420,71 +286,294 @@ static espl_status run_closed(espl__batch *b, espl__range_function function, siz
     return status;
 }
 
-// Find out where the entries' nodes stand, and in which order they are written.
-static espl_status resolve(espl__batch *b)
+// --- Order ---
+
+// An entry without a slot counts as the last one.
+static bool are_sorted(const batch *b)
 {
     const size_t count = b->entries->count;
-    espl_status status = run_closed(b, espl__batch_resolve_straight, count, ESPL__BATCH_BLOCK);
+    bool is_sorted = b->slots[count - 1] != ESPL__NO_SLOT;
 
-    if (status != ESPL_OK || espl__batch_join(b)) {
-        return status;
+    for (size_t i = 1; i < count && is_sorted; ++i) {
+        is_sorted = b->slots[i - 1] <= b->slots[i];
     }
-    status = run_closed(b, espl__batch_resolve, count, ESPL__BATCH_BLOCK);
-    if (status == ESPL_OK) {
-        b->wants_sides = b->is_mixed || espl__write_has_extra(espl__entries_kind(b->entries, 0));
-        espl__batch_order(b);
+    return is_sorted;
+}
+
+// Stable, so that entries of one node stay in their order.
+static void sort(batch *b)
+{
+    size_t count = 0;
+
+    b->is_sorted = are_sorted(b);
+    b->sorted_count = b->entries->count;
+    if (b->is_sorted) {
+        return;
+    }
+    for (size_t i = 0; i < b->entries->count; ++i) {
+        if (b->slots[i] != ESPL__NO_SLOT) {
+            b->places[count++] = (espl__place){b->slots[i], (uint32_t)i};
+        }
+    }
+    b->sorted_count = count;
+    if (count != 0) {
+        espl__places_sort(&b->places, &b->other, count);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        b->slots[i] = b->places[i].position;
+        b->numbers[i] = b->places[i].number;
+    }
+}
+
+static uint32_t number_at(const batch *b, uint32_t at)
+{
+    return b->is_sorted ? at : b->numbers[at];
+}
+
+// Entries of one tree form a group; groups form pieces that are worth another worker.
+static void form_groups(batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    uint64_t weight = 0;
+
+    b->group_count = b->cut_count = 0;
+    b->cuts[0] = 0;
+    for (uint32_t at = 0; at < b->sorted_count;) {
+        const espl__tree *const t = espl__tree_of(forest, b->slots[at]);
+        const uint32_t begin = at, end = t->base + t->capacity;
+
+        if (weight >= b->world->job_cost) {
+            b->cuts[++b->cut_count] = (uint32_t)b->group_count;
+            weight = 0;
+        }
+        while (at < b->sorted_count && b->slots[at] < end) {
+            at += 1;
+        }
+        weight += t->live + (uint64_t)ENTRY_COST * (at - begin);
+        b->groups[b->group_count++] = (group){.begin = begin, .count = at - begin};
+    }
+}
+
+// Trees whose entries leave a stretch or user data get side arrays before anything is written.
+static espl_status ensure_sides(batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    espl_status status = ESPL_OK;
+
+    for (size_t g = 0; b->wants_side && g < b->group_count && status == ESPL_OK; ++g) {
+        const group *const at = &b->groups[g];
+        const uint32_t tree = forest->tree[b->slots[at->begin]];
+        bool is_wanted = false;
+
+        for (uint32_t i = 0; forest->trees[tree].side == NULL && i < at->count && !is_wanted; ++i) {
+            is_wanted = entry_wants_side(b->entries, number_at(b, at->begin + i));
+        }
+        status = is_wanted ? espl__ensure_side(b->world, tree, false) : ESPL_OK;
     }
     return status;
 }
 
-static espl_status prepare(espl__batch *b)
+// Side arrays that turned out not to be needed go back.
+static void drop_sides(const batch *b)
 {
-    espl_world *const world = b->world;
-    espl_status status = reserve(world, b->entries->count);
+    espl__forest *const forest = &b->world->forest;
+
+    for (size_t i = 0; i < b->group_count; ++i) {
+        espl__tree_drop_side(forest, forest->tree[b->slots[b->groups[i].begin]]);
+    }
+}
+
+// Layout debts that jobs found due, in the order of trees, so that it does not depend on the
+// workers.
+static void note_due(const batch *b)
+{
+    espl__forest *const forest = &b->world->forest;
+
+    for (size_t i = 0; i < b->group_count; ++i) {
+        const uint32_t tree = forest->tree[b->slots[b->groups[i].begin]];
+
+        if ((forest->trees[tree].flags & ESPL__TREE_DUE) != 0) {
+            forest->trees[tree].flags &= ~(uint32_t)ESPL__TREE_DUE;
+            espl__tree_mark_unsettled(forest, tree);
+        }
+    }
+}
+
+// --- Writing ---
+
+static void write_group(batch *b, group *g, espl__context *context)
+{
+    const espl__tree_writes writes = {.source = &b->source,
+                                      .slots = b->slots + g->begin,
+                                      .numbers = b->is_sorted ? NULL : b->numbers + g->begin,
+                                      .first = g->begin,
+                                      .count = g->count};
+    espl__forest *const forest = &b->world->forest;
+
+    if (espl__tree_write(forest, context, &writes)) {
+        b->is_told = true;
+    }
+    if (espl__tree_of(forest, b->slots[g->begin])->side != NULL) {
+        context->has_sides_to_drop = true;
+    }
+    g->is_done = true;
+}
+
+static void add_up(batch *b, const espl__context *context)
+{
+    b->visited += context->counts.nodes_visited;
+    b->skipped += context->counts.nodes_skipped;
+    b->writes += context->counts.writes;
+    b->writes_skipped += context->counts.writes_skipped;
+    b->overflowed += context->counts.overflowed;
+    b->debt += context->counts.debt;
+    if (context->has_sides_to_drop) {
+        b->has_sides_to_drop = true;
+    }
+    if (context->has_due) {
+        b->has_due = true;
+    }
+}
+
+static void write_groups(batch *b, size_t begin, size_t end)
+{
+    enum { AHEAD = 4 };
+    const espl__forest *const forest = &b->world->forest;
+    espl__context context = {.is_job = true};
+
+    for (size_t i = begin; i < end; ++i) {
+        if (i + AHEAD < end) {
+            const uint32_t slot = b->slots[b->groups[i + AHEAD].begin];
+
+            espl__ask(&forest->local[slot]);
+            espl__ask(&forest->world[slot]);
+            espl__ask(&forest->links[slot]);
+            espl__ask(&forest->parent[slot]);
+        }
+        if (!b->groups[i].is_done) {
+            write_group(b, &b->groups[i], &context);
+        }
+    }
+    add_up(b, &context);
+}
+
+static void write_pieces(void *context, size_t begin, size_t end)
+{
+    batch *const b = context;
+    const size_t last = end <= b->cut_count ? b->cuts[end] : b->group_count;
+
+    write_groups(b, b->cuts[begin], last);
+}
+
+// A few large trees come first, one after the other, each on all workers.
+static void write_giants(batch *b)
+{
+    const espl__forest *const forest = &b->world->forest;
+    espl__context context = {.workers = forest->context.workers, .is_job = true};
+    size_t giants = 0;
+
+    if (espl__executor_is_serial(&b->world->executor)) {
+        return;
+    }
+    for (size_t i = 0; i < b->group_count; ++i) {
+        giants += espl__tree_of(forest, b->slots[b->groups[i].begin])->live / 2 >= forest->grain;
+    }
+    if (giants == 0 || giants / 2 >= b->world->executor.worker_count) {
+        return;
+    }
+    for (size_t i = 0; i < b->group_count; ++i) {
+        if (espl__tree_of(forest, b->slots[b->groups[i].begin])->live / 2 >= forest->grain) {
+            write_group(b, &b->groups[i], &context);
+        }
+    }
+    add_up(b, &context);
+}
+
+// --- The whole ---
+
+static void count_results(const batch *b, espl_write_report *report)
+{
+    report->overflowed = (size_t)b->overflowed;
+    if (b->sorted_count == b->entries->count && !b->is_told) {
+        report->applied = b->entries->count;
+        return;
+    }
+    for (size_t i = 0; i < b->entries->count; ++i) {
+        if (b->results[i] >= 0) {
+            const int remark = (int)b->results[i] % ESPL__UNCHANGED;
+
+            report->applied += 1;
+            report->lossy += remark == ESPL_LOSSY ? 1 : 0;
+            continue;
+        }
+        if (report->refused == 0) {
+            report->first_refused = i;
+            report->first_status = b->results[i];
+        }
+        report->refused += 1;
+    }
+}
+
+static espl_status prepare(batch *b)
+{
+    const entries *const e = b->entries;
+    espl_status status = reserve(b->world, e->count);
 
     if (status != ESPL_OK) {
         return status;
     }
-    (void)lay_out(b, world->write_scratch.block, b->entries->count);
-    status = resolve(b);
+    (void)lay_out(b, b->world->write_scratch.block, e->count);
+    status = run_closed(b, resolve_range, e->count, BLOCK);
     if (status != ESPL_OK) {
         return status;
     }
-    b->source = source_of(b);
-    // Whoever has a group has a kind.
-    b->takes_singles =
-        b->group_count != 0 && b->source.values != NULL && espl__write_is_local(b->source.kind);
-    b->takes_poses = b->takes_singles && (b->source.kind == ESPL_WRITE_LOCAL ||
-                                          b->source.kind == ESPL_WRITE_LOCAL_POSE);
+    sort(b);
+    form_groups(b);
+    b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
+                                     .values = e->values,
+                                     .value_size = e->value_size,
+                                     .kind = kind_of(e, 0),
+                                     .has_poses = e->has_poses,
+                                     .is_one_kind = !b->is_mixed,
+                                     .results = b->results};
     status = ensure_sides(b);
-    status = status != ESPL_OK ? status : find_sides(b);
     if (status != ESPL_OK) {
         drop_sides(b);
     }
     return status;
 }
 
-static void commit(espl__batch *b)
+static void commit(batch *b)
 {
     espl__heap_forbid(&b->world->heap);
     write_giants(b);
-    const size_t pieces = b->cut_count + 1;
+    const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
     const size_t jobs = espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
 
     if (run_closed(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.
         write_groups(b, 0, b->group_count);
     }
-    count_groups(b);
-    if (b->has_sides) {
+    const espl__counts counts = {.nodes_visited = b->visited,
+                                 .nodes_skipped = b->skipped,
+                                 .writes = b->writes,
+                                 .writes_skipped = b->writes_skipped,
+                                 .overflowed = b->overflowed,
+                                 .debt = b->debt};
+
+    espl__counts_add(&b->world->forest.context.counts, &counts);
+    if (b->has_sides_to_drop) {
         drop_sides(b);
+    }
+    if (b->has_due) {
+        note_due(b);
     }
     espl__heap_allow(&b->world->heap);
 }
 
-static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
+static espl_status write_batch(espl_world *world, const entries *e, espl_write_report *report)
 {
-    espl__batch b = {.world = world, .entries = e};
+    batch b = {.world = world, .entries = e};
     espl_status status = ESPL_OK;
 
     if (e->count == 0) {
@@ -497,34 +586,37 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     commit(&b);
     count_results(&b, report);
     if (report->refused != 0) {
-        (void)espl__refuse(world, "batched write", espl__entries_entity(e, report->first_refused),
+        (void)espl__refuse(world, "batched write", entity_of(e, report->first_refused),
                            report->first_status);
         return ESPL_PARTLY;
+    }
+    if (report->overflowed != 0) {
+        return ESPL_OVERFLOW;
     }
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
 // Entries past the limit are not looked at: nobody has that many.
-static void put_on_tape(espl_world *world, const espl__entries *e)
+static void put_on_tape(espl_world *world, const entries *e)
 {
     if (e->count > BATCH_LIMIT) {
         return;
     }
     espl__tape_batch(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
-        const espl_write_kind kind = espl__entries_kind(e, i);
+        const espl_write_kind kind = kind_of(e, i);
         espl_write_value value;
 
         load(e, i, kind, &value);
-        espl__tape_entry(world, espl__entries_entity(e, i), kind, &value);
+        espl__tape_entry(world, entity_of(e, i), kind, &value);
     }
     espl__tape_flush(world);
 }
 
 // @param is_there  the arrays are.
 // @param is_valid  the kind takes such values.
-static espl_status start_batch(espl_world *world, const espl__entries *e, bool is_there,
-                               bool is_valid, espl_write_report *report)
+static espl_status start_batch(espl_world *world, const entries *e, bool is_there, bool is_valid,
+                               espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;
@@ -544,7 +636,7 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, bool i
 espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t count,
                              espl_write_report *report)
 {
-    espl__entries e = {.writes = writes, .count = count};
+    entries e = {.writes = writes, .count = count};
 
     if (writes != NULL) {
         e.entities = (const unsigned char *)&writes->entity;
@@ -558,7 +650,7 @@ espl_status espl_write_poses(espl_world *world, const espl_entity *entities, siz
                              const espl_pose *poses, size_t pose_size, size_t count,
                              espl_write_report *report)
 {
-    const espl__entries e = {
+    const entries e = {
         .entities = (const unsigned char *)entities,
         .values = (const unsigned char *)poses,
         .entity_size = entity_size,
@@ -580,7 +672,7 @@ static espl_status start_typed(espl_world *world, espl_write_kind kind, espl__va
                                const espl_entity *entities, const void *values, size_t size,
                                size_t count, espl_write_report *report)
 {
-    const espl__entries e = {
+    const entries e = {
         .entities = (const unsigned char *)entities,
         .values = values,
         .entity_size = sizeof *entities,

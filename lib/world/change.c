@@ -358,6 +358,7 @@ static espl_status play(espl__change *c, espl__lane_view *lane)
     playback->reserve_more = NULL;
     playback->is_strict = false;
     world->is_playing = false;
+    c->has_overflowed = report.overflowed != 0;
     return status;
 }
 
@@ -392,8 +393,7 @@ static bool plays_placements(const espl__change *c)
 // --- All of it ---
 
 // What the change needs behind the playback is reserved within it, so that what follows cannot fail:
-// the archetypes are known by then. A purge that was put off is a part of the playback: done before,
-// it would stay where the rest is refused.
+// the archetypes are known by then.
 static espl_status carry_out_placed(espl__change *c)
 {
     placing p;
@@ -414,7 +414,7 @@ static espl_status carry_out_placed(espl__change *c)
         commit(c);
     }
     drop_placing(c, &p);
-    return status;
+    return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW : status;
 }
 
 espl_status espl__change_carry_out(espl__change *c)

@@ -42,6 +42,7 @@ typedef struct espl__change {
     espl__bucket *buckets; // [capacity] the few, or a block of our own
     size_t bucket_count, capacity;
     size_t refused; // number of the entity that the call is refused for, or ESPL__NO_ONE
+    bool has_overflowed; // some world that the call recomputed
 } espl__change;
 
 /// Set up without anything that comes or goes.

@@ -179,7 +179,7 @@ espl_status espl_change_query(espl_world *world, const espl_query_def *def,
         concerned = c.entities[c.refused];
     }
     espl__change_end(&c);
-    if (status == ESPL_OK && count != NULL) {
+    if (status >= 0 && count != NULL) {
         *count = entities;
     }
     return espl__refuse(world, "change", concerned, espl__tape_end(world, status));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Dealing rows out to jobs: the chunks that answer, the memory, weights, and rows that are
-// hierarchies of their own. Runs tell hierarchies apart, not roots: what hangs below a destroyed
-// root shares its run until the purge, and its rows are those of members.
+// hierarchies of their own. Trees tell hierarchies apart, not roots: one that could not be divided
+// when its root was destroyed is dealt as a whole.
 #include "lib/world/dealing.h"
 
 #include "lib/world/writers.h"
@@ -31,17 +31,17 @@ static size_t lay_out(espl__deal *d, unsigned char *block)
     d->pieces = espl__carve(block, &at, pieces, sizeof *d->pieces, 16);
     d->units = espl__carve(block, &at, grouped, sizeof *d->units, 16);
     d->loose = espl__carve(block, &at, grouped, sizeof *d->loose, 16);
-    d->last_ranks = espl__carve(block, &at, placed, sizeof *d->last_ranks, 16);
+    d->last_slots = espl__carve(block, &at, placed, sizeof *d->last_slots, 16);
     d->places = espl__carve(block, &at, placed, sizeof *d->places, 16);
     d->other = espl__carve(block, &at, placed, sizeof *d->other, 16);
     return at;
 }
 
-static espl_status reserve_marks(espl_world *world, size_t runs)
+static espl_status reserve_marks(espl_world *world, size_t trees)
 {
     const size_t before = world->mark_scratch.size;
     const espl_status status =
-        espl__scratch_grow(world, &world->mark_scratch, runs * sizeof(espl__run_mark));
+        espl__scratch_grow(world, &world->mark_scratch, trees * sizeof(espl__tree_mark));
 
     if (status == ESPL_OK && world->mark_scratch.size != before) {
         memset(world->mark_scratch.block, 0, world->mark_scratch.size);
@@ -75,14 +75,14 @@ static espl_status take_memory(espl__deal *d)
     }
     (void)lay_out(d, world->deal_scratch.block);
     if (d->has_members || ESPL_CHECKS >= 1) {
-        status = reserve_marks(world, world->forest.run_end);
+        status = reserve_marks(world, world->forest.tree_end);
     }
     return status;
 }
 
 espl_status espl__deal_reserve(espl_world *world, size_t rows)
 {
-    // A chunk of its own for each row, all of them members and wanted by rank, is the worst.
+    // The worst case: a chunk for each row, all rows are members, and they are wanted top-down.
     espl__deal d = {
         .chunk_count = rows, .row_count = rows, .has_members = true, .is_top_down = true};
     size_t size = lay_out(&d, NULL);
@@ -90,7 +90,7 @@ espl_status espl__deal_reserve(espl_world *world, size_t rows)
     (void)espl__carve(NULL, &size, rows + ESPL_PARALLEL_JOB_LIMIT, sizeof *d.pieces, 1);
     const espl_status status = espl__scratch_grow(world, &world->deal_scratch, size);
 
-    return status != ESPL_OK ? status : reserve_marks(world, world->forest.run_capacity);
+    return status != ESPL_OK ? status : reserve_marks(world, world->forest.tree_capacity);
 }
 
 // --- Chunks ---
@@ -148,12 +148,13 @@ espl_status espl__deal_begin(espl__deal *d, espl_query *query)
 
 // --- Weights ---
 
-// What a write at a slot visits at most: itself and whatever stands from its first child on.
+// Upper bound of what a write at a slot visits: slots of descendants are above it.
 static uint32_t reach_of(const espl__forest *forest, uint32_t slot)
 {
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
+    const uint32_t behind = tree->base + tree->used - slot;
 
-    return 1 + run->size - espl__first_child(forest, run, forest->rank[slot]);
+    return behind < tree->live ? behind : tree->live;
 }
 
 espl__scale espl__dealt_scale(const espl__deal *d, const espl__dealt_chunk *at)
@@ -171,9 +172,9 @@ espl__scale espl__dealt_scale(const espl__deal *d, const espl__dealt_chunk *at)
 }
 
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
-                            uint32_t run)
+                            uint32_t tree)
 {
-    return scale == ESPL__SCALE_SIZE ? forest->runs[run].size : reach_of(forest, slot);
+    return scale == ESPL__SCALE_SIZE ? forest->trees[tree].live : reach_of(forest, slot);
 }
 
 uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uint32_t *weights)
@@ -189,7 +190,7 @@ uint64_t espl__dealt_weigh(const espl__deal *d, const espl__dealt_chunk *at, uin
     }
     for (uint32_t row = 0; row < chunk->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
-        const uint32_t weight = espl__dealt_weight(forest, scale, slot, forest->run[slot]);
+        const uint32_t weight = espl__dealt_weight(forest, scale, slot, forest->tree[slot]);
 
         if (weights != NULL) {
             weights[row] = weight;
@@ -276,7 +277,7 @@ static void cut_rows(espl__deal *d, uint32_t job_limit)
     d->job_count = c.job + 1;
 }
 
-// Write down which job a run belongs to, for those who check.
+// Mark trees with their jobs, for checked builds.
 static void mark_rows(const espl__deal *d)
 {
     const espl__store *const store = &d->world->store;
@@ -286,8 +287,8 @@ static void mark_rows(const espl__deal *d)
         const espl__chunk *const chunk = &store->chunks[d->chunks[piece->at].chunk];
 
         for (uint32_t row = piece->first; row < (uint32_t)piece->first + piece->count; ++row) {
-            espl__run_mark_as(d, d->world->forest.run[espl__row_slot(store, chunk, row)],
-                              piece->job);
+            espl__tree_mark_as(d, d->world->forest.tree[espl__row_slot(store, chunk, row)],
+                               piece->job);
         }
     }
 }

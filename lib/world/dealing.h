@@ -3,7 +3,7 @@
 // ways, by what is asked for alone:
 // - Where no row is a member, each row is a hierarchy of its own: rows are cut as they stand.
 // - Chunks that share a hierarchy are united to sets, and whole sets fall to a job, as long as no
-//   set is too large a part of the whole. This costs a look at the run of each row.
+//   set is too large a part of the whole. This costs a look at the tree of each row.
 // - Else, and where parents come first, hierarchies are numbered as they are met and cut into jobs
 //   in that order, and the rows are sorted by job: there are few jobs, so rows keep together, which
 //   they would not if they were sorted by hierarchy.
@@ -36,16 +36,16 @@ _Static_assert(sizeof(espl__dealt_rows) == 8, "rows: 8 bytes");
 typedef struct espl__unit {
     uint32_t weight;
     uint16_t job;
-    bool is_unordered; // rows do not come by rank
+    bool is_unordered; // rows do not come by slot
 } espl__unit;
 
-/// What a parallel write knows of a run: the number of its unit behind the base of the write.
-typedef struct espl__run_mark {
+/// What a parallel write knows of a tree: the number of its unit behind the base of the write.
+typedef struct espl__tree_mark {
     uint32_t number;
 #if ESPL_CHECKS >= 1
     _Atomic(const char *) site; // of the last write through a writer
 #endif
-} espl__run_mark;
+} espl__tree_mark;
 
 typedef struct espl__deal {
     espl_world *world;
@@ -58,20 +58,20 @@ typedef struct espl__deal {
     espl__dealt_chunk *chunks;   // [chunk_count] in the order of the query
     uint32_t *words;             // [row_count] weight, or number of the unit; of a chunk: one above
     espl__unit *units;           // [unit_count] of [row_count], with members
-    uint32_t *last_ranks;        // [unit_count] of [row_count], with members and top-down
+    uint32_t *last_slots;        // [unit_count] of [row_count], with members and top-down
     espl__dealt_rows *pieces;    // sorted by job
     espl__dealt_rows *loose;     // [row_count] with members: before they are sorted
     espl__place *places, *other; // [row_count] with members and top-down
     struct espl_writer *writers; // [job_count]
     uint32_t begins[ESPL_PARALLEL_JOB_LIMIT + 1]; // [job_count + 1] of pieces
     uint64_t weights[ESPL_PARALLEL_JOB_LIMIT];    // [job_count]
-    bool is_sorted[ESPL_PARALLEL_JOB_LIMIT];      // by rank, since some of its rows were not
-    espl__run_mark *marks;                        // by run; NULL where there is no need
+    bool is_sorted[ESPL_PARALLEL_JOB_LIMIT];      // by slot, since some of its rows were not
+    espl__tree_mark *marks;                       // by tree; NULL where there is no need
     uint32_t base;                                // number of unit 0 in marks
 } espl__deal;
 
-/// How the weight of a chunk's rows is found: one each, the sizes of their runs, or what a write of
-/// theirs may reach.
+/// How the weight of a chunk's rows is found: one each, the sizes of their trees, or what a write
+/// of theirs may reach.
 typedef enum espl__scale { ESPL__SCALE_ONE, ESPL__SCALE_SIZE, ESPL__SCALE_REACH } espl__scale;
 
 /// Hands out job numbers to what comes with its weight, in order: each job takes an equal part of
@@ -109,9 +109,9 @@ static inline uint32_t espl__dealt_count(const espl__deal *deal, const espl__dea
 }
 
 espl__scale espl__dealt_scale(const espl__deal *deal, const espl__dealt_chunk *at);
-/// Weight of a row with that slot and run, by a scale that tells rows apart: not ESPL__SCALE_ONE.
+/// Weight of a row with that slot and tree, by a scale that tells rows apart: not ESPL__SCALE_ONE.
 uint32_t espl__dealt_weight(const espl__forest *forest, espl__scale scale, uint32_t slot,
-                            uint32_t run);
+                            uint32_t tree);
 /// Weigh the rows of a chunk. @return the weight of all.
 /// @param weights  NULL, or [rows of the chunk] out, where the scale tells rows apart.
 uint64_t espl__dealt_weigh(const espl__deal *deal, const espl__dealt_chunk *at, uint32_t *weights);
@@ -133,27 +133,27 @@ static inline uint32_t espl__row_slot(const espl__store *store, const espl__chun
     return store->records[espl__chunk_entities(chunk)[row].index].slot;
 }
 
-/// Tell whether a run is marked in this write, with the number of a unit.
-static inline bool espl__run_is_marked(const espl__deal *deal, uint32_t run)
+/// Tell whether a tree is marked in this write, with the number of a unit.
+static inline bool espl__tree_is_marked(const espl__deal *deal, uint32_t tree)
 {
-    return deal->marks[run].number - deal->base < deal->row_count;
+    return deal->marks[tree].number - deal->base < deal->row_count;
 }
 
-static inline void espl__run_mark_as(const espl__deal *deal, uint32_t run, uint32_t unit)
+static inline void espl__tree_mark_as(const espl__deal *deal, uint32_t tree, uint32_t unit)
 {
-    deal->marks[run].number = deal->base + unit;
+    deal->marks[tree].number = deal->base + unit;
 #if ESPL_CHECKS >= 1
-    atomic_store_explicit(&deal->marks[run].site, NULL, memory_order_relaxed);
+    atomic_store_explicit(&deal->marks[tree].site, NULL, memory_order_relaxed);
 #endif
 }
 
-/// Job that a run was dealt to, or ESPL__NONE.
-static inline uint32_t espl__run_job(const espl__deal *deal, uint32_t run)
+/// Job that a tree was dealt to, or ESPL__NONE.
+static inline uint32_t espl__tree_job(const espl__deal *deal, uint32_t tree)
 {
-    if (!espl__run_is_marked(deal, run)) {
+    if (!espl__tree_is_marked(deal, tree)) {
         return ESPL__NONE;
     }
-    const uint32_t unit = deal->marks[run].number - deal->base;
+    const uint32_t unit = deal->marks[tree].number - deal->base;
 
     return deal->has_members ? deal->units[unit].job : unit;
 }

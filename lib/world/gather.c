@@ -176,7 +176,7 @@ espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_
 espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent extent)
 {
     const espl__forest *const forest = &c->world->forest;
-    const size_t below = extent == ESPL_EXTENT_ENTITY ? 0 : espl__living_below(forest, top);
+    const size_t below = extent == ESPL_EXTENT_ENTITY ? 0 : espl__count_below(forest, top);
     const espl_status status = make_room(c, below + 1, chunk_numbers(c));
     uint32_t slot = top;
 
@@ -185,9 +185,9 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
                            !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
 
         if (is_in) {
-            take_row(c, forest->entity[slot], 0);
+            take_row(c, forest->links[slot].entity, 0);
         }
-        slot = espl__living_next(forest, slot, top, is_in && below != 0);
+        slot = espl__next_in_walk(forest, slot, top, is_in && below != 0);
     }
     clear_marks(c);
     return status;

@@ -38,21 +38,21 @@ static uint32_t unite_chunk(espl__deal *d, uint32_t number)
 {
     const espl__store *const store = &d->world->store;
     const espl__chunk *const chunk = &store->chunks[d->chunks[number].chunk];
-    uint32_t last = ESPL__NO_RUN, rows = chunk->count;
+    uint32_t last = ESPL__NO_TREE, rows = chunk->count;
 
     d->words[number] = number;
     d->units[number] = (espl__unit){.weight = chunk->count};
     for (uint32_t row = 0; row < chunk->count; ++row) {
-        const uint32_t run = d->world->forest.run[espl__row_slot(store, chunk, row)];
+        const uint32_t tree = d->world->forest.tree[espl__row_slot(store, chunk, row)];
 
-        if (run == last) {
+        if (tree == last) {
             continue;
         }
-        last = run;
-        if (!espl__run_is_marked(d, run)) {
-            espl__run_mark_as(d, run, number);
-        } else if (d->marks[run].number - d->base != number) {
-            rows = unite(d, d->marks[run].number - d->base, number);
+        last = tree;
+        if (!espl__tree_is_marked(d, tree)) {
+            espl__tree_mark_as(d, tree, number);
+        } else if (d->marks[tree].number - d->base != number) {
+            rows = unite(d, d->marks[tree].number - d->base, number);
         }
     }
     return rows;
@@ -113,27 +113,27 @@ static void cut_sets(espl__deal *d, uint32_t job_limit)
 
 // --- Hierarchies ---
 
-// Number of a run's unit; one that is met first gets the next.
-static uint32_t unit_of(espl__deal *d, uint32_t run)
+// Number of a tree's unit; one that is met first gets the next.
+static uint32_t unit_of(espl__deal *d, uint32_t tree)
 {
-    if (!espl__run_is_marked(d, run)) {
-        espl__run_mark_as(d, run, (uint32_t)d->unit_count);
+    if (!espl__tree_is_marked(d, tree)) {
+        espl__tree_mark_as(d, tree, (uint32_t)d->unit_count);
         d->units[d->unit_count] = (espl__unit){0};
         if (d->is_top_down) {
-            d->last_ranks[d->unit_count] = 0;
+            d->last_slots[d->unit_count] = 0;
         }
         d->unit_count += 1;
     }
-    return d->marks[run].number - d->base;
+    return d->marks[tree].number - d->base;
 }
 
-// Note that a row of a unit has a rank; those before it had a smaller one, or it is out of order.
-static void note_rank(espl__deal *d, uint32_t unit, uint32_t rank)
+// Note the slot of a row of a unit. Rows whose slots ascend come parents first.
+static void note_slot(espl__deal *d, uint32_t unit, uint32_t slot)
 {
-    if (rank < d->last_ranks[unit]) {
+    if (slot < d->last_slots[unit]) {
         d->units[unit].is_unordered = true;
     }
-    d->last_ranks[unit] = rank;
+    d->last_slots[unit] = slot;
 }
 
 // Number the units of a chunk's rows. Neighbours are often of one, and are added up before it is
@@ -145,23 +145,23 @@ static uint64_t number_chunk(espl__deal *d, const espl__dealt_chunk *at)
     const espl__chunk *const chunk = &store->chunks[at->chunk];
     const espl__scale scale = espl__dealt_scale(d, at);
     uint32_t *const words = &d->words[at->begin];
-    uint32_t last = ESPL__NO_RUN, unit = 0;
+    uint32_t last = ESPL__NO_TREE, unit = 0;
     uint64_t sum = 0, told = 0;
 
     for (uint32_t row = 0; row < chunk->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
-        const uint32_t run = forest->run[slot];
+        const uint32_t tree = forest->tree[slot];
 
-        if (run != last) {
+        if (tree != last) {
             d->units[unit].weight = add_weight(d->units[unit].weight, sum - told);
             told = sum;
-            unit = unit_of(d, run);
-            last = run;
+            unit = unit_of(d, tree);
+            last = tree;
         }
         words[row] = unit;
-        sum += scale == ESPL__SCALE_ONE ? 1 : espl__dealt_weight(forest, scale, slot, run);
+        sum += scale == ESPL__SCALE_ONE ? 1 : espl__dealt_weight(forest, scale, slot, tree);
         if (d->is_top_down) {
-            note_rank(d, unit, forest->rank[slot]);
+            note_slot(d, unit, slot);
         }
     }
     d->units[unit].weight = add_weight(d->units[unit].weight, sum - told);
@@ -232,18 +232,16 @@ static void count_pieces(espl__deal *d, size_t count)
     }
 }
 
-// List the rows of a piece by where they stand. @return how many there are.
+// List the rows of a piece by their slots. @return how many there are.
 static size_t list_places(espl__deal *d, const espl__dealt_rows *piece, size_t count)
 {
     const espl__store *const store = &d->world->store;
-    const espl__forest *const forest = &d->world->forest;
     const espl__chunk *const chunk = &store->chunks[d->chunks[piece->at].chunk];
 
     for (uint32_t row = piece->first; row < (uint32_t)piece->first + piece->count; ++row) {
         const uint32_t slot = espl__row_slot(store, chunk, row);
 
-        d->places[count++] = (espl__place){espl__run_of(forest, slot)->base + forest->rank[slot],
-                                           piece->at * ESPL__CHUNK_ROWS + row};
+        d->places[count++] = (espl__place){slot, piece->at * ESPL__CHUNK_ROWS + row};
     }
     return count;
 }
@@ -293,7 +291,7 @@ static void sort_pieces(espl__deal *d)
 
 void espl__deal_groups(espl__deal *d, uint32_t job_limit)
 {
-    // A single chunk is too large a set where there are few; by rank rows are told apart anyway.
+    // A single chunk is too large a set where there are few; top-down rows are told apart anyway.
     const bool may_unite = !d->is_top_down && d->row_count / SET_PARTS >= (size_t)ESPL__CHUNK_ROWS;
 
     d->is_by_chunk = may_unite && unite_chunks(d);

@@ -4,6 +4,7 @@
 // Neither is of memory that is only reserved, of versions, or of counts since the world was made.
 #include "lib/world/inside.h"
 
+#include <math.h>
 #include <string.h>
 
 // --- Mixing ---
@@ -50,14 +51,17 @@ static uint64_t mix_bytes(uint64_t hash, const unsigned char *bytes, size_t size
     return hash;
 }
 
-// Floats by their bits, so that -0 is not 0.
+#define NAN_WORD UINT32_C(0x7fc00000)
+
+// Floats by their bits, so that -0 is not 0. All NaNs count as one, because the sign and the
+// payload of a NaN depend on the machine.
 static uint64_t mix_floats(uint64_t hash, const float *values, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         uint32_t word;
 
         memcpy(&word, &values[i], sizeof word);
-        hash = mix(hash, word);
+        hash = mix(hash, isnan(values[i]) ? NAN_WORD : word);
     }
     return hash;
 }
@@ -103,7 +107,7 @@ static uint64_t mix_value(uint64_t hash, const espl__component_info *info,
 }
 
 // Components by name and in no order, since both depend on the order of registration. Roles follow
-// from the parents, late where a purge is put off; a placement is its transforms.
+// from the parents, late where there was no memory; a placement is its transforms.
 static uint64_t hash_components(const espl_world *world, uint32_t index)
 {
     const espl__store *const store = &world->store;
@@ -134,7 +138,7 @@ static uint64_t hash_components(const espl_world *world, uint32_t index)
 static uint64_t hash_looks(const espl_world *world, uint32_t index)
 {
     const uint32_t slot = world->store.records[index].slot;
-    const bool is_placed = !espl__slot_is(&world->forest, slot, ESPL__SLOT_PASS);
+    const bool is_placed = !espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE);
     uint64_t hash = mix_pair(hash_start, is_placed, espl__slot_kept(&world->forest, slot).flags);
 
     if (is_placed) {
@@ -185,19 +189,18 @@ static uint64_t hash_references(const espl_world *world, uint32_t index)
     return sum;
 }
 
-// A hierarchy in depth-first order, parents first: the order of ranks depends on what was purged.
-// The numbers of children tell the shape.
+// A hierarchy in depth-first order, parents first. The numbers of children tell the shape.
 static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
 {
     const espl__forest *const forest = &world->forest;
     uint64_t hash = hash_start;
 
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
-         slot = espl__living_next(forest, slot, top, true)) {
+         slot = espl__next_in_walk(forest, slot, top, true)) {
         const bool is_free = slot != top && espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
-        const uint32_t index = forest->entity[slot];
+        const uint32_t index = forest->links[slot].entity;
 
-        hash = mix(hash, espl__living_children(forest, slot) << 1 | (is_free ? 1u : 0u));
+        hash = mix(hash, espl__count_children(forest, slot) << 1 | (is_free ? 1u : 0u));
         hash = mix(hash, hash_looks(world, index));
         hash = mix(hash, hash_references(world, index));
     }
@@ -214,7 +217,7 @@ static uint64_t hash_logical(const espl_world *world)
     for (uint32_t index = 0; index < length; ++index) {
         const uint32_t slot = is_living(store, index) ? store->records[index].slot : ESPL__NO_SLOT;
 
-        if (slot != ESPL__NO_SLOT && espl__living_parent(&world->forest, slot) == ESPL__NO_SLOT) {
+        if (slot != ESPL__NO_SLOT && espl__is_root(&world->forest, slot)) {
             sum += hash_hierarchy(world, slot);
         }
     }
@@ -291,37 +294,35 @@ static uint64_t mix_rows(uint64_t hash, const espl__store *store)
     return hash;
 }
 
-// What is stored at a slot. Side arrays are memory: only what differs from the default in them
-// counts. The world of a ghost below which nobody lives is whatever it was.
-static uint64_t mix_slot(uint64_t hash, const espl__forest *forest, uint32_t slot)
+// What is stored of a node. Side arrays are memory: only what differs from the default in them
+// counts.
+static uint64_t mix_node(uint64_t hash, const espl__forest *forest, uint32_t slot)
 {
     const espl__placement placement = espl__slot_placement(forest, slot);
+    const espl__links *const links = &forest->links[slot];
     const unsigned flags = forest->flags[slot] & ~(unsigned)ESPL__SLOT_SIDE;
 
-    hash = mix(mix_pair(hash, forest->entity[slot], forest->rank[slot]), flags);
-    if (espl__slot_is_barren(forest, slot)) {
-        return hash;
-    }
+    hash = mix_pair(hash, links->first_child, links->next);
+    hash = mix_pair(hash, links->previous, links->entity);
+    hash = mix_pair(hash, forest->parent[slot], flags);
     hash = mix_pose(mix_pose(hash, &placement.local), &forest->world[slot]);
     hash = mix_pose(mix(hash, placement.kept.flags), &placement.kept.pose);
     return mix_extra(hash, &placement.extra);
 }
 
-static uint64_t mix_run(uint64_t hash, const espl__forest *forest, const espl__run *run)
+// The chain of holes counts, and nothing else of a hole.
+static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__tree *tree)
 {
-    const unsigned flags = run->flags & ~(unsigned)ESPL__RUN_GENERAL;
-
-    hash = mix_pair(hash, run->base, run->capacity);
-    hash = mix_pair(hash, run->used, run->size);
-    hash = mix_pair(hash, run->ghosts, flags);
-    hash = mix_pair(hash, run->next, run->previous);
-    for (uint32_t rank = 0; rank < run->used; ++rank) {
-        const uint32_t at = run->base + rank;
-
-        hash = mix(hash, forest->order[at]);
-        if (rank < run->size) {
-            hash = mix_pair(hash, forest->parent[at], forest->first[at]);
-            hash = mix_slot(hash, forest, forest->order[at]);
+    hash = mix_pair(hash, tree->base, tree->capacity);
+    hash = mix_pair(hash, tree->used, tree->live);
+    hash = mix(hash, tree->flags);
+    hash = mix_pair(hash, tree->next, tree->previous);
+    for (uint32_t hole = tree->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
+        hash = mix(hash, hole);
+    }
+    for (uint32_t slot = tree->base; slot < tree->base + tree->used; ++slot) {
+        if (forest->links[slot].entity != ESPL__NO_ENTITY) {
+            hash = mix_node(hash, forest, slot);
         }
     }
     return hash;
@@ -331,8 +332,8 @@ static uint64_t mix_free_ranges(uint64_t hash, const espl__forest *forest)
 {
     for (uint32_t class = 0; class < ESPL__SIZE_CLASSES; ++class) {
         for (uint32_t base = forest->free_heads[class]; base != ESPL__NO_SLOT;
-             base = forest->order[base]) {
-            hash = mix_pair(hash, base, forest->rank[base]);
+             base = forest->links[base].next) {
+            hash = mix_pair(hash, base, forest->links[base].first_child);
         }
     }
     return hash;
@@ -343,10 +344,10 @@ static uint64_t hash_physical(const espl_world *world)
     const espl__forest *const forest = &world->forest;
     uint64_t hash = mix_rows(mix_records(hash_start, &world->store), &world->store);
 
-    hash = mix_pair(hash, forest->end, forest->run_end);
-    hash = mix_pair(hash, forest->free_run, forest->unsettled);
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        hash = mix_run(hash, forest, &forest->runs[run]);
+    hash = mix_pair(hash, forest->end, forest->tree_end);
+    hash = mix_pair(hash, forest->free_tree, forest->unsettled);
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        hash = mix_tree(hash, forest, &forest->trees[tree]);
     }
     return finish(mix_free_ranges(hash, forest));
 }

@@ -9,6 +9,9 @@
 
 #include <stdatomic.h>
 
+/// Default of espl_world_def.layout_budget: a layout of so many nodes takes about a millisecond.
+enum { ESPL__LAYOUT_BUDGET = 65536 };
+
 /// A block that grows and is kept.
 typedef struct espl__scratch {
     void *block;
@@ -43,8 +46,9 @@ struct espl_world {
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost; // of a job of parallel writes at least: ESPL__JOB_COST, but for tests
-    espl__scratch deal_scratch, mark_scratch;        // of parallel writes
-    uint32_t marks_used;                             // numbers that marks may bear
+    espl__scratch deal_scratch, mark_scratch; // of parallel writes
+    uint32_t marks_used;                      // numbers that marks may have
+    size_t layout_budget;                     // nodes laid out by one call, to pay layout debt
     _Atomic(const struct espl__parallel *) parallel; // the one under way, or NULL
     espl__tape tape;
 };
@@ -108,7 +112,7 @@ ESPL__INLINE bool espl__has_placed(const espl_world *world, const espl_entity *e
         return false;
     }
     *slot = world->store.records[entity->index].slot;
-    return !espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS);
+    return !espl__slot_is(&world->forest, *slot, ESPL__SLOT_BARE);
 }
 
 /// ESPL_OK and the slot of a living entity, or why there is none.
@@ -128,7 +132,7 @@ static inline espl_status espl__find_placed(const espl_world *world, espl_entity
 {
     const espl_status status = espl__find_slot(world, entity, slot);
 
-    if (status == ESPL_OK && espl__slot_is(&world->forest, *slot, ESPL__SLOT_PASS)) {
+    if (status == ESPL_OK && espl__slot_is(&world->forest, *slot, ESPL__SLOT_BARE)) {
         return ESPL_ERR_NO_TRANSFORM;
     }
     return status;
@@ -166,15 +170,17 @@ espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 
-/// Purge the runs that want it (trim.c). Structural. @return ESPL_OK, or why nothing was done.
-espl_status espl__settle(espl_world *world);
+/// Settle the trees of the forest's list: divide those with several roots, set roles that are late,
+/// and pay layout debt within the budget (structure.c). Structural. A tree for which there is no
+/// memory stays in the list.
+void espl__settle(espl_world *world);
 
 /// Give a block of scratch back (batch.c).
 void espl__scratch_free(espl_world *world, espl__scratch *scratch);
 
-/// See that a run has side arrays, with room for inherit flags if asked for. Structural where it
-/// takes memory. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
-espl_status espl__ensure_side(espl_world *world, uint32_t run, bool keeps);
+/// See that a tree has side arrays, with room for inherit flags if asked for (slot_writes.c).
+/// Structural where it takes memory. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps);
 
 /// Begin a query, telling no one where it is refused; the pointers are checked.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
@@ -185,8 +191,8 @@ static inline bool espl__is_role(espl_component component)
     return component >= ESPL_SOLO && component <= ESPL_MEMBER;
 }
 
-/// Carry one command out at once: a playback of one.
-espl_status espl__carry_one(espl_world *world, const espl__command *command,
+/// Apply one command at once, as a playback would (structure.c).
+espl_status espl__apply_one(espl_world *world, const espl__command *command,
                             const espl_transform *transform, espl_entity *created);
 
 #endif

@@ -38,8 +38,8 @@ static unsigned class_of_size(uint32_t size)
     return 31u - (unsigned)__builtin_clz(size);
 }
 
-// A hierarchy of the living, or a solo.
-static void count_living(espl_world_stats *out, uint32_t size)
+// Count a hierarchy or solo by its size.
+static void count_tree(espl_world_stats *out, uint32_t size)
 {
     if (size == 1) {
         out->solos += 1;
@@ -50,9 +50,9 @@ static void count_living(espl_world_stats *out, uint32_t size)
     out->hierarchies_by_size[class_of_size(size)] += 1;
 }
 
-static const espl__run *run_of_row(const espl_world *world, espl_entity entity)
+static const espl__tree *tree_of_row(const espl_world *world, espl_entity entity)
 {
-    return espl__run_of(&world->forest, world->store.records[entity.index].slot);
+    return espl__tree_of(&world->forest, world->store.records[entity.index].slot);
 }
 
 // The settled hierarchies: each has its root in one row of an archetype of roots.
@@ -62,24 +62,35 @@ static void count_settled(const espl_world *world, const espl__archetype *archet
     for (size_t row = 0; row < archetype->count; ++row) {
         const espl__chunk *const chunk =
             &world->store.chunks[archetype->chunks[row / archetype->capacity]];
-        const espl__run *const run =
-            run_of_row(world, espl__chunk_entities(chunk)[row % archetype->capacity]);
+        const espl__tree *const tree =
+            tree_of_row(world, espl__chunk_entities(chunk)[row % archetype->capacity]);
 
-        if ((run->flags & ESPL__RUN_UNSETTLED) == 0) {
-            count_living(out, run->size - run->ghosts);
+        if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
+            count_tree(out, tree->live);
+            out->holes += tree->used - tree->live;
         }
     }
 }
 
-// A run whose purge was put off holds one hierarchy for each of its living roots.
-static void count_unsettled(const espl__forest *forest, const espl__run *run, espl_world_stats *out)
+// An unsettled tree holds a hierarchy or solo for each of its roots. Rows may still have the roles
+// of an earlier time.
+static void count_unsettled(const espl_world *world, const espl__tree *tree, espl_world_stats *out)
 {
-    for (uint32_t rank = 0; rank < run->size; ++rank) {
-        const uint32_t slot = forest->order[run->base + rank];
-        const bool is_top = rank == 0 || espl__slot_is(forest, slot, ESPL__SLOT_ROOTED);
+    const espl__forest *const forest = &world->forest;
+    const espl__store *const store = &world->store;
 
-        if (is_top && !espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
-            count_living(out, (uint32_t)espl__living_below(forest, slot) + 1);
+    out->holes += tree->used - tree->live;
+    for (uint32_t slot = tree->base; slot < tree->base + tree->used; ++slot) {
+        const uint32_t entity = forest->links[slot].entity;
+
+        if (entity == ESPL__NO_ENTITY) {
+            continue;
+        }
+        if (espl__archetype_has(store, espl__entity_archetype(store, entity), ESPL_SOLO)) {
+            out->solos -= 1;
+        }
+        if (espl__is_root(forest, slot)) {
+            count_tree(out, (uint32_t)espl__count_below(forest, slot) + 1);
         }
     }
 }
@@ -95,8 +106,9 @@ static void count_hierarchies(const espl_world *world, espl_world_stats *out)
             count_settled(world, &world->store.archetypes[a], out);
         }
     }
-    for (uint32_t run = forest->unsettled; run != ESPL__NO_RUN; run = forest->runs[run].next) {
-        count_unsettled(forest, &forest->runs[run], out);
+    for (uint32_t tree = forest->unsettled; tree != ESPL__NO_TREE;
+         tree = forest->trees[tree].next) {
+        count_unsettled(world, &forest->trees[tree], out);
     }
 }
 
@@ -116,24 +128,23 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
     }
     const espl__store *const store = &world->store;
     const espl__forest *const forest = &world->forest;
-    const espl__tally *const tally = &forest->crew.tally;
+    const espl__counts *const counts = &forest->context.counts;
     const espl__playback *const playback = &world->playback;
 
     *out = (espl_world_stats){.entities = store->alive_count,
-                              .ghosts = forest->ghosts,
                               .archetypes = espl__array_length(store->archetypes),
-                              .nodes_visited = tally->nodes_visited,
-                              .writes = tally->writes,
-                              .writes_skipped = tally->writes_skipped,
-                              .nodes_skipped = tally->nodes_skipped,
+                              .nodes_visited = counts->nodes_visited,
+                              .writes = counts->writes,
+                              .writes_skipped = counts->writes_skipped,
+                              .nodes_skipped = counts->nodes_skipped,
                               .disabled = count_with(store, ESPL_DISABLED),
                               .prefabs = count_with(store, ESPL_PREFAB),
                               .retired = store->retired_count,
                               .slots = forest->capacity,
                               .free_slots = forest->capacity - forest->end + forest->free_slots,
-                              .purges = forest->purges,
-                              .nodes_rebuilt = forest->nodes_rebuilt,
-                              .nodes_shifted = forest->nodes_shifted,
+                              .layouts = forest->layouts,
+                              .nodes_laid_out = forest->nodes_laid_out,
+                              .layout_debt_incurred = counts->debt,
                               .commands_accepted = playback->accepted,
                               .commands_applied = playback->applied,
                               .commands_refused = playback->refused};
@@ -146,10 +157,10 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
 
 static espl_component expected_role(const espl__forest *forest, uint32_t slot)
 {
-    if (forest->rank[slot] != 0) {
+    if (!espl__is_root(forest, slot)) {
         return ESPL_MEMBER;
     }
-    return espl__run_of(forest, slot)->size > 1 ? ESPL_ROOT : ESPL_SOLO;
+    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
 }
 
 // What store and forest say of each other, for one living entity.
@@ -159,17 +170,20 @@ static const char *entity_rule(const espl_world *world, uint32_t index)
     const espl__forest *const forest = &world->forest;
     const uint32_t slot = record->slot;
 
-    if (slot >= forest->end || forest->run[slot] >= forest->run_end ||
-        forest->entity[slot] != index) {
+    if (slot >= forest->end || forest->tree[slot] >= forest->tree_end ||
+        forest->links[slot].entity != index) {
         return "an entity and its slot name each other";
     }
     const uint32_t archetype = world->store.chunks[record->chunk].archetype;
-    const bool is_pass = espl__slot_is(forest, slot, ESPL__SLOT_PASS);
+    const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
 
-    if (espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT) == is_pass) {
+    if (espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT) == is_bare) {
         return "entities with a placement have a transform, others pass through";
     }
-    // Where a purge was put off, roles are those of what stands there with the dead.
+    // Roles in an unsettled tree may be late, because rows found no memory to move.
+    if ((espl__tree_of(forest, slot)->flags & ESPL__TREE_UNSETTLED) != 0) {
+        return NULL;
+    }
     for (espl_component role = ESPL_SOLO; role <= ESPL_MEMBER; ++role) {
         if (espl__archetype_has(&world->store, archetype, role) !=
             (expected_role(forest, slot) == role)) {
@@ -203,8 +217,8 @@ static const char *cross_rule(const espl_world *world, espl_validation *report)
     }
     // Each living entity has a slot of its own. As many slots as entities: there is no other.
     report->entity = espl_entity_null();
-    for (uint32_t run = 0; run < forest->run_end; ++run) {
-        living += forest->runs[run].size - forest->runs[run].ghosts;
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        living += forest->trees[tree].live;
     }
     report->detail = living;
     return living == world->store.alive_count ? NULL : "living members are alive and distinct";
@@ -263,7 +277,7 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
     const char *const rule = espl__forest_broken_rule(&world->forest, &slot, &report->detail);
 
     if (rule != NULL && slot < world->forest.end &&
-        world->forest.entity[slot] < espl__array_length(world->store.records)) {
+        world->forest.links[slot].entity < espl__array_length(world->store.records)) {
         report->entity = espl__entity_of_slot(world, slot);
     }
     return rule;
@@ -271,11 +285,12 @@ static const char *forest_rule(const espl_world *world, espl_validation *report)
 
 bool espl_validate(const espl_world *world, espl_validation *report)
 {
-    // Each may rely on what stands before it.
+    // Each may rely on those before it.
     static const char *(*const checks[])(const espl_world *, espl_validation *) = {
         store_rule, forest_rule, cross_rule, bytes_rule, commands_rule,
     };
     espl_validation found = {0};
+    size_t overflowed = 0;
 
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
         return false;
@@ -283,9 +298,14 @@ bool espl_validate(const espl_world *world, espl_validation *report)
     for (size_t i = 0; found.rule == NULL && i < sizeof checks / sizeof *checks; ++i) {
         found = (espl_validation){0};
         found.rule = checks[i](world, &found);
+        // Trees are gone through only where they are whole.
+        if (checks[i] == forest_rule && found.rule == NULL) {
+            overflowed = espl__count_overflowed(&world->forest);
+        }
     }
     if (report != NULL) {
         *report = found.rule != NULL ? found : (espl_validation){0};
+        report->overflowed = overflowed;
     }
     return found.rule == NULL;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Navigation by handles. Reads only; a handle that names nobody gets the empty answer.
+// Navigation by handles. Reads only; a handle that names no living entity gets the empty answer.
 #include "lib/world/inside.h"
 
 espl_role espl_get_role(const espl_world *world, espl_entity entity)
@@ -9,11 +9,10 @@ espl_role espl_get_role(const espl_world *world, espl_entity entity)
     if (slot == ESPL__NO_SLOT) {
         return ESPL_ROLE_NONE;
     }
-    if (espl__living_parent(&world->forest, slot) != ESPL__NO_SLOT) {
+    if (!espl__is_root(&world->forest, slot)) {
         return ESPL_ROLE_MEMBER;
     }
-    return espl__living_first_child(&world->forest, slot) != ESPL__NO_SLOT ? ESPL_ROLE_ROOT
-                                                                           : ESPL_ROLE_SOLO;
+    return world->forest.links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROLE_ROOT : ESPL_ROLE_SOLO;
 }
 
 typedef uint32_t (*slot_function)(const espl__forest *forest, uint32_t slot);
@@ -26,34 +25,44 @@ static espl_entity follow(const espl_world *world, espl_entity entity, slot_func
                                  : espl__entity_of_slot(world, step(&world->forest, slot));
 }
 
+static uint32_t parent_of(const espl__forest *forest, uint32_t slot)
+{
+    return forest->parent[slot];
+}
+
+static uint32_t first_child_of(const espl__forest *forest, uint32_t slot)
+{
+    return forest->links[slot].first_child;
+}
+
 espl_entity espl_get_parent(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_parent);
+    return follow(world, entity, parent_of);
 }
 
 espl_entity espl_get_root(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_root);
+    return follow(world, entity, espl__root_of);
 }
 
 espl_entity espl_get_first_child(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_first_child);
+    return follow(world, entity, first_child_of);
 }
 
 espl_entity espl_get_last_child(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_last_child);
+    return follow(world, entity, espl__last_child);
 }
 
 espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_previous_sibling);
+    return follow(world, entity, espl__previous_sibling);
 }
 
 espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__living_next_sibling);
+    return follow(world, entity, espl__next_sibling);
 }
 
 espl_link espl_get_link(const espl_world *world, espl_entity entity)
@@ -69,28 +78,28 @@ uint32_t espl_get_rank(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : world->forest.rank[slot];
+    return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : slot - espl__tree_of(&world->forest, slot)->base;
 }
 
 uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : espl__living_depth(&world->forest, slot);
+    return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : espl__depth_of(&world->forest, slot);
 }
 
 size_t espl_count_children(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    return slot == ESPL__NO_SLOT ? 0 : espl__living_children(&world->forest, slot);
+    return slot == ESPL__NO_SLOT ? 0 : espl__count_children(&world->forest, slot);
 }
 
 size_t espl_count_descendants(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    return slot == ESPL__NO_SLOT ? 0 : espl__living_below(&world->forest, slot);
+    return slot == ESPL__NO_SLOT ? 0 : espl__count_below(&world->forest, slot);
 }
 
 espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n)
@@ -99,7 +108,7 @@ espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n
 
     return slot == ESPL__NO_SLOT
                ? espl_entity_null()
-               : espl__entity_of_slot(world, espl__living_child(&world->forest, slot, n));
+               : espl__entity_of_slot(world, espl__child_at(&world->forest, slot, n));
 }
 
 bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity)
@@ -111,7 +120,7 @@ bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity
         return false;
     }
     do {
-        slot = espl__living_parent(&world->forest, slot);
+        slot = world->forest.parent[slot];
     } while (slot != ESPL__NO_SLOT && slot != above);
     return slot == above;
 }

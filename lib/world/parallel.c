@@ -136,7 +136,7 @@ static void make_writers(espl__deal *deal)
 
         memset(writer, 0, sizeof *writer);
         writer->world = deal->world;
-        writer->crew.is_job = true;
+        writer->context.is_job = true;
         writer->job = job;
         atomic_init(&writer->is_claimed, false);
     }
@@ -181,8 +181,10 @@ static void run_jobs(espl__parallel *p)
     world->is_playing = false;
 }
 
-// Side arrays that turned out not to be needed go back.
-static void drop_sides(const espl__deal *deal)
+// What jobs left for the calling thread to do: side arrays that nothing needs are given back, and
+// trees whose layout debt is due come to the list. In the order of rows, so that it does not depend
+// on threads.
+static void tidy_trees(const espl__deal *deal)
 {
     const espl__store *const store = &deal->world->store;
     espl__forest *const forest = &deal->world->forest;
@@ -191,10 +193,14 @@ static void drop_sides(const espl__deal *deal)
         const espl__chunk *const chunk = &store->chunks[deal->chunks[i].chunk];
 
         for (uint32_t row = 0; row < chunk->count; ++row) {
-            const uint32_t run = forest->run[espl__row_slot(store, chunk, row)];
+            const uint32_t tree = forest->tree[espl__row_slot(store, chunk, row)];
 
-            if (forest->runs[run].side != NULL) {
-                espl__run_drop_side(forest, run);
+            if (forest->trees[tree].side != NULL) {
+                espl__tree_drop_side(forest, tree);
+            }
+            if ((forest->trees[tree].flags & ESPL__TREE_DUE) != 0) {
+                forest->trees[tree].flags &= ~(uint32_t)ESPL__TREE_DUE;
+                espl__tree_mark_unsettled(forest, tree);
             }
         }
     }
@@ -202,13 +208,14 @@ static void drop_sides(const espl__deal *deal)
 
 static void add_up(const espl__deal *deal, espl_parallel_report *report)
 {
-    bool has_sides = false;
+    bool is_untidy = false;
 
     for (uint32_t job = 0; job < deal->job_count; ++job) {
         const espl_writer *const writer = &deal->writers[job];
 
-        espl__tally_add(&deal->world->forest.crew.tally, &writer->crew.tally);
-        has_sides = has_sides || writer->crew.has_sides_to_drop;
+        espl__counts_add(&deal->world->forest.context.counts, &writer->context.counts);
+        is_untidy = is_untidy || writer->context.has_sides_to_drop || writer->context.has_due;
+        report->overflowed += (size_t)writer->context.counts.overflowed;
         report->calls += writer->calls;
         if (report->refused == 0 && writer->refused != 0) {
             report->first_refused = writer->first_refused;
@@ -216,8 +223,8 @@ static void add_up(const espl__deal *deal, espl_parallel_report *report)
         }
         report->refused += writer->refused;
     }
-    if (has_sides) {
-        drop_sides(deal);
+    if (is_untidy) {
+        tidy_trees(deal);
     }
     report->rows = deal->row_count;
     report->jobs = deal->job_count;
@@ -257,7 +264,10 @@ static espl_status run(espl__parallel *p, espl_query *query, espl_parallel_repor
     espl__heap_allow(&p->world->heap);
     report->group_ns = time_between(begin, dealt);
     report->run_ns = time_between(dealt, time_for(p->world, is_timed));
-    return report->refused != 0 ? ESPL_PARTLY : ESPL_OK;
+    if (report->refused != 0) {
+        return ESPL_PARTLY;
+    }
+    return report->overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 
 static espl_status write_parallel(espl_world *world, const espl_parallel_def *def,

@@ -128,6 +128,9 @@ static espl_status run(espl_world *world, espl_commands *commands, espl_report *
     const espl_status status =
         espl__playback_run(&world->playback, lanes, commands->lane_count, commands->tag, report);
     world->is_playing = false;
+    if (status == ESPL_OK) {
+        espl__settle(world);
+    }
     return status;
 }
 
@@ -210,6 +213,7 @@ static void sum_up(espl_report *sum, const espl_report *one)
     sum->moved_nodes += one->moved_nodes;
     sum->row_batches += one->row_batches;
     sum->calls += one->calls;
+    sum->overflowed += one->overflowed;
 }
 
 espl_status espl_sync(espl_world *world, espl_report *report)
@@ -219,6 +223,9 @@ espl_status espl_sync(espl_world *world, espl_report *report)
     // What callbacks put in line waits for the next call.
     const uint64_t last = status == ESPL_OK ? world->line.turns : 0;
 
+    if (status == ESPL_OK) {
+        espl__settle(world);
+    }
     while (status == ESPL_OK && world->line.first != NULL && world->line.first->turn <= last) {
         espl_report one = {0};
 

@@ -39,7 +39,7 @@ static espl_transform world_of(const espl_world *world, uint32_t slot)
 
 static ESPL__APART espl_pose kept_local_of(const espl__forest *forest, uint32_t slot)
 {
-    const espl__frame parent = espl__slot_frame(forest, espl__frame_slot(forest, slot));
+    const espl__frame parent = espl__slot_frame(forest, forest->parent[slot]);
     const espl__placement placement = espl__slot_placement(forest, slot);
 
     return espl__placement_seen(&placement, &parent, &forest->world[slot]);
@@ -103,9 +103,9 @@ ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t sl
     if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         return &none;
     }
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    return &run->side->extra[slot - run->base];
+    return &tree->side->extra[slot - tree->base];
 }
 
 ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const part *what, void *out)
@@ -336,7 +336,7 @@ bool espl_is_mirrored(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
-    if (slot == ESPL__NO_SLOT || espl__slot_is(&world->forest, slot, ESPL__SLOT_PASS)) {
+    if (slot == ESPL__NO_SLOT || espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE)) {
         return false;
     }
     const espl_transform transform = world_of(world, slot);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Writing the transform at one slot, by a call at once or by a job that owns the hierarchy. Whoever
-// calls has found the slot and made sure that nobody else writes there.
+// Writing the transform at one slot, by an immediate call or by a job that owns the tree. The
+// caller has found the slot and made sure that no other thread writes there.
 #ifndef ESPALIER_LIB_WORLD_SLOT_WRITES_H
 #define ESPALIER_LIB_WORLD_SLOT_WRITES_H
 
+#include "lib/tree/writes.h"
 #include "lib/world/inside.h"
-
-#include <string.h>
 
 /// What writes are called in messages, by kind.
 extern const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT];
@@ -16,25 +15,16 @@ static inline const char *espl__write_operation(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_operations[kind] : "write";
 }
 
-/// Tell whether a transform is as nearly all are, without stretch and context, and the slot in a run
-/// without side arrays: its pose is all there is to write then.
-ESPL__INLINE bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
-                                       const espl_transform *value)
-{
-    static const espl__extra none = {{1, 1, 1}, 0};
-
-    return !espl__slot_is(forest, slot, ESPL__SLOT_SIDE) &&
-           memcmp(value->stretch, &none, sizeof none) == 0;
-}
-
 /// Carry out a write of a kind. @param bytes  its value; a pointer of any type.
-espl_status espl__slot_write(espl_world *world, espl__crew *crew, uint32_t slot,
+/// @return statuses as the public functions; ESPL_OVERFLOW goes before ESPL_LOSSY.
+espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
                              espl_write_kind kind, const void *bytes);
 /// What espl_look_at(), espl_rotate_about() and espl_set_inherit() do.
-espl_status espl__slot_look_at(espl_world *world, espl__crew *crew, uint32_t slot,
+espl_status espl__slot_look_at(espl_world *world, espl__context *context, uint32_t slot,
                                const float target[3], const float *up);
-espl_status espl__slot_rotate_about(espl_world *world, espl__crew *crew, uint32_t slot,
+espl_status espl__slot_rotate_about(espl_world *world, espl__context *context, uint32_t slot,
                                     const float pivot[3], const float by[4]);
-espl_status espl__slot_inherit(espl_world *world, espl__crew *crew, uint32_t slot, uint32_t flags);
+espl_status espl__slot_inherit(espl_world *world, espl__context *context, uint32_t slot,
+                               uint32_t flags);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Destroys and instantiate at once, and playbacks of one command or none. Destroys need no memory.
+// Destroys and instantiate at once, one command at once, and what a structural call leaves to settle.
 #include "lib/world/tape.h"
 
-espl_status espl__carry_one(espl_world *world, const espl__command *command,
+espl_status espl__apply_one(espl_world *world, const espl__command *command,
                             const espl_transform *transform, espl_entity *created)
 {
     espl_transform value = transform != NULL ? *transform : espl_transform_identity();
@@ -17,10 +17,85 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
                             .pending_count = command->count};
 
     world->is_playing = true;
-    // No tag of a commands object: a pending handle is foreign here.
-    const espl_status status = espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
+    // No tag of a command buffer: a pending handle is foreign here.
+    const espl_status status =
+        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
     world->is_playing = false;
-    return status != ESPL_OK ? status : result;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    espl__settle(world);
+    return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
+}
+
+// --- Settling ---
+
+// Give roles to the roots of a range, and ranges of their own to those that share it. What a destroy
+// without memory left behind. @return false: there is still no memory.
+static bool place_roots(espl_world *world, uint32_t tree)
+{
+    espl_report report = {0};
+
+    world->playback.root_tree = tree;
+    const espl_status status =
+        espl__playback_run(&world->playback, NULL, 0, UINT32_MAX, &report);
+    world->playback.root_tree = ESPL__NO_TREE;
+    return status == ESPL_OK;
+}
+
+// Tell whether the roots of a range have their roles, and the range to themselves.
+static bool is_settled(const espl_world *world, const espl__tree *t)
+{
+    const espl__forest *const forest = &world->forest;
+
+    if (!espl__tree_is_single(forest, t)) {
+        return false;
+    }
+    const espl_component role =
+        forest->links[t->base].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
+    const uint32_t entity = forest->links[t->base].entity;
+
+    return espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity), role);
+}
+
+// Lay a tree out whose debt is due, if the budget allows. The first tree of a call always is, so that one
+// that is larger than the budget gets its turn. @return whether the tree may leave the list.
+static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
+{
+    const espl__tree *const t = &world->forest.trees[tree];
+    const bool is_first = *budget == world->layout_budget;
+
+    if (!espl__tree_is_due(t)) {
+        return true;
+    }
+    if (t->live > *budget && !is_first) {
+        return false;
+    }
+    *budget -= t->live < *budget ? t->live : *budget;
+    return espl__tree_compact(&world->forest, tree, espl__entity_record_slot, &world->store);
+}
+
+// Trees in the list have roots without their roles or ranges, or a layout debt that is due. One leaves the
+// list once it is settled; where memory or the budget runs out it stays for the next call.
+void espl__settle(espl_world *world)
+{
+    espl__forest *const forest = &world->forest;
+    size_t budget = world->layout_budget;
+
+    for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
+        next = forest->trees[tree].next;
+        const bool is_settled_now =
+            is_settled(world, &forest->trees[tree]) || place_roots(world, tree);
+
+        // Its header is gone if no tree stayed in the range.
+        if (is_settled_now && (forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&
+            pay_debt(world, tree, &budget)) {
+            espl__tree_unmark_unsettled(forest, tree);
+        }
+    }
+    if (espl__forest_wants_pack(forest)) {
+        (void)espl__forest_pack(forest, false, espl__entity_record_slot, &world->store);
+    }
 }
 
 // --- Destroy ---
@@ -28,6 +103,26 @@ espl_status espl__carry_one(espl_world *world, const espl__command *command,
 static void bury(void *context, uint32_t entity)
 {
     espl__entities_remove(context, &entity, 1);
+}
+
+// A destroy needs no memory: entities go one by one as they are met, and what would need some is settled
+// afterwards, or by a later call.
+// @return ESPL_OK, ESPL_OVERFLOW.
+static espl_status destroy_at(espl_world *world, uint32_t slot, espl__closure closure)
+{
+    espl__edit edit;
+
+    espl__edit_init(&edit, &world->forest);
+    espl__edit_begin(&edit);
+    edit.bury = bury;
+    edit.bury_context = &world->store;
+    espl__heap_forbid(&world->heap);
+    (void)espl__edit_destroy(&edit, slot, closure);
+    espl__rows_settle(&world->store);
+    espl__heap_allow(&world->heap);
+    espl__counts_add(&world->forest.context.counts, &edit.context.counts);
+    espl__settle(world);
+    return edit.context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 
 static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)
@@ -45,12 +140,7 @@ static espl_status destroy(espl_world *world, espl_entity entity, espl__closure 
     if (espl__may_tape(world)) {
         espl__tape_entity(world, ops[closure], entity);
     }
-    espl__heap_forbid(&world->heap);
-    espl__make_ghosts(&world->forest, slot, closure, bury, &world->store);
-    espl__rows_settle(&world->store);
-    espl__heap_allow(&world->heap);
-    (void)espl__settle(world);
-    return espl__tape_end(world, ESPL_OK);
+    return espl__tape_end(world, destroy_at(world, slot, closure));
 }
 
 espl_status espl_destroy(espl_world *world, espl_entity entity)
@@ -92,8 +182,8 @@ static espl_status instantiate(espl_world *world, espl_entity source, size_t cou
                                    .count = (uint32_t)count,
                                    .kind = ESPL__COMMAND_INSTANTIATE,
                                    .place = ESPL_PLACE_SOURCE};
-    status = espl__carry_one(world, &command, NULL, created);
-    for (size_t i = 0; status == ESPL_OK && out != NULL && i < count; ++i) {
+    status = espl__apply_one(world, &command, NULL, created);
+    for (size_t i = 0; status >= 0 && out != NULL && i < count; ++i) {
         out[i] = created[i];
     }
     espl__heap_give(&world->heap, ESPL__FOR_COMMANDS, created, count, sizeof *created,

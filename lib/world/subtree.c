@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is at an entity and below it: iteration level by level without memory, and a copy into the
-// caller's arrays.
+// What is at an entity and below it: depth-first iteration without memory, and a breadth-first copy
+// into the caller's arrays.
 #include "lib/world/inside.h"
 
 #include <string.h>
@@ -20,14 +20,9 @@ static espl_status begin(espl_world *world, espl_entity top, espl_subtree *subtr
     if (status != ESPL_OK) {
         return status;
     }
-    const espl__forest *const forest = &world->forest;
-    const uint32_t rank = forest->rank[slot];
-
     subtree->state.world = world;
-    subtree->state.run = forest->run[slot];
-    subtree->state.begin = rank;
-    subtree->state.end = rank + 1;
-    subtree->state.below = espl__first_child(forest, espl__run_of(forest, slot), rank);
+    subtree->state.top = slot;
+    subtree->state.current = ESPL__NO_SLOT;
     world->iterations += 1;
     return ESPL_OK;
 }
@@ -37,23 +32,6 @@ espl_status espl_subtree_begin(espl_world *world, espl_entity top, espl_subtree 
     return espl__refuse(world, "subtree iteration", top, begin(world, top, subtree));
 }
 
-// The next rank, of the dead too; false at the end. What is below a level is contiguous as well.
-static bool step(const espl__forest *forest, espl_subtree *subtree)
-{
-    const espl__run *const run = &forest->runs[subtree->state.run];
-
-    if (subtree->state.begin == subtree->state.end) {
-        subtree->state.end = espl__first_child(forest, run, subtree->state.end);
-        subtree->state.begin = subtree->state.below;
-        subtree->state.below = espl__first_child(forest, run, subtree->state.begin);
-    }
-    if (subtree->state.begin == subtree->state.end) {
-        return false;
-    }
-    subtree->rank = subtree->state.begin++;
-    return true;
-}
-
 bool espl_subtree_next(espl_subtree *subtree)
 {
     if (!ESPL_DEMAND(NULL, subtree != NULL) || subtree->state.world == NULL) {
@@ -61,18 +39,18 @@ bool espl_subtree_next(espl_subtree *subtree)
     }
     const espl_world *const world = subtree->state.world;
     const espl__forest *const forest = &world->forest;
-    const uint32_t base = forest->runs[subtree->state.run].base;
+    const uint32_t top = subtree->state.top, current = subtree->state.current;
+    const uint32_t slot =
+        current == ESPL__NO_SLOT ? top : espl__next_in_walk(forest, current, top, true);
 
-    while (step(forest, subtree)) {
-        const uint32_t slot = forest->order[base + subtree->rank];
-
-        if (!espl__slot_is(forest, slot, ESPL__SLOT_GHOST)) {
-            subtree->entity = espl__entity_of_slot(world, slot);
-            return true;
-        }
+    if (slot == ESPL__NO_SLOT) {
+        espl_subtree_end(subtree);
+        return false;
     }
-    espl_subtree_end(subtree);
-    return false;
+    subtree->state.current = slot;
+    subtree->entity = espl__entity_of_slot(world, slot);
+    subtree->rank = slot - espl__tree_of(forest, slot)->base;
+    return true;
 }
 
 void espl_subtree_end(espl_subtree *subtree)
@@ -91,9 +69,9 @@ void espl_subtree_end(espl_subtree *subtree)
 static size_t measure(const espl__forest *forest, uint32_t slot, espl_extent extent)
 {
     if (extent == ESPL_EXTENT_OWNED) {
-        return 1 + espl__living_owned(forest, slot);
+        return 1 + espl__count_owned(forest, slot);
     }
-    return 1 + (extent == ESPL_EXTENT_SUBTREE ? espl__living_below(forest, slot) : 0);
+    return 1 + (extent == ESPL_EXTENT_SUBTREE ? espl__count_below(forest, slot) : 0);
 }
 
 // What all of a copy have in common.
@@ -116,9 +94,9 @@ static void append(copy *c, uint32_t slot, uint32_t parent, uint32_t depth)
         c->out->depths[at] = depth;
     }
     if (c->out->locals != NULL) {
-        const bool is_pass = espl__slot_is(&c->world->forest, slot, ESPL__SLOT_PASS);
+        const bool is_bare = espl__slot_is(&c->world->forest, slot, ESPL__SLOT_BARE);
 
-        c->out->locals[at] = is_pass ? espl_transform_identity() : espl__read_local(c->world, slot);
+        c->out->locals[at] = is_bare ? espl_transform_identity() : espl__read_local(c->world, slot);
     }
     if (c->out->worlds != NULL) {
         c->out->worlds[at] = espl__read_world(c->world, slot);
@@ -129,8 +107,8 @@ static void append_children(copy *c, uint32_t above, uint32_t parent, uint32_t d
 {
     const espl__forest *const forest = &c->world->forest;
 
-    for (uint32_t child = espl__living_first_child(forest, above); child != ESPL__NO_SLOT;
-         child = espl__living_behind(forest, child, above)) {
+    for (uint32_t child = forest->links[above].first_child; child != ESPL__NO_SLOT;
+         child = forest->links[child].next) {
         if (c->extent == ESPL_EXTENT_SUBTREE ||
             !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK)) {
             append(c, child, parent, depth);
@@ -138,8 +116,8 @@ static void append_children(copy *c, uint32_t above, uint32_t parent, uint32_t d
     }
 }
 
-// The entities that are out already are the queue of what is still to be looked below. Where a
-// level ends is known without their depths.
+// The entities that were copied are the queue of those whose children come next. The end of a level
+// is known without their depths.
 static void copy_below(copy *c)
 {
     const espl__record *const records = c->world->store.records;

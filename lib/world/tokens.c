@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who may touch what while a parallel write is under way. Each run that has a row is marked with
+// Who may touch what while a parallel write is under way. Each tree that has a row is marked with
 // its job; a thread knows which writers it has in hand. Without checks there is none of this.
 #include "lib/world/writers.h"
 
@@ -52,12 +52,12 @@ static const espl__deal *deal_of(const espl_world *world)
 bool espl__writer_owns(const espl_writer *writer, uint32_t slot)
 {
     const espl__deal *const deal = deal_of(writer->world);
-    const uint32_t run = writer->world->forest.run[slot];
+    const uint32_t tree = writer->world->forest.tree[slot];
 
-    if (espl__run_job(deal, run) != writer->job) {
+    if (espl__tree_job(deal, tree) != writer->job) {
         return false;
     }
-    atomic_store_explicit(&deal->marks[run].site, writer->site, memory_order_relaxed);
+    atomic_store_explicit(&deal->marks[tree].site, writer->site, memory_order_relaxed);
     return true;
 }
 
@@ -70,7 +70,7 @@ bool espl__may_read(const espl_world *world, uint32_t slot)
     if (writer == NULL) {
         return true;
     }
-    const uint32_t job = espl__run_job(deal_of(world), world->forest.run[slot]);
+    const uint32_t job = espl__tree_job(deal_of(world), world->forest.tree[slot]);
 
     return job == ESPL__NONE || job == writer->job;
 }
@@ -82,8 +82,8 @@ static const char *place_of(const char *site)
     return site != NULL ? site : "a place unknown";
 }
 
-// Run of the first of the entities that a writer may not touch, of which there is one: for its job to
-// read, what nobody was dealt is not among them. Others may be dead.
+// Tree of the first of the entities that a writer may not touch, of which there is one: for its job
+// to read, what nobody was dealt is not among them. Others may be dead.
 static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entities, size_t count)
 {
     const espl_world *const world = writer->world;
@@ -91,27 +91,28 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
     for (size_t i = 0;; ++i) {
         ESPL_CHECK(i < count);
         const uint32_t slot = espl__slot_or_none(world, entities[i]);
-        const uint32_t run = slot == ESPL__NO_SLOT ? ESPL__NO_RUN : world->forest.run[slot];
+        const uint32_t tree = slot == ESPL__NO_SLOT ? ESPL__NO_TREE : world->forest.tree[slot];
 
-        const uint32_t job = run == ESPL__NO_RUN ? writer->job : espl__run_job(deal_of(world), run);
+        const uint32_t job =
+            tree == ESPL__NO_TREE ? writer->job : espl__tree_job(deal_of(world), tree);
 
         if (job != writer->job && (writer->is_writing || job != ESPL__NONE)) {
-            return run;
+            return tree;
         }
     }
 }
 
 static size_t tell_owner(char *line, size_t size, size_t length, const espl_world *world,
-                         uint32_t run)
+                         uint32_t tree)
 {
-    const uint32_t job = espl__run_job(deal_of(world), run);
+    const uint32_t job = espl__tree_job(deal_of(world), tree);
 
     if (job == ESPL__NONE) {
         return espl__tell(line, size, length, "nobody's, it has no row in the parallel write at %s",
                           place_of(world->parallel->def->site));
     }
     const char *const site =
-        atomic_load_explicit(&deal_of(world)->marks[run].site, memory_order_relaxed);
+        atomic_load_explicit(&deal_of(world)->marks[tree].site, memory_order_relaxed);
 
     if (site == NULL) {
         return espl__tell(line, size, length, "of job %lu, dealt out at %s", (unsigned long)job,
@@ -141,7 +142,7 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *operation
 {
     const espl_writer *const writer = writer_of(world);
     const bool is_write = writer->is_writing;
-    const uint32_t run = find_foreign(writer, entities, count);
+    const uint32_t tree = find_foreign(writer, entities, count);
     const espl_status status = ESPL_ERR_NOT_OWNER;
     char line[1024];
     size_t length =
@@ -157,7 +158,7 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *operation
     }
     length = espl__tell(line, sizeof line, length, " refused, %s: the hierarchy is ",
                         espl_status_name(status));
-    length = tell_owner(line, sizeof line, length, world, run);
+    length = tell_owner(line, sizeof line, length, world, tree);
     (void)espl__tell(line, sizeof line, length, ". %s", espl_status_text(status));
     if (world->hooks.log != NULL) {
         world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);

@@ -1,23 +1,36 @@
 // SPDX-License-Identifier: MIT
-// A whole hierarchy as it stands in memory. The dead are purged before it is shown, so that ranks
-// are those of the living.
+// A whole hierarchy as it is in memory. It is laid out before it is shown, so that ranks are the
+// breadth-first order.
 #include "lib/world/tape.h"
 
-// Purge the dead of a run. A purge that cannot be done leaves no trace.
-static espl_status purge(espl_world *world, uint32_t run)
+static bool is_in_order(const espl__forest *forest, uint32_t slot)
 {
-    const bool was_unsettled = (world->forest.runs[run].flags & ESPL__RUN_UNSETTLED) != 0;
-    espl_status status = espl__check_structural(world);
+    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
+}
 
-    if (status != ESPL_OK) {
-        return status;
+// Lay the tree of an entity out.
+static espl_status lay_out(espl_world *world, espl_entity entity)
+{
+    espl__forest *const forest = &world->forest;
+    const espl_status busy = espl__check_structural(world);
+
+    if (busy != ESPL_OK) {
+        return busy;
     }
-    espl__run_mark_unsettled(&world->forest, run);
-    status = espl__settle(world);
-    if (status != ESPL_OK && !was_unsettled) {
-        espl__run_unmark_unsettled(&world->forest, run);
+    // A tree with several roots is divided first.
+    if (!espl__tree_is_single(forest,
+                              espl__tree_of(forest, world->store.records[entity.index].slot))) {
+        espl__settle(world);
     }
-    return status;
+    const uint32_t slot = world->store.records[entity.index].slot;
+
+    if (!espl__tree_is_single(forest, espl__tree_of(forest, slot))) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    return is_in_order(forest, slot) || espl__tree_compact(forest, forest->tree[slot],
+                                                           espl__entity_record_slot, &world->store)
+               ? ESPL_OK
+               : ESPL_ERR_NO_MEMORY;
 }
 
 static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
@@ -29,22 +42,22 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     }
     espl_status status = espl__find_slot(world, entity, &slot);
 
-    if (status == ESPL_OK && espl__run_of(&world->forest, slot)->ghosts != 0) {
+    if (status == ESPL_OK && !is_in_order(&world->forest, slot)) {
         if (espl__may_tape(world)) {
             espl__tape_entity(world, ESPL_TAPE_VIEW, entity);
         }
-        status = espl__tape_end(world, purge(world, world->forest.run[slot]));
+        status = espl__tape_end(world, lay_out(world, entity));
         slot = world->store.records[entity.index].slot;
     }
     if (status != ESPL_OK) {
         return status;
     }
     const espl__forest *const forest = &world->forest;
-    const espl__run *const run = espl__run_of(forest, slot);
+    const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    *out = (espl_view){.count = run->size,
-                       .parents = forest->parent + run->base,
-                       .slots = forest->order + run->base,
+    *out = (espl_view){.count = tree->live,
+                       .first = tree->base,
+                       .parents = forest->parent + tree->base,
                        .worlds = forest->world,
                        .state = {.world = world}};
     return ESPL_OK;
@@ -60,7 +73,7 @@ espl_entity espl_view_entity(const espl_view *view, size_t rank)
     if (!ESPL_DEMAND(NULL, view != NULL) || rank >= view->count) {
         return espl_entity_null();
     }
-    return espl__entity_of_slot(view->state.world, view->slots[rank]);
+    return espl__entity_of_slot(view->state.world, view->first + (uint32_t)rank);
 }
 
 void espl_view_depths(const espl_view *view, uint32_t *depths)
@@ -70,7 +83,7 @@ void espl_view_depths(const espl_view *view, uint32_t *depths)
         return;
     }
     for (size_t rank = 0; rank < view->count; ++rank) {
-        const uint32_t parent = view->parents[rank];
+        const uint32_t parent = espl_view_parent(view, rank);
 
         depths[rank] = parent == ESPL_NO_RANK ? 0 : depths[parent] + 1;
     }

@@ -97,11 +97,13 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     world->executor = d->executor;
     world->line.is_closed = &world->is_playing;
     world->job_cost = ESPL__JOB_COST;
+    world->layout_budget = d->layout_budget != 0 ? d->layout_budget : ESPL__LAYOUT_BUDGET;
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
     world->forest.kernels = kernels;
-    world->forest.crew.team = (espl__team){&world->executor, &world->hooks, &world->is_playing};
+    world->forest.context.workers =
+        (espl__workers){&world->executor, &world->hooks, &world->is_playing};
     espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
                         &world->executor, &world->hooks);
     if (status != ESPL_OK) {
@@ -239,5 +241,5 @@ uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
 espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot)
 {
     return slot == ESPL__NO_SLOT ? espl_entity_null()
-                                 : espl__entity_at(&world->store, world->forest.entity[slot]);
+                                 : espl__entity_at(&world->store, world->forest.links[slot].entity);
 }

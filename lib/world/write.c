@@ -2,7 +2,6 @@
 // Writing the transform of one entity, at once.
 #include "lib/world/slot_writes.h"
 
-#include "lib/tree/single.h"
 #include "lib/world/tape.h"
 
 // The slot of an entity that may be written now.
@@ -19,7 +18,8 @@ ESPL__APART static espl_status write_taped(espl_world *world, espl_entity entity
                                            espl_write_kind kind, const void *bytes)
 {
     espl__tape_write(world, entity, kind, bytes);
-    return espl__tape_close(world, espl__slot_write(world, &world->forest.crew, slot, kind, bytes));
+    return espl__tape_close(world,
+                            espl__slot_write(world, &world->forest.context, slot, kind, bytes));
 }
 
 // @param bytes  the value of the kind; a pointer of any type.
@@ -32,7 +32,7 @@ static espl_status write_one(espl_world *world, espl_entity entity, espl_write_k
     if (status == ESPL_OK) {
         status = world->tape.sink.append != NULL
                      ? write_taped(world, entity, slot, kind, bytes)
-                     : espl__slot_write(world, &world->forest.crew, slot, kind, bytes);
+                     : espl__slot_write(world, &world->forest.context, slot, kind, bytes);
     }
     return espl__refuse(world, espl__write_operation(kind), entity, status);
 }
@@ -50,10 +50,11 @@ ESPL__INLINE espl_status set_local(espl_world *world, const espl_entity *entity,
     uint32_t slot = 0;
 
     if (value == NULL || !espl__has_placed(world, entity, &slot) || world->is_playing ||
-        world->tape.sink.append != NULL || !espl__write_is_usual(&world->forest, slot, value)) {
+        world->tape.sink.append != NULL ||
+        !espl__write_is_usual(&world->forest, slot, kind, value)) {
         return write_one(world, *entity, kind, value);
     }
-    const espl_status status = espl__pose_put(&world->forest, &world->forest.crew, slot, value);
+    const espl_status status = espl__pose_put(&world->forest, &world->forest.context, slot, value);
 
     return status >= 0 ? status : refuse_write(world, *entity, kind, status);
 }
@@ -180,7 +181,7 @@ espl_status espl_look_at(espl_world *world, espl_entity entity, const float targ
         espl__tape_look_at(world, entity, target, up);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_look_at(world, &world->forest.crew, slot, target, up);
+        status = espl__slot_look_at(world, &world->forest.context, slot, target, up);
         status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "look at", entity, status);
@@ -199,7 +200,7 @@ espl_status espl_rotate_about(espl_world *world, espl_entity entity, const float
         espl__tape_rotate_about(world, entity, pivot, by);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_rotate_about(world, &world->forest.crew, slot, pivot, by);
+        status = espl__slot_rotate_about(world, &world->forest.context, slot, pivot, by);
         status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "rotate about", entity, status);
@@ -214,7 +215,7 @@ espl_status espl_set_inherit(espl_world *world, espl_entity entity, uint32_t fla
         espl__tape_word(world, ESPL_TAPE_INHERIT, entity, flags);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_inherit(world, &world->forest.crew, slot, flags);
+        status = espl__slot_inherit(world, &world->forest.context, slot, flags);
         status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "set inherit flags", entity, status);
@@ -232,10 +233,10 @@ espl_status espl_reserve_side(espl_world *world, espl_entity entity)
     }
     status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
     if (status == ESPL_OK) {
-        status = espl__ensure_side(world, world->forest.run[slot], true);
+        status = espl__ensure_side(world, world->forest.tree[slot], true);
     }
     if (status == ESPL_OK) {
-        espl__run_of(&world->forest, slot)->side->is_prepaid = 1;
+        espl__tree_of(&world->forest, slot)->side->is_prepaid = 1;
     }
     return espl__refuse(world, "reserve of side arrays", entity, espl__tape_end(world, status));
 }

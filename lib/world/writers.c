@@ -78,7 +78,7 @@ static espl_status write_one(espl_writer *writer, espl_entity entity, espl_write
         espl__tape_write(writer->world, entity, kind, bytes);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_write(writer->world, &writer->crew, slot, kind, bytes);
+        status = espl__slot_write(writer->world, &writer->context, slot, kind, bytes);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, espl__write_operation(kind), entity, status);
@@ -132,7 +132,7 @@ espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity, const f
         espl__tape_look_at(writer->world, entity, target, up);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_look_at(writer->world, &writer->crew, slot, target, up);
+        status = espl__slot_look_at(writer->world, &writer->context, slot, target, up);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, "look at", entity, status);
@@ -154,7 +154,7 @@ espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity, cons
         espl__tape_rotate_about(writer->world, entity, pivot, by);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_rotate_about(writer->world, &writer->crew, slot, pivot, by);
+        status = espl__slot_rotate_about(writer->world, &writer->context, slot, pivot, by);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, "rotate about", entity, status);
@@ -174,7 +174,7 @@ espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity, uint32_
         espl__tape_word(writer->world, ESPL_TAPE_INHERIT, entity, flags);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_inherit(writer->world, &writer->crew, slot, flags);
+        status = espl__slot_inherit(writer->world, &writer->context, slot, flags);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, "set inherit flags", entity, status);

@@ -11,7 +11,7 @@
 // a cache line with the next.
 struct espl_writer {
     _Alignas(64) espl_world *world;
-    espl__crew crew;
+    espl__context context;
     const espl_writer *outer; // what the thread had at hand before, of another world
     const char *site;         // where the last call of it stands
     bool is_writing;          // inside such a call; otherwise its job reads

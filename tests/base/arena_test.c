@@ -223,6 +223,18 @@ START_TEST(rounds_that_shrink_give_their_memory_back)
 }
 END_TEST
 
+START_TEST(tiny_rounds_between_large_ones_leave_these_their_memory)
+{
+    for (size_t round = 0; round < 10; ++round) {
+        (void)calls_of_round(1000, KIB);
+    }
+    for (size_t round = 0; round < 100; ++round) {
+        ck_assert_uint_eq(calls_of_round(2, KIB), 0);
+        ck_assert_uint_eq(calls_of_round(round % 10 == 9 ? 1000 : 1, KIB), 0);
+    }
+}
+END_TEST
+
 START_TEST(refused_piece_leaves_those_before_it_as_they_are)
 {
     unsigned char *const before = espl__arena_take(&arena, 1, KIB);
@@ -298,6 +310,7 @@ static Suite *make_suite(void)
     tcase_add_test(rounds, one_big_round_does_not_keep_its_memory);
     tcase_add_test(rounds, first_round_of_all_does_not_keep_much);
     tcase_add_test(rounds, rounds_that_shrink_give_their_memory_back);
+    tcase_add_test(rounds, tiny_rounds_between_large_ones_leave_these_their_memory);
     tcase_add_test(rounds, reset_without_memory_is_no_failure);
     suite_add_tcase(suite, rounds);
     return suite;

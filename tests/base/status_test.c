@@ -9,6 +9,7 @@ static const espl_status statuses[] = {
     ESPL_OK,
     ESPL_LOSSY,
     ESPL_PARTLY,
+    ESPL_OVERFLOW,
     ESPL_ERR_NO_MEMORY,
     ESPL_ERR_ARGUMENT,
     ESPL_ERR_NULL_ENTITY,
@@ -52,6 +53,7 @@ START_TEST(refusals_are_negative_and_remarks_positive)
     }
     ck_assert_int_eq(ESPL_OK, 0);
     ck_assert_int_gt(ESPL_LOSSY, 0);
+    ck_assert_int_eq(ESPL_OVERFLOW, 3);
 }
 END_TEST
 

@@ -429,7 +429,7 @@ START_TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
         ck_assert_int_eq(espl_destroy(s.world, child[i]), ESPL_OK);
     }
     (void)child_of(&s, root, 1);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     for (int i = 1; i < 40; i += 2) {
         const espl_transform now = test_local_of(s.world, child[i]);
         ck_assert(test_same(&now, &before[i]));

@@ -357,7 +357,7 @@ static void change_structure(inside *in, const espl_calls *calls)
     ck_assert_int_eq(espl_remove(world, in->solo, in->number), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_callback_register(world, &callback, &late), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_trim(world), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_compact(world), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_reserve(world, 10), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);

@@ -235,6 +235,35 @@ START_TEST(a_clone_has_what_its_source_had_at_that_moment)
 }
 END_TEST
 
+// A clone of what got or lost its placement in this playback is made with or without it at once.
+START_TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
+{
+    for (int comes = 0; comes < 2; ++comes) {
+        const espl_transform value = test_at(1, 2, 3);
+        const espl_entity source = comes != 0 ? parts_bare(&p) : test_solo(p.world);
+        espl_entity clones[20];
+        const espl_instance_def def = {.source = source};
+
+        ck_assert_int_eq(
+            comes != 0 ? espl_record_add(p.lane, 0, source, ESPL_PLACEMENT, &value, sizeof value)
+                       : espl_record_remove(p.lane, 0, source, ESPL_PLACEMENT),
+            ESPL_OK);
+        ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 20, clones), ESPL_OK);
+        parts_play(&p);
+        ck_assert_uint_eq(p.report.refused, 0);
+        ck_assert_uint_eq(p.report.created, 20);
+        ck_assert_uint_eq(p.report.row_moves, 1);
+        for (uint32_t i = 0; i < 20; ++i) {
+            const espl_entity clone = parts_resolved(&p, clones[i]);
+
+            ck_assert_int_eq(espl_has(p.world, clone, ESPL_PLACEMENT), comes);
+            ck_assert(comes == 0 || test_world_of(p.world, clone).position[1] == 2);
+        }
+        espl_commands_reset(p.commands);
+    }
+}
+END_TEST
+
 START_TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
 {
     const espl_component_value tag = {.component = ESPL_PREFAB};
@@ -392,6 +421,31 @@ START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
 }
 END_TEST
 
+// One that has no room for a placement is refused alone, a clone of it too.
+START_TEST(a_full_set_takes_no_placement)
+{
+    const espl_entity full = parts_bare(&p), other = parts_bare(&p);
+
+    for (uint32_t i = 0; i < ESPL_SET_LIMIT - 1; ++i) {
+        ck_assert_int_eq(espl_add(p.world, full, p.tags[i], NULL, 0), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_record_add(p.lane, 0, full, ESPL_PLACEMENT, NULL, sizeof(espl_transform)),
+                     ESPL_OK);
+    const espl_entity clone = record_clone(full);
+    ck_assert_int_eq(
+        espl_record_add(p.lane, 0, clone, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_add(p.lane, 0, other, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+    parts_play(&p);
+    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
+    ck_assert_int_eq(parts_result(&p, 2), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(parts_result(&p, 3), ESPL_OK);
+    ck_assert(!espl_has(p.world, full, ESPL_PLACEMENT));
+    ck_assert(espl_has(p.world, other, ESPL_PLACEMENT));
+}
+END_TEST
+
 // --- Refusals ---
 
 START_TEST(recording_refuses_what_needs_no_world)
@@ -534,7 +588,7 @@ START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
     ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_COPIES_PARENT);
     ck_assert(espl_has(p.world, low, p.word) && !espl_has(p.world, low, p.mark));
 
-    // So does one that makes a world overflow, also where a later one hides it.
+    // One that makes a world overflow is done; a later one may make it finite again.
     espl_commands_reset(p.commands);
     espl_transform large = espl_transform_identity(), small = large;
     large.scale = 1e30f, small.scale = 1e-30f;
@@ -550,10 +604,13 @@ START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
     ck_assert_int_eq(espl_record_set_local(p.lane, 0, below, &small), ESPL_OK);
     ck_assert_int_eq(record_add_word(0, top, 3), ESPL_OK);
     parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_RANGE);
-    ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
-    ck_assert(!espl_has(p.world, top, p.mark));
+    for (uint32_t i = 0; i < 3; ++i) {
+        ck_assert_int_eq(parts_result(&p, i), ESPL_OK);
+    }
+    ck_assert(espl_has(p.world, top, p.mark));
     ck_assert_uint_eq(word_of(&p, top), 3);
+    ck_assert_uint_eq(test_count_overflowed(p.world), 0);
+    ck_assert_float_eq(test_world_of(p.world, below).scale, 1e30f * 1e-30f);
 }
 END_TEST
 
@@ -741,11 +798,13 @@ static Suite *make_suite(void)
     tcase_add_test(rules, a_change_and_a_new_role_are_one_move);
     tcase_add_test(rules, what_dies_takes_its_changes_along);
     tcase_add_test(rules, a_clone_has_what_its_source_had_at_that_moment);
+    tcase_add_test(rules, clones_of_what_got_or_lost_its_placement_move_no_row);
     tcase_add_test(rules, the_tag_of_a_prefab_stays_with_who_was_given_it);
     tcase_add_test(rules, a_reference_that_is_given_is_mapped_by_the_next_clone);
     tcase_add_test(rules, extents_are_those_of_the_moment);
     tcase_add_test(rules, what_one_of_an_extent_gets_is_its_own);
     tcase_add_test(rules, a_full_entity_in_the_extent_refuses_all_of_it);
+    tcase_add_test(rules, a_full_set_takes_no_placement);
     tcase_add_test(rules, recording_refuses_what_needs_no_world);
     tcase_add_test(rules, limits_are_those_of_the_call_at_once);
     tcase_add_test(rules, a_change_is_made_as_a_whole_or_not_at_all);

@@ -5,6 +5,8 @@
 
 #include "tests/checks.h"
 
+#include <math.h>
+
 static parts p;
 
 static void set_up(void)
@@ -364,22 +366,28 @@ START_TEST(a_set_with_its_role_stays_within_the_limit)
 }
 END_TEST
 
-// One that overflows its world is refused alone.
-START_TEST(a_world_out_of_range_refuses_the_creation)
+// It is made, and comes back when a local above it is made smaller.
+START_TEST(a_creation_whose_world_overflows_is_done)
 {
     espl_transform large = espl_transform_identity();
     const espl_entity parent = test_solo(p.world);
 
     large.scale = 1e30f;
     ck_assert_int_eq(espl_set_local(p.world, parent, &large), ESPL_OK);
-    const espl_entity refused = record_placed((espl_creation_def){.parent = parent}, &large);
-    const espl_entity made = record_bare(parent, nobody);
-    espl_entity out = {0};
+    const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
+    const espl_entity bare = record_bare(parent, nobody);
     parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_RANGE);
+    ck_assert_int_eq(parts_result(&p, 0), ESPL_OK);
     ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
-    ck_assert_int_eq(espl_commands_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
-    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), parts_resolved(&p, made)));
+    ck_assert_uint_eq(p.report.overflowed, 1);
+    ck_assert_uint_eq(test_count_overflowed(p.world), 1);
+    const espl_entity made = parts_resolved(&p, pending);
+    ck_assert(espl_entity_equal(espl_get_first_child(p.world, parent), made));
+    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), parts_resolved(&p, bare)));
+    ck_assert(isinf(test_world_of(p.world, made).scale));
+    ck_assert_int_eq(espl_set_local_scale(p.world, parent, 2), ESPL_OK);
+    ck_assert_float_eq(test_world_of(p.world, made).scale, 2e30f);
+    ck_assert_uint_eq(test_count_overflowed(p.world), 0);
 }
 END_TEST
 
@@ -437,7 +445,7 @@ static Suite *make_suite(void)
     tcase_add_test(all, recording_an_instance_refuses_what_needs_no_world);
     tcase_add_test(all, recording_a_creation_refuses_what_needs_no_world);
     tcase_add_test(all, a_set_with_its_role_stays_within_the_limit);
-    tcase_add_test(all, a_world_out_of_range_refuses_the_creation);
+    tcase_add_test(all, a_creation_whose_world_overflows_is_done);
     tcase_add_test(all, many_are_made_in_neighbouring_rows);
     suite_add_tcase(suite, all);
     return suite;

@@ -387,7 +387,7 @@ static void play_round(pair *p)
     }
     resolve(p);
     espl_commands_reset(a->commands);
-    ck_assert_int_eq(espl_trim(b->world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(b->world), ESPL_OK);
     compare(p);
     move_roots(p);
     compare(p);

@@ -180,13 +180,13 @@ static size_t sweep(const shortage *how)
 
 START_TEST(each_kind_alone_fails_cleanly_when_one_allocation_fails)
 {
-    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i}), 3 * FRAMES);
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i}), 2 * FRAMES);
 }
 END_TEST
 
 START_TEST(each_kind_alone_fails_cleanly_when_all_later_allocations_fail)
 {
-    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i, .fails_after = true}), 3 * FRAMES);
+    ck_assert_uint_gt(sweep(&(shortage){.kinds = 1u << _i, .fails_after = true}), 2 * FRAMES);
 }
 END_TEST
 

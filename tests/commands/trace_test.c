@@ -93,8 +93,8 @@ static void record_some(watched *w)
 
 START_TEST(stages_have_names)
 {
-    static const char *const names[ESPL_STAGE_COUNT] = {"order",  "classify", "group", "plan",
-                                                        "change", "patch",    "report"};
+    static const char *const names[ESPL_STAGE_COUNT] = {"order",  "resolve", "group", "apply",
+                                                        "change", "place",   "report"};
 
     for (int stage = 0; stage < ESPL_STAGE_COUNT; ++stage) {
         ck_assert_str_eq(espl_stage_name((espl_stage)stage), names[stage]);
@@ -107,9 +107,9 @@ END_TEST
 START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
 {
     static const char *const expected[] = {
-        "+playback", "+order",  "-order",  "+classify", "-classify", "+group",   "-group",
-        "+plan",     "-plan",   "+change", "-change",   "+patch",    "-patch",   "+report",
-        "+sparks",   "-sparks", "+sound",  "-sound",    "-report",   "-playback"};
+        "+playback", "+order",  "-order",  "+resolve", "-resolve", "+group",   "-group",
+        "+apply",    "-apply",  "+change", "-change",  "+place",   "-place",   "+report",
+        "+sparks",   "-sparks", "+sound",  "-sound",   "-report",  "-playback"};
     const size_t count = sizeof expected / sizeof *expected;
     watched w;
 
@@ -192,7 +192,7 @@ START_TEST(what_plays_nothing_is_not_traced)
     ck_assert_int_eq(espl_attach(w.world, w.one, w.other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_remove(w.world, w.one, ESPL_PLACEMENT), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(w.world, w.other, 2, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_trim(w.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(w.world), ESPL_OK);
     ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
     ck_assert_int_eq(espl_commands_create(w.world, 1, &commands), ESPL_OK);

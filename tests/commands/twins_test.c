@@ -609,7 +609,7 @@ static void run(uint64_t seed)
                       (int)espl_commands_result(commands, k->lane, k->index), (int)status);
     }
     resolve_all(&a, &sc, commands);
-    ck_assert_int_eq(espl_trim(b.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(b.world), ESPL_OK);
     compare(&a, &b);
     move_roots(&a, &b);
     compare(&a, &b);

@@ -106,7 +106,7 @@ static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_DESTROY] = 8,      [ESPL_TAPE_DESTROY_TREE] = 8,  [ESPL_TAPE_DESTROY_ONLY] = 8,
     [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36, [ESPL_TAPE_INHERIT] = 12,
     [ESPL_TAPE_RESERVE] = 8,      [ESPL_TAPE_RESERVE_SIDE] = 8,  [ESPL_TAPE_VIEW] = 8,
-    [ESPL_TAPE_TRIM] = 0};
+    [ESPL_TAPE_COMPACT] = 0};
 
 static void skip_fields(cutter *c, uint64_t op)
 {

@@ -218,7 +218,7 @@ static size_t mutate(unsigned char *bytes, size_t size, size_t room, uint64_t *r
         return size;
     }
     if (size <= CUTS_HEAD_SIZE) {
-        memset(bytes + size, ESPL_TAPE_TRIM, CUTS_HEAD_SIZE + 1 - size);
+        memset(bytes + size, ESPL_TAPE_COMPACT, CUTS_HEAD_SIZE + 1 - size);
         size = CUTS_HEAD_SIZE + 1;
         mend_head(bytes);
     }

@@ -11,21 +11,16 @@
 
 enum { LARGEST = 70, SHAPES = 400 };
 
-// One hierarchy, its slots between others that nobody may touch.
+// One hierarchy, its slots between others that nobody may touch. A parent's slot is below its children's.
 typedef struct patch {
     uint32_t size;
-    bool in_order;
-    uint32_t parent[LARGEST], first[LARGEST], order[LARGEST];
-    espl_pose local[LARGEST + 2], world[LARGEST + 2]; // by slot, a stranger at both ends
+    uint32_t parent[LARGEST];                         // by slot
+    espl_pose local[LARGEST + 2], world[LARGEST + 2]; // by slot + 1, a stranger at both ends
 } patch;
 
-static espl__ranks ranks_of(patch *p)
+static float compose(const espl__kernels *kernels, patch *p, uint32_t begin, uint32_t end)
 {
-    return (espl__ranks){.world = p->world + 1,
-                         .local = p->local + 1,
-                         .order = p->in_order ? NULL : p->order,
-                         .parent = p->parent,
-                         .first = p->first};
+    return kernels->compose(p->world + 1, p->local + 1, p->parent, begin, end);
 }
 
 // A pose of any floats in every fourth, where asked for: denormals, zeros, overflow.
@@ -43,43 +38,37 @@ static espl_pose any_pose(uint64_t *random, bool is_wild)
     return pose;
 }
 
-// Parents ascend by steps that make fans from one to the whole tree. first follows from its words:
-// the first rank whose parent is not before this one.
-static void link_up(patch *p, uint64_t *random)
+// In breadth-first order parents ascend, by steps that make fans from one to the whole tree.
+static void link_in_order(patch *p, uint64_t *random)
 {
     const uint32_t fan = 1 + test_below(random, 20);
 
-    p->parent[0] = UINT32_MAX;
-    for (uint32_t rank = 1; rank < p->size; ++rank) {
-        const uint32_t before = rank == 1 ? 0 : p->parent[rank - 1];
+    for (uint32_t slot = 1; slot < p->size; ++slot) {
+        const uint32_t before = slot == 1 ? 0 : p->parent[slot - 1];
         const uint32_t steps = test_one_in(random, fan) ? 1 + test_below(random, 3) : 0;
 
-        p->parent[rank] = before + steps < rank ? before + steps : rank - 1;
+        p->parent[slot] = before + steps < slot ? before + steps : slot - 1;
     }
-    for (uint32_t rank = 0; rank < p->size; ++rank) {
-        uint32_t child = 1;
+}
 
-        while (child < p->size && p->parent[child] < rank) {
-            child += 1;
-        }
-        p->first[rank] = p->size == 1 ? 1 : child;
+// In any other order they are only below: near ones, or any.
+static void link_anyhow(patch *p, uint64_t *random)
+{
+    const uint32_t reach = 1 + test_below(random, LARGEST);
+
+    for (uint32_t slot = 1; slot < p->size; ++slot) {
+        p->parent[slot] = slot - 1 - test_below(random, slot < reach ? slot : reach);
     }
 }
 
 static patch any_patch(uint64_t *random, bool is_wild)
 {
-    patch p = {.size = 2 + test_below(random, LARGEST - 1), .in_order = test_one_in(random, 2)};
+    patch p = {.size = 2 + test_below(random, LARGEST - 1), .parent = {UINT32_MAX}};
 
-    link_up(&p, random);
-    for (uint32_t i = 0; i < p.size; ++i) {
-        p.order[i] = i;
-    }
-    for (uint32_t i = p.size - 1; i != 0 && !p.in_order; --i) {
-        const uint32_t other = test_below(random, i + 1);
-        const uint32_t slot = p.order[i];
-
-        p.order[i] = p.order[other];
-        p.order[other] = slot;
+    if (test_one_in(random, 2)) {
+        link_in_order(&p, random);
+    } else {
+        link_anyhow(&p, random);
     }
     for (uint32_t i = 0; i < p.size + 2; ++i) {
         p.local[i] = any_pose(random, is_wild);
@@ -88,17 +77,16 @@ static patch any_patch(uint64_t *random, bool is_wild)
     return p;
 }
 
-// What is to come out at ranks [begin, end). @return the alarm.
+// What is to come out at slots [begin, end). @return the alarm.
 static float compose_each(patch *p, uint32_t begin, uint32_t end)
 {
     float alarm = 0;
 
-    for (uint32_t rank = begin; rank < end; ++rank) {
-        const uint32_t slot = 1 + (p->in_order ? rank : p->order[rank]);
-        const uint32_t up = 1 + (p->in_order ? p->parent[rank] : p->order[p->parent[rank]]);
+    for (uint32_t slot = begin; slot < end; ++slot) {
+        const uint32_t at = 1 + slot, up = 1 + p->parent[slot];
 
-        p->world[slot] = espl__pose_compose(&p->world[up], NULL, &p->local[slot]);
-        alarm += espl__pose_alarm(&p->world[slot]);
+        p->world[at] = espl__pose_compose(&p->world[up], NULL, &p->local[at]);
+        alarm += espl__pose_alarm(&p->world[at]);
     }
     return alarm;
 }
@@ -129,8 +117,7 @@ static void all_compose_alike(const patch *before, uint32_t begin, uint32_t end)
 
     for (size_t i = 0; i < count; ++i) {
         patch p = *before;
-        const espl__ranks ranks = ranks_of(&p);
-        const float heard = all[i]->compose(&ranks, begin, end);
+        const float heard = compose(all[i], &p, begin, end);
 
         ck_assert_msg(heard == 0 || isnan(heard), "%s: neither 0 nor NaN", all[i]->name);
         ck_assert_msg((heard == 0) == (alarm == 0), "%s: alarm", all[i]->name);
@@ -178,29 +165,27 @@ START_TEST(extreme_floats_come_out_the_same)
 }
 END_TEST
 
-START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_rank)
+START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
     const size_t count = espl__kernels_all(all);
     uint64_t random = 4;
 
-    for (uint32_t rank = 1; rank < LARGEST; ++rank) {
+    for (uint32_t slot = 1; slot < LARGEST; ++slot) {
         patch p = any_patch(&random, false);
 
-        p.in_order = true;
-        if (rank >= p.size) {
+        if (slot >= p.size) {
             continue;
         }
-        p.local[1 + rank].position[rank % 3] = 3e38f;
+        p.local[1 + slot].position[slot % 3] = 3e38f;
         p.world[1].scale = 4;
         p.world[1].position[0] = 3e38f;
         all_compose_alike(&p, 1, p.size);
         for (size_t i = 0; i < count; ++i) {
             patch now = p;
-            const espl__ranks ranks = ranks_of(&now);
 
-            now.local[1 + rank].scale = INFINITY;
-            ck_assert(isnan(all[i]->compose(&ranks, 1, p.size)));
+            now.local[1 + slot].scale = INFINITY;
+            ck_assert(isnan(compose(all[i], &now, 1, p.size)));
         }
     }
 }
@@ -258,7 +243,7 @@ static Suite *kernels_suite(void)
     tcase_add_test(bits, every_shape_comes_out_the_same);
     tcase_add_test(bits, any_part_is_composed_and_nothing_else);
     tcase_add_test(bits, extreme_floats_come_out_the_same);
-    tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_rank);
+    tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_slot);
     suite_add_tcase(suite, bits);
     tcase_add_test(names, kernels_are_found_by_name);
     tcase_add_test(names, a_world_takes_the_best_kernels_where_nobody_asks);

@@ -81,7 +81,7 @@ link_suite()
     objects=$(find "$room/objects" -name '*.o' 2>/dev/null)
     case $1 in
         tests/golden/tape) $LINK -o "$room/suite" tests/golden/*.o $objects $core $SUITE_LIBS ;;
-        *) $LINK -o "$room/suite" "$1.o" $objects libunits.a libtests.a $core $SUITE_LIBS ;;
+        *) $LINK -o "$room/suite" "$1.o" $objects libtests.a $core $SUITE_LIBS ;;
     esac 2>"$room/errors"
 }
 

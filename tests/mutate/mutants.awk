@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Lists the mutants of a source of C: what is changed, at which place, into what.
 #
-#     awk -v name=lib/tree/links.c -f mutants.awk SOURCE
+#     awk -v name=lib/tree/nodes.c -f mutants.awk SOURCE
 #
 # prints a line for each, of fields that a tab parts: name, line, kind, offset of the first character
 # that changes, counted from 1, how many there are, what they are, what they become. Of a condition

@@ -28,14 +28,13 @@
 export ESPL_DIVISOR
 here=$srcdir/tests/mutate
 
-# Formulas and kernels; what propagates; what is spliced, laid out and patched; batches. Headers go as
-# well, but of a mutant of lib/math/pose.h nearly all of the library is compiled anew.
+# Formulas and kernels; what propagates; what is edited, placed and laid out; batches. Headers go as well,
+# but of a mutant of lib/math/pose.h nearly all of the library is compiled anew.
 files=${MUTATE_FILES:-$(cd "$srcdir" && ls lib/math/*.c lib/math/kernel.inc lib/commands/*.c \
-    lib/tree/band.c lib/tree/graft.c lib/tree/layout.c lib/tree/links.c lib/tree/pack.c \
-    lib/tree/placement.c lib/tree/propagate.c lib/tree/resettle.c lib/tree/single.c \
-    lib/tree/sketch*.c lib/tree/slots.c lib/tree/splice.c lib/tree/spread.c lib/tree/stretches.c \
-    lib/tree/sweep.c lib/tree/writes.c lib/world/batch*.c lib/world/change.c lib/world/gather.c \
-    lib/world/grouping.c lib/world/play.c lib/world/slot_writes.c)}
+    lib/tree/band.c lib/tree/edit*.c lib/tree/layout.c lib/tree/nodes.c lib/tree/pack.c \
+    lib/tree/place*.c lib/tree/propagate.c lib/tree/slots.c lib/tree/writes.c \
+    lib/world/batch.c lib/world/change.c lib/world/gather.c lib/world/grouping.c \
+    lib/world/play.c lib/world/slot_writes.c lib/world/structure.c)}
 
 list_mutants()
 {

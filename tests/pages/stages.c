@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Prints the pictures of espalier_commands(3): a few commands, and what each stage of their playback
-// holds at its end. The first four stages are seen through the trace hook, in the scratch of the
-// playback; of the others, what they did to the world.
+// holds at its end. The trace hook shows the first four stages, from the playback's own lists and from
+// the links of the trees; for the other stages, what they did to the world is printed.
 //
 // A and B are ships with the guns a and b, C is a drone, F a flash, a prefab, with the spark s. A
 // clone has a number behind its letter.
@@ -128,27 +128,46 @@ static const char *text_of(const espl__entry *entry)
     return said[entry->lane][entry->index].text;
 }
 
-// The letter of what lives at a slot.
-static char letter_at(const scene *s, uint32_t slot)
+static uint32_t slot_of(const scene *s, espl_entity entity)
 {
+    return s->world->store.records[entity.index].slot;
+}
+
+// The name of the node at a slot: a letter, and for a clone of F the number of its command's flash.
+static void name_slot(const scene *s, uint32_t slot, char out[3])
+{
+    const espl__playback *const playback = &s->world->playback;
+    uint32_t entity = s->world->forest.links[slot].entity;
+    char copy = '\0';
+
+    if (espl__slot_is_made(&s->world->forest, slot)) {
+        const uint32_t number = espl__made_number(&s->world->forest, slot);
+        const espl__part *const part = playback->parts[0];
+
+        entity = part->edit.made[number].source;
+        copy = text_of(&playback->entries[part->made[number].entry])[strlen("spawn F")];
+    }
+    snprintf(out, 3, "?");
     for (int letter = 0; letter < LETTERS; ++letter) {
         const espl_entity e = s->by_letter[letter];
 
-        if (!espl_entity_is_null(e) && e.index == s->world->forest.entity[slot]) {
-            return (char)letter;
+        if (!espl_entity_is_null(e) && e.index == entity) {
+            snprintf(out, 3, "%c%c", letter, copy);
         }
     }
-    return '?';
 }
 
-static void say_operand(const scene *s, const espl__operand *operand, char out[LINE])
+static void say_operand(const scene *s, const espl__operand *operand, bool is_named, char out[LINE])
 {
-    if (!espl__operand_is_known(operand)) {
+    char own[3];
+
+    if (!is_named) {
         strcpy(out, "-");
     } else if (espl__operand_is_pending(operand)) {
         snprintf(out, LINE, "of command %u", s->world->playback.pending_entries[operand->number]);
     } else {
-        snprintf(out, LINE, "%c, slot %u", letter_at(s, operand->number), operand->number);
+        name_slot(s, operand->number, own);
+        snprintf(out, LINE, "%s, slot %u", own, operand->number);
     }
 }
 
@@ -164,15 +183,15 @@ static void draw_order(const espl__playback *playback)
     puts("");
 }
 
-static void draw_classes(const scene *s, const espl__playback *playback)
+static void draw_operands(const scene *s, const espl__playback *playback)
 {
     puts("   command           target        parent");
     for (size_t i = 0; i < playback->entry_count; ++i) {
         const espl__entry *const entry = &playback->entries[i];
         char target[LINE], parent[LINE];
 
-        say_operand(s, &entry->target, target);
-        say_operand(s, &entry->parent, parent);
+        say_operand(s, &entry->target, true, target);
+        say_operand(s, &entry->parent, !espl_entity_is_null(entry->command->parent), parent);
         printf("%zu  %-18s%-14s%s\n", i, text_of(entry), target, parent);
     }
     puts("");
@@ -184,10 +203,13 @@ static void draw_groups(const scene *s, const espl__playback *playback)
         const espl__group *const group = &playback->groups[i];
 
         printf("group %zu: hierarchies", i);
-        for (uint32_t k = group->run_begin; k < group->run_end; ++k) {
-            const uint32_t run = playback->touched[playback->grouped_runs[k]].run;
+        for (size_t k = 0; k < playback->touched_count; ++k) {
+            if (playback->touched[k].group == i) {
+                char own[3];
 
-            printf(" %c", letter_at(s, playback->forest->runs[run].base));
+                name_slot(s, playback->forest->trees[playback->touched[k].tree].base, own);
+                printf(" %s", own);
+            }
         }
         printf("; commands");
         for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
@@ -198,16 +220,53 @@ static void draw_groups(const scene *s, const espl__playback *playback)
     puts("");
 }
 
-static void draw_plans(const espl__playback *playback)
+static void draw_verdicts(const espl__playback *playback)
 {
     for (size_t i = 0; i < playback->entry_count; ++i) {
         const espl__entry *const entry = &playback->entries[i];
 
         printf("%zu  %-18s%s\n", i, text_of(entry), espl_status_name(entry->status));
     }
-    printf("room for: %zu hierarchy to be laid out; rows: %zu made, %zu moved, %zu removed\n\n",
-           playback->plot_count, playback->make_count, playback->move_count,
-           playback->removal_count);
+    printf("rows: %zu to be made, %zu to be moved, %zu to be removed\n\n", playback->make_count,
+           playback->move_count, playback->removal_count);
+}
+
+// A cell of a table: a name or "-".
+static void draw_link(const scene *s, uint32_t slot)
+{
+    char own[3] = "-";
+
+    if (slot != ESPL__NO_SLOT) {
+        name_slot(s, slot, own);
+    }
+    printf(" %4s", own);
+}
+
+// What the links say of the hierarchy of A, and at which slots its nodes are.
+static void draw_links(const scene *s)
+{
+    static const char *const heads[] = {"node  ", "slot  ", "parent", "first ", "next  "};
+    const espl__forest *const forest = &s->world->forest;
+    const uint32_t top = slot_of(s, living(s, 'A'));
+
+    for (size_t line = 0; line < sizeof heads / sizeof *heads; ++line) {
+        printf("%s", heads[line]);
+        for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+             slot = espl__next_in_walk(forest, slot, top, true)) {
+            const espl__links *const links = &forest->links[slot];
+
+            if (line == 1) {
+                printf(" %4u", slot);
+            } else {
+                draw_link(s, line == 0   ? slot
+                             : line == 2 ? forest->parent[slot]
+                             : line == 3 ? links->first_child
+                                         : links->next);
+            }
+        }
+        puts("");
+    }
+    puts("");
 }
 
 static void look(void *user, const char *name, bool begins)
@@ -220,12 +279,13 @@ static void look(void *user, const char *name, bool begins)
     }
     if (strcmp(name, espl_stage_name(ESPL_STAGE_ORDER)) == 0) {
         draw_order(playback);
-    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_CLASSIFY)) == 0) {
-        draw_classes(s, playback);
+    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_RESOLVE)) == 0) {
+        draw_operands(s, playback);
     } else if (strcmp(name, espl_stage_name(ESPL_STAGE_GROUP)) == 0) {
         draw_groups(s, playback);
-    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_PLAN)) == 0) {
-        draw_plans(playback);
+    } else if (strcmp(name, espl_stage_name(ESPL_STAGE_APPLY)) == 0) {
+        draw_verdicts(playback);
+        draw_links(s);
     }
 }
 
@@ -270,29 +330,34 @@ static void draw_rows(const scene *s)
     puts("");
 }
 
-static void draw_hierarchy(const scene *s, espl_entity top)
+// A hierarchy as it is in memory. A dot is a free slot.
+static void draw_storage(const scene *s, espl_entity top)
 {
-    espl_view view;
+    const espl__forest *const forest = &s->world->forest;
+    const uint32_t root = slot_of(s, top);
+    const espl__tree *const tree = espl__tree_of(forest, root);
+    const uint32_t end = tree->base + tree->used;
 
-    must(espl_view_hierarchy(s->world, top, &view));
-    printf("rank  ");
-    for (size_t rank = 0; rank < view.count; ++rank) {
-        printf(" %3zu", rank);
+    printf("slot  ");
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        printf(" %3u", slot);
     }
     printf("\nentity");
-    for (size_t rank = 0; rank < view.count; ++rank) {
-        char own[3];
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        char own[3] = ".";
 
-        name(s, espl_view_entity(&view, rank), own);
+        if (forest->links[slot].entity != ESPL__NO_ENTITY) {
+            name(s, espl__entity_at(&s->world->store, forest->links[slot].entity), own);
+        }
         printf(" %3s", own);
     }
     printf("\nparent");
-    for (size_t rank = 0; rank < view.count; ++rank) {
-        printf(rank == 0 ? "   -" : " %3u", view.parents[rank]);
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        printf(slot == root ? "   -" : " %3u", forest->parent[slot]);
     }
     printf("\nworld ");
-    for (size_t rank = 0; rank < view.count; ++rank) {
-        printf(" %3g", (double)view.worlds[view.slots[rank]].position[0]);
+    for (uint32_t slot = tree->base; slot < end; ++slot) {
+        printf(" %3g", (double)forest->world[slot].position[0]);
     }
     puts("\n");
 }
@@ -324,12 +389,12 @@ int main(void)
 
     begin(&s, look);
     draw_rows(&s);
-    draw_hierarchy(&s, living(&s, 'A'));
+    draw_storage(&s, living(&s, 'A'));
     record(&s);
     draw_recorded();
     must(espl_play(s.world, s.commands, &report));
     draw_rows(&s);
-    draw_hierarchy(&s, living(&s, 'A'));
+    draw_storage(&s, living(&s, 'A'));
     draw_report(&report);
     espl_commands_destroy(s.commands);
     espl_world_destroy(s.world);

@@ -100,7 +100,7 @@ static void rows_are_in_order(void)
 static void put_in_order(void)
 {
     fix.heap.is_forbidden = true;
-    espl__rows_put_in_order(&fix.store, list, listed);
+    espl__rows_put_in_order(&fix.store, list, 1, listed);
     fix.heap.is_forbidden = false;
     fixture_is_sound(&fix);
 }

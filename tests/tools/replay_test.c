@@ -555,7 +555,7 @@ START_TEST(empty_sets_and_views_come_to_the_same)
     ck_assert_uint_gt(s.size, before);
     ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
 
-    // It purges nothing more, and leaves no record.
+    // It lays out nothing more, and leaves no record.
     const size_t behind = s.size;
     ck_assert_int_eq(espl_view_hierarchy(f.world, f.e[0], &view), ESPL_OK);
     ck_assert_uint_eq(s.size, behind);

@@ -1,635 +1,552 @@
 // SPDX-License-Identifier: MIT
-// Three kernels, one answer: worlds in every arrangement of slots, visits counted, and what is not
-// finite told.
-#include "tests/runner.h"
-#include "tests/tree/grove.h"
+// Worlds from locals: one answer, bit for bit, whatever the order of slots, the way below a node, the
+// kernel, the cuts of a range and the workers. The oracle is the public formula of inherit flags.
+#include "tests/tree/fixture.h"
 
-#include <float.h>
-#include <math.h>
-#include <string.h>
+enum { NODES = 96, LARGE = 1500 };
 
-enum { SIZE = 60 };
+static forest_fixture fix;
+static espl__forest *const forest = &fix.forest;
+static espl__context context;
+static espl__frame frames[LARGE * 2];
 
-static grove g;
-static espl__forest *const forest = &g.forest;
-static uint64_t random_state;
+// The ways to recompute what is below a node.
+typedef enum way { BELOW, BY_LINKS, SWEEP, CUT_SWEEPS, WAYS } way;
 
 static void set_up(void)
 {
-    grove_begin(&g);
-    random_state = 7;
+    fixture_begin(&fix);
+    memset(&context, 0, sizeof context);
 }
 
 static void tear_down(void)
 {
-    grove_end(&g);
+    fixture_end(&fix);
 }
 
-static espl_pose *world_at(uint32_t run, uint32_t rank)
+static void begin_again(void)
 {
-    return &forest->world[grove_slot(&g, run, rank)];
+    tear_down();
+    set_up();
 }
 
-static espl_pose *local_at(uint32_t run, uint32_t rank)
-{
-    return &forest->local[grove_slot(&g, run, rank)];
-}
+// --- Trees ---
 
-static bool is_below(uint32_t run, uint32_t rank, uint32_t top)
-{
-    const uint32_t *const parent = forest->parent + forest->runs[run].base;
+// The same tree as a list of parents: node i > 0 has a parent below i, and siblings ascend.
+typedef struct shape {
+    uint32_t size, parents[LARGE];
+} shape;
 
-    while (rank > top) {
-        rank = parent[rank];
+// Breadth-first: parents ascend. @param reach  1: a star; many: nearly a chain.
+static shape random_shape(uint32_t size, uint32_t reach, uint64_t *random)
+{
+    shape s = {.size = size};
+
+    for (uint32_t i = 2; i < size; ++i) {
+        const uint32_t last = s.parents[i - 1], room = i - last < reach ? i - last : reach;
+
+        s.parents[i] = last + test_below(random, room);
     }
-    return rank == top;
+    return s;
 }
 
-static uint32_t count_below(uint32_t run, uint32_t top)
+// Node i is entity first + i.
+static uint32_t in_order(const shape *s)
 {
-    uint32_t count = 0;
+    const uint32_t tree = fixture_tree(&fix, s->size), first = fix.entities - 1;
 
-    for (uint32_t rank = top + 1; rank < forest->runs[run].size; ++rank) {
-        count += is_below(run, rank, top);
+    for (uint32_t i = 1; i < s->size; ++i) {
+        (void)fixture_add(&fix, fix.slots[first + s->parents[i]], ESPL__NO_SLOT);
+    }
+    ck_assert(fixture_is_breadth_first(&fix, tree));
+    return tree;
+}
+
+// The sibling that comes next in the shape among those that are there.
+static uint32_t next_of(const shape *s, const uint32_t *slots, uint32_t node)
+{
+    for (uint32_t i = node + 1; i < s->size; ++i) {
+        if (s->parents[i] == s->parents[node] && slots[i] != ESPL__NO_SLOT) {
+            return slots[i];
+        }
+    }
+    return ESPL__NO_SLOT;
+}
+
+// A hole may hold anything.
+static void spoil_holes(uint32_t tree)
+{
+    for (uint32_t hole = forest->trees[tree].hole; hole != ESPL__NO_SLOT;
+         hole = forest->links[hole].next) {
+        forest->local[hole].scale = forest->world[hole].scale = NAN;
+        forest->local[hole].position[1] = forest->world[hole].position[1] = INFINITY;
+    }
+}
+
+// Nodes come in a random order, parents first, with holes between them.
+static uint32_t out_of_order(const shape *s, uint64_t *random)
+{
+    static uint32_t slots[LARGE], extra[LARGE];
+    const uint32_t tree = fixture_tree(&fix, 2 * s->size), first = fix.entities - 1;
+    uint32_t left = s->size - 1, extras = 0;
+
+    memset(slots, 0xff, sizeof slots);
+    slots[0] = forest->trees[tree].base;
+    while (left != 0) {
+        const uint32_t node = 1 + test_below(random, s->size - 1);
+
+        if (slots[node] != ESPL__NO_SLOT || slots[s->parents[node]] == ESPL__NO_SLOT) {
+            continue;
+        }
+        if (test_one_in(random, 4) && extras < s->size / 2) {
+            extra[extras++] = fixture_add(&fix, slots[0], ESPL__NO_SLOT);
+        }
+        slots[node] = fixture_add(&fix, slots[s->parents[node]], next_of(s, slots, node));
+        left -= 1;
+    }
+    while (extras > 0) {
+        fixture_remove(&fix, extra[--extras]);
+    }
+    fix.entities = first;
+    for (uint32_t i = 0; i < s->size; ++i) {
+        forest->links[slots[i]].entity = fix.entities;
+        fix.slots[fix.entities++] = slots[i];
+    }
+    spoil_holes(tree);
+    return tree;
+}
+
+// --- The oracle ---
+
+static bool is_same(const espl_pose *a, const espl_pose *b)
+{
+    const espl__extra none = espl__extra_default();
+    const espl_transform x = espl__transform_of(a, &none), y = espl__transform_of(b, &none);
+
+    return test_same(&x, &y);
+}
+
+static void check_worlds(uint32_t tree, const char *name, way w)
+{
+    const espl__tree *const t = &forest->trees[tree];
+
+    fixture_frames(&fix, tree, frames);
+    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+        const espl__frame *const frame = &frames[slot - t->base];
+        const espl__extra extra = espl__slot_extra(forest, slot);
+
+        if (!fixture_is_node(forest, slot)) {
+            continue;
+        }
+        ck_assert_msg(is_same(&frame->world, &forest->world[slot]), "kernel %s, way %u, slot %u",
+                      name, w, slot - t->base);
+        ck_assert_msg(memcmp(extra.stretch, frame->extra.stretch, sizeof extra.stretch) == 0,
+                      "stretch, kernel %s, way %u, slot %u", name, w, slot - t->base);
+        ck_assert(espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ==
+                  espl__slot_is_exceptional(forest, slot));
+    }
+}
+
+static uint64_t count_below(uint32_t slot, bool counts_all)
+{
+    uint64_t count = 0;
+
+    for (uint32_t at = espl__next_in_walk(forest, slot, slot, true); at != ESPL__NO_SLOT;
+         at = espl__next_in_walk(forest, at, slot, true)) {
+        count += counts_all || !espl__pose_is_finite(&forest->world[at]) ? 1 : 0;
     }
     return count;
 }
 
-// Visits since the last call.
-static uint64_t visits(void)
+// --- Changes ---
+
+// Change what a node stores, and its own world. What is below is out of date then.
+static void change(uint32_t slot, const espl_pose *pose, float stretch, bool changes_stretch)
 {
-    static uint64_t before;
-    const uint64_t count = forest->crew.tally.nodes_visited - before;
-
-    before = forest->crew.tally.nodes_visited;
-    return count;
-}
-
-static void is_as_expected(uint32_t run)
-{
-    for (uint32_t rank = 0; rank < forest->runs[run].size; ++rank) {
-        const espl_pose expected = espl__world_expected(forest, grove_slot(&g, run, rank));
-
-        ck_assert_msg(grove_same(&expected, world_at(run, rank)), "rank %u", rank);
-    }
-}
-
-// The same hierarchy in order, out of order, and with the general kernel in both.
-static void plant_alike(const uint32_t *parent, uint32_t size, uint64_t seed, uint32_t run[4])
-{
-    for (uint32_t i = 0; i < 4; ++i) {
-        run[i] = grove_plant(&g, &(grove_plan){.parent = parent,
-                                               .size = size,
-                                               .seed = seed,
-                                               .is_shuffled = i % 2 == 1,
-                                               .is_general = i >= 2});
-    }
-    ck_assert_uint_eq(forest->runs[run[0]].flags, ESPL__RUN_IN_ORDER);
-    ck_assert_uint_eq(forest->runs[run[1]].flags, 0);
-    ck_assert_uint_eq(forest->runs[run[2]].flags, ESPL__RUN_IN_ORDER | ESPL__RUN_GENERAL);
-    ck_assert_uint_eq(forest->runs[run[3]].flags, ESPL__RUN_GENERAL);
-}
-
-static void are_alike(const uint32_t run[4])
-{
-    for (uint32_t rank = 0; rank < forest->runs[run[0]].size; ++rank) {
-        for (uint32_t i = 1; i < 4; ++i) {
-            ck_assert_msg(grove_same(world_at(run[0], rank), world_at(run[i], rank)),
-                          "rank %u, arrangement %u", rank, i);
-        }
-    }
-}
-
-static void uproot(const uint32_t *run, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; ++i) {
-        espl__run_release(forest, run[i]);
-    }
-}
-
-START_TEST(every_arrangement_of_slots_gives_the_same_bits)
-{
-    const size_t rounds = test_scaled(200);
-
-    for (size_t round = 0; round < rounds; ++round) {
-        uint32_t parent[GROVE_LIMIT], run[4];
-        const uint32_t size = 1 + test_below(&random_state, round % 10 == 0 ? 400 : SIZE);
-
-        grove_random_parents(parent, size, 1 + test_below(&random_state, 5), &random_state);
-        plant_alike(parent, size, test_random(&random_state), run);
-        are_alike(run);
-        for (uint32_t i = 0; i < 4; ++i) {
-            is_as_expected(run[i]);
-        }
-        uproot(run, 4);
-    }
-}
-END_TEST
-
-START_TEST(every_subtree_is_recomputed_alike_and_nothing_beside_it)
-{
-    const size_t rounds = test_scaled(30);
-    espl_pose junk;
-
-    memset(&junk, 0x3c, sizeof junk);
-    for (size_t round = 0; round < rounds; ++round) {
-        uint32_t parent[SIZE], run[4];
-
-        grove_random_parents(parent, SIZE, 1 + test_below(&random_state, 5), &random_state);
-        plant_alike(parent, SIZE, round, run);
-        for (uint32_t i = 0; i < 4 * SIZE; ++i) {
-            const uint32_t here = run[i / SIZE], top = i % SIZE;
-            espl_pose right[SIZE];
-
-            // All but the top holds junk; what hangs below comes back, the rest stays junk.
-            for (uint32_t rank = 0; rank < SIZE; ++rank) {
-                right[rank] = *world_at(here, rank);
-                *world_at(here, rank) = rank == top ? right[rank] : junk;
-            }
-            (void)visits();
-            ck_assert(espl__propagate_below(forest, &forest->crew, here, top));
-            ck_assert_uint_eq(visits(), count_below(here, top));
-            for (uint32_t rank = 0; rank < SIZE; ++rank) {
-                const bool is_done = is_below(here, rank, top);
-
-                ck_assert(grove_same(world_at(here, rank), is_done ? &right[rank] : &junk));
-                *world_at(here, rank) = right[rank];
-            }
-        }
-        uproot(run, 4);
-    }
-}
-END_TEST
-
-START_TEST(one_rank_is_recomputed_alone)
-{
-    uint32_t parent[SIZE], run[4];
-    espl_pose junk;
-
-    memset(&junk, 0x3c, sizeof junk);
-    grove_random_parents(parent, SIZE, 3, &random_state);
-    plant_alike(parent, SIZE, 1, run);
-    for (uint32_t i = 0; i < 4 * SIZE; ++i) {
-        const uint32_t here = run[i / SIZE], rank = i % SIZE;
-        const espl_pose right = *world_at(here, rank);
-
-        *world_at(here, rank) = junk;
-        (void)visits();
-        ck_assert(espl__propagate_at(forest, &forest->crew, here, rank));
-        ck_assert_uint_eq(visits(), 1);
-        ck_assert(grove_same(world_at(here, rank), &right));
-        are_alike(run);
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(write_visits_the_node_and_its_descendants_once_each)
-{
-    uint32_t parent[SIZE], run[4];
-
-    grove_random_parents(parent, SIZE, 3, &random_state);
-    plant_alike(parent, SIZE, 1, run);
-    for (uint32_t rank = 0; rank < SIZE; ++rank) {
-        const espl_pose local = grove_random_pose(&random_state);
-
-        for (uint32_t i = 0; i < 4; ++i) {
-            *local_at(run[i], rank) = local;
-            (void)visits();
-            ck_assert(grove_propagate(forest, run[i], rank));
-            ck_assert_uint_eq(visits(), 1 + count_below(run[i], rank));
-            is_as_expected(run[i]);
-        }
-        are_alike(run);
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(what_hangs_below_an_unchanged_world_is_not_visited)
-{
-    uint32_t parent[SIZE], run[4];
-
-    grove_random_parents(parent, SIZE, 3, &random_state);
-    plant_alike(parent, SIZE, 1, run);
-    for (uint32_t i = 0; i < 4 * SIZE; ++i) {
-        (void)visits();
-        ck_assert(grove_propagate(forest, run[i / SIZE], i % SIZE));
-        ck_assert_uint_eq(visits(), 1);
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(leaf_write_visits_the_leaf_alone)
-{
-    uint32_t parent[SIZE], run[4];
-
-    grove_random_parents(parent, SIZE, 3, &random_state);
-    plant_alike(parent, SIZE, 1, run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        local_at(run[i], SIZE - 1)->position[0] += 1;
-        (void)visits();
-        ck_assert(grove_propagate(forest, run[i], SIZE - 1));
-        ck_assert_uint_eq(visits(), 1);
-        is_as_expected(run[i]);
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(chain_and_star_are_recomputed_to_their_ends)
-{
-    for (uint32_t reach = 1; reach <= GROVE_LIMIT; reach += GROVE_LIMIT - 1) {
-        uint32_t parent[GROVE_LIMIT], run[4];
-
-        for (uint32_t rank = 1; rank < 300; ++rank) {
-            parent[rank] = reach == 1 ? 0 : rank - 1;
-        }
-        plant_alike(parent, 300, reach, run);
-        for (uint32_t i = 0; i < 4; ++i) {
-            local_at(run[i], 1)->position[2] -= 2;
-            (void)visits();
-            ck_assert(grove_propagate(forest, run[i], 1));
-            ck_assert_uint_eq(visits(), reach == 1 ? 1 : 299);
-            is_as_expected(run[i]);
-        }
-        are_alike(run);
-        uproot(run, 4);
-    }
-}
-END_TEST
-
-START_TEST(node_alone_has_nothing_below_it)
-{
-    const uint32_t parent = ESPL__NO_SLOT;
-    uint32_t run[4];
-
-    plant_alike(&parent, 1, 1, run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        (void)visits();
-        ck_assert(espl__propagate_below(forest, &forest->crew, run[i], 0));
-        ck_assert_uint_eq(visits(), 0);
-        local_at(run[i], 0)->scale = 3;
-        ck_assert(grove_propagate(forest, run[i], 0));
-        ck_assert_uint_eq(visits(), 1);
-        ck_assert(grove_same(local_at(run[i], 0), world_at(run[i], 0)));
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-// --- Pass-throughs, rooted slots, extras and inherit flags ---
-
-static void follows_the_rules(uint32_t run)
-{
-    espl__frame frames[SIZE];
-
-    grove_recompute(&g, run, frames);
-    for (uint32_t rank = 0; rank < forest->runs[run].size; ++rank) {
-        const espl__frame frame = espl__slot_frame(forest, grove_slot(&g, run, rank));
-
-        ck_assert_msg(memcmp(&frame, &frames[rank], sizeof frame) == 0, "rank %u", rank);
-    }
-}
-
-// Some are pass-throughs, some rooted.
-static void random_flags(uint8_t *flags)
-{
-    for (uint32_t rank = 0; rank < SIZE; ++rank) {
-        const uint32_t kind = test_below(&random_state, 8);
-
-        flags[rank] = (uint8_t)(kind < 2    ? ESPL__SLOT_PASS
-                                : kind == 2 ? (rank != 0 ? ESPL__SLOT_ROOTED : 0)
-                                            : 0);
-    }
-}
-
-// A random write of what a slot can have. false: it copies its parent.
-static bool write_somehow(uint32_t run, uint32_t rank)
-{
-    const uint32_t slot = grove_slot(&g, run, rank);
     espl__placement placement = espl__slot_placement(forest, slot);
-    const espl_pose kept = grove_random_pose(&random_state);
 
-    if (espl__slot_copies(forest, slot)) {
-        return false;
+    placement.local = *pose;
+    if (changes_stretch && !espl__slot_copies(forest, slot)) {
+        placement.extra.stretch[1] = stretch;
     }
-    placement.local = grove_random_pose(&random_state);
-    placement.kept = espl__kept_of(&kept, placement.kept.flags);
-    placement.extra.stretch[0] *= forest->runs[run].side != NULL ? 1.5f : 1;
-    espl__slot_place(forest, slot, &placement);
-    return true;
+    if (!espl__slot_copies(forest, slot)) {
+        fixture_place(&fix, slot, &placement);
+    }
+    forest->world[slot] = espl__world_expected(forest, slot);
 }
 
-START_TEST(general_kernel_follows_flags_extras_and_kept_parts)
+static void go(uint32_t tree, uint32_t slot, way w, uint64_t *random)
 {
-    const size_t rounds = test_scaled(300);
+    const espl__tree *const t = &forest->trees[tree];
+    const uint32_t end = t->base + t->used;
+    uint32_t begin = slot + 1;
 
-    for (size_t round = 0; round < rounds; ++round) {
-        uint32_t parent[SIZE];
-        uint8_t flags[SIZE], inherit[SIZE];
+    switch (w) {
+    case BELOW:
+        espl__propagate_below(forest, &context, slot);
+        break;
+    case BY_LINKS:
+        espl__propagate_by_links(forest, &context, slot);
+        break;
+    case SWEEP:
+        espl__sweep(forest, &context, tree, begin, end);
+        break;
+    default:
+        while (begin < end) {
+            const uint32_t cut = begin + 1 + test_below(random, end - begin);
 
-        grove_random_parents(parent, SIZE, 1 + test_below(&random_state, 5), &random_state);
-        grove_random_inherit(inherit, SIZE, 2, &random_state);
-        random_flags(flags);
-        const uint32_t run =
-            grove_plant(&g, &(grove_plan){.parent = parent,
-                                          .size = SIZE,
-                                          .flags = flags,
-                                          .inherit = round % 4 < 2 ? inherit : NULL,
-                                          .holes = 2,
-                                          .seed = round,
-                                          .is_shuffled = round % 2 == 0,
-                                          .has_extras = round % 3 != 0});
-        follows_the_rules(run);
-        for (uint32_t writes = 0; writes < 20; ++writes) {
-            const uint32_t rank = test_below(&random_state, SIZE);
+            espl__sweep(forest, &context, tree, begin, cut);
+            begin = cut;
+        }
+        break;
+    }
+}
 
-            if (write_somehow(run, rank)) {
-                ck_assert(grove_propagate(forest, run, rank));
-                follows_the_rules(run);
-                is_as_expected(run);
+// Copy what the nodes of one tree store to those of another of the same shape.
+static void copy_placements(uint32_t from, uint32_t to, uint32_t size)
+{
+    for (uint32_t i = 0; i < size; ++i) {
+        const uint32_t slot = fix.slots[to + i], other = fix.slots[from + i];
+        const espl__placement placement = espl__slot_placement(forest, other);
+
+        fixture_place(&fix, slot, &placement);
+        if (espl__slot_is(forest, other, ESPL__SLOT_BARE)) {
+            espl__slot_set_bare(forest, slot, true);
+        }
+        forest->world[slot] = forest->world[other];
+    }
+}
+
+// Both forms of a tree go through the same changes, each by every way, with one kernel.
+static void check_kernel(const espl__kernels *kernels, uint64_t seed)
+{
+    uint64_t random = seed;
+    const uint32_t size = 2 + test_below(&random, NODES - 1);
+    const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
+    const uint32_t straight = in_order(&s);
+    const uint32_t first = fix.entities - size;
+
+    forest->kernels = kernels;
+    fixture_pose_all(&fix, straight, seed % 3 == 0 ? 0 : 1 + test_below(&random, 16), &random);
+    const uint32_t crooked = out_of_order(&s, &random);
+    const uint32_t second = fix.entities - size;
+
+    copy_placements(first, second, size);
+    for (uint32_t i = 0; i < 2 * WAYS; ++i) {
+        const uint32_t node = test_below(&random, test_one_in(&random, 2) ? 1 : size);
+        const espl_pose pose = fixture_pose(&random);
+        const float stretch = test_one_in(&random, 2) ? 1 : 2;
+        const bool changes_stretch = test_one_in(&random, 4);
+        const way w = (way)(i % WAYS);
+
+        change(fix.slots[first + node], &pose, stretch, changes_stretch);
+        change(fix.slots[second + node], &pose, stretch, changes_stretch);
+        go(straight, fix.slots[first + node], w, &random);
+        go(crooked, fix.slots[second + node], w, &random);
+        check_worlds(straight, kernels->name, w);
+        check_worlds(crooked, kernels->name, w);
+        for (uint32_t k = 0; k < size; ++k) {
+            ck_assert_mem_eq(&forest->world[fix.slots[first + k]],
+                             &forest->world[fix.slots[second + k]], sizeof(espl_pose));
+        }
+    }
+}
+
+START_TEST(every_way_and_every_kernel_give_the_same_worlds_in_any_order)
+{
+    const espl__kernels *kernels[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(kernels);
+    const uint64_t seeds = test_scaled(1500);
+
+    ck_assert_uint_gt(count, 0);
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        for (size_t i = 0; i < count; ++i) {
+            check_kernel(kernels[i], seed);
+            begin_again();
+        }
+    }
+}
+END_TEST
+
+START_TEST(workers_give_the_same_worlds)
+{
+    static const test_manner manners[] = {TEST_IN_ORDER, TEST_REVERSED, TEST_SHUFFLED};
+    const uint64_t seeds = test_scaled(120);
+    bool is_closed = false;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const uint32_t size = 200 + test_below(&random, LARGE - 200);
+        const shape s = random_shape(size, 1 + test_below(&random, 200), &random);
+        const uint32_t tree = in_order(&s);
+        test_executor executor = {.manner = manners[seed % 3],
+                                  .workers = 1 + (uint32_t)(seed % 9),
+                                  .random = seed};
+        const espl_executor hostile = test_executor_of(&executor);
+
+        forest->grain = 8;
+        context.workers = (espl__workers){&hostile, NULL, &is_closed};
+        fixture_pose_all(&fix, tree, seed % 2 == 0 ? 0 : 40, &random);
+        for (int i = 0; i < 8; ++i) {
+            const uint32_t slot = forest->trees[tree].base + test_below(&random, 1 + size / 4);
+            const espl_pose pose = fixture_pose(&random);
+            const uint64_t before = context.counts.nodes_visited;
+
+            change(slot, &pose, 1, false);
+            espl__propagate_below(forest, &context, slot);
+            check_worlds(tree, forest->kernels->name, BELOW);
+            ck_assert_uint_eq(context.counts.nodes_visited - before, count_below(slot, true));
+        }
+        ck_assert(!is_closed);
+        begin_again();
+    }
+}
+END_TEST
+
+// --- Counts ---
+
+START_TEST(visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt)
+{
+    const uint64_t seeds = test_scaled(2000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const uint32_t size = 2 + test_below(&random, NODES - 1);
+        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
+        const uint32_t straight = in_order(&s), crooked = out_of_order(&s, &random);
+
+        fixture_pose_all(&fix, straight, 0, &random);
+        fixture_pose_all(&fix, crooked, 0, &random);
+        for (int i = 0; i < 6; ++i) {
+            const uint32_t trees[] = {straight, crooked};
+            const uint32_t tree = trees[i % 2], slot = fixture_node_of(&fix, tree, &random);
+            const uint64_t below = count_below(slot, true);
+            const espl__counts before = context.counts;
+
+            espl__propagate_below(forest, &context, slot);
+            const uint64_t visited = context.counts.nodes_visited - before.nodes_visited;
+            const uint64_t debt = context.counts.debt - before.debt;
+
+            ck_assert_uint_ge(visited, below);
+            // A slot that a sweep passes costs less than a node that is found by links.
+            ck_assert_uint_le(visited, below + 3 * debt);
+            if (tree == straight) {
+                ck_assert_uint_eq(debt, 0);
+            }
+            espl__propagate_by_links(forest, &context, slot);
+            ck_assert_uint_eq(context.counts.nodes_visited - before.nodes_visited,
+                              visited + below);
+            ck_assert_uint_eq(context.counts.debt - before.debt, debt);
+        }
+        begin_again();
+    }
+}
+END_TEST
+
+static void check_overflow(uint32_t tree, uint32_t slot, const espl_pose *pose, way w,
+                           uint64_t *random)
+{
+    const uint64_t before = context.counts.overflowed;
+
+    change(slot, pose, 1, false);
+    go(tree, slot, w, random);
+    check_worlds(tree, forest->kernels->name, w);
+    ck_assert_msg(context.counts.overflowed - before == count_below(slot, false),
+                  "way %u: %llu, not %llu", w,
+                  (unsigned long long)(context.counts.overflowed - before),
+                  (unsigned long long)count_below(slot, false));
+}
+
+// Sums of large finite numbers raise a false alarm in the kernels.
+START_TEST(worlds_that_are_not_finite_are_counted_exactly)
+{
+    const espl__kernels *kernels[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(kernels);
+    const uint64_t seeds = test_scaled(2000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const uint32_t size = 2 + test_below(&random, NODES - 1);
+        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
+        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+
+        forest->kernels = kernels[seed % count];
+        fixture_pose_all(&fix, tree, 0, &random);
+        for (uint32_t i = 0; i < size / 4 + 1; ++i) {
+            const uint32_t slot = fixture_node_of(&fix, tree, &random);
+
+            forest->local[slot].position[test_below(&random, 3)] =
+                test_one_in(&random, 2) ? 0x1.8p127f : 0x1p126f;
+            forest->local[slot].scale = test_one_in(&random, 3) ? 0x1p60f : 1;
+        }
+        const uint32_t root = forest->trees[tree].base;
+
+        forest->world[root] = forest->local[root];
+        espl__propagate_by_links(forest, &context, root);
+        for (uint32_t i = 0; i < 8; ++i) {
+            const espl_pose huge = {{0, 0, 0, 1}, {0x1.8p127f, 0x1.8p127f, 0}, 0x1p100f};
+            const espl_pose pose = i % 4 == 0 ? huge : fixture_pose(&random);
+            const bool is_whole = i % WAYS >= SWEEP;
+
+            check_overflow(tree, is_whole ? root : fixture_node_of(&fix, tree, &random), &pose,
+                           (way)(i % WAYS), &random);
+        }
+        begin_again();
+    }
+}
+END_TEST
+
+// Compaction changes no answer. Below a node that keeps its whole world nothing changes, and a world there
+// is not finite.
+START_TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
+{
+    uint64_t counted[2];
+
+    for (int is_crooked = 0; is_crooked < 2; ++is_crooked) {
+        const uint32_t tree = fixture_tree(&fix, 5), root = forest->trees[tree].base;
+        const uint32_t top = fixture_add(&fix, root, ESPL__NO_SLOT);
+        const uint32_t keeper = fixture_add(&fix, top, ESPL__NO_SLOT);
+        const uint32_t other = fixture_add(&fix, top, is_crooked ? keeper : ESPL__NO_SLOT);
+        const uint32_t hidden = fixture_add(&fix, keeper, ESPL__NO_SLOT);
+        const espl_pose huge = {{0, 0, 0, 1}, {0, 0, 0}, 0x1p100f};
+        espl__placement placement = espl__placement_identity();
+
+        ck_assert(fixture_is_breadth_first(&fix, tree) == (is_crooked == 0));
+        placement.kept = espl__kept_of(&huge, ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION |
+                                                  ESPL_KEEP_SCALE);
+        fixture_place(&fix, keeper, &placement);
+        forest->local[hidden] = huge;
+        espl__propagate_by_links(forest, &context, root);
+        espl__propagate_by_links(forest, &context, keeper);
+        ck_assert(!espl__pose_is_finite(&forest->world[hidden]));
+        const espl_pose pose = {{0, 0, 0, 1}, {1, 2, 3}, 1};
+
+        change(top, &pose, 1, false);
+        const uint64_t before = context.counts.overflowed;
+
+        espl__propagate_below(forest, &context, top);
+        ck_assert(espl__pose_is_finite(&forest->world[other]));
+        counted[is_crooked] = context.counts.overflowed - before;
+    }
+    ck_assert_uint_eq(counted[0], counted[1]);
+}
+END_TEST
+
+// --- Nodes out of date ---
+
+START_TEST(stale_flags_below_a_node_are_cleared)
+{
+    const uint64_t seeds = test_scaled(1000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const uint32_t size = 2 + test_below(&random, NODES - 1);
+        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
+        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const uint32_t slot = fixture_node_of(&fix, tree, &random);
+
+        fixture_pose_all(&fix, tree, 0, &random);
+        fixture_open_nursery(&fix, 1, false);
+        for (uint32_t at = slot; at != ESPL__NO_SLOT;
+             at = espl__next_in_walk(forest, at, slot, true)) {
+            forest->flags[at] |= test_one_in(&random, 2) ? ESPL__SLOT_STALE : 0;
+        }
+        go(tree, slot, seed % 4 < 2 ? BELOW : BY_LINKS, &random);
+        for (uint32_t at = slot; at != ESPL__NO_SLOT;
+             at = espl__next_in_walk(forest, at, slot, true)) {
+            ck_assert(!espl__slot_is(forest, at, ESPL__SLOT_STALE));
+        }
+        fixture_close_nursery(&fix, true);
+        begin_again();
+    }
+}
+END_TEST
+
+START_TEST(one_node_tells_whether_its_children_see_a_change)
+{
+    const uint64_t seeds = test_scaled(3000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const shape s = random_shape(3, 6, &random);
+        const uint32_t tree = in_order(&s), root = forest->trees[tree].base;
+
+        fixture_pose_all(&fix, tree, 2, &random);
+        const uint32_t slot = root + 1;
+        const espl__frame before = espl__slot_frame(forest, slot);
+
+        if (test_one_in(&random, 2)) {
+            const espl_pose pose = fixture_pose(&random);
+
+            change(root, &pose, 3, test_one_in(&random, 2));
+        }
+        const bool is_changed = espl__propagate_node(forest, &context, slot);
+        const espl__frame after = espl__slot_frame(forest, slot);
+
+        ck_assert(is_changed ==
+                  (memcmp(&before.world, &after.world, sizeof before.world) != 0 ||
+                   memcmp(before.extra.stretch, after.extra.stretch,
+                          sizeof before.extra.stretch) != 0));
+        begin_again();
+    }
+}
+END_TEST
+
+// --- User data ---
+
+START_TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
+{
+    const uint64_t seeds = test_scaled(3000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+        const uint32_t size = 2 + test_below(&random, NODES - 1);
+        const shape s = random_shape(size, 1 + test_below(&random, 6), &random);
+        const uint32_t tree = seed % 2 == 0 ? in_order(&s) : out_of_order(&s, &random);
+        const espl__tree *const t = &forest->trees[tree];
+        static espl_pose worlds[2 * NODES];
+
+        fixture_pose_all(&fix, tree, 2, &random);
+        const uint32_t slot = fixture_node_of(&fix, tree, &random);
+        espl__placement placement = espl__slot_placement(forest, slot);
+
+        if (espl__slot_copies(forest, slot)) {
+            begin_again();
+            continue;
+        }
+        placement.extra.context = 12345;
+        fixture_place(&fix, slot, &placement);
+        memcpy(worlds, forest->world + t->base, t->used * sizeof *worlds);
+        espl__propagate_user_data(forest, slot);
+        ck_assert_mem_eq(worlds, forest->world + t->base, t->used * sizeof *worlds);
+        fixture_frames(&fix, tree, frames);
+        for (uint32_t at = t->base; at < t->base + t->used; ++at) {
+            const espl__extra extra = espl__slot_extra(forest, at);
+
+            if (fixture_is_node(forest, at)) {
+                ck_assert_mem_eq(&extra, &frames[at - t->base].extra, sizeof extra);
             }
         }
-        grove_is_sound(&g);
-        espl__run_release(forest, run);
+        begin_again();
     }
-}
-END_TEST
-
-START_TEST(side_arrays_by_slot_give_the_same_bits_in_every_arrangement)
-{
-    const size_t rounds = test_scaled(100);
-
-    for (size_t round = 0; round < rounds; ++round) {
-        uint32_t parent[SIZE], run[2];
-        uint8_t flags[SIZE], inherit[SIZE];
-
-        grove_random_parents(parent, SIZE, 1 + test_below(&random_state, 5), &random_state);
-        grove_random_inherit(inherit, SIZE, 2, &random_state);
-        random_flags(flags);
-        for (uint32_t i = 0; i < 2; ++i) {
-            run[i] = grove_plant(&g, &(grove_plan){.parent = parent,
-                                                   .size = SIZE,
-                                                   .flags = flags,
-                                                   .inherit = inherit,
-                                                   .holes = 3 * i,
-                                                   .spare = i,
-                                                   .seed = round,
-                                                   .is_shuffled = i == 1,
-                                                   .has_extras = round % 2 == 0});
-        }
-        for (uint32_t rank = 0; rank < SIZE; ++rank) {
-            const espl__frame a = espl__slot_frame(forest, grove_slot(&g, run[0], rank));
-            const espl__frame b = espl__slot_frame(forest, grove_slot(&g, run[1], rank));
-
-            ck_assert_msg(memcmp(&a, &b, sizeof a) == 0, "rank %u", rank);
-        }
-        uproot(run, 2);
-    }
-}
-END_TEST
-
-START_TEST(inherit_flags_that_nobody_has_change_no_bit)
-{
-    uint32_t parent[SIZE], run[3];
-
-    grove_random_parents(parent, SIZE, 3, &random_state);
-    for (uint32_t i = 0; i < 3; ++i) {
-        run[i] = grove_plant(
-            &g, &(grove_plan){
-                    .parent = parent, .size = SIZE, .is_general = i == 1, .is_prepaid = i == 2});
-    }
-    ck_assert_ptr_nonnull(forest->runs[run[2]].side->kept);
-    for (uint32_t rank = 0; rank < SIZE; ++rank) {
-        ck_assert(grove_same(world_at(run[0], rank), world_at(run[1], rank)));
-        ck_assert(grove_same(world_at(run[0], rank), world_at(run[2], rank)));
-    }
-    uproot(run, 3);
-}
-END_TEST
-
-// --- Not finite ---
-
-// One node whose local makes its world, and no other, go past all bounds.
-typedef struct blow {
-    int axis; // of the position, or 3: the scale
-    float value;
-} blow;
-
-static const blow blows[] = {{0, FLT_MAX}, {1, FLT_MAX},  {2, FLT_MAX},
-                             {3, FLT_MAX}, {0, -FLT_MAX}, {3, -FLT_MAX}};
-enum { BLOWS = sizeof blows / sizeof *blows };
-
-// R{A{C,D},B{E}} where A and B have a scale of 4.
-static void plant_blowable(uint32_t run[4])
-{
-    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0, 1, 1, 2};
-
-    plant_alike(parent, 6, 5, run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        for (uint32_t rank = 0; rank < 6; ++rank) {
-            *local_at(run[i], rank) = espl__pose_identity();
-            local_at(run[i], rank)->scale = rank == 1 || rank == 2 ? 4 : 1;
-            local_at(run[i], rank)->position[0] = 1;
-        }
-        ck_assert(grove_propagate(forest, run[i], 0));
-    }
-}
-
-static float *field(espl_pose *pose, const blow *b)
-{
-    return b->axis == 3 ? &pose->scale : &pose->position[b->axis];
-}
-
-START_TEST(world_that_is_not_finite_is_told)
-{
-    uint32_t run[4];
-
-    plant_blowable(run);
-    for (uint32_t i = 0; i < 4 * BLOWS; ++i) {
-        const uint32_t here = run[i / BLOWS];
-        const blow *const b = &blows[i % BLOWS];
-
-        for (uint32_t rank = 3; rank < 6; ++rank) {
-            const espl_pose right = *local_at(here, rank);
-            const uint32_t up = rank == 5 ? 2 : 1;
-
-            *field(local_at(here, rank), b) = b->value;
-            ck_assert(!espl__propagate_at(forest, &forest->crew, here, rank));
-            ck_assert(!grove_propagate(forest, here, rank));
-            ck_assert(!espl__propagate_below(forest, &forest->crew, here, up));
-            ck_assert(!espl__propagate_below(forest, &forest->crew, here, 0));
-            *local_at(here, rank) = right;
-            ck_assert(espl__propagate_below(forest, &forest->crew, here, 0));
-            is_as_expected(here);
-        }
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(infinity_on_one_axis_alone_is_told)
-{
-    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0};
-    uint32_t run[4];
-
-    plant_alike(parent, 3, 5, run);
-    for (uint32_t i = 0; i < 12; ++i) {
-        const uint32_t here = run[i / 3], axis = i % 3;
-
-        // Each sum is finite but for the last, of two offsets along one axis.
-        for (uint32_t rank = 0; rank < 3; ++rank) {
-            *local_at(here, rank) = espl__pose_identity();
-            local_at(here, rank)->position[axis] = rank == 2 ? 1 : FLT_MAX;
-        }
-        ck_assert(!grove_propagate(forest, here, 0));
-        ck_assert(!espl__propagate_at(forest, &forest->crew, here, 1));
-        for (uint32_t k = 0; k < 3; ++k) {
-            ck_assert_int_eq(isfinite(world_at(here, 1)->position[k]) != 0, k != axis);
-        }
-        ck_assert(espl__propagate_at(forest, &forest->crew, here, 2));
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(worlds_beside_one_that_is_not_finite_are_recomputed)
-{
-    uint32_t run[4];
-
-    plant_blowable(run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        // D goes past all bounds; C stands before it, E behind.
-        local_at(run[i], 4)->position[1] = FLT_MAX;
-        local_at(run[i], 0)->position[2] = 8;
-        (void)visits();
-        ck_assert(!grove_propagate(forest, run[i], 0));
-        ck_assert_uint_eq(visits(), 6);
-        for (uint32_t rank = 0; rank < 6; ++rank) {
-            const espl_pose expected = espl__world_expected(forest, grove_slot(&g, run[i], rank));
-
-            ck_assert(rank == 4 || grove_same(&expected, world_at(run[i], rank)));
-            ck_assert_int_eq(espl__pose_is_finite(world_at(run[i], rank)), rank != 4);
-        }
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(level_that_is_finite_does_not_hide_one_that_is_not)
-{
-    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 1, 1, 3};
-    uint32_t run[4];
-
-    plant_alike(parent, 5, 5, run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        // Rank 2 is a leaf of the first level below 1; rank 4 is the next level.
-        local_at(run[i], 1)->scale = 4;
-        local_at(run[i], 2)->position[0] = FLT_MAX;
-        ck_assert(!grove_propagate(forest, run[i], 1));
-        ck_assert(espl__pose_is_finite(world_at(run[i], 4)));
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(huge_finite_values_are_no_false_alarm)
-{
-    const float huge[][4] = {{FLT_MAX, FLT_MAX, FLT_MAX, 1},
-                             {-FLT_MAX, -FLT_MAX, 0, 1},
-                             {FLT_MAX, 0, 0, FLT_MAX},
-                             {0, 0, -FLT_MAX, -FLT_MAX},
-                             {3e38f, 1e38f, 0, 3e37f}};
-    const uint32_t parent[] = {ESPL__NO_SLOT, 0, 0};
-    uint32_t run[4];
-
-    plant_alike(parent, 3, 5, run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        for (size_t k = 0; k < sizeof huge / sizeof *huge; ++k) {
-            for (uint32_t rank = 0; rank < 3; ++rank) {
-                *local_at(run[i], rank) = espl__pose_identity();
-            }
-            memcpy(local_at(run[i], 1)->position, huge[k], 3 * sizeof(float));
-            local_at(run[i], 1)->scale = huge[k][3];
-            ck_assert(grove_propagate(forest, run[i], 0));
-            ck_assert(espl__propagate_at(forest, &forest->crew, run[i], 1));
-            ck_assert(espl__propagate_below(forest, &forest->crew, run[i], 0));
-            ck_assert_float_eq(world_at(run[i], 1)->position[0], huge[k][0]);
-            is_as_expected(run[i]);
-        }
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(infinities_of_both_signs_do_not_cancel)
-{
-    uint32_t run[4];
-
-    plant_blowable(run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        local_at(run[i], 3)->position[0] = FLT_MAX;
-        local_at(run[i], 3)->position[1] = -FLT_MAX;
-        local_at(run[i], 4)->position[0] = -FLT_MAX;
-        ck_assert(!espl__propagate_below(forest, &forest->crew, run[i], 0));
-        ck_assert(!espl__propagate_at(forest, &forest->crew, run[i], 3));
-        ck_assert(!espl__pose_is_finite(world_at(run[i], 3)));
-    }
-    uproot(run, 4);
-}
-END_TEST
-
-START_TEST(zero_scale_is_finite_and_collapses_what_hangs_below)
-{
-    uint32_t run[4];
-
-    plant_blowable(run);
-    for (uint32_t i = 0; i < 4; ++i) {
-        local_at(run[i], 1)->scale = 0;
-        local_at(run[i], 3)->position[0] = FLT_MAX;
-        ck_assert(grove_propagate(forest, run[i], 1));
-        ck_assert_float_eq(world_at(run[i], 3)->position[0], world_at(run[i], 1)->position[0]);
-        ck_assert_float_eq(world_at(run[i], 3)->scale, 0);
-    }
-    uproot(run, 4);
 }
 END_TEST
 
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/propagate");
-    TCase *const bits = tcase_create("bits");
-    TCase *const visited = tcase_create("visits");
-    TCase *const finite = tcase_create("finite");
+    TCase *const worlds = tcase_create("worlds");
 
-    tcase_add_checked_fixture(bits, set_up, tear_down);
-    tcase_add_test(bits, every_arrangement_of_slots_gives_the_same_bits);
-    tcase_add_test(bits, every_subtree_is_recomputed_alike_and_nothing_beside_it);
-    tcase_add_test(bits, one_rank_is_recomputed_alone);
-    tcase_add_test(bits, chain_and_star_are_recomputed_to_their_ends);
-    tcase_add_test(bits, general_kernel_follows_flags_extras_and_kept_parts);
-    tcase_add_test(bits, side_arrays_by_slot_give_the_same_bits_in_every_arrangement);
-    tcase_add_test(bits, inherit_flags_that_nobody_has_change_no_bit);
-    suite_add_tcase(suite, bits);
-
-    tcase_add_checked_fixture(visited, set_up, tear_down);
-    tcase_add_test(visited, write_visits_the_node_and_its_descendants_once_each);
-    tcase_add_test(visited, what_hangs_below_an_unchanged_world_is_not_visited);
-    tcase_add_test(visited, leaf_write_visits_the_leaf_alone);
-    tcase_add_test(visited, node_alone_has_nothing_below_it);
-    suite_add_tcase(suite, visited);
-
-    tcase_add_checked_fixture(finite, set_up, tear_down);
-    tcase_add_test(finite, world_that_is_not_finite_is_told);
-    tcase_add_test(finite, infinity_on_one_axis_alone_is_told);
-    tcase_add_test(finite, worlds_beside_one_that_is_not_finite_are_recomputed);
-    tcase_add_test(finite, level_that_is_finite_does_not_hide_one_that_is_not);
-    tcase_add_test(finite, huge_finite_values_are_no_false_alarm);
-    tcase_add_test(finite, infinities_of_both_signs_do_not_cancel);
-    tcase_add_test(finite, zero_scale_is_finite_and_collapses_what_hangs_below);
-    suite_add_tcase(suite, finite);
+    tcase_add_checked_fixture(worlds, set_up, tear_down);
+    tcase_add_test(worlds, every_way_and_every_kernel_give_the_same_worlds_in_any_order);
+    tcase_add_test(worlds, workers_give_the_same_worlds);
+    tcase_add_test(worlds, visited_nodes_are_counted_and_what_is_visited_in_vain_is_debt);
+    tcase_add_test(worlds, worlds_that_are_not_finite_are_counted_exactly);
+    tcase_add_test(worlds, as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one);
+    tcase_add_test(worlds, stale_flags_below_a_node_are_cleared);
+    tcase_add_test(worlds, one_node_tells_whether_its_children_see_a_change);
+    tcase_add_test(worlds, user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others);
+    suite_add_tcase(suite, worlds);
     return suite;
 }
 

@@ -619,7 +619,7 @@ END_TEST
 
 // Of nodes with nothing out of the ordinary whether a pose is finite shows in the world that comes of
 // it, under a flat parent too.
-START_TEST(a_plain_pose_is_refused_as_not_finite_or_out_of_range)
+START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
 {
     static const float scales[] = {1, 0, -2, 1e30f};
     test_world test;
@@ -650,16 +650,22 @@ START_TEST(a_plain_pose_is_refused_as_not_finite_or_out_of_range)
         }
     }
 
-    // The last scale is large: a far position overflows below it, and one further down too.
+    // The last scale is large: a far position overflows below it, and one further down too. Both are
+    // written, and come back when the scale is small.
     espl_transform far = espl_transform_identity(), left;
     far.position[0] = 1e30f;
-    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_OVERFLOW);
+    ck_assert_uint_eq(test_count_overflowed(world), 2);
     ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
+    ck_assert_float_eq(test_world_of(world, child).position[0], 1e30f);
     ck_assert_int_eq(espl_set_local(world, leaf, &far), ESPL_OK);
     far.position[0] = 0;
     far.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_set_local(world, root, &far), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local(world, root, &far), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_scale(world, child, 1), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(world), 0);
     ck_assert_int_eq(espl_get_world(world, leaf, &left), ESPL_OK);
     ck_assert_float_eq(left.position[0], 1e30f);
     ck_assert_float_eq(left.scale, 1);
@@ -677,7 +683,7 @@ static Suite *bad_writes_suite(void)
     tcase_add_test(tcase, an_entity_without_placement_has_nothing_to_read_or_write);
     tcase_add_loop_test(tcase, no_field_of_any_kind_may_be_infinite_or_no_number, 0,
                         ESPL_WRITE_KIND_COUNT);
-    tcase_add_test(tcase, a_plain_pose_is_refused_as_not_finite_or_out_of_range);
+    tcase_add_test(tcase, a_plain_pose_is_refused_as_not_finite_or_overflows);
     tcase_add_test(tcase, helpers_check_each_field);
     tcase_add_test(tcase, a_rotation_off_unit_length_is_normalised_by_every_kind);
     tcase_add_test(tcase, missing_pointers_of_reads_are_refused);

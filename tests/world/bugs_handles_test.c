@@ -251,7 +251,7 @@ START_TEST(b7_the_generation_of_an_index_only_goes_up)
             last[made[i].index] = made[i].generation;
             ck_assert_int_eq(espl_destroy(test.world, made[(i * 4) % 9]), ESPL_OK);
         }
-        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     }
     test_world_end(&test);
 }
@@ -454,7 +454,7 @@ START_TEST(b14_old_handles_mean_after_a_trim_what_they_meant_before)
             b.is_living[at] = false;
             b.living -= 1;
         }
-        ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         check_book(&b, test.world);
         test_world_is_valid(test.world);
     }

@@ -44,7 +44,7 @@ START_TEST(k1_k6_an_index_retires_after_its_last_generation_and_no_handle_revive
         ck_assert(!espl_is_alive(test.world, life[0]) && !espl_is_alive(test.world, life[1]));
         test_world_is_valid(test.world);
         if (i % 8 == 7) {
-            ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+            ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         }
     }
     ck_assert_uint_eq(test_stats(test.world).retired, 1 + (LAST_GENERATION < 20));

@@ -363,7 +363,7 @@ static const char *call_with_many(void *argument)
     STACKED_DEMAND(espl_change_query(world, &def, &change, NULL) == ESPL_OK);
     STACKED_DEMAND(espl_query_begin(world, &def, &query) == ESPL_OK);
     STACKED_DEMAND(!espl_query_next(&query));
-    STACKED_DEMAND(espl_trim(world) == ESPL_OK);
+    STACKED_DEMAND(espl_compact(world) == ESPL_OK);
     STACKED_DEMAND(espl_validate(world, NULL));
     STACKED_DEMAND(espl_destroy_subtree(world, entity[0]) == ESPL_OK);
     return NULL;

@@ -171,6 +171,18 @@ static void still_begin(still *s, uint64_t *random)
         }
         s->placed[i] = test_world_of(s->test.world, s->node[i]);
     }
+    // A last child comes first: where hierarchies are not laid out, walks below a node end at what keeps
+    // its world.
+    for (uint32_t i = 0; i < BRANCHES; ++i) {
+        const espl_entity first = espl_get_first_child(s->test.world, s->node[i]);
+
+        if (espl_count_children(s->test.world, s->node[i]) > 1) {
+            const espl_entity last = espl_get_child(
+                s->test.world, s->node[i], espl_count_children(s->test.world, s->node[i]) - 1);
+
+            ck_assert_int_eq(espl_set_sibling(s->test.world, last, first), ESPL_OK);
+        }
+    }
 }
 
 static void still_check(still *s)
@@ -231,9 +243,11 @@ START_TEST(h1_what_is_skipped_is_what_would_not_have_changed)
 END_TEST
 
 // Three children at least, so that a walk that starts anew or ends early at one of them shows.
+// No two entities have one rank, and a parent's is lower; where the hierarchy is laid out, so is that of
+// everyone above.
 START_TEST(h5_depths_and_the_order_of_ranks_follow_each_move)
 {
-    enum { COUNT = 40 };
+    enum { COUNT = 40, RANKS = 4 * COUNT };
     uint32_t parent[COUNT];
     uint64_t random = 5;
     test_world test;
@@ -244,23 +258,31 @@ START_TEST(h5_depths_and_the_order_of_ranks_follow_each_move)
     }
     espl_entity *const node = plant_forest(test.world, parent, COUNT);
     for (size_t step = 0; step < test_scaled(300); ++step) {
-        uint32_t depth_of[COUNT];
+        uint32_t depth_of[RANKS];
+        espl_view view;
 
         (void)!espl_attach(test.world, node[test_below(&random, COUNT)],
                            node[test_below(&random, COUNT)], NULL);
+        if (step % 2 == 1) {
+            ck_assert_int_eq(espl_view_hierarchy(test.world, node[0], &view), ESPL_OK);
+        }
         memset(depth_of, 0xff, sizeof depth_of);
         for (uint32_t i = 0; i < COUNT; ++i) {
+            const uint32_t rank = espl_get_rank(test.world, node[i]);
+            const espl_entity above = espl_get_parent(test.world, node[i]);
             uint32_t depth = 0;
 
-            for (espl_entity up = espl_get_parent(test.world, node[i]); !espl_entity_is_null(up);
+            for (espl_entity up = above; !espl_entity_is_null(up);
                  up = espl_get_parent(test.world, up)) {
                 depth += 1;
             }
             ck_assert_uint_eq(espl_get_depth(test.world, node[i]), depth);
-            ck_assert_uint_lt(espl_get_rank(test.world, node[i]), COUNT);
-            depth_of[espl_get_rank(test.world, node[i])] = depth;
+            ck_assert_uint_lt(rank, step % 2 == 1 ? COUNT : RANKS);
+            ck_assert_uint_eq(depth_of[rank], UINT32_MAX);
+            ck_assert(depth == 0 ? rank == 0 : espl_get_rank(test.world, above) < rank);
+            depth_of[rank] = depth;
         }
-        for (uint32_t rank = 1; rank < COUNT; ++rank) {
+        for (uint32_t rank = 1; step % 2 == 1 && rank < COUNT; ++rank) {
             ck_assert_uint_le(depth_of[rank - 1], depth_of[rank]);
         }
     }

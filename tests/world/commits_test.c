@@ -73,13 +73,6 @@ static void write_in_parallel(const place *p)
     ck_assert_int_eq(espl_write_parallel(p->world, &def, NULL), ESPL_OK);
 }
 
-static void write_root_of_a_sided_run(const place *p)
-{
-    const float stretch[3] = {1, 2, 1};
-
-    ck_assert_int_eq(espl_set_stretch(p->world, p->tree[0], stretch), ESPL_OK);
-}
-
 static void play_writes(const place *p)
 {
     const espl_transform to = test_at(1, 2, 3);
@@ -97,8 +90,7 @@ static void play_writes(const place *p)
 
 typedef void (*change)(const place *p);
 
-static const change changes[] = {write_batch, write_in_parallel, write_root_of_a_sided_run,
-                                 play_writes};
+static const change changes[] = {write_batch, write_in_parallel, play_writes};
 
 enum { CHANGES = sizeof changes / sizeof *changes };
 

@@ -539,6 +539,7 @@ START_TEST(placement_refused_for_one_refuses_all)
         ESPL_OK);
     ck_assert_int_eq(espl_set_local(t.world, list[0], &far), ESPL_OK);
     ck_assert_int_eq(espl_attach(t.world, list[9], list[3], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(t.world, list[1], ESPL_KEEP_POSITION), ESPL_OK);
     const uint64_t before = table_hash(&t);
     const size_t bytes = t.test.heap.blocks;
 
@@ -552,7 +553,7 @@ START_TEST(placement_refused_for_one_refuses_all)
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, name));
     ck_assert_uint_eq(table_hash(&t), before);
 
-    // One whose world overflows, once another one of the same call stands where it does.
+    // One that would keep a world that is not finite, once its parent stands where it does.
     const espl_transform half = test_at(3e38f, 0, 0);
     const espl_component_value both = {ESPL_PLACEMENT, sizeof half, &half};
     const espl_entity pair[] = {list[8], list[0], list[9], list[1], list[3]};
@@ -569,6 +570,15 @@ START_TEST(placement_refused_for_one_refuses_all)
         t.rows[i].set |= MARK | PLACED;
         ck_assert_float_eq(test_local_of(t.world, list[i]).position[0], 1);
     }
+
+    // One whose world overflows is done, and told.
+    const espl_entity under[] = {list[3], list[9]};
+    ck_assert_int_eq(espl_change_array(t.world, under, 2,
+                                       &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+                     ESPL_OVERFLOW);
+    ck_assert_uint_eq(test_count_overflowed(t.world), 1);
+    ck_assert_int_eq(espl_set_local(t.world, list[3], &near), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(t.world), 0);
     free(list);
 }
 END_TEST

@@ -89,7 +89,7 @@ static void reenter(const culprit *c)
         espl_write_batch(world, &write, 1, NULL),
         espl_play(world, c->commands, NULL),
         espl_sync(world, NULL),
-        espl_trim(world),
+        espl_compact(world),
         espl_reserve(world, 10),
         espl_reserve_writes(world, 10),
     };

@@ -149,7 +149,7 @@ START_TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
         scene s;
 
         begin(&s, false);
-        ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
         test_heap_arm(&s.test.heap, turn == 0 ? 0 : 1, true);
         ck_assert_int_eq(espl_destroy_only(s.world, s.e[R]), ESPL_OK);
         logical[turn] = test_logical_hash(s.world);
@@ -174,7 +174,7 @@ START_TEST(reserved_memory_and_versions_show_in_neither)
     bind(&s, A, s.e[B]);
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     ck_assert_uint_eq(test_physical_hash(s.world), physical);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     end(&s);
 }

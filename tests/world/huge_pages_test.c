@@ -115,7 +115,7 @@ START_TEST(a_world_is_the_same_and_as_large_with_and_without)
         hashes[i][0] = test_physical_hash(worlds[i]);
         thin_out(worlds[i], nodes);
         hashes[i][1] = test_physical_hash(worlds[i]);
-        ck_assert_int_eq(espl_trim(worlds[i]), ESPL_OK);
+        ck_assert_int_eq(espl_compact(worlds[i]), ESPL_OK);
         test_world_is_valid(worlds[i]);
         hashes[i][2] = test_physical_hash(worlds[i]);
         stats[i] = test_stats(worlds[i]);

@@ -184,7 +184,7 @@ static espl_status nothing(bool is_nothing)
 #define ABORTED(X)                                                                             \
     X(world_out, espl_world_create(NULL, NULL))                                                \
     X(reserve, espl_reserve(NULL, 1))                                                          \
-    X(trim, espl_trim(NULL))                                                                   \
+    X(trim, espl_compact(NULL))                                                                   \
     X(stats, SILENT(espl_stats(NULL, &stats)))                                                 \
     X(validate, nothing(!espl_validate(NULL, NULL)))                                           \
     X(hash, espl_hash(NULL, ESPL_HASH_LOGICAL, &hash))                                         \

@@ -209,7 +209,6 @@ START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
         espl_status status;
     } cases[] = {{bare, &endless, ESPL_ERR_NOT_FINITE},
                  {bare, &turnless, ESPL_ERR_NOT_FINITE},
-                 {bare, &huge, ESPL_ERR_RANGE},
                  {s.root, &endless, ESPL_ERR_NOT_FINITE},
                  {s.child, &fine, ESPL_ERR_COPIES_PARENT}};
     const uint64_t before = test_physical_hash(s.world);
@@ -235,6 +234,17 @@ START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
         ck_assert_uint_eq(test_physical_hash(s.world), before);
         ck_assert(!espl_has(s.world, cases[i].entity, ESPL_PREFAB));
     }
+
+    // One whose world overflows is done, and told.
+    const espl_component_value values[2] = {{.component = ESPL_PREFAB},
+                                            {ESPL_PLACEMENT, sizeof huge, &huge}};
+    const espl_change_def change = {.add = values, .add_count = 2};
+
+    ck_assert_int_eq(espl_change(s.world, bare, &change), ESPL_OVERFLOW);
+    ck_assert(espl_has(s.world, bare, ESPL_PREFAB) && espl_has(s.world, bare, ESPL_PLACEMENT));
+    ck_assert_uint_eq(test_count_overflowed(s.world), 1);
+    ck_assert_int_eq(espl_set_local(s.world, s.root, &fine), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     misuse_end(&s);
 }
 END_TEST

@@ -198,8 +198,8 @@ START_TEST(denormals_are_kept_bit_for_bit)
 }
 END_TEST
 
-// A local of 1e30 is as good as any; a world past the largest float is refused where it would come
-// about, by the child's own write and by a parent's.
+// A local of 1e30 is as good as any; a world past the largest float is infinite where it comes about, by
+// the child's own write and by a parent's, and comes back. A local past it is refused.
 START_TEST(the_range_ends_where_floats_end)
 {
     const float far[3] = {1e30f, -1e30f, 1e30f};
@@ -208,15 +208,32 @@ START_TEST(the_range_ends_where_floats_end)
     test_world_begin(&test, 0, NULL);
     espl_entity *const node = plant_chain(test.world, 2);
     ck_assert_int_eq(espl_set_local_position(test.world, node[1], far), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e9f), ESPL_OVERFLOW);
+    const espl_transform gone = test_world_of(test.world, node[1]);
+
+    // It is turned by no rotation, and that may make no number of what is infinite.
+    for (int i = 0; i < 3; ++i) {
+        ck_assert(!isfinite(gone.position[i]));
+    }
+    ck_assert_uint_eq(test_count_overflowed(test.world), 1);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
+    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 10), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
+    ck_assert_int_eq(espl_translate_local(test.world, node[1], (float[3]){4e30f, 0, 0}),
+                     ESPL_OVERFLOW);
+    ck_assert_float_eq(test_local_of(test.world, node[1]).position[0], 5e30f);
     const uint64_t hash = test_physical_hash(test.world);
 
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e9f), ESPL_ERR_RANGE);
-    ck_assert_uint_eq(test_physical_hash(test.world), hash);
-    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
-    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 10), ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_translate_local(test.world, node[1], (float[3]){4e30f, 0, 0}),
+    ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 1e37f), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_multiply_stretch(test.world, node[1], (float[3]){2, 2, 2}),
+                     ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_multiply_stretch(test.world, node[1], (float[3]){FLT_MAX, 1, 1}),
                      ESPL_ERR_RANGE);
-    test_world_is_valid(test.world);
+    ck_assert_int_eq(espl_set_stretch(test.world, node[1], (float[3]){1, 1, 1}), ESPL_OVERFLOW);
+    ck_assert_uint_eq(test_physical_hash(test.world), hash);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
     free(node);
     test_world_end(&test);
 }

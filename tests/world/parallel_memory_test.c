@@ -52,7 +52,7 @@ static void grounds_begin(grounds *g)
         }
     }
     // What the making of it left behind goes.
-    ck_assert_int_eq(espl_trim(g->world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(g->world), ESPL_OK);
 }
 
 static void grounds_end(grounds *g)
@@ -103,7 +103,7 @@ START_TEST(without_memory_nothing_is_called_and_nothing_changes)
         ck_assert_uint_eq(test_physical_hash(g.world), before);
         ck_assert_uint_eq(espl_get_version(g.world), version);
         // What was taken before the failure goes, so that the next one is met as well.
-        ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
     }
     ck_assert_uint_ge(points, 1);
     ck_assert_uint_gt(g.calls, 0);
@@ -138,7 +138,7 @@ START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
     test_heap_arm(&g.test.heap, 0, false);
     ck_assert_uint_eq(test_stats(g.world).bytes, reserved);
     test_world_is_valid(g.world);
-    ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
     ck_assert_uint_eq(test_stats(g.world).bytes, before);
     grounds_end(&g);
 }
@@ -164,7 +164,7 @@ START_TEST(a_reserve_without_memory_changes_nothing)
         test_heap_arm(&g.test.heap, 0, false);
         ck_assert_uint_eq(test_physical_hash(g.world), before);
         test_world_is_valid(g.world);
-        ck_assert_int_eq(espl_trim(g.world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
     }
     ck_assert_uint_eq(points, 2);
     test_heap_arm(&g.test.heap, 0, false);

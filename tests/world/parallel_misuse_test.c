@@ -690,7 +690,7 @@ START_TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
     const uint64_t version = espl_get_version(d.world);
     ck_assert_int_eq(let(&d, 0, misuse_rows, NULL), ESPL_OK);
     ck_assert_uint_eq(espl_get_version(d.world), version);
-    ck_assert_int_eq(espl_trim(d.world), ESPL_OK); // no iteration was lost or left open
+    ck_assert_int_eq(espl_compact(d.world), ESPL_OK); // no iteration was lost or left open
     deeds_end(&d);
 }
 END_TEST
@@ -707,7 +707,7 @@ static espl_commands *commands;
     X(espl_reserve_side(w, e))                                              \
     X(espl_reserve_writes(w, 100))                                          \
     X(espl_reserve_parallel(w, 100))                                        \
-    X(espl_trim(w))                                                         \
+    X(espl_compact(w))                                                         \
     X(espl_component_register(w, &late, &number))                           \
     X(espl_attach(w, d->solo, d->apart, NULL))                              \
     X(espl_detach(w, e, ESPL_STAY_WORLD))                                   \

@@ -135,7 +135,7 @@ START_TEST(a_query_that_nothing_answers_calls_nothing)
     (void)test_solo(test.world);
     ck_assert_int_eq(espl_write_parallel(test.world, &def, NULL), ESPL_OK);
     ck_assert_uint_eq(s->calls, 0);
-    ck_assert_int_eq(espl_trim(test.world), ESPL_OK); // the world is free again
+    ck_assert_int_eq(espl_compact(test.world), ESPL_OK); // the world is free again
     test_world_end(&test);
     free(s);
 }
@@ -333,7 +333,7 @@ START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
         ck_assert_float_eq(test_world_of(test.world, below[i]).position[0], 1);
         ck_assert_float_eq(test_world_of(test.world, grand[i]).position[0], 2);
     }
-    ck_assert_int_eq(espl_trim(test.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     s->count = 0;
     ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
     ck_assert_uint_eq(report.groups, count);

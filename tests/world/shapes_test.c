@@ -86,11 +86,31 @@ static const char *write_shape(huge *h)
 
 // --- Looking at it ---
 
+// Ranks are breadth-first once the hierarchy is viewed.
+static const char *view_shape(huge *h)
+{
+    espl_view view;
+
+    DEMAND(espl_view_hierarchy(h->world, h->middle, &view) == ESPL_OK);
+    DEMAND(view.count == h->count);
+    DEMAND(espl_entity_equal(espl_view_entity(&view, 0), h->root));
+    DEMAND(espl_entity_equal(espl_view_entity(&view, h->half), h->middle));
+    DEMAND(espl_entity_equal(espl_view_entity(&view, h->count - 1), h->last));
+    for (uint32_t rank = 1; rank < h->count; ++rank) {
+        DEMAND(espl_view_parent(&view, rank) == (h->is_chain ? rank - 1 : 0));
+    }
+    return NULL;
+}
+
 static const char *navigate_shape(huge *h)
 {
     const espl_world *const world = h->world;
     const uint32_t depth = h->is_chain ? h->count - 1 : 1;
+    const char *const failure = view_shape(h);
 
+    if (failure != NULL) {
+        return failure;
+    }
     DEMAND(espl_get_depth(world, h->last) == depth);
     DEMAND(espl_get_rank(world, h->last) == h->count - 1);
     DEMAND(espl_get_rank(world, h->middle) == h->half);
@@ -230,11 +250,12 @@ static const char *edit_siblings(huge *h)
     DEMAND(espl_entity_is_null(next) == h->is_chain);
     if (!h->is_chain) {
         DEMAND(espl_set_sibling(h->world, h->middle, first) == ESPL_OK);
-        DEMAND(espl_get_rank(h->world, h->middle) == 1);
-        DEMAND(espl_get_rank(h->world, first) == 2);
+        DEMAND(espl_entity_equal(espl_get_first_child(h->world, h->root), h->middle));
+        DEMAND(espl_entity_equal(espl_get_next_sibling(h->world, h->middle), first));
+        DEMAND(espl_entity_is_null(espl_get_previous_sibling(h->world, h->middle)));
     }
     DEMAND(espl_set_sibling(h->world, h->middle, espl_entity_null()) == ESPL_OK);
-    DEMAND(h->is_chain || espl_get_rank(h->world, h->middle) == h->count - 1);
+    DEMAND(h->is_chain || espl_entity_equal(espl_get_last_child(h->world, h->root), h->middle));
     DEMAND(espl_set_sibling(h->world, h->middle, next) == ESPL_OK);
     DEMAND(espl_set_sibling(h->world, h->root, next) == ESPL_ERR_NOT_CHILD ||
            espl_set_sibling(h->world, h->root, espl_entity_null()) == ESPL_ERR_NOT_CHILD);

@@ -333,7 +333,7 @@ static void run_frame(soak *s)
         write_columns(l, (uint32_t)s->frame);
         write_by_jobs(l, (float)(s->frame % 3) - 1);
         if (s->frame % 211 == 0) {
-            ck_assert_int_eq(espl_trim(l->world), ESPL_OK);
+            ck_assert_int_eq(espl_compact(l->world), ESPL_OK);
         }
         if (s->frame % 64 == 0) {
             test_world_is_valid(l->world);
@@ -393,7 +393,7 @@ static void end_level(soak *s)
 
         destroy_all(l);
         drop_commands(l);
-        ck_assert_int_eq(espl_trim(l->world), ESPL_OK);
+        ck_assert_int_eq(espl_compact(l->world), ESPL_OK);
         s->archetypes = test_stats(l->world).archetypes;
         const size_t left = l->memory.heap.bytes;
         ck_assert_msg(s->archetypes != known || left == s->left[i],

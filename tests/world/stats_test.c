@@ -96,7 +96,7 @@ START_TEST(hierarchies_below_a_root_destroyed_without_memory_count_as_they_show)
     espl_entity *const entity = plant_six();
     const espl_entity solo = test_solo(world);
 
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(world, entity[0]), ESPL_OK);
     const espl_world_stats s = stats();
@@ -175,7 +175,7 @@ START_TEST(rows_and_chunks_are_counted)
     ck_assert_int_eq(espl_create(world, &placement, 1, rows, entity), ESPL_OK);
     ck_assert_uint_eq(stats().archetypes, 1);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 1);
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().chunks, 1);
     ck_assert_uint_eq(stats().spare_chunks, 0);
     ck_assert_uint_eq(stats().row_capacity, rows);
@@ -202,7 +202,7 @@ START_TEST(slots_are_counted)
     espl_entity *const entity = plant_six();
     const espl_entity solo = test_solo(world), other = test_solo(world);
 
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 0);
     ck_assert_int_eq(espl_destroy(world, solo), ESPL_OK);
@@ -256,7 +256,7 @@ START_TEST(packing_keeps_all_counters)
     ck_assert_int_eq(espl_destroy(world, entity[5]), ESPL_OK);
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
     const espl_world_stats before = stats();
-    ck_assert_int_eq(espl_trim(world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(world), ESPL_OK);
     const espl_world_stats after = stats();
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
     ck_assert_uint_eq(after.nodes_skipped, before.nodes_skipped);
@@ -331,7 +331,7 @@ static void compare_sizes(const test_tape *tape, const test_side *side)
 // Queries go by the roles of rows, which a destroy without memory may leave to a later call.
 static void settle_roles(const test_side *side)
 {
-    ck_assert_int_eq(espl_trim(side->world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(side->world), ESPL_OK);
 }
 
 // Destroys lack memory now and then, and what shows is counted all the same.

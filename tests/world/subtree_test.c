@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Iteration over subtrees and views of hierarchies by hand: their order, how long the world is in
-// iteration, what is refused, and what a view purges.
+// iteration, what is refused, and that a view lays out.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/runner.h"
@@ -34,20 +34,22 @@ static void expect_order(scene *s, espl_entity top, const espl_entity *order, si
     ck_assert(!espl_subtree_next(&below));
 }
 
-START_TEST(subtree_comes_level_by_level)
+// Parents before their children, siblings in their order, each with all that is below it.
+START_TEST(subtree_comes_depth_first)
 {
     scene s;
 
     scene_begin(&s);
-    expect_order(&s, s.r, (espl_entity[]){s.r, s.a, s.b, s.c, s.d, s.e}, 6);
+    expect_order(&s, s.r, (espl_entity[]){s.r, s.a, s.c, s.d, s.b, s.e}, 6);
     expect_order(&s, s.a, (espl_entity[]){s.a, s.c, s.d}, 3);
     expect_order(&s, s.b, (espl_entity[]){s.b, s.e}, 2);
     expect_order(&s, s.e, (espl_entity[]){s.e}, 1);
     expect_order(&s, s.solo, (espl_entity[]){s.solo}, 1);
 
-    // Survivors stand in the place of the dead one where the tree is laid out again.
+    // Survivors stand in the place of the dead one, before and after the tree is laid out again.
     ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    expect_order(&s, s.r, (espl_entity[]){s.r, s.c, s.d, s.b, s.e}, 5);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     expect_order(&s, s.r, (espl_entity[]){s.r, s.c, s.d, s.b, s.e}, 5);
     scene_end(&s);
 }
@@ -57,7 +59,7 @@ static void world_is_busy(const scene *s, bool is_busy)
 {
     const uint64_t hash = test_physical_hash(s->world);
     const espl_status status = espl_set_sibling(s->world, s->b, espl_entity_null());
-    const espl_status other = espl_trim(s->world);
+    const espl_status other = espl_compact(s->world);
 
     ck_assert_int_eq(status, is_busy ? ESPL_ERR_BUSY : ESPL_OK);
     ck_assert_int_eq(other, is_busy ? ESPL_ERR_BUSY : ESPL_OK);
@@ -239,7 +241,7 @@ START_TEST(view_without_memory_leaves_what_was_put_off)
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK);
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(s.world, s.r), ESPL_OK);
     const espl_status status = espl_view_hierarchy(s.world, s.c, &seen);
@@ -261,7 +263,7 @@ START_TEST(view_without_memory_changes_nothing)
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_trim(s.world), ESPL_OK); // no scratch to live on
+    ck_assert_int_eq(espl_compact(s.world), ESPL_OK); // no scratch to live on
     ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(s.world, s.b), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
@@ -288,7 +290,7 @@ static Suite *make_suite(void)
     Suite *const suite = suite_create("subtree");
     TCase *const iteration = tcase_create("iteration"), *const views = tcase_create("views");
 
-    tcase_add_test(iteration, subtree_comes_level_by_level);
+    tcase_add_test(iteration, subtree_comes_depth_first);
     tcase_add_test(iteration, world_is_in_iteration_from_begin_to_the_end);
     tcase_add_test(iteration, nested_iterations_do_not_disturb_each_other);
     tcase_add_test(iteration, refused_begin_leaves_an_iteration_of_nothing);

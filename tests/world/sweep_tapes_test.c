@@ -14,7 +14,7 @@ enum { AT_ONCE = 24, PLAYED = 12, STEPS = 120, PLAYBACKS = 10, COMMANDS = 60 };
 typedef struct pair {
     test_side calm, faulted;
     size_t points;
-    // A purge or a pack was put off in one of them: both look alike, but stand otherwise from now on.
+    // A layout or a pack was put off in one of them: both look alike, but stand otherwise from now on.
     bool has_parted;
 } pair;
 
@@ -23,7 +23,7 @@ static bool is_destroy(opcode code)
     return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
 }
 
-// In every other tape destroys lack memory too, which puts purges off.
+// In every other tape destroys lack memory too, which puts roles off.
 static bool destroys_fail(const test_tape *tape)
 {
     return tape->seed % 2 == 0;
@@ -99,7 +99,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
 
     tape_begin(&tape, seed, population);
     if (destroys_fail(&tape)) {
-        // Roles are late where a purge was put off, and queries ask for roles.
+        // Roles are late where a destroy lacked memory, and queries ask for roles.
         tape.style.weights[OP_CHANGE_QUERY] = 0;
     }
     p.points = 0;
@@ -123,7 +123,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
         compare(&p, &tape);
     }
     // What was put off is seen to.
-    tape_demand(&tape, espl_trim(p.faulted.world) == ESPL_OK, "trim");
+    tape_demand(&tape, espl_compact(p.faulted.world) == ESPL_OK, "trim");
     side_compare(&p.faulted, &tape);
     side_end(&p.calm);
     side_end(&p.faulted);

@@ -123,7 +123,7 @@ START_TEST(bits_that_a_caller_turns_in_a_world_are_found)
     scene_begin(&s);
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.plain[0], &seen), ESPL_OK);
     for (size_t rank = 0; rank < seen.count; ++rank) {
-        espl_pose *const pose = (espl_pose *)(uintptr_t)&seen.worlds[seen.slots[rank]];
+        espl_pose *const pose = (espl_pose *)(uintptr_t)&seen.worlds[seen.first + rank];
         const float was = pose->position[1];
 
         pose->position[1] += 1;

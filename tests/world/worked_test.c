@@ -155,6 +155,7 @@ START_TEST(an_equal_write_visits_nothing)
 
     test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
+    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     espl_stats(test.world, &before);
     set_local(test.world, node[0], test_at(1, 0, 0));
     espl_stats(test.world, &after);

@@ -420,7 +420,10 @@ START_TEST(a_root_above_huge_finite_worlds_is_written)
 
         ck_assert_float_eq(is.position[0], i == 0 ? FLT_MAX / 2 : FLT_MAX);
     }
-    ck_assert_int_eq(espl_set_local(test.world, root, &twice), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_set_local(test.world, root, &twice), ESPL_OVERFLOW);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 3);
+    ck_assert_int_eq(espl_set_local(test.world, root, &half), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
     test_world_end(&test);
 }
 END_TEST

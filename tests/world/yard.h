@@ -299,7 +299,7 @@ static inline espl_status reserve_side(yard *y, uint32_t kind)
 static inline espl_status trim(yard *y, uint32_t kind)
 {
     (void)kind;
-    return espl_trim(y->world);
+    return espl_compact(y->world);
 }
 
 static inline espl_status write_first(yard *y, uint32_t kind)

@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: MIT
+// The state of an edit: its lists, worlds that are out of date, and the undo log.
+#include "lib/tree/edit_steps.h"
+
+#include "lib/tree/layout.h"
+
+// --- Lists ---
+
+// All lists of an edit, so that what concerns each of them is written once.
+enum { LISTS = 11, RECORD_LISTS = 8 }; // the first ones are emptied when an edit begins
+
+#define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
+
+static const struct {
+    size_t offset, item_size;
+} lists[LISTS] = {
+    LIST(log),     LIST(saved), LIST(moved),  LIST(stale), LIST(touched),        LIST(removed),
+    LIST(made),    LIST(places), LIST(path),  LIST(template_slots), LIST(template_parents),
+};
+
+static void **list_at(espl__edit *edit, size_t number)
+{
+    return (void **)(void *)((unsigned char *)edit + lists[number].offset);
+}
+
+void espl__edit_init(espl__edit *edit, espl__forest *forest)
+{
+    *edit = (espl__edit){.forest = forest};
+}
+
+void espl__edit_begin(espl__edit *edit)
+{
+    edit->status = ESPL_OK;
+    edit->bury = NULL;
+    edit->stale_from = edit->moved_from = edit->made_from = 0;
+    edit->nursery = edit->nursery_end = 0;
+    edit->fresh = ESPL__NO_SLOT;
+    edit->lowest = UINT32_MAX;
+    // Like a job of writes: due layouts are noted, because several edits may be placed at once.
+    edit->context = (espl__context){.is_job = true};
+    for (size_t i = 0; i < RECORD_LISTS; ++i) {
+        espl__array_set_length(*list_at(edit, i), 0);
+    }
+}
+
+void espl__edit_free(espl__edit *edit)
+{
+    for (size_t i = 0; i < LISTS; ++i) {
+        espl__array_free(edit->forest->heap, ESPL__FOR_COMMANDS, list_at(edit, i),
+                         lists[i].item_size);
+    }
+}
+
+size_t espl__edit_bytes(espl__edit *edit, size_t *used)
+{
+    size_t bytes = 0;
+
+    *used = 0;
+    for (size_t i = 0; i < LISTS; ++i) {
+        const void *const items = *list_at(edit, i);
+
+        bytes += espl__array_bytes(items, lists[i].item_size);
+        *used += espl__array_length(items) * lists[i].item_size;
+    }
+    return bytes;
+}
+
+void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
+{
+    edit->nursery = nursery;
+    edit->nursery_end = nursery_end;
+    edit->fresh = ESPL__NO_SLOT;
+    edit->lowest = UINT32_MAX;
+    edit->stale_from = espl__array_length(edit->stale);
+    edit->moved_from = espl__array_length(edit->moved);
+    edit->made_from = espl__array_length(edit->made);
+}
+
+bool espl__edit_touch(espl__edit *edit, uint32_t slot)
+{
+    // Without a log the tree is marked unsettled, and its roles are looked at then.
+    if (edit->bury != NULL) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, touched, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->touched, slot);
+    return true;
+}
+
+bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_MOVED)) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, moved, 1)) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->moved, slot);
+    forest->flags[slot] |= ESPL__SLOT_MOVED;
+    if (forest->tree[slot] != forest->nursery) {
+        espl__tree_of(forest, slot)->moved += 1;
+    }
+    return true;
+}
+
+// --- Worlds that are out of date ---
+
+void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (forest->links[slot].first_child == ESPL__NO_SLOT) {
+        return;
+    }
+    // Unless the fresh node cannot be below the slot.
+    if (slot != edit->fresh && forest->parent[slot] != edit->fresh) {
+        edit->fresh = ESPL__NO_SLOT;
+    }
+    if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+        return;
+    }
+    if (edit->bury != NULL ||
+        !ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->stale, 1)) {
+        espl__propagate_by_links(forest, &edit->context, slot);
+        return;
+    }
+    ESPL_ARRAY_PUSH(edit->stale, slot);
+    forest->flags[slot] |= ESPL__SLOT_STALE;
+    edit->lowest = slot < edit->lowest ? slot : edit->lowest;
+}
+
+static void refresh_group(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->stale);
+
+    for (size_t i = edit->stale_from; i < count; ++i) {
+        const uint32_t slot = edit->stale[i];
+
+        if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+            espl__propagate_by_links(forest, &edit->context, slot);
+        }
+    }
+    espl__array_set_length(edit->stale, edit->stale_from);
+}
+
+// Tell whether no node above a slot is stale, as far as this can be seen without going there. Within a
+// range parents have lower slots.
+static bool is_top_of_climb(const espl__edit *edit, uint32_t slot)
+{
+    return slot == edit->fresh ||
+           (slot < edit->lowest && espl__array_length(edit->moved) == edit->moved_from);
+}
+
+bool espl__edit_follows(const espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+
+    if (espl__array_length(edit->stale) == edit->stale_from) {
+        return false;
+    }
+    for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
+        if (espl__slot_is(forest, up, ESPL__SLOT_STALE)) {
+            return true;
+        }
+        if (is_top_of_climb(edit, up)) {
+            return false;
+        }
+    }
+    return false;
+}
+
+void espl__edit_push_down(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
+        return;
+    }
+    forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+    for (uint32_t child = forest->links[slot].first_child; child != ESPL__NO_SLOT;
+         child = forest->links[child].next) {
+        if (espl__propagate_node(forest, &edit->context, child)) {
+            espl__edit_mark_stale(edit, child);
+        }
+    }
+}
+
+// Bring the world of a node up to date that is below a stale one.
+static void follow_path(espl__edit *edit, uint32_t slot, uint32_t top)
+{
+    espl__forest *const forest = edit->forest;
+
+    espl__array_set_length(edit->path, 0);
+    for (uint32_t at = forest->parent[slot]; at != top; at = forest->parent[at]) {
+        if (!ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->path, 1)) {
+            espl__propagate_by_links(forest, &edit->context, top);
+            return;
+        }
+        ESPL_ARRAY_PUSH(edit->path, at);
+    }
+    espl__edit_push_down(edit, top);
+    for (size_t i = espl__array_length(edit->path); i > 0; --i) {
+        espl__edit_push_down(edit, edit->path[i - 1]);
+    }
+}
+
+// Most groups have nothing stale. A node that was found to be up to date ends the next climb, so that
+// nodes that are asked for one below the other cost no more than one climb.
+void espl__edit_refresh(espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+    uint32_t highest = ESPL__NO_SLOT;
+
+    if (espl__array_length(edit->stale) == edit->stale_from) {
+        return;
+    }
+    for (uint32_t up = forest->parent[slot]; up != ESPL__NO_SLOT; up = forest->parent[up]) {
+        highest = espl__slot_is(forest, up, ESPL__SLOT_STALE) ? up : highest;
+        if (is_top_of_climb(edit, up)) {
+            break;
+        }
+    }
+    if (highest != ESPL__NO_SLOT) {
+        follow_path(edit, slot, highest);
+    }
+    edit->fresh = forest->parent[slot];
+}
+
+const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room)
+{
+    if (slot == ESPL__NO_SLOT) {
+        return NULL;
+    }
+    espl__edit_refresh(edit, slot);
+    *room = espl__slot_frame(edit->forest, slot);
+    return room;
+}
+
+// --- Placements ---
+
+// A node that this playback made goes as a whole, so that nothing of it is restored.
+static bool is_made(const espl__forest *forest, uint32_t slot)
+{
+    return (forest->links[slot].entity & ESPL__MADE) != 0;
+}
+
+bool espl__edit_save(espl__edit *edit, uint32_t slot)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (edit->bury != NULL || is_made(forest, slot)) {
+        return true;
+    }
+    if (!ESPL__EDIT_RESERVE(edit, saved, 1) ||
+        !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_PLACE,
+                                           .slot = slot,
+                                           .a = (uint32_t)espl__array_length(edit->saved)})) {
+        return false;
+    }
+    ESPL_ARRAY_PUSH(edit->saved,
+                    (espl__saved){espl__slot_placement(forest, slot), forest->world[slot]});
+    return true;
+}
+
+bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
+        return true;
+    }
+    // The nursery has side arrays from the start where some command may need them.
+    ESPL_CHECK(forest->tree[slot] != forest->nursery);
+    if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SIDE, .slot = slot})) {
+        return false;
+    }
+    return espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0) ||
+           espl__edit_fail(edit);
+}
+
+// What a node shows besides its pose, the nodes below that copy it show too: also those that were linked
+// here from another tree and are in its range still, which may have no side arrays.
+static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__placement *placement)
+{
+    const espl__placement shown = {placement->local, espl__kept_none(), placement->extra};
+    const espl__forest *const forest = edit->forest;
+    bool is_done = true, enters = true;
+
+    if (espl__array_length(edit->moved) == 0) {
+        return true;
+    }
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
+         slot != ESPL__NO_SLOT && is_done;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = espl__slot_copies(forest, slot);
+        is_done = !enters || espl__edit_ensure_side(edit, slot, &shown);
+    }
+    return is_done;
+}
+
+bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
+                    const espl_pose *world)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__placement now = espl__slot_placement(forest, slot);
+    const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
+    const bool is_same_stretch =
+        memcmp(now.extra.stretch, placement->extra.stretch, sizeof now.extra.stretch) == 0;
+    const bool is_same_user_data = now.extra.context == placement->extra.context;
+
+    if (is_same_world && espl__placement_is_equal(&now, placement)) {
+        return true;
+    }
+    if (!espl__edit_ensure_side(edit, slot, placement) ||
+        ((!is_same_stretch || !is_same_user_data) &&
+         !ensure_sides_of_copies(edit, slot, placement)) ||
+        !espl__edit_save(edit, slot)) {
+        return false;
+    }
+    espl__slot_place(forest, slot, placement);
+    forest->world[slot] = *world;
+    edit->context.counts.nodes_visited += 1;
+    edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
+    if (!is_same_world || !is_same_stretch) {
+        espl__edit_mark_stale(edit, slot);
+    } else if (!is_same_user_data) {
+        espl__propagate_user_data(forest, slot);
+    }
+    return true;
+}
+
+bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
+{
+    espl__forest *const forest = edit->forest;
+
+    if (!is_made(forest, slot) && !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_BARE,
+                                                                     .flags = forest->flags[slot],
+                                                                     .slot = slot})) {
+        return false;
+    }
+    espl__slot_set_bare(forest, slot, is_bare);
+    return true;
+}
+
+// --- Undo ---
+
+static void set_order(espl__forest *forest, uint32_t slot, bool is_in_order)
+{
+    espl__tree *const t = espl__tree_of(forest, slot);
+
+    if (forest->tree[slot] != forest->nursery) {
+        t->flags = (t->flags & ~(uint32_t)ESPL__TREE_IN_ORDER) |
+                   (is_in_order ? (uint32_t)ESPL__TREE_IN_ORDER : 0u);
+    }
+}
+
+// A node that is a root again has the world that follows from its local alone.
+static void restore_root(espl__forest *forest, uint32_t slot)
+{
+    const espl__placement bare = espl__placement_identity();
+
+    if (espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
+        espl__slot_place(forest, slot, &bare);
+    }
+    forest->world[slot] = forest->local[slot];
+}
+
+static void undo_link(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t slot = entry->slot, parent = forest->parent[slot];
+
+    if (parent != ESPL__NO_SLOT) {
+        espl__node_unlink(forest, slot);
+    }
+    if (entry->a != ESPL__NO_SLOT) {
+        espl__node_link(forest, slot, entry->a, entry->b);
+        set_order(forest, entry->a, entry->was_in_order);
+    }
+    if (parent != ESPL__NO_SLOT) {
+        set_order(forest, parent, entry->parent_was_in_order);
+    }
+    set_order(forest, slot, entry->was_in_order);
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
+                                    (entry->flags & ESPL__SLOT_FREE_LINK));
+    // What changed above it where it was in between is not restored by that parent's undo.
+    if (entry->a != ESPL__NO_SLOT) {
+        espl__edit_mark_stale(edit, entry->a);
+    } else {
+        restore_root(forest, slot);
+        espl__edit_mark_stale(edit, slot);
+    }
+}
+
+// Put a hole back behind the one that stood before it in the list, which began with `first`.
+static void put_hole_back(espl__forest *forest, espl__tree *t, uint32_t slot, uint32_t first,
+                          uint32_t after)
+{
+    const bool was_first = after == ESPL__NO_SLOT;
+
+    forest->links[slot] =
+        (espl__links){ESPL__NO_SLOT, was_first ? first : forest->links[after].next, ESPL__NO_SLOT,
+                      ESPL__NO_ENTITY};
+    t->hole = was_first ? slot : first;
+    if (!was_first) {
+        forest->links[after].next = slot;
+    }
+}
+
+// Slots go back in reverse, so that holes are chained as they were.
+static void undo_make(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (uint32_t i = entry->b; i > 0; --i) {
+        const espl__made *const made = &edit->made[entry->a + i - 1];
+        const uint32_t slot = made->slot;
+        espl__tree *const t = espl__tree_of(forest, slot);
+
+        if (forest->parent[slot] != ESPL__NO_SLOT) {
+            espl__node_unlink(forest, slot);
+        }
+        forest->links[slot].entity = ESPL__NO_ENTITY;
+        if (made->from == ESPL__FROM_NURSERY) {
+            forest->flags[slot] = 0;
+            continue;
+        }
+        // Freed as a hole, and where it was no hole, cut off the end again.
+        const uint32_t hole = t->hole, used = t->used;
+
+        espl__slot_free(forest, slot);
+        if (made->from != ESPL__FROM_TAIL) {
+            put_hole_back(forest, t, slot, hole, made->from);
+            t->used = used;
+        }
+    }
+}
+
+static void undo_one(espl__edit *edit, const espl__undo *entry)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__saved *saved = NULL;
+    uint32_t parent = ESPL__NO_SLOT;
+
+    switch ((espl__undo_kind)entry->kind) {
+    case ESPL__UNDO_LINK:
+        undo_link(edit, entry);
+        break;
+    case ESPL__UNDO_PLACE:
+        saved = &edit->saved[entry->a];
+        espl__slot_place(forest, entry->slot, &saved->placement);
+        forest->world[entry->slot] = saved->world;
+        espl__edit_mark_stale(edit, entry->slot);
+        break;
+    case ESPL__UNDO_DEATH:
+        for (uint32_t i = entry->a; i < entry->a + entry->b; ++i) {
+            forest->links[edit->removed[i].slot].entity = edit->removed[i].entity;
+        }
+        break;
+    case ESPL__UNDO_MAKE:
+        parent = entry->b != 0 ? forest->parent[entry->slot] : ESPL__NO_SLOT;
+        undo_make(edit, entry);
+        if (parent != ESPL__NO_SLOT) {
+            set_order(forest, parent, entry->was_in_order);
+        }
+        break;
+    case ESPL__UNDO_BARE:
+        espl__slot_set_bare(forest, entry->slot, (entry->flags & ESPL__SLOT_BARE) != 0);
+        espl__edit_mark_stale(edit, entry->slot);
+        break;
+    case ESPL__UNDO_SIDE:
+        break; // dropped where nothing needs them, once all is undone
+    }
+}
+
+// Worlds are a function of locals: recomputed from the old locals they are the old worlds. A node whose
+// own world was changed has it among the saved ones.
+void espl__edit_undo(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (size_t i = espl__array_length(edit->moved); i > 0; --i) {
+        const uint32_t slot = edit->moved[i - 1];
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MOVED;
+        espl__tree_of(forest, slot)->moved = 0;
+    }
+    for (size_t i = espl__array_length(edit->places); i > 0; --i) {
+        if (edit->places[i - 1].tree != ESPL__NO_TREE) {
+            forest->trees[edit->places[i - 1].tree].incoming = 0;
+        }
+    }
+    for (size_t i = espl__array_length(edit->log); i > 0; --i) {
+        undo_one(edit, &edit->log[i - 1]);
+    }
+    edit->stale_from = 0;
+    edit->fresh = ESPL__NO_SLOT;
+    refresh_group(edit);
+    // Side arrays that were taken for what is undone.
+    for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
+        const uint32_t slot = edit->log[i].slot;
+        const uint32_t tree = slot != ESPL__NO_SLOT ? forest->tree[slot] : forest->nursery;
+
+        if (tree != forest->nursery && forest->trees[tree].side != NULL) {
+            espl__tree_drop_side(forest, tree);
+        }
+    }
+    espl__array_set_length(edit->log, 0);
+}

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT
+// Edits of links: attach, detach, sibling order, destroy. The only implementation of each.
+#include "lib/tree/edit_steps.h"
+
+bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t tree = forest->tree[top];
+    const bool is_settled = tree != forest->nursery && forest->trees[tree].moved == 0;
+
+    if (slot == top) {
+        return true;
+    }
+    if (forest->links[top].first_child == ESPL__NO_SLOT) {
+        return false;
+    }
+    for (uint32_t at = slot; at != ESPL__NO_SLOT; at = forest->parent[at]) {
+        const uint32_t here = forest->tree[at];
+
+        if (at == top) {
+            return true;
+        }
+        // Where nothing has moved, all ancestors are in the same range, at lower slots.
+        if (here != forest->nursery && forest->trees[here].moved == 0 &&
+            (here != tree || (is_settled && at < top))) {
+            return false;
+        }
+    }
+    return false;
+}
+
+// --- Links ---
+
+bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                       bool is_free_link)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__undo entry = {
+        .kind = ESPL__UNDO_LINK,
+        .flags = forest->flags[slot],
+        .was_in_order = espl__tree_has_order(forest, slot),
+        .parent_was_in_order = parent != ESPL__NO_SLOT && espl__tree_has_order(forest, parent),
+        .slot = slot,
+        .a = forest->parent[slot],
+        .b = forest->links[slot].next,
+    };
+    const uint32_t old = entry.a;
+    bool is_done = espl__edit_log(edit, entry);
+
+    if (!is_done) {
+        return false;
+    }
+    if (old != ESPL__NO_SLOT) {
+        espl__node_unlink(forest, slot);
+        if (forest->links[old].first_child == ESPL__NO_SLOT && espl__is_root(forest, old)) {
+            is_done = espl__edit_touch(edit, old);
+        }
+    }
+    if (parent != ESPL__NO_SLOT) {
+        if (forest->links[parent].first_child == ESPL__NO_SLOT && espl__is_root(forest, parent)) {
+            is_done = espl__edit_touch(edit, parent) && is_done;
+        }
+        espl__node_link(forest, slot, parent, before);
+    }
+    forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
+                                    (is_free_link ? ESPL__SLOT_FREE_LINK : 0));
+    return espl__edit_touch(edit, slot) && is_done;
+}
+
+// A subtree has to move where it is in another range than its parent, or not above it; a root where it
+// is not the first slot of its range. New roots in the nursery are found without a mark.
+static bool note_place(espl__edit *edit, uint32_t slot)
+{
+    const espl__forest *const forest = edit->forest;
+    const uint32_t parent = forest->parent[slot], tree = forest->tree[slot];
+    bool has_to_move = false;
+
+    if (parent != ESPL__NO_SLOT) {
+        has_to_move = tree != forest->tree[parent] || slot < parent;
+    } else {
+        has_to_move = tree != forest->nursery && forest->trees[tree].base != slot;
+    }
+    return !has_to_move || espl__edit_mark_moved(edit, slot);
+}
+
+// --- Keeping worlds ---
+
+// Local of a node relative to the first transform above it that stays: the locals between them that go
+// are applied one after the other. What copies its parent adds nothing.
+static espl_pose composed_local(const espl__forest *forest, uint32_t slot, uint32_t lost)
+{
+    espl_pose local = forest->local[slot];
+    uint32_t up = forest->parent[slot];
+
+    while (up != ESPL__NO_SLOT && (up == lost || espl__slot_is(forest, up, ESPL__SLOT_MARK) ||
+                                   espl__slot_copies(forest, up))) {
+        if (!espl__slot_copies(forest, up)) {
+            const espl__placement above = espl__slot_placement(forest, up);
+
+            local = espl__pose_compose(&above.local, above.extra.stretch, &local);
+        }
+        up = forest->parent[up];
+    }
+    return local;
+}
+
+// Tell whether a local composes to a finite world below a frame.
+static bool composes(const espl__frame *up, const espl_pose *local)
+{
+    const espl_pose world = espl__pose_compose(&up->world, up->extra.stretch, local);
+
+    return espl__pose_is_finite(local) && espl__pose_is_finite(&world);
+}
+
+// The local that keeps a world below another frame: seen from there; on axes that cannot be reached,
+// and where the result is not finite, the composed local; where that is not finite, the old local.
+static espl_pose rebased_local(const espl__forest *forest, uint32_t slot, const espl__frame *up,
+                               uint32_t lost)
+{
+    const espl_pose world = forest->world[slot];
+    const float *const stretch = up->extra.stretch;
+    const bool is_exact =
+        up->world.scale != 0 && stretch[0] != 0 && stretch[1] != 0 && stretch[2] != 0;
+    espl_pose local = forest->local[slot];
+
+    if (is_exact) {
+        (void)espl__pose_relative(&local, &up->world, stretch, &world, &local);
+        if (composes(up, &local)) {
+            return local;
+        }
+    }
+    const espl_pose composed = composed_local(forest, slot, lost);
+
+    (void)espl__pose_relative(&local, &up->world, stretch, &world, &composed);
+    if (composes(up, &local)) {
+        return local;
+    }
+    return espl__pose_is_finite(&composed) ? composed : forest->local[slot];
+}
+
+// The placement that keeps a node's world in another frame, or without one; kept parts stay what they
+// are.
+static espl__placement rebased(const espl__forest *forest, uint32_t slot, const espl__frame *up,
+                               uint32_t lost)
+{
+    espl__placement placement = espl__slot_placement(forest, slot);
+
+    if (up != NULL) {
+        placement.local = rebased_local(forest, slot, up, lost);
+        return placement;
+    }
+    if (espl__pose_is_finite(&forest->world[slot])) {
+        placement.local = forest->world[slot];
+        (void)espl__rotation_normalize(placement.local.rotation);
+    } else {
+        const espl_pose composed = composed_local(forest, slot, lost);
+
+        placement.local = espl__pose_is_finite(&composed) ? composed : placement.local;
+    }
+    return placement;
+}
+
+bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost)
+{
+    const espl__frame identity = {espl__pose_identity(), espl__extra_default()};
+    espl__forest *const forest = edit->forest;
+    bool is_done = true;
+
+    espl__edit_refresh(edit, top);
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT && is_done;) {
+        const bool is_new_root = slot == top && up == NULL;
+        const bool follows = is_new_root ? espl__slot_is(forest, slot, ESPL__SLOT_BARE)
+                                         : espl__slot_copies(forest, slot);
+
+        if (follows) {
+            espl__edit_push_down(edit, slot);
+        }
+        if (!follows) {
+            // What is below a bare root sees the identity.
+            const espl__frame *const frame = up != NULL || is_new_root ? up : &identity;
+            espl__placement placement = rebased(forest, slot, up, lost);
+
+            placement.kept = is_new_root ? espl__kept_none() : placement.kept;
+            const espl_pose world = espl__placement_world(&placement, frame);
+
+            is_done = espl__edit_put(edit, slot, &placement, &world);
+        } else if (edit->bury == NULL) {
+            // Below it worlds are of the new frame before its own is: a propagation that finds its world
+            // unchanged must not stop there.
+            is_done = ESPL__EDIT_RESERVE(edit, stale, 1);
+            if (is_done) {
+                espl__edit_mark_stale(edit, slot);
+            }
+        }
+        slot = espl__next_in_walk(forest, slot, top, follows);
+    }
+    return is_done;
+}
+
+// --- Attach and detach ---
+
+// Place a node with a transform below another parent or none, by the rules.
+static espl_status place(espl__edit *edit, uint32_t slot, uint32_t parent,
+                         const espl__attach_rules *rules)
+{
+    espl__forest *const forest = edit->forest;
+    espl__frame old_room, room;
+    const espl__frame *const old_up = espl__edit_frame(edit, forest->parent[slot], &old_room);
+    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+
+    espl__edit_refresh(edit, slot);
+    espl__placement placement = espl__slot_placement(forest, slot);
+    espl_pose world = forest->world[slot];
+    const espl_pose local = espl__placement_seen(&placement, old_up, &world);
+    const espl_status status =
+        espl__placement_move(&placement, &world, &local, up, rules->stay, rules->inherit);
+
+    if (status < 0) {
+        return status;
+    }
+    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
+}
+
+// A bare node has no placement, but what is below it may have to keep its worlds. Its own world is saved
+// here, because it follows from the links alone.
+static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
+                              const espl__attach_rules *rules)
+{
+    espl__frame room;
+    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+    espl__placement shown = espl__placement_identity();
+    espl_pose world = shown.local;
+
+    espl__edit_refresh(edit, slot);
+    if (rules->stay.position == ESPL_STAY_WORLD &&
+        !espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (up != NULL) {
+        shown.extra = up->extra;
+        world = up->world;
+    }
+    return espl__edit_put(edit, slot, &shown, &world) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}
+
+static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
+                        const espl__attach_rules *rules)
+{
+    const bool is_bare = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE);
+    const espl_status status = is_bare ? place_bare(edit, slot, parent, rules)
+                                       : place(edit, slot, parent, rules);
+
+    if (status < 0) {
+        return status;
+    }
+    const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
+
+    return espl__edit_relink(edit, slot, parent, before, is_free) && note_place(edit, slot)
+               ? status
+               : ESPL_ERR_NO_MEMORY;
+}
+
+// Where a node is, change its inherit flags and snap what the rules say.
+static espl_status place_again(espl__edit *edit, uint32_t slot, uint32_t parent,
+                               const espl__attach_rules *rules)
+{
+    espl__forest *const forest = edit->forest;
+    espl__frame room;
+    const espl__frame *const up = espl__edit_frame(edit, parent, &room);
+
+    espl__edit_refresh(edit, slot);
+    espl__placement placement = espl__slot_placement(forest, slot);
+    espl_pose world = forest->world[slot];
+    const espl_status status = espl__placement_inherit(&placement, &world, up, rules->inherit);
+
+    if (status < 0) {
+        return status;
+    }
+    const espl_status done = espl__placement_snap(&placement, &world, up, rules->stay);
+
+    if (done < 0) {
+        return done;
+    }
+    return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
+}
+
+espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before)
+{
+    const espl__forest *const forest = edit->forest;
+    const bool is_free = espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+
+    if (before == slot || forest->links[slot].next == before) {
+        return ESPL_OK;
+    }
+    return espl__edit_relink(edit, slot, forest->parent[slot], before, is_free) ? ESPL_OK
+                                                                                : ESPL_ERR_NO_MEMORY;
+}
+
+// Under the parent that a node has: inherit flags, snap, link and place among siblings may change.
+static espl_status attach_again(espl__edit *edit, uint32_t slot, uint32_t before,
+                                const espl__attach_rules *rules)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t parent = forest->parent[slot];
+    const bool is_free = rules->link == ESPL_LINK_FREE;
+    espl_status status = ESPL_OK;
+
+    if (!espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
+        status = place_again(edit, slot, parent, rules);
+    }
+    if (status < 0) {
+        return status;
+    }
+    if (is_free != espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK) &&
+        !espl__edit_relink(edit, slot, parent, forest->links[slot].next, is_free)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (before != ESPL__NO_SLOT) {
+        const espl_status done = espl__edit_set_sibling(edit, slot, before);
+
+        return done < 0 ? done : status;
+    }
+    return status;
+}
+
+espl_status espl__edit_attach(espl__edit *edit, uint32_t child, uint32_t parent, uint32_t before,
+                              const espl__attach_rules *rules)
+{
+    if (rules->inherit != 0 && espl__slot_is(edit->forest, child, ESPL__SLOT_BARE)) {
+        return ESPL_ERR_NO_TRANSFORM;
+    }
+    return edit->forest->parent[child] == parent
+               ? attach_again(edit, child, before, rules)
+               : move(edit, child, parent, before, rules);
+}
+
+espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__stay_rules stay)
+{
+    const espl__attach_rules rules = {.stay = stay, .link = ESPL_LINK_OWNED};
+
+    return espl__is_root(edit->forest, slot)
+               ? ESPL_OK
+               : move(edit, slot, ESPL__NO_SLOT, ESPL__NO_SLOT, &rules);
+}
+
+// --- Destroy ---
+
+static bool dies(const espl__forest *forest, uint32_t child, espl__closure closure)
+{
+    return closure == ESPL__CLOSURE_SUBTREE ||
+           (closure == ESPL__CLOSURE_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
+}
+
+// Mark what dies and list it, unless nothing can be taken back. The walk does not enter survivors.
+// @return false: no memory.
+static bool mark_closure(espl__edit *edit, uint32_t top, espl__closure closure, bool *has_survivors)
+{
+    espl__forest *const forest = edit->forest;
+    bool enters = true;
+
+    *has_survivors = false;
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = slot == top || dies(forest, slot, closure);
+        *has_survivors = *has_survivors || !enters;
+        if (!enters) {
+            continue;
+        }
+        if (edit->bury == NULL) {
+            if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
+                return false;
+            }
+            ESPL_ARRAY_PUSH(edit->removed, (espl__removed){slot, forest->links[slot].entity});
+        }
+        forest->flags[slot] |= ESPL__SLOT_MARK;
+    }
+    return true;
+}
+
+static void clear_marks(espl__forest *forest, uint32_t top)
+{
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
+        const bool is_marked = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        slot = espl__next_in_walk(forest, slot, top, is_marked);
+    }
+}
+
+static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
+{
+    espl__forest *const forest = edit->forest;
+    bool is_done = true, enters = true;
+
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
+         slot != ESPL__NO_SLOT && is_done;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+        if (!enters) {
+            is_done = espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT);
+        }
+    }
+    return is_done;
+}
+
+// A survivor that copies its parent shows the new one at once.
+static bool follow_again(espl__edit *edit, uint32_t slot, const espl__frame *up)
+{
+    const espl__forest *const forest = edit->forest;
+    espl__placement shown = espl__slot_placement(forest, slot);
+    espl_pose world;
+
+    if (!espl__slot_copies(forest, slot)) {
+        return true;
+    }
+    if (up == NULL) {
+        // A bare root; one that copied by its flag was given a placement before.
+        shown = espl__placement_identity();
+        world = shown.local;
+    } else {
+        shown.extra = up->extra;
+        world = up->world;
+    }
+    return espl__edit_put(edit, slot, &shown, &world);
+}
+
+// Survivors come to the place of the destroyed node among its siblings, in their order.
+static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t anchor = forest->parent[top], before = forest->links[top].next;
+    bool is_done = true;
+
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
+         slot != ESPL__NO_SLOT && is_done;) {
+        const bool is_dead = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+        const uint32_t next = espl__next_in_walk(forest, slot, top, is_dead);
+        const bool is_free = espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
+
+        if (!is_dead) {
+            is_done = follow_again(edit, slot, up) &&
+                      espl__edit_relink(edit, slot, anchor, before,
+                                        is_free && anchor != ESPL__NO_SLOT) &&
+                      (edit->bury != NULL || note_place(edit, slot));
+        }
+        slot = next;
+    }
+    return is_done;
+}
+
+// Slots of the dead are freed when nothing can fail any more.
+static void end_lives(espl__edit *edit, size_t from)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (size_t i = from; i < espl__array_length(edit->removed); ++i) {
+        const uint32_t slot = edit->removed[i].slot;
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        forest->links[slot].entity = ESPL__NO_ENTITY;
+    }
+}
+
+static uint32_t deepest_first(const espl__forest *forest, uint32_t slot)
+{
+    while (forest->links[slot].first_child != ESPL__NO_SLOT) {
+        slot = forest->links[slot].first_child;
+    }
+    return slot;
+}
+
+// Without lists: children before their parents, so that links are there as long as they are needed.
+static void bury_dead(espl__edit *edit, uint32_t top)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t tree = forest->tree[top];
+
+    for (uint32_t slot = deepest_first(forest, top);;) {
+        const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
+        const bool is_top = slot == top;
+
+        edit->bury(edit->bury_context, forest->links[slot].entity);
+        espl__slot_free(forest, slot);
+        if (is_top) {
+            break;
+        }
+        slot = next != ESPL__NO_SLOT ? deepest_first(forest, next) : parent;
+        if (next == ESPL__NO_SLOT) {
+            forest->links[slot].first_child = ESPL__NO_SLOT;
+        }
+    }
+    if (forest->trees[tree].live == 0) {
+        espl__tree_release(forest, tree);
+    } else {
+        espl__tree_drop_side(forest, tree);
+    }
+}
+
+// Nothing is left of a destroy but what its log tells.
+static espl_status give_up(espl__edit *edit, uint32_t top, size_t from)
+{
+    clear_marks(edit->forest, top);
+    espl__array_set_length(edit->removed, from);
+    return ESPL_ERR_NO_MEMORY;
+}
+
+// A destroy that cannot be taken back: what it leaves to do is found by the mark on its tree.
+static void note_unsettled(espl__edit *edit, uint32_t anchor, uint32_t tree, bool has_survivors)
+{
+    espl__forest *const forest = edit->forest;
+    const bool is_childless = anchor != ESPL__NO_SLOT && espl__is_root(forest, anchor) &&
+                              forest->links[anchor].first_child == ESPL__NO_SLOT;
+
+    if (is_childless || (anchor == ESPL__NO_SLOT && has_survivors)) {
+        espl__tree_mark_unsettled(forest, tree);
+    }
+}
+
+espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl__closure closure)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t anchor = forest->parent[top], tree = forest->tree[top];
+    const size_t from = espl__array_length(edit->removed);
+    bool has_survivors = false;
+    bool is_done = mark_closure(edit, top, closure, &has_survivors);
+
+    if (is_done && has_survivors) {
+        espl__frame room;
+        const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
+
+        is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
+    }
+    if (is_done && anchor != ESPL__NO_SLOT) {
+        is_done = espl__edit_relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
+    }
+    if (edit->bury != NULL) {
+        note_unsettled(edit, anchor, tree, has_survivors);
+        clear_marks(forest, top);
+        bury_dead(edit, top);
+        return ESPL_OK;
+    }
+    const espl__undo entry = {.kind = ESPL__UNDO_DEATH,
+                              .slot = top,
+                              .a = (uint32_t)from,
+                              .b = (uint32_t)(espl__array_length(edit->removed) - from)};
+
+    if (!is_done || !espl__edit_log(edit, entry)) {
+        return give_up(edit, top, from);
+    }
+    end_lives(edit, from);
+    return ESPL_OK;
+}

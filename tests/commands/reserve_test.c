@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// All memory that a change needs is taken before it begins: once places are reserved nothing asks for
+// more, and a reserve that fails leaves ranges, headers and side arrays as they were.
+#include "lib/world/inside.h"
+#include "tests/tree/fixture.h"
+
+#include <stdio.h>
+
+enum { NURSERY = 64, PARTS = 2 };
+
+static forest_fixture fix;
+static espl__forest *const forest = &fix.forest;
+static espl__edit edits[PARTS];
+
+static void set_up(void)
+{
+    fixture_begin(&fix);
+    for (int i = 0; i < PARTS; ++i) {
+        espl__edit_init(&edits[i], forest);
+        espl__edit_begin(&edits[i]);
+    }
+}
+
+static void tear_down(void)
+{
+    for (int i = 0; i < PARTS; ++i) {
+        espl__edit_free(&edits[i]);
+    }
+    fixture_end(&fix);
+}
+
+static void begin_again(void)
+{
+    tear_down();
+    set_up();
+}
+
+// --- Forests ---
+
+// Edits and the survey of the first edit, in a new random forest.
+static void prepare(uint64_t *random, bool is_plain, uint32_t steps)
+{
+    fixture_random_forest(&fix, is_plain, random);
+    fixture_begin_edit(&fix, &edits[0], NURSERY);
+    for (uint32_t i = 0; i < steps; ++i) {
+        (void)fixture_edit_at_random(&fix, &edits[0], random);
+    }
+    ck_assert_int_eq(edits[0].status, ESPL_OK);
+    ck_assert_int_eq(espl__edit_survey(&edits[0]), ESPL_OK);
+}
+
+// The parent of each entity, and its number among the siblings.
+static void list_links(uint32_t *parents, uint32_t *numbers)
+{
+    for (uint32_t entity = 0; entity < fix.entities; ++entity) {
+        const uint32_t slot = fix.slots[entity];
+
+        if (slot == ESPL__NO_SLOT) {
+            continue;
+        }
+        const uint32_t up = forest->parent[slot];
+
+        ck_assert_uint_eq(forest->links[slot].entity, entity);
+        parents[entity] = up == ESPL__NO_SLOT ? ESPL__NO_ENTITY : forest->links[up].entity;
+        numbers[entity] = 0;
+        for (uint32_t at = slot; up != ESPL__NO_SLOT && forest->links[up].first_child != at;
+             at = forest->links[at].previous) {
+            numbers[entity] += 1;
+        }
+    }
+}
+
+static void place(espl__edit *const *list, size_t count)
+{
+    test_heap_arm(&fix.under, 1, true); // each allocation would fail
+    espl__heap_forbid(&fix.heap);
+    for (size_t i = 0; i < count; ++i) {
+        espl__edit_place(list[i], fixture_moved, &fix);
+    }
+    espl__places_finish(forest, list, count, fix.nursery_begin, fix.nursery_end);
+    fixture_close_nursery(&fix, false);
+    espl__heap_allow(&fix.heap);
+    ck_assert_uint_eq(fix.under.calls, 0);
+    test_heap_arm(&fix.under, 0, false);
+}
+
+START_TEST(nothing_asks_for_memory_once_places_are_reserved)
+{
+    static uint32_t parents[2][FIXTURE_NODES], numbers[2][FIXTURE_NODES];
+    const uint64_t seeds = test_scaled(15000);
+    espl__edit *const list[] = {&edits[0]};
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        uint64_t random = seed;
+
+        prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
+        ck_assert_int_eq(espl__places_reserve(forest, list, 1), ESPL_OK);
+        fixture_name_made(&fix, &edits[0]);
+        list_links(parents[0], numbers[0]);
+        place(list, 1);
+
+        // All links are what they were, whatever slots the nodes have now.
+        list_links(parents[1], numbers[1]);
+        ck_assert_mem_eq(parents[0], parents[1], sizeof parents[0]);
+        ck_assert_mem_eq(numbers[0], numbers[1], sizeof numbers[0]);
+        fixture_is_valid(&fix);
+        begin_again();
+    }
+}
+END_TEST
+
+// Two groups of edits, by one edit or by two.
+static fixture_snapshot play_groups(uint64_t seed, bool is_split)
+{
+    uint64_t random = seed;
+    espl__edit *const list[] = {&edits[0], &edits[1]};
+    const size_t parts = is_split ? 2 : 1;
+
+    fixture_random_forest(&fix, seed % 4 == 0, &random);
+    fixture_begin_edit(&fix, &edits[0], NURSERY);
+    for (uint32_t group = 0; group < 2; ++group) {
+        espl__edit *const edit = &edits[is_split ? group : 0];
+        const uint32_t begin = fix.nursery_begin + group * (NURSERY / 2);
+
+        fixture_choose_third(&fix, group != 0);
+        espl__edit_begin_group(edit, begin, begin + NURSERY / 2);
+        fix.made_count = espl__array_length(edit->made);
+        for (uint32_t i = 0; i < 20; ++i) {
+            (void)fixture_edit_at_random(&fix, edit, &random);
+        }
+        ck_assert_int_eq(espl__edit_survey(edit), ESPL_OK);
+    }
+    ck_assert_int_eq(espl__places_reserve(forest, list, parts), ESPL_OK);
+    for (size_t i = 0; i < parts; ++i) {
+        fixture_name_made(&fix, list[i]);
+    }
+    place(list, parts);
+    fixture_is_valid(&fix);
+    return fixture_take_snapshot(&fix);
+}
+
+START_TEST(groups_come_to_the_same_slots_however_they_are_divided_among_edits)
+{
+    const uint64_t seeds = test_scaled(8000);
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        char when[64];
+
+        (void)snprintf(when, sizeof when, "seed %llu", (unsigned long long)seed);
+        fixture_snapshot whole = play_groups(seed, false);
+
+        begin_again();
+        fixture_snapshot split = play_groups(seed, true);
+
+        fixture_compare(&whole, &split, when);
+        begin_again();
+    }
+}
+END_TEST
+
+// What is in headers only while an edit is under way is cleared by a reserve that fails.
+static void clear_edit_counts(void)
+{
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        forest->trees[tree].moved = forest->trees[tree].incoming = 0;
+    }
+}
+
+static uint32_t count_kept_rooms(void)
+{
+    uint32_t count = 0;
+
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        const espl__side *const side = forest->trees[tree].side;
+
+        count += side != NULL && side->kept != NULL ? 1 : 0;
+    }
+    return count;
+}
+
+// @return whether the reserve failed.
+static bool fail_reserve(uint64_t seed, size_t fail_at)
+{
+    uint64_t random = seed;
+    espl__edit *const list[] = {&edits[0]};
+    char when[64];
+
+    (void)snprintf(when, sizeof when, "seed %llu, allocation %zu", (unsigned long long)seed,
+                   fail_at);
+    prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
+    const uint32_t rooms = count_kept_rooms();
+    const size_t bytes = espl__heap_bytes_for(&fix.heap, ESPL__FOR_TREE);
+    const uint32_t capacity = forest->capacity, headers = forest->tree_capacity;
+
+    test_heap_arm(&fix.under, fail_at, seed % 2 == 0);
+    const espl_status status = espl__places_reserve(forest, list, 1);
+
+    test_heap_arm(&fix.under, 0, false);
+    if (status == ESPL_OK) {
+        fixture_name_made(&fix, &edits[0]);
+        place(list, 1);
+        fixture_is_valid(&fix);
+        return false;
+    }
+    ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+    ck_assert_uint_eq(count_kept_rooms(), rooms);
+    if (forest->capacity == capacity && forest->tree_capacity == headers) {
+        ck_assert_uint_eq(espl__heap_bytes_for(&fix.heap, ESPL__FOR_TREE), bytes);
+    }
+    fixture_snapshot after = fixture_take_snapshot(&fix);
+
+    // The same edits of the same forest without a reserve.
+    begin_again();
+    random = seed;
+    prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
+    clear_edit_counts();
+    fixture_snapshot before = fixture_take_snapshot(&fix);
+
+    for (size_t i = 0; i < after.count; ++i) {
+        if (strcmp(after.words[i].name, "moved nodes of tree") == 0 ||
+            strcmp(after.words[i].name, "incoming nodes of tree") == 0) {
+            after.words[i].value = 0;
+        }
+    }
+    fixture_compare(&before, &after, when);
+    espl__edit_undo(&edits[0]);
+    fixture_close_nursery(&fix, true);
+    fixture_is_valid(&fix);
+    return true;
+}
+
+START_TEST(a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were)
+{
+    const uint64_t seeds = test_scaled(1500);
+    size_t points = 0;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        for (size_t fail_at = 1; fail_reserve(seed, fail_at); ++fail_at) {
+            points += 1;
+            begin_again();
+        }
+        begin_again();
+    }
+    ck_assert_uint_gt(points, seeds);
+    test_tell_figure(points, "allocations failed in reserves");
+}
+END_TEST
+
+// --- Playbacks ---
+
+// Allocations when the change stage of the playback under way began, and when the last stage ended.
+static const test_heap *traced;
+static size_t calls_before, calls_in_stages;
+
+static void trace(void *user, const char *name, bool begins)
+{
+    (void)user;
+    if (begins && strcmp(name, espl_stage_name(ESPL_STAGE_CHANGE)) == 0) {
+        calls_before = traced->calls;
+    }
+    if (!begins && strcmp(name, espl_stage_name(ESPL_STAGE_REPORT)) == 0) {
+        calls_in_stages += traced->calls - calls_before;
+    }
+}
+
+START_TEST(the_stages_that_cannot_fail_ask_for_no_memory)
+{
+    const uint64_t seeds = test_scaled(2000);
+    size_t commits = 0;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 4, .random = seed};
+        const espl_executor executor = test_executor_of(&shuffled);
+        world_fixture w;
+
+        world_fixture_begin(&w, seed, seed % 2 == 0 ? NULL : &executor);
+        world_fixture_record(&w, seed, 0);
+        w.test.world->hooks.trace = trace;
+        w.test.world->playback.part_entries = 1 + (uint32_t)(seed % 5);
+        const uint64_t before = w.test.world->heap.commits;
+
+        traced = &w.test.heap;
+        calls_in_stages = 0;
+        test_heap_arm(&w.test.heap, 0, false);
+        ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
+        ck_assert_uint_eq(calls_in_stages, 0);
+        ck_assert_uint_gt(w.test.heap.calls, 0);
+        commits += w.test.world->heap.commits - before;
+        world_fixture_end(&w);
+    }
+    ck_assert_uint_ge(commits, seeds);
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("commands/reserve");
+    TCase *const forests = tcase_create("forests");
+    TCase *const playbacks = tcase_create("playbacks");
+
+    tcase_add_checked_fixture(forests, set_up, tear_down);
+    tcase_add_test(forests, nothing_asks_for_memory_once_places_are_reserved);
+    tcase_add_test(forests, groups_come_to_the_same_slots_however_they_are_divided_among_edits);
+    tcase_add_test(forests, a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were);
+    suite_add_tcase(suite, forests);
+    tcase_add_test(playbacks, the_stages_that_cannot_fail_ask_for_no_memory);
+    suite_add_tcase(suite, playbacks);
+    return suite;
+}
+
+RUN_SUITE(make_suite)

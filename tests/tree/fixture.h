@@ -1,0 +1,1113 @@
+// SPDX-License-Identifier: MIT
+// A forest without a world around it, on the allocator under test: trees that are built node by node,
+// random edits of them, and snapshots that name the first difference.
+#ifndef ESPALIER_TESTS_TREE_FIXTURE_H
+#define ESPALIER_TESTS_TREE_FIXTURE_H
+
+#include "lib/tree/edit.h"
+#include "lib/tree/layout.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIXTURE_NODES = 8192 };
+
+typedef struct forest_fixture {
+    test_heap under;
+    espl__heap heap;
+    espl__forest forest;
+    uint32_t entities;             // numbers that were dealt
+    uint32_t slots[FIXTURE_NODES]; // by entity; ESPL__NO_SLOT once it is dead
+    uint32_t moves[FIXTURE_NODES]; // by entity: calls of fixture_moved()
+    // The nursery of an edit, as a playback opens one.
+    uint32_t nursery_begin, nursery_end;
+    bool nursery_is_new;
+    // Nodes that random edits choose from, by slot; dead ones too.
+    uint32_t chosen[FIXTURE_NODES];
+    size_t chosen_count, made_count;
+    bool is_plain; // random edits make nothing exceptional
+} forest_fixture;
+
+static inline void fixture_begin(forest_fixture *fix)
+{
+    memset(fix, 0, sizeof *fix);
+    test_heap_init(&fix->under);
+    const espl_allocator allocator = test_heap_allocator(&fix->under);
+
+    espl__heap_init(&fix->heap, &allocator);
+    espl__forest_init(&fix->forest, &fix->heap);
+}
+
+/// Free the forest. The heap is empty then and has seen no fault.
+static inline void fixture_end(forest_fixture *fix)
+{
+    espl__forest_free(&fix->forest);
+    ck_assert_uint_eq(espl__heap_bytes(&fix->heap), 0);
+    ck_assert_uint_eq(fix->under.bytes, 0);
+    ck_assert_uint_eq(fix->under.faults, 0);
+}
+
+/// Fail the test with the broken rule unless all hold.
+static inline void fixture_is_valid(const forest_fixture *fix)
+{
+    uint32_t slot = 0;
+    size_t detail = 0;
+    const char *const rule = espl__forest_broken_rule(&fix->forest, &slot, &detail);
+
+    ck_assert_msg(rule == NULL, "%s (slot %u, detail %zu)", rule, slot, detail);
+}
+
+static inline bool fixture_is_node(const espl__forest *forest, uint32_t slot)
+{
+    return forest->links[slot].entity != ESPL__NO_ENTITY;
+}
+
+/// An espl__moved_function of the fixture.
+static inline void fixture_moved(void *context, uint32_t entity, uint32_t slot)
+{
+    forest_fixture *const fix = context;
+
+    ck_assert_uint_lt(entity, fix->entities);
+    fix->slots[entity] = slot;
+    fix->moves[entity] += 1;
+}
+
+// --- Building ---
+
+static inline void fixture_fill(forest_fixture *fix, uint32_t slot)
+{
+    espl__forest *const forest = &fix->forest;
+
+    ck_assert_uint_lt(fix->entities, FIXTURE_NODES);
+    forest->flags[slot] = espl__tree_of(forest, slot)->side != NULL ? ESPL__SLOT_SIDE : 0;
+    forest->links[slot] =
+        (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, fix->entities};
+    forest->local[slot] = forest->world[slot] = espl__pose_identity();
+    fix->slots[fix->entities] = slot;
+    fix->moves[fix->entities] = 0;
+    fix->entities += 1;
+}
+
+/// Make a tree of one node with a range of its own. @return its number.
+static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
+{
+    espl__forest *const forest = &fix->forest;
+
+    ck_assert_int_eq(espl__forest_reserve(forest, capacity, 1), ESPL_OK);
+    const uint32_t tree = espl__tree_take(forest);
+    const uint32_t base = espl__range_take(forest, capacity);
+
+    forest->trees[tree] = espl__tree_in_order(base, capacity, 0, 0, NULL);
+    forest->trees[tree].roots = 0;
+    for (uint32_t slot = base; slot < base + capacity; ++slot) {
+        forest->tree[slot] = tree;
+    }
+    uint32_t after = 0;
+    ck_assert_uint_eq(espl__slot_take(forest, tree, base, &after), base);
+    fixture_fill(fix, base);
+    return tree;
+}
+
+/// Make a node below a parent. @return its slot, or ESPL__NO_SLOT where the range is full.
+static inline uint32_t fixture_add(forest_fixture *fix, uint32_t parent, uint32_t before)
+{
+    espl__forest *const forest = &fix->forest;
+    uint32_t after = 0;
+    const uint32_t slot = espl__slot_take(forest, forest->tree[parent], parent, &after);
+
+    if (slot != ESPL__NO_SLOT) {
+        fixture_fill(fix, slot);
+        espl__node_link(forest, slot, parent, before);
+    }
+    return slot;
+}
+
+/// Remove a leaf that is no root.
+static inline void fixture_remove(forest_fixture *fix, uint32_t slot)
+{
+    espl__forest *const forest = &fix->forest;
+
+    ck_assert_uint_eq(forest->links[slot].first_child, ESPL__NO_SLOT);
+    fix->slots[forest->links[slot].entity] = ESPL__NO_SLOT;
+    espl__node_unlink(forest, slot);
+    espl__slot_free(forest, slot);
+}
+
+/// A node of a tree at random. The tree has one.
+static inline uint32_t fixture_node_of(const forest_fixture *fix, uint32_t tree, uint64_t *random)
+{
+    const espl__forest *const forest = &fix->forest;
+    const espl__tree *const t = &forest->trees[tree];
+    uint32_t slot = ESPL__NO_SLOT;
+
+    do {
+        slot = t->base + test_below(random, t->used);
+    } while (!fixture_is_node(forest, slot));
+    return slot;
+}
+
+/// A child of a node at random, or ESPL__NO_SLOT, which means the last place.
+static inline uint32_t fixture_child_of(const forest_fixture *fix, uint32_t slot, uint64_t *random)
+{
+    const espl__forest *const forest = &fix->forest;
+    uint32_t child = forest->links[slot].first_child;
+
+    while (child != ESPL__NO_SLOT && !test_one_in(random, 3)) {
+        child = forest->links[child].next;
+    }
+    return child;
+}
+
+/// Remove one leaf in `n` of a tree.
+static inline void fixture_thin_out(forest_fixture *fix, uint32_t tree, uint32_t n,
+                                    uint64_t *random)
+{
+    const espl__forest *const forest = &fix->forest;
+    const espl__tree *const t = &forest->trees[tree];
+
+    for (uint32_t slot = t->base + t->used; slot-- > t->base + 1;) {
+        if (fixture_is_node(forest, slot) &&
+            forest->links[slot].first_child == ESPL__NO_SLOT && test_one_in(random, n)) {
+            fixture_remove(fix, slot);
+        }
+    }
+}
+
+/// Make a tree of `size` nodes in a range of `capacity` slots, out of order with few exceptions.
+static inline uint32_t fixture_random_tree(forest_fixture *fix, uint32_t size, uint32_t capacity,
+                                           uint64_t *random)
+{
+    const uint32_t tree = fixture_tree(fix, capacity);
+
+    while (fix->forest.trees[tree].live < size) {
+        const uint32_t parent = fixture_node_of(fix, tree, random);
+
+        ck_assert_uint_ne(fixture_add(fix, parent, fixture_child_of(fix, parent, random)),
+                          ESPL__NO_SLOT);
+    }
+    return tree;
+}
+
+// --- Placements ---
+
+static inline espl_pose fixture_pose(uint64_t *random)
+{
+    espl_pose pose;
+
+    do {
+        for (int i = 0; i < 4; ++i) {
+            pose.rotation[i] = test_between(random, -1, 1);
+        }
+    } while (!espl__rotation_normalize(pose.rotation));
+    for (int i = 0; i < 3; ++i) {
+        pose.position[i] = test_between(random, -10, 10);
+    }
+    pose.scale = test_between(random, 0.75f, 1.3f) * (test_one_in(random, 8) ? -1.0f : 1.0f);
+    return pose;
+}
+
+/// Store a placement. The worlds are not computed.
+static inline void fixture_place(forest_fixture *fix, uint32_t slot,
+                                 const espl__placement *placement)
+{
+    espl__forest *const forest = &fix->forest;
+
+    if (!espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
+        ck_assert(espl__tree_add_side(forest, forest->tree[slot], placement->kept.flags != 0));
+    }
+    espl__slot_place(forest, slot, placement);
+}
+
+/// A flag set that a member may have, never 0.
+static inline uint32_t fixture_inherit(uint64_t *random)
+{
+    return test_one_in(random, 3) ? (uint32_t)ESPL_COPY_PARENT
+                                  : 1 + test_below(random, ESPL_COPY_PARENT - 1);
+}
+
+/// What a node has beside its pose, at random: nothing, stretch, user data, inherit flags or no
+/// transform. The stretch of its parent is final.
+static inline void fixture_decorate(forest_fixture *fix, uint32_t slot, uint64_t *random)
+{
+    espl__forest *const forest = &fix->forest;
+    const uint32_t up = forest->parent[slot];
+    const espl__extra shown =
+        up == ESPL__NO_SLOT ? espl__extra_default() : espl__slot_extra(forest, up);
+    espl__placement placement = {fixture_pose(random), espl__kept_none(), espl__extra_default()};
+    const espl_pose kept = fixture_pose(random);
+    const uint32_t choice = test_below(random, up == ESPL__NO_SLOT ? 2 : 4);
+
+    if (choice == 0) {
+        placement.extra.context = test_below(random, 100);
+    } else if (choice == 1) {
+        placement.extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
+    } else if (choice == 2) {
+        const uint32_t flags = fixture_inherit(random);
+
+        placement.kept = espl__kept_of(&kept, flags);
+        if (flags == ESPL_COPY_PARENT) {
+            placement.local = espl__pose_identity();
+            placement.extra = shown;
+        }
+    } else {
+        placement.local = espl__pose_identity();
+        placement.extra = shown;
+    }
+    fixture_place(fix, slot, &placement);
+    if (choice == 3) {
+        espl__slot_set_bare(forest, slot, true);
+    }
+}
+
+/// World pose of a placement below a frame, by the public formula.
+static inline espl_pose fixture_world_below(const espl__frame *up, const espl__placement *placement)
+{
+    const espl_transform parent = espl__transform_of(&up->world, &up->extra);
+    const espl_transform local = espl__transform_of(&placement->local, &placement->extra);
+    const espl_transform kept = espl__transform_of(&placement->kept.pose, &placement->extra);
+    const espl_transform world =
+        espl_transform_inherit(&parent, &local, &kept, placement->kept.flags);
+
+    return espl__pose_of(&world);
+}
+
+/// Compute what a node shows from what its parent shows, by the rules and what is stored alone.
+static inline espl__frame fixture_frame(const espl__forest *forest, uint32_t slot,
+                                        const espl__frame *up)
+{
+    const espl__placement placement = espl__slot_placement(forest, slot);
+
+    if (up == NULL) {
+        return (espl__frame){placement.local, placement.extra};
+    }
+    if (espl__slot_copies(forest, slot)) {
+        return *up;
+    }
+    return (espl__frame){fixture_world_below(up, &placement), placement.extra};
+}
+
+/// Compute what each node of a tree shows, by slot - base, without the library's propagation.
+static inline void fixture_frames(const forest_fixture *fix, uint32_t tree, espl__frame *frames)
+{
+    const espl__forest *const forest = &fix->forest;
+    const espl__tree *const t = &forest->trees[tree];
+
+    // A parent has a lower slot than its children.
+    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+        const uint32_t up = forest->parent[slot];
+
+        if (fixture_is_node(forest, slot)) {
+            frames[slot - t->base] =
+                fixture_frame(forest, slot, up == ESPL__NO_SLOT ? NULL : &frames[up - t->base]);
+        }
+    }
+}
+
+/// Give all nodes of a tree random poses, and make one in `n` exceptional, or none where n is 0.
+static inline void fixture_pose_all(forest_fixture *fix, uint32_t tree, uint32_t n,
+                                    uint64_t *random)
+{
+    espl__forest *const forest = &fix->forest;
+    const espl__tree *const t = &forest->trees[tree];
+
+    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+        if (!fixture_is_node(forest, slot)) {
+            continue;
+        }
+        forest->local[slot] = fixture_pose(random);
+        if (n != 0 && test_one_in(random, n)) {
+            fixture_decorate(fix, slot, random);
+        }
+    }
+    espl__frame *const frames = calloc(t->capacity, sizeof *frames);
+
+    ck_assert_ptr_nonnull(frames);
+    fixture_frames(fix, tree, frames);
+    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+        if (fixture_is_node(forest, slot)) {
+            forest->world[slot] = frames[slot - t->base].world;
+        }
+    }
+    free(frames);
+}
+
+// --- Order ---
+
+/// Tell whether the slots of a tree are its breadth-first order without holes, by a queue.
+static inline bool fixture_is_breadth_first(const forest_fixture *fix, uint32_t tree)
+{
+    const espl__forest *const forest = &fix->forest;
+    const espl__tree *const t = &forest->trees[tree];
+    static uint32_t queue[FIXTURE_NODES];
+    uint32_t count = 1;
+
+    queue[0] = t->base;
+    for (uint32_t i = 0; i < count; ++i) {
+        if (queue[i] != t->base + i) {
+            return false;
+        }
+        for (uint32_t child = forest->links[queue[i]].first_child; child != ESPL__NO_SLOT;
+             child = forest->links[child].next) {
+            queue[count++] = child;
+        }
+    }
+    return count == t->live && t->live == t->used;
+}
+
+/// Tell whether a node is another one or below it, by a climb.
+static inline bool fixture_is_at_or_below(const espl__forest *forest, uint32_t slot, uint32_t top)
+{
+    while (slot != top && slot != ESPL__NO_SLOT) {
+        slot = forest->parent[slot];
+    }
+    return slot == top;
+}
+
+// --- Snapshots ---
+
+typedef struct fixture_word {
+    const char *name;
+    uint32_t index, value;
+} fixture_word;
+
+/// All that a forest says of its nodes, holes, trees and free ranges. Room for inherit flags in side arrays
+/// is memory and no part of it.
+typedef struct fixture_snapshot {
+    fixture_word *words;
+    size_t count, capacity;
+} fixture_snapshot;
+
+static inline void fixture_note(fixture_snapshot *s, const char *name, uint32_t index,
+                                uint32_t value)
+{
+    if (s->count == s->capacity) {
+        s->capacity = s->capacity == 0 ? 1024 : 2 * s->capacity;
+        s->words = realloc(s->words, s->capacity * sizeof *s->words);
+        ck_assert_ptr_nonnull(s->words);
+    }
+    s->words[s->count++] = (fixture_word){name, index, value};
+}
+
+static inline void fixture_note_bytes(fixture_snapshot *s, const char *name, uint32_t index,
+                                      const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += sizeof(uint32_t)) {
+        uint32_t value = 0;
+
+        memcpy(&value, (const unsigned char *)bytes + i, sizeof value);
+        fixture_note(s, name, index, value);
+    }
+}
+
+static inline void fixture_note_node(fixture_snapshot *s, const espl__forest *forest, uint32_t slot)
+{
+    const espl__extra extra = espl__slot_extra(forest, slot);
+    const espl__kept kept = espl__slot_kept(forest, slot);
+
+    fixture_note(s, "parent of slot", slot, forest->parent[slot]);
+    fixture_note(s, "entity of slot", slot, forest->links[slot].entity);
+    if (!fixture_is_node(forest, slot)) {
+        return;
+    }
+    fixture_note(s, "flags of slot", slot, forest->flags[slot]);
+    fixture_note(s, "first child of slot", slot, forest->links[slot].first_child);
+    fixture_note(s, "next of slot", slot, forest->links[slot].next);
+    fixture_note(s, "previous of slot", slot, forest->links[slot].previous);
+    fixture_note_bytes(s, "local of slot", slot, &forest->local[slot], sizeof(espl_pose));
+    fixture_note_bytes(s, "world of slot", slot, &forest->world[slot], sizeof(espl_pose));
+    fixture_note_bytes(s, "extra of slot", slot, &extra, sizeof extra);
+    fixture_note_bytes(s, "kept parts of slot", slot, &kept, sizeof kept);
+}
+
+static inline void fixture_note_tree(fixture_snapshot *s, const espl__forest *forest, uint32_t tree)
+{
+    const espl__tree *const t = &forest->trees[tree];
+
+    fixture_note(s, "capacity of tree", tree, t->capacity);
+    if (t->capacity == 0) {
+        return;
+    }
+    fixture_note(s, "base of tree", tree, t->base);
+    fixture_note(s, "used slots of tree", tree, t->used);
+    fixture_note(s, "live nodes of tree", tree, t->live);
+    fixture_note(s, "roots of tree", tree, t->roots);
+    fixture_note(s, "exceptional nodes of tree", tree, t->exceptional);
+    fixture_note(s, "debt of tree", tree, t->debt);
+    fixture_note(s, "moved nodes of tree", tree, t->moved);
+    fixture_note(s, "incoming nodes of tree", tree, t->incoming);
+    fixture_note(s, "flags of tree", tree, t->flags);
+    fixture_note(s, "next of tree", tree, t->next);
+    fixture_note(s, "previous of tree", tree, t->previous);
+    for (uint32_t hole = t->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
+        fixture_note(s, "hole of tree", tree, hole);
+    }
+    fixture_note(s, "side arrays of tree", tree, t->side != NULL);
+    if (t->side != NULL) {
+        fixture_note(s, "extras of tree", tree, t->side->extra_count);
+        fixture_note(s, "inherit flags of tree", tree, t->side->kept_count);
+        fixture_note(s, "prepaid side arrays of tree", tree, t->side->is_prepaid);
+    }
+    for (uint32_t slot = t->base; slot < t->base + t->capacity; ++slot) {
+        fixture_note(s, "tree of slot", slot, forest->tree[slot]);
+    }
+    // Not all slots of a nursery are filled.
+    for (uint32_t slot = t->base; slot < t->base + t->used && tree != forest->nursery; ++slot) {
+        fixture_note_node(s, forest, slot);
+    }
+}
+
+static inline fixture_snapshot fixture_take_snapshot(const forest_fixture *fix)
+{
+    const espl__forest *const forest = &fix->forest;
+    fixture_snapshot s = {0};
+
+    fixture_note(&s, "end of the pool", 0, forest->end);
+    fixture_note(&s, "end of the headers", 0, forest->tree_end);
+    fixture_note(&s, "free slots", 0, forest->free_slots);
+    fixture_note(&s, "first unsettled tree", 0, forest->unsettled);
+    fixture_note(&s, "nursery", 0, forest->nursery);
+    for (uint32_t tree = forest->free_tree; tree != ESPL__NO_TREE;
+         tree = forest->trees[tree].next) {
+        fixture_note(&s, "free header", 0, tree);
+    }
+    for (uint32_t class = 0; class < ESPL__SIZE_CLASSES; ++class) {
+        for (uint32_t base = forest->free_heads[class]; base != ESPL__NO_SLOT;
+             base = forest->links[base].next) {
+            fixture_note(&s, "free range of class", class, base);
+            fixture_note(&s, "slots of free range", base, forest->links[base].first_child);
+        }
+    }
+    for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
+        fixture_note_tree(&s, forest, tree);
+    }
+    return s;
+}
+
+/// Fail the test with the first difference, and free both.
+static inline void fixture_compare(fixture_snapshot *before, fixture_snapshot *after,
+                                   const char *when)
+{
+    const size_t count = before->count < after->count ? before->count : after->count;
+
+    for (size_t i = 0; i < count; ++i) {
+        const fixture_word *const a = &before->words[i], *const b = &after->words[i];
+
+        ck_assert_msg(strcmp(a->name, b->name) == 0 && a->index == b->index &&
+                          a->value == b->value,
+                      "%s: %s %u was %u (0x%x), now %s %u is %u (0x%x)", when, a->name, a->index,
+                      a->value, a->value, b->name, b->index, b->value, b->value);
+    }
+    ck_assert_uint_eq(before->count, after->count);
+    free(before->words);
+    free(after->words);
+    *before = *after = (fixture_snapshot){0};
+}
+
+// --- The nursery of an edit ---
+
+/// Open a nursery as a playback does. @param has_side  it has side arrays with room for inherit flags.
+static inline void fixture_open_nursery(forest_fixture *fix, uint32_t slots, bool has_side)
+{
+    espl__forest *const forest = &fix->forest;
+
+    ck_assert_int_eq(espl__forest_reserve(forest, slots, 1), ESPL_OK);
+    fix->nursery_is_new = forest->free_tree == ESPL__NO_TREE;
+    forest->is_edited = true;
+    forest->nursery = espl__tree_take(forest);
+    fix->nursery_begin = forest->end;
+    fix->nursery_end = forest->end + slots;
+    forest->end = fix->nursery_end;
+    espl__side *const side = has_side ? espl__side_make(&fix->heap, slots, true) : NULL;
+
+    forest->trees[forest->nursery] = (espl__tree){.base = fix->nursery_begin,
+                                                  .capacity = slots,
+                                                  .used = slots,
+                                                  .hole = ESPL__NO_SLOT,
+                                                  .next = ESPL__NO_TREE,
+                                                  .previous = ESPL__NO_TREE,
+                                                  .side = side};
+    for (uint32_t slot = fix->nursery_begin; slot < fix->nursery_end; ++slot) {
+        forest->tree[slot] = forest->nursery;
+    }
+}
+
+/// Close it as a playback does.
+static inline void fixture_close_nursery(forest_fixture *fix, bool is_undone)
+{
+    espl__forest *const forest = &fix->forest;
+    const uint32_t nursery = forest->nursery;
+
+    espl__side_free(&fix->heap, forest->trees[nursery].side);
+    forest->trees[nursery].side = NULL;
+    forest->trees[nursery].capacity = 0;
+    if (is_undone) {
+        forest->end = fix->nursery_begin;
+    }
+    if (fix->nursery_is_new && nursery + 1 == forest->tree_end) {
+        forest->tree_end -= 1;
+    } else {
+        espl__tree_give(forest, nursery);
+    }
+    forest->nursery = ESPL__NO_TREE;
+    forest->is_edited = false;
+}
+
+// --- Random edits ---
+
+/// Make a few random trees, with holes and free ranges between them.
+/// @param is_plain  nothing in them is exceptional, and random edits keep it so.
+static inline void fixture_random_forest(forest_fixture *fix, bool is_plain, uint64_t *random)
+{
+    espl__forest *const forest = &fix->forest;
+    const uint32_t trees = 3 + test_below(random, 4);
+    const uint32_t spared = test_below(random, trees);
+
+    for (uint32_t i = 0; i < trees; ++i) {
+        const uint32_t size = 1 + test_below(random, test_one_in(random, 3) ? 3 : 24);
+        const uint32_t tree =
+            fixture_random_tree(fix, size, size + test_below(random, 8), random);
+
+        if (test_one_in(random, 2)) {
+            fixture_thin_out(fix, tree, 2, random);
+        }
+        fixture_pose_all(fix, tree, is_plain ? 0 : 1 + test_below(random, 8), random);
+        espl__tree_drop_side(forest, tree);
+    }
+    // A free range and a free header between the others.
+    if (trees > 3) {
+        for (uint32_t entity = 0; entity < fix->entities; ++entity) {
+            if (fix->slots[entity] != ESPL__NO_SLOT && forest->tree[fix->slots[entity]] == spared) {
+                fix->slots[entity] = ESPL__NO_SLOT;
+            }
+        }
+        espl__tree_release(forest, spared);
+    }
+    fix->is_plain = is_plain;
+}
+
+/// Begin an edit with a nursery. Random edits choose among the nodes there are now and what they make.
+static inline void fixture_begin_edit(forest_fixture *fix, espl__edit *edit, uint32_t nursery)
+{
+    espl__forest *const forest = &fix->forest;
+
+    fix->chosen_count = 0;
+    for (uint32_t entity = 0; entity < fix->entities; ++entity) {
+        if (fix->slots[entity] != ESPL__NO_SLOT) {
+            fix->chosen[fix->chosen_count++] = fix->slots[entity];
+        }
+    }
+    fixture_open_nursery(fix, nursery, !fix->is_plain);
+    espl__edit_begin(edit);
+    espl__edit_begin_group(edit, fix->nursery_begin, fix->nursery_end);
+    fix->made_count = 0;
+    ck_assert_uint_eq(forest->trees[forest->nursery].base, fix->nursery_begin);
+}
+
+/// A living node, made ones included; ESPL__NO_SLOT where luck finds none.
+static inline uint32_t fixture_choose(forest_fixture *fix, uint64_t *random)
+{
+    uint32_t slot = ESPL__NO_SLOT;
+
+    for (int i = 0; i < 8 && slot == ESPL__NO_SLOT && fix->chosen_count != 0; ++i) {
+        // What was made last is chosen more often.
+        const uint32_t count = (uint32_t)fix->chosen_count;
+        const uint32_t at = test_one_in(random, 3) && count > 4 ? count - 1 - test_below(random, 4)
+                                                                : test_below(random, count);
+
+        slot = fix->chosen[at];
+        slot = fixture_is_node(&fix->forest, slot) ? slot : ESPL__NO_SLOT;
+    }
+    return slot;
+}
+
+static inline espl__stay_rules fixture_stay(uint64_t *random)
+{
+    espl__stay_rules rules = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
+
+    if (test_one_in(random, 2)) {
+        rules.position = (uint8_t)test_below(random, 3);
+        rules.rotation = (uint8_t)test_below(random, 3);
+        rules.scale = (uint8_t)test_below(random, 3);
+    }
+    return rules;
+}
+
+static inline espl_status fixture_edit_attach(forest_fixture *fix, espl__edit *edit, uint32_t child,
+                                              uint64_t *random)
+{
+    espl__forest *const forest = &fix->forest;
+    const uint32_t parent = fixture_choose(fix, random);
+    const bool inherits = fix->is_plain || !test_one_in(random, 6);
+    const espl__attach_rules rules = {fixture_stay(random), (uint8_t)test_below(random, 2),
+                                      inherits ? 0 : (uint8_t)fixture_inherit(random)};
+
+    if (parent == ESPL__NO_SLOT) {
+        return ESPL_OK;
+    }
+    const bool closes = fixture_is_at_or_below(forest, parent, child);
+
+    ck_assert(espl__edit_is_at_or_below(edit, parent, child) == closes);
+    if (closes) {
+        return ESPL_ERR_CYCLE;
+    }
+    return espl__edit_attach(edit, child, parent, fixture_child_of(fix, parent, random), &rules);
+}
+
+static inline espl_write_value fixture_value(const forest_fixture *fix, espl_write_kind kind,
+                                             uint64_t *random)
+{
+    const espl_pose pose = fixture_pose(random);
+    espl__extra extra = espl__extra_default();
+    espl_write_value value = {.context = 0};
+
+    if (!fix->is_plain && test_one_in(random, 2)) {
+        extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
+        extra.context = test_below(random, 4);
+    }
+    const espl_transform transform = espl__transform_of(&pose, &extra);
+
+    switch (espl__write_value_type(kind)) {
+    case ESPL__VALUE_VECTOR:
+        memcpy(value.position, kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH
+                                   ? extra.stretch
+                                   : pose.position, sizeof value.position);
+        break;
+    case ESPL__VALUE_ROTATION:
+        memcpy(value.rotation, pose.rotation, sizeof value.rotation);
+        break;
+    case ESPL__VALUE_SCALAR:
+        value.scale = test_one_in(random, 16) ? 0x1p100f : test_one_in(random, 16) ? 0 : pose.scale;
+        break;
+    case ESPL__VALUE_TRANSFORM:
+        value.transform = transform;
+        break;
+    case ESPL__VALUE_WORD:
+        value.context = extra.context;
+        break;
+    case ESPL__VALUE_NONE:
+        break;
+    }
+    return value;
+}
+
+static inline espl_status fixture_edit_write(forest_fixture *fix, espl__edit *edit, uint32_t slot,
+                                             uint64_t *random)
+{
+    const espl_write_kind kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT);
+    const espl_write_value value = fixture_value(fix, kind, random);
+
+    return espl__slot_is(&fix->forest, slot, ESPL__SLOT_BARE)
+               ? ESPL_ERR_NO_TRANSFORM
+               : espl__edit_write(edit, slot, kind, &value);
+}
+
+static inline espl_status fixture_edit_transform(forest_fixture *fix, espl__edit *edit,
+                                                 uint32_t slot, uint64_t *random)
+{
+    const espl_pose pose = fixture_pose(random);
+    const espl__extra none = espl__extra_default();
+    const espl_transform value = espl__transform_of(&pose, &none);
+
+    return espl__slot_is(&fix->forest, slot, ESPL__SLOT_BARE)
+               ? espl__edit_add_transform(edit, slot, &value)
+               : espl__edit_remove_transform(edit, slot);
+}
+
+static inline espl_status fixture_edit_inherit(forest_fixture *fix, espl__edit *edit, uint32_t slot,
+                                               uint64_t *random)
+{
+    const uint32_t flags =
+        fix->is_plain || test_one_in(random, 3) ? 0 : fixture_inherit(random);
+
+    return espl__slot_is(&fix->forest, slot, ESPL__SLOT_BARE)
+               ? ESPL_ERR_NO_TRANSFORM
+               : espl__edit_set_inherit(edit, slot, flags);
+}
+
+// Clone a node, or make one from nothing, below another one or as a root.
+static inline espl_status fixture_edit_make(forest_fixture *fix, espl__edit *edit, uint32_t source,
+                                            bool clones, uint64_t *random)
+{
+    espl__new_place place = {.parent = test_one_in(random, 3) ? ESPL__NO_SLOT
+                                                              : fixture_choose(fix, random),
+                             .before = ESPL__NO_SLOT,
+                             .link = (uint8_t)test_below(random, 2),
+                             .placement = {fixture_pose(random), espl__kept_none(),
+                                           espl__extra_default()}};
+    espl__template from = {.count = 1};
+    uint32_t made = 0;
+
+    place.world = place.placement.local;
+    place.is_bare = clones ? espl__slot_is(&fix->forest, source, ESPL__SLOT_BARE)
+                           : !fix->is_plain && test_one_in(random, 6);
+    if (place.parent != ESPL__NO_SLOT) {
+        place.before = fixture_child_of(fix, place.parent, random);
+        place.inherit = fix->is_plain || place.is_bare || !test_one_in(random, 6)
+                            ? 0
+                            : (uint8_t)fixture_inherit(random);
+    }
+    if (clones && !place.is_bare && test_one_in(random, 2)) {
+        place.placement = espl__edit_source_placement(edit, source, &place.world);
+        place.keeps_world = place.parent == ESPL__NO_SLOT;
+    }
+    espl_status status = espl__edit_prepare_new(edit, &place);
+
+    if (status < 0) {
+        return status;
+    }
+    status = clones ? espl__edit_find_template(edit, source, &from) : ESPL_OK;
+    if (status != ESPL_OK || from.count > edit->nursery_end - edit->nursery) {
+        return status;
+    }
+    return clones ? espl__edit_clone(edit, &from, &place, &made)
+                  : espl__edit_create(edit, &place, &made);
+}
+
+/// One random edit. What it makes may be chosen by the next. @return its status.
+static inline espl_status fixture_edit_at_random(forest_fixture *fix, espl__edit *edit,
+                                                 uint64_t *random)
+{
+    espl__forest *const forest = &fix->forest;
+    const uint32_t slot = fixture_choose(fix, random);
+    espl_status status = ESPL_OK;
+
+    if (slot == ESPL__NO_SLOT) {
+        return ESPL_OK;
+    }
+    const uint32_t kind = test_below(random, 16);
+
+    if (kind < 5) {
+        status = fixture_edit_attach(fix, edit, slot, random);
+    } else if (kind < 6) {
+        status = espl__edit_detach(edit, slot, fixture_stay(random));
+    } else if (kind < 8) {
+        status = espl__edit_destroy(edit, slot, (espl__closure)test_below(random, 3));
+    } else if (kind < 9 && !espl__is_root(forest, slot)) {
+        status = espl__edit_set_sibling(edit, slot,
+                                        fixture_child_of(fix, forest->parent[slot], random));
+    } else if (kind < 11) {
+        status = fixture_edit_write(fix, edit, slot, random);
+    } else if (kind < 12) {
+        status = fixture_edit_inherit(fix, edit, slot, random);
+    } else if (kind < 13 && !fix->is_plain) {
+        status = fixture_edit_transform(fix, edit, slot, random);
+    } else {
+        status = fixture_edit_make(fix, edit, slot, kind < 15, random);
+    }
+    for (; fix->made_count < espl__array_length(edit->made); ++fix->made_count) {
+        fix->chosen[fix->chosen_count++] = edit->made[fix->made_count].slot;
+    }
+    return status;
+}
+
+/// Random edits choose among the nodes of two trees in three from now on, or of the others.
+static inline void fixture_choose_third(forest_fixture *fix, bool is_third)
+{
+    fix->chosen_count = 0;
+    for (uint32_t entity = 0; entity < fix->entities; ++entity) {
+        const uint32_t slot = fix->slots[entity];
+
+        if (slot != ESPL__NO_SLOT && (fix->forest.tree[slot] % 3 == 2) == is_third) {
+            fix->chosen[fix->chosen_count++] = slot;
+        }
+    }
+}
+
+/// Name the made nodes that live, and forget the dead, as the change stage of a playback does.
+static inline void fixture_name_made(forest_fixture *fix, const espl__edit *edit)
+{
+    espl__forest *const forest = &fix->forest;
+
+    for (size_t i = 0; i < espl__array_length(edit->removed); ++i) {
+        if (edit->removed[i].entity < fix->entities) {
+            fix->slots[edit->removed[i].entity] = ESPL__NO_SLOT;
+        }
+    }
+    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
+        const uint32_t slot = edit->made[i].slot;
+
+        if (fixture_is_node(forest, slot)) {
+            ck_assert_uint_lt(fix->entities, FIXTURE_NODES);
+            forest->links[slot].entity = fix->entities;
+            fix->slots[fix->entities] = slot;
+            fix->moves[fix->entities] = 0;
+            fix->entities += 1;
+        }
+    }
+}
+
+// --- Worlds ---
+
+enum { WORLD_FIXTURE_NODES = 64, WORLD_FIXTURE_LANES = 3, WORLD_FIXTURE_PENDINGS = 256 };
+
+/// A world with a few random trees, and commands recorded for it. The same seed gives the same.
+typedef struct world_fixture {
+    test_world test;
+    espl_commands *commands;
+    espl_component number, partner; // a value, and a reference to an entity
+    espl_entity nodes[WORLD_FIXTURE_NODES];
+    espl_entity pendings[WORLD_FIXTURE_PENDINGS];
+    uint32_t node_count, pending_count;
+} world_fixture;
+
+static inline espl_transform world_fixture_transform(uint64_t *random)
+{
+    const espl_pose pose = fixture_pose(random);
+    espl__extra extra = espl__extra_default();
+
+    if (test_one_in(random, 6)) {
+        extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
+        extra.context = test_below(random, 9);
+    }
+    return espl__transform_of(&pose, &extra);
+}
+
+static inline espl_attach_options world_fixture_options(uint64_t *random)
+{
+    const espl__stay_rules stay = fixture_stay(random);
+
+    return (espl_attach_options){
+        .position = (espl_stay)stay.position,
+        .rotation = (espl_stay)stay.rotation,
+        .scale = (espl_stay)stay.scale,
+        .link = test_one_in(random, 3) ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
+        .inherit = test_one_in(random, 8) ? fixture_inherit(random) : 0};
+}
+
+static inline void world_fixture_grow(world_fixture *w, uint64_t *random)
+{
+    espl_world *const world = w->test.world;
+    const espl_component placed[] = {ESPL_PLACEMENT, w->number, w->partner};
+    const bool is_bare = test_one_in(random, 8);
+    const uint32_t value = test_below(random, 1000);
+    espl_entity entity = {0, 0};
+
+    ck_assert_int_eq(espl_create(world, placed + (is_bare ? 1 : 0),
+                                 1 + test_below(random, is_bare ? 2 : 3), 1, &entity), ESPL_OK);
+    if (espl_has(world, entity, w->number)) {
+        ck_assert_int_eq(espl_set(world, entity, w->number, &value, sizeof value), ESPL_OK);
+    }
+    if (!is_bare) {
+        const espl_transform local = world_fixture_transform(random);
+
+        ck_assert_int_eq(espl_set_local(world, entity, &local), ESPL_OK);
+    }
+    if (w->node_count != 0 && !test_one_in(random, 8)) {
+        espl_attach_options options = world_fixture_options(random);
+
+        options.inherit = is_bare ? 0 : options.inherit;
+        ck_assert_int_ge(espl_attach(world, entity, w->nodes[test_below(random, w->node_count)],
+                                     &options), ESPL_OK);
+    }
+    if (w->node_count != 0 && espl_has(world, entity, w->partner)) {
+        ck_assert_int_eq(espl_set(world, entity, w->partner,
+                                  &w->nodes[test_below(random, w->node_count)],
+                                  sizeof(espl_entity)), ESPL_OK);
+    }
+    w->nodes[w->node_count++] = entity;
+}
+
+/// Make a world with random trees; a few nodes were destroyed since, so that there are holes.
+static inline void world_fixture_begin(world_fixture *w, uint64_t seed,
+                                       const espl_executor *executor)
+{
+    static const uint32_t reference = 0;
+    const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
+    const espl_component_def partner = {.name = "partner",
+                                        .size = sizeof(espl_entity),
+                                        .alignment = _Alignof(espl_entity),
+                                        .references = &reference,
+                                        .reference_count = 1};
+    uint64_t random = seed;
+
+    memset(w, 0, sizeof *w);
+    test_world_begin(&w->test, 7, executor);
+    ck_assert_int_eq(espl_component_register(w->test.world, &number, &w->number), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(w->test.world, &partner, &w->partner), ESPL_OK);
+    const uint32_t count = 8 + test_below(&random, WORLD_FIXTURE_NODES - 8);
+
+    while (w->node_count < count) {
+        world_fixture_grow(w, &random);
+    }
+    for (uint32_t i = test_below(&random, 6); i > 0; --i) {
+        const espl_entity entity = w->nodes[test_below(&random, count)];
+
+        if (espl_is_alive(w->test.world, entity)) {
+            ck_assert_int_eq(espl_destroy_only(w->test.world, entity), ESPL_OK);
+        }
+    }
+}
+
+static inline espl_entity world_fixture_choose(const world_fixture *w, uint64_t *random)
+{
+    if (w->pending_count != 0 && test_one_in(random, 3)) {
+        return w->pendings[test_below(random, w->pending_count)];
+    }
+    return w->nodes[test_below(random, w->node_count)];
+}
+
+static inline void world_fixture_record_clone(world_fixture *w, espl_recorder *recorder,
+                                              uint32_t key, uint64_t *random)
+{
+    const uint32_t value = test_below(random, 1000), count = 1 + test_below(random, 2);
+    const espl_component_value given = {w->number, sizeof value, &value};
+    const bool is_alone = test_one_in(random, 3);
+    espl_instance_def def = {.source = world_fixture_choose(w, random),
+                             .link = (espl_link)test_below(random, 2),
+                             .orphan = (espl_orphan)test_below(random, 2),
+                             .place = (espl_place)test_below(random, 3),
+                             .transform = world_fixture_transform(random),
+                             .values = &given,
+                             .value_count = test_below(random, 2)};
+
+    if (!is_alone) {
+        def.parent = world_fixture_choose(w, random);
+        def.inherit = test_one_in(random, 8) ? fixture_inherit(random) : 0;
+        def.before = test_one_in(random, 6) ? world_fixture_choose(w, random) : espl_entity_null();
+    }
+    ck_assert_uint_le(w->pending_count + count, WORLD_FIXTURE_PENDINGS);
+    ck_assert_int_eq(espl_record_instantiate(recorder, key, &def, count,
+                                             w->pendings + w->pending_count), ESPL_OK);
+    w->pending_count += count;
+}
+
+static inline void world_fixture_record_create(world_fixture *w, espl_recorder *recorder,
+                                               uint32_t key, uint64_t *random)
+{
+    const espl_transform local = world_fixture_transform(random);
+    const uint32_t value = test_below(random, 1000);
+    const espl_component_value given[] = {{w->number, sizeof value, &value},
+                                          {ESPL_PLACEMENT, sizeof local, &local}};
+    espl_creation_def def = {.values = given,
+                             .value_count = 1 + (test_one_in(random, 5) ? 0 : 1),
+                             .link = (espl_link)test_below(random, 2),
+                             .orphan = (espl_orphan)test_below(random, 2),
+                             .place = (espl_place)(1 + test_below(random, 2))};
+
+    if (!test_one_in(random, 3)) {
+        def.parent = world_fixture_choose(w, random);
+    }
+    ck_assert_uint_lt(w->pending_count, WORLD_FIXTURE_PENDINGS);
+    ck_assert_int_eq(espl_record_create(recorder, key, &def, 1, w->pendings + w->pending_count),
+                     ESPL_OK);
+    w->pending_count += 1;
+}
+
+static inline void world_fixture_record_change(world_fixture *w, espl_recorder *recorder,
+                                               uint32_t key, espl_entity entity, uint64_t *random)
+{
+    const espl_transform value = world_fixture_transform(random);
+    const uint32_t number = test_below(random, 1000);
+
+    switch (test_below(random, 7)) {
+    case 0:
+        ck_assert_int_eq(espl_record_remove(recorder, key, entity, ESPL_PLACEMENT), ESPL_OK);
+        break;
+    case 1:
+        ck_assert_int_eq(espl_record_add(recorder, key, entity, ESPL_PLACEMENT, &value,
+                                         sizeof value), ESPL_OK);
+        break;
+    case 2:
+        ck_assert_int_eq(espl_record_add(recorder, key, entity, w->number, &number,
+                                         sizeof number), ESPL_OK);
+        break;
+    case 3:
+        ck_assert_int_eq(espl_record_remove(recorder, key, entity, w->number), ESPL_OK);
+        break;
+    case 4:
+        ck_assert_int_eq(espl_record_set(recorder, key, entity, w->number, &number,
+                                         sizeof number), ESPL_OK);
+        break;
+    case 5:
+        ck_assert_int_eq(espl_record_disable(recorder, key, entity,
+                                             (espl_extent)test_below(random, 3)), ESPL_OK);
+        break;
+    default:
+        ck_assert_int_eq(espl_record_enable(recorder, key, entity,
+                                            (espl_extent)test_below(random, 3)), ESPL_OK);
+        break;
+    }
+}
+
+static inline void world_fixture_record_write(espl_recorder *recorder, uint32_t key,
+                                              espl_entity entity, uint64_t *random)
+{
+    static const forest_fixture any = {.is_plain = false};
+    espl_write write = {.entity = entity,
+                        .kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT)};
+
+    write.value = fixture_value(&any, write.kind, random);
+    ck_assert_int_eq(espl_record_write(recorder, key, &write), ESPL_OK);
+}
+
+static inline void world_fixture_record_destroy(espl_recorder *recorder, uint32_t key,
+                                                espl_entity entity, uint64_t *random)
+{
+    const uint32_t choice = test_below(random, 3);
+
+    ck_assert_int_eq(choice == 0   ? espl_record_destroy(recorder, key, entity)
+                     : choice == 1 ? espl_record_destroy_only(recorder, key, entity)
+                                   : espl_record_destroy_subtree(recorder, key, entity), ESPL_OK);
+}
+
+// One command. Half of them are attaches, so that chains of them and cycles come about.
+static inline void world_fixture_record_one(world_fixture *w, uint64_t *random)
+{
+    espl_recorder *const recorder =
+        espl_commands_recorder(w->commands, test_below(random, WORLD_FIXTURE_LANES));
+    const uint32_t key = test_below(random, 3), kind = test_below(random, 16);
+    const espl_entity entity = world_fixture_choose(w, random);
+    const espl_entity other = world_fixture_choose(w, random);
+    espl_attach_options options = world_fixture_options(random);
+
+    if (kind < 6) {
+        options.before = test_one_in(random, 6) ? world_fixture_choose(w, random)
+                                                : espl_entity_null();
+        ck_assert_int_eq(espl_record_attach(recorder, key, entity, other, &options), ESPL_OK);
+    } else if (kind < 7) {
+        ck_assert_int_eq(espl_record_detach(recorder, key, entity, options.position), ESPL_OK);
+    } else if (kind < 8) {
+        ck_assert_int_eq(espl_record_set_sibling(recorder, key, entity, other), ESPL_OK);
+    } else if (kind < 9) {
+        world_fixture_record_destroy(recorder, key, entity, random);
+    } else if (kind < 11) {
+        world_fixture_record_write(recorder, key, entity, random);
+    } else if (kind < 12) {
+        ck_assert_int_eq(espl_record_set_inherit(recorder, key, entity,
+                                                 test_one_in(random, 3) ? 0
+                                                                        : fixture_inherit(random)),
+                         ESPL_OK);
+    } else if (kind < 13) {
+        world_fixture_record_change(w, recorder, key, entity, random);
+    } else if (kind < 15) {
+        world_fixture_record_clone(w, recorder, key, random);
+    } else {
+        world_fixture_record_create(w, recorder, key, random);
+    }
+}
+
+/// Record random commands. @param count  0: some.
+static inline void world_fixture_record(world_fixture *w, uint64_t seed, uint32_t count)
+{
+    uint64_t random = seed ^ UINT64_C(0x5eed);
+    const uint32_t commands = count != 0 ? count : 1 + test_below(&random, 40);
+
+    ck_assert_int_eq(espl_commands_create(w->test.world, WORLD_FIXTURE_LANES, &w->commands),
+                     ESPL_OK);
+    w->pending_count = 0;
+    for (uint32_t i = 0; i < commands; ++i) {
+        world_fixture_record_one(w, &random);
+    }
+}
+
+/// End the world. Every invariant holds, and its heap is empty then and has seen no fault.
+static inline void world_fixture_end(world_fixture *w)
+{
+    ck_assert_uint_eq(w->test.hooks.traps, 0);
+    espl_commands_destroy(w->commands);
+    test_world_end(&w->test);
+}
+
+#endif

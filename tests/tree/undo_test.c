@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT
+// What an edit changed is taken back bit for bit: links, slots, holes, headers, free ranges, placements
+// and worlds. First on forests by themselves, then by playbacks that run out of memory.
+#include "tests/tree/fixture.h"
+
+#include <stdio.h>
+
+static forest_fixture fix;
+static espl__forest *const forest = &fix.forest;
+static espl__edit edit;
+
+static void set_up(void)
+{
+    fixture_begin(&fix);
+    espl__edit_init(&edit, forest);
+}
+
+static void tear_down(void)
+{
+    espl__edit_free(&edit);
+    fixture_end(&fix);
+}
+
+static void begin_again(void)
+{
+    tear_down();
+    set_up();
+}
+
+// --- Forests ---
+
+static void undo(fixture_snapshot *before, uint64_t seed)
+{
+    char when[64];
+
+    (void)snprintf(when, sizeof when, "seed %llu", (unsigned long long)seed);
+    espl__edit_undo(&edit);
+    fixture_close_nursery(&fix, true);
+    test_heap_arm(&fix.under, 0, false);
+    fixture_snapshot after = fixture_take_snapshot(&fix);
+
+    fixture_compare(before, &after, when);
+    fixture_is_valid(&fix);
+}
+
+// Each seed: a forest, some edits, an undo. @param survives  out: the edit ran out of memory nowhere.
+static void run(uint64_t seed, bool is_plain, uint32_t steps, size_t fail_at, bool *survives)
+{
+    uint64_t random = seed;
+
+    fixture_random_forest(&fix, is_plain, &random);
+    fixture_is_valid(&fix);
+    fixture_snapshot before = fixture_take_snapshot(&fix);
+
+    fixture_begin_edit(&fix, &edit, 64);
+    test_heap_arm(&fix.under, fail_at, test_one_in(&random, 2));
+    for (uint32_t i = 0; i < steps && edit.status == ESPL_OK; ++i) {
+        (void)fixture_edit_at_random(&fix, &edit, &random);
+    }
+    if (edit.status == ESPL_OK && test_one_in(&random, 2)) {
+        edit.status = espl__edit_survey(&edit);
+    }
+    *survives = edit.status == ESPL_OK;
+    undo(&before, seed);
+}
+
+START_TEST(one_edit_is_taken_back)
+{
+    const uint64_t seeds = test_scaled(20000);
+    bool survives = false;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        run(seed, seed % 4 == 0, 1, 0, &survives);
+        ck_assert(survives);
+        begin_again();
+    }
+}
+END_TEST
+
+START_TEST(a_few_edits_are_taken_back)
+{
+    const uint64_t seeds = test_scaled(20000);
+    bool survives = false;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        run(100000 + seed, seed % 4 == 0, 2 + (uint32_t)(seed % 4), 0, &survives);
+        ck_assert(survives);
+        begin_again();
+    }
+}
+END_TEST
+
+START_TEST(many_edits_are_taken_back)
+{
+    const uint64_t seeds = test_scaled(15000);
+    bool survives = false;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        run(200000 + seed, seed % 4 == 0, 50, 0, &survives);
+        ck_assert(survives);
+        begin_again();
+    }
+}
+END_TEST
+
+START_TEST(edits_that_run_out_of_memory_are_taken_back)
+{
+    const uint64_t seeds = test_scaled(15000);
+    uint64_t random = 1, refused = 0;
+    bool survives = false;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        run(300000 + seed, seed % 4 == 0, 40, 1 + test_below(&random, 30), &survives);
+        refused += !survives;
+        begin_again();
+    }
+    ck_assert_uint_gt(refused, seeds / 4);
+}
+END_TEST
+
+// The undo of the transform would count stretch and user data of a copy that the inherit flags made.
+START_TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
+{
+    const espl_transform identity = espl_transform_identity();
+    const uint32_t tree = fixture_tree(&fix, 4);
+    const uint32_t root = forest->trees[tree].base;
+    espl__placement placement = espl__placement_identity();
+    espl__new_place place = {.parent = root, .before = ESPL__NO_SLOT, .is_bare = true};
+    uint32_t made = 0;
+
+    placement.extra.context = 5;
+    fixture_place(&fix, root, &placement);
+    fixture_snapshot before = fixture_take_snapshot(&fix);
+
+    fixture_begin_edit(&fix, &edit, 4);
+    ck_assert_int_eq(espl__edit_prepare_new(&edit, &place), ESPL_OK);
+    ck_assert_int_eq(espl__edit_create(&edit, &place, &made), ESPL_OK);
+    const uint32_t slot = edit.made[made].slot;
+
+    ck_assert_int_eq(espl__edit_add_transform(&edit, slot, &identity), ESPL_OK);
+    ck_assert_int_eq(espl__edit_set_inherit(&edit, slot, ESPL_COPY_PARENT), ESPL_OK);
+    undo(&before, 0);
+}
+END_TEST
+
+// --- Playbacks ---
+
+// The last stretch of a tree goes, then a node comes to the tree, and one allocation fails.
+static espl_status play_last_stretch(size_t fail_at)
+{
+    test_world test;
+    espl_commands *commands = NULL;
+
+    test_world_begin(&test, 7, NULL);
+    const espl_entity tree = test_solo(test.world), node = test_solo(test.world);
+    espl_write write = {.entity = tree, .kind = ESPL_WRITE_STRETCH, .value = {.stretch = {1, 1, 1}}};
+
+    ck_assert_int_eq(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}), ESPL_OK);
+    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+
+    ck_assert_int_eq(espl_record_write(recorder, 0, &write), ESPL_OK);
+    ck_assert_int_eq(espl_record_attach(recorder, 0, node, tree, NULL), ESPL_OK);
+    const uint64_t before = test_physical_hash(test.world);
+
+    test_heap_arm(&test.heap, fail_at, false);
+    const espl_status status = espl_play(test.world, commands, NULL);
+
+    ck_assert(status == ESPL_OK || test_physical_hash(test.world) == before);
+    espl_commands_destroy(commands);
+    test_world_end(&test);
+    return status;
+}
+
+START_TEST(side_arrays_that_a_playback_emptied_are_there_for_its_undo)
+{
+    size_t fail_at = 1;
+
+    while (play_last_stretch(fail_at) == ESPL_ERR_NO_MEMORY) {
+        fail_at += 1;
+    }
+    ck_assert_uint_gt(fail_at, 5);
+}
+END_TEST
+
+// Play a batch in a new world, and let one allocation fail. @return whether all went well at once.
+static bool play_short_of_memory(uint64_t seed, size_t fail_at, uint64_t expected)
+{
+    world_fixture w;
+    espl_report report;
+
+    world_fixture_begin(&w, seed, NULL);
+    world_fixture_record(&w, seed, 0);
+    const uint64_t before = test_physical_hash(w.test.world);
+
+    test_heap_arm(&w.test.heap, fail_at, seed % 2 != 0);
+    const espl_status status = espl_play(w.test.world, w.commands, &report);
+    const bool is_done = w.test.heap.failures == 0;
+
+    test_heap_arm(&w.test.heap, 0, false);
+    test_world_is_valid(w.test.world);
+    if (status == ESPL_OK) {
+        // What comes behind a playback may lack memory too, and changes nothing that can be read.
+        ck_assert_uint_eq(is_done ? test_physical_hash(w.test.world) : expected,
+                          expected);
+    } else {
+        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
+        ck_assert_msg(test_physical_hash(w.test.world) == before,
+                      "seed %llu, allocation %zu: the refused playback changed the world",
+                      (unsigned long long)seed, fail_at);
+        ck_assert_int_eq(espl_play(w.test.world, w.commands, &report), ESPL_OK);
+        ck_assert_msg(test_physical_hash(w.test.world) == expected,
+                      "seed %llu, allocation %zu: the retry gave another world",
+                      (unsigned long long)seed, fail_at);
+    }
+    world_fixture_end(&w);
+    return is_done;
+}
+
+START_TEST(a_playback_that_runs_out_of_memory_leaves_the_world_as_it_was)
+{
+    const uint64_t seeds = 1 + test_scaled(60);
+    size_t points = 0;
+
+    for (uint64_t seed = 0; seed < seeds; ++seed) {
+        world_fixture w;
+
+        world_fixture_begin(&w, seed, NULL);
+        world_fixture_record(&w, seed, 0);
+        ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
+        const uint64_t expected = test_physical_hash(w.test.world);
+
+        world_fixture_end(&w);
+        for (size_t fail_at = 1; !play_short_of_memory(seed, fail_at, expected); ++fail_at) {
+            points += 1;
+        }
+    }
+    test_tell_figure(points, "allocations failed in playbacks");
+}
+END_TEST
+
+START_TEST(playbacks_that_fail_at_each_allocation_in_turn_add_up_to_one_that_does_not_fail)
+{
+    const uint64_t seeds = test_scaled(300);
+
+    // The same world goes on, with the scratch that each attempt leaves behind.
+    for (uint64_t seed = 1000; seed < 1000 + seeds; ++seed) {
+        world_fixture w, twin;
+        espl_status status = ESPL_ERR_NO_MEMORY;
+
+        world_fixture_begin(&twin, seed, NULL);
+        world_fixture_record(&twin, seed, 0);
+        ck_assert_int_eq(espl_play(twin.test.world, twin.commands, NULL), ESPL_OK);
+        world_fixture_begin(&w, seed, NULL);
+        world_fixture_record(&w, seed, 0);
+        const uint64_t before = test_physical_hash(w.test.world);
+
+        for (size_t fail_at = 1; status == ESPL_ERR_NO_MEMORY; ++fail_at) {
+            ck_assert_uint_eq(test_physical_hash(w.test.world), before);
+            test_heap_arm(&w.test.heap, fail_at, false);
+            status = espl_play(w.test.world, w.commands, NULL);
+        }
+        ck_assert_int_eq(status, ESPL_OK);
+        test_heap_arm(&w.test.heap, 0, false);
+        ck_assert_uint_eq(test_logical_hash(w.test.world), test_logical_hash(twin.test.world));
+        world_fixture_end(&w);
+        world_fixture_end(&twin);
+    }
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    Suite *const suite = suite_create("tree/undo");
+    TCase *const forests = tcase_create("forests");
+    TCase *const playbacks = tcase_create("playbacks");
+
+    tcase_add_checked_fixture(forests, set_up, tear_down);
+    tcase_add_test(forests, one_edit_is_taken_back);
+    tcase_add_test(forests, a_few_edits_are_taken_back);
+    tcase_add_test(forests, many_edits_are_taken_back);
+    tcase_add_test(forests, edits_that_run_out_of_memory_are_taken_back);
+    tcase_add_test(forests, a_transform_that_came_to_a_new_node_goes_with_the_node);
+    suite_add_tcase(suite, forests);
+    tcase_add_test(playbacks, side_arrays_that_a_playback_emptied_are_there_for_its_undo);
+    tcase_add_test(playbacks, a_playback_that_runs_out_of_memory_leaves_the_world_as_it_was);
+    tcase_add_test(playbacks,
+                   playbacks_that_fail_at_each_allocation_in_turn_add_up_to_one_that_does_not_fail);
+    suite_add_tcase(suite, playbacks);
+    return suite;
+}
+
+RUN_SUITE(make_suite)
