@@ -34,6 +34,7 @@ void test_heap_arm(test_heap *heap, size_t fail_at, bool fails_after)
     heap->failures = 0;
     heap->fail_at = fail_at;
     heap->fails_after = fails_after;
+    heap->fails_again = 0;
 }
 
 static void heap_enter(test_heap *heap)
@@ -54,7 +55,7 @@ static bool heap_fails_now(test_heap *heap)
     if (heap->fail_at == 0 || heap->calls < heap->fail_at) {
         return false;
     }
-    return heap->calls == heap->fail_at || heap->fails_after;
+    return heap->fails_after || heap->calls == heap->fail_at || heap->calls == heap->fails_again;
 }
 
 static block_header header_of(const void *block)

@@ -25,6 +25,7 @@ typedef struct test_heap {
     size_t calls;     // allocations asked for since the last test_heap_arm()
     size_t fail_at;   // this call fails, counted from 1; 0: none
     bool fails_after; // so do all later ones
+    size_t fails_again; // this later call fails as well; 0: none; test_heap_arm() clears it
     size_t failures;  // calls refused since the last test_heap_arm()
     size_t faults;    // wrong size, alignment or guard; two threads at once
     test_blocks blocks_kind;

@@ -221,6 +221,9 @@ END_TEST
 // A range that has room for some of the new nodes is no reason to put them there first and lack room then.
 START_TEST(any_number_of_new_nodes_finds_room)
 {
+    if (test_lacks_room(128, "many new nodes")) {
+        return;
+    }
     for (uint32_t count = 1; count < 40; ++count) {
         const espl_entity root = make_prefab();
 
@@ -245,6 +248,9 @@ END_TEST
 START_TEST(steady_instances_do_not_let_the_pool_grow)
 {
     enum { COUNT = 300 };
+    if (test_lacks_room(6 * COUNT + 3, "prefabs that come and go")) {
+        return;
+    }
     static espl_entity living[COUNT];
     const espl_entity prefab = make_prefab();
     uint32_t mark = 0;
@@ -401,6 +407,9 @@ END_TEST
 
 START_TEST(clones_below_their_source_double_it)
 {
+    if (test_lacks_room(1 << 8, "a tree that is doubled")) {
+        return;
+    }
     enum { TIMES = 8 };
     const espl_entity root = test_solo(world);
 
@@ -435,6 +444,9 @@ END_TEST
 // A group that is applied alone gives what it gives by calls at once, and other groups do not notice.
 START_TEST(a_group_that_is_applied_alone_is_as_if_played_by_itself)
 {
+    if (test_lacks_room(2 * 4096 + 64, "two trees that are doubled")) {
+        return;
+    }
     const uint64_t seeds = test_scaled(300);
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -538,6 +550,9 @@ static uint64_t play_in_parts(uint64_t seed, uint32_t workers, test_manner manne
 
 START_TEST(any_number_of_workers_and_any_parts_give_the_same_world)
 {
+    if (test_lacks_room(4096, "random worlds and their clones")) {
+        return;
+    }
     static const uint32_t workers[] = {1, 2, 3, 7, 16, 64};
     const uint64_t seeds = test_scaled(250);
 
@@ -559,6 +574,9 @@ END_TEST
 
 START_TEST(every_number_of_workers_up_to_64_gives_the_same_world)
 {
+    if (test_lacks_room(4096, "random worlds and their clones")) {
+        return;
+    }
     const uint64_t seeds = test_scaled(10);
 
     for (uint64_t seed = 5000; seed < 5000 + seeds; ++seed) {
@@ -604,6 +622,9 @@ static bool fail_in_parts(uint64_t seed, size_t fail_at, uint64_t expected)
 
 START_TEST(parts_that_run_out_of_memory_are_all_taken_back)
 {
+    if (test_lacks_room(4096, "random worlds and their clones")) {
+        return;
+    }
     const uint64_t seeds = test_scaled(40);
 
     for (uint64_t seed = 0; seed < seeds; ++seed) {

@@ -308,7 +308,8 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
         espl_commands_destroy(commands);
         test_world_end(&test);
     }
-    ck_assert(refused > 0 && completed > 0);
+    // So few entities are one job, and its range is run without the executor.
+    ck_assert(solos < SOLOS || (refused > 0 && completed > 0));
 }
 END_TEST
 

@@ -231,9 +231,9 @@ START_TEST(a_rich_mix_fails_cleanly_on_threads)
     shortage how = {.is_large = true, .stride = 3};
 
     ck_assert_int_eq(espl_executor_create_threads(&how.executor, 4), ESPL_OK);
-    ck_assert_uint_gt(sweep(&how), 3);
+    ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     how.fails_after = true;
-    ck_assert_uint_gt(sweep(&how), 3);
+    ck_assert_uint_ge(sweep(&how), is_small() ? 1 : 4);
     espl_executor_destroy_threads(&how.executor);
 }
 END_TEST

@@ -412,6 +412,9 @@ static void destroy_node(uint32_t at)
 
 START_TEST(growth_costs_a_constant_for_each_node)
 {
+    if (test_lacks_room(5002, "churn")) {
+        return;
+    }
     static const uint32_t sizes[] = {1, 2, 10, 60, 500, 5000};
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
@@ -423,6 +426,9 @@ END_TEST
 
 START_TEST(random_churn_costs_a_constant_for_each_node)
 {
+    if (test_lacks_room(5003, "churn")) {
+        return;
+    }
     static const uint32_t sizes[] = {3, 30, 300, 5000};
     const size_t steps = test_scaled(20000);
 
@@ -448,6 +454,9 @@ END_TEST
 // Each hole is below the slot of the parent that the next node comes to.
 START_TEST(holes_that_no_node_can_take_cost_a_constant_for_each_node)
 {
+    if (test_lacks_room(5003, "churn")) {
+        return;
+    }
     static const uint32_t sizes[] = {3, 30, 300, 5000};
     const size_t steps = test_scaled(20000);
 
@@ -468,6 +477,9 @@ END_TEST
 // A subtree goes from tree to tree, and inside one tree below parents with higher and higher slots.
 START_TEST(subtrees_that_come_and_go_cost_a_constant_for_each_node_that_moves)
 {
+    if (test_lacks_room(2002, "churn")) {
+        return;
+    }
     static const uint32_t sizes[] = {10, 100, 2000};
     const size_t steps = test_scaled(3000);
 
@@ -493,6 +505,9 @@ END_TEST
 
 START_TEST(two_leaves_that_take_turns_below_each_other_cost_a_constant)
 {
+    if (test_lacks_room(104, "churn")) {
+        return;
+    }
     const size_t steps = test_scaled(5000);
 
     begin_churn(100);

@@ -219,6 +219,9 @@ static bool play_short_of_memory(uint64_t seed, size_t fail_at, uint64_t expecte
 
 START_TEST(a_playback_that_runs_out_of_memory_leaves_the_world_as_it_was)
 {
+    if (test_lacks_room(4096, "random worlds and their clones")) {
+        return;
+    }
     const uint64_t seeds = 1 + test_scaled(60);
     size_t points = 0;
 
@@ -241,6 +244,9 @@ END_TEST
 
 START_TEST(playbacks_that_fail_at_each_allocation_in_turn_add_up_to_one_that_does_not_fail)
 {
+    if (test_lacks_room(4096, "random worlds and their clones")) {
+        return;
+    }
     const uint64_t seeds = test_scaled(300);
 
     // The same world goes on, with the scratch that each attempt leaves behind.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Giving memory back: nothing that can be read changes but ranks, slots and rows, no memory is left
 // that nothing needs, and without memory the world goes on as it was.
+#include "tests/inside.h"
 #include "tests/planting.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
@@ -396,6 +397,58 @@ START_TEST(trim_without_memory_gives_back_what_it_can)
 }
 END_TEST
 
+// Roots that found no range of their own, because their old root was destroyed when there was no memory,
+// with holes between them. The pool has room in front of them, so that a pack moves them.
+static espl_entity *plant_roots_in_one_range(test_world *test)
+{
+    test_world_begin(test, 3, NULL);
+    espl_entity *const entity = plant_chain(test->world, COUNT);
+    const espl_entity root = test_solo(test->world);
+
+    for (uint32_t i = 1; i < COUNT; i += 4) {
+        ck_assert_int_eq(espl_attach(test->world, entity[i], root, NULL), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_destroy_subtree(test->world, entity[0]), ESPL_OK);
+    test_free_scratch(test->world);
+    test_heap_arm(&test->heap, 1, true);
+    ck_assert_int_eq(espl_destroy_only(test->world, root), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(test->world, entity[6]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(test->world, entity[15]), ESPL_OK);
+    test_heap_arm(&test->heap, 0, false);
+    return entity;
+}
+
+// Two allocations of a trim fail: roots that found no ranges are packed together, and stay together.
+START_TEST(roots_in_one_range_outlive_a_trim_without_memory)
+{
+    enum { APART = 40 };
+    size_t refused = 0;
+
+    for (size_t first = 1, calls = 1; first <= calls; ++first) {
+        for (size_t second = first + 1; second < first + APART; ++second) {
+            test_world test;
+            espl_entity *const entity = plant_roots_in_one_range(&test);
+            const uint64_t hash = logical_hash(test.world, entity, COUNT);
+
+            test_heap_arm(&test.heap, first, false);
+            test.heap.fails_again = second;
+            refused += espl_compact(test.world) != ESPL_OK;
+            calls = test.heap.calls;
+            test_heap_arm(&test.heap, 0, false);
+            test_world_is_valid(test.world);
+            ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+
+            ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+            is_packed(test.world);
+            ck_assert_uint_eq(logical_hash(test.world, entity, COUNT), hash);
+            free(entity);
+            test_world_end(&test);
+        }
+    }
+    ck_assert_uint_gt(refused, 0);
+}
+END_TEST
+
 START_TEST(trim_in_iteration_is_refused)
 {
     test_world test;
@@ -460,6 +513,7 @@ static Suite *make_suite(void)
     tcase_add_test(hand, emptied_world_takes_hardly_more_than_a_fresh_one);
     tcase_add_test(hand, trimmed_world_takes_no_more_than_one_that_was_always_small);
     tcase_add_loop_test(hand, trim_without_memory_gives_back_what_it_can, 0, 2);
+    tcase_add_test(hand, roots_in_one_range_outlive_a_trim_without_memory);
     tcase_add_test(hand, trim_in_iteration_is_refused);
     tcase_add_test(hand, recorded_commands_outlive_a_trim);
     suite_add_tcase(suite, model);
