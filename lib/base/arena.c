@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64, FIRST_SIZE = 16 * 1024, TINY_SIZE = 4 * 1024, KEPT_FACTOR = 4 };
+enum { ALIGNMENT = ESPL__ARENA_ALIGNMENT, FIRST_SIZE = 16 * 1024, TINY_SIZE = 4 * 1024, KEPT_FACTOR = 4 };
 
 _Static_assert(sizeof(espl__arena_block) <= ALIGNMENT, "the header fits one line");
 
@@ -36,7 +36,7 @@ static size_t usual_block(const espl__arena *arena)
     return arena->round > FIRST_SIZE ? arena->round : FIRST_SIZE;
 }
 
-void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
+void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size)
 {
     size_t bytes = 0;
 

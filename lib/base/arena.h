@@ -21,9 +21,33 @@ typedef struct espl__arena {
 } espl__arena;
 
 void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose);
+/// As espl__arena_take(), however much there is in the first block.
+void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size);
+
+enum { ESPL__ARENA_ALIGNMENT = 64 };
+
 /// Return count * size bytes aligned to 64, not cleared; NULL where there is no memory. Asking for
 /// nothing gives a valid pointer.
-void *espl__arena_take(espl__arena *arena, size_t count, size_t size);
+static inline void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
+{
+    espl__arena_block *const block = arena->blocks;
+    const size_t mask = ESPL__ARENA_ALIGNMENT - 1;
+
+    // Products of such numbers do not overflow.
+    if (block != NULL && count < SIZE_MAX >> 16 && size < 1 << 15) {
+        const size_t bytes = (count * size + mask) & ~mask;
+
+        if (bytes <= block->size - block->used) {
+            void *const taken = (unsigned char *)block + block->used;
+
+            block->used += bytes;
+            arena->round += bytes;
+            return taken;
+        }
+    }
+    return espl__arena_take_more(arena, count, size);
+}
+
 /// The same, all zero.
 void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size);
 /// Everything taken is gone.

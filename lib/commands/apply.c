@@ -186,24 +186,31 @@ static void take_transform(const espl__apply *a, espl__new_place *place)
     place->keeps_world = a->command->place == ESPL_PLACE_WORLD;
 }
 
-// Note what the playback knows of the nodes that were just made, beside the edit.
-static bool note_made(espl__apply *a, uint32_t first, uint32_t count, uint32_t top_set)
+// Note what the playback knows of the nodes that a command is about to make, beside the edit: so many
+// copies of so many nodes, the first of which has a set.
+static bool note_made(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
 {
-    const uint32_t number = espl__apply_number(a);
+    const uint32_t template = a->entry->template;
+    const uint32_t known =
+        template != 0 ? a->playback->sources[template - 1].first_bucket : ESPL__NONE;
+    const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
+    const size_t count = (size_t)copies * size;
 
     if (!ESPL_ARRAY_RESERVE(a->playback->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
         return false;
     }
-    ESPL_CHECK(espl__array_length(a->part->made) == first);
-    espl__made_info *const made = a->part->made + first;
+    const uint32_t first = (uint32_t)espl__array_length(a->part->made);
+    espl__made_info *made = a->part->made + first;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        made[i] = (espl__made_info){.set = i == 0 ? top_set : ESPL__NONE,
-                                    .entry = number,
-                                    .archetype = ESPL__NONE,
-                                    .entity = ESPL__NO_ENTITY};
+    ESPL_CHECK(espl__array_length(a->edit->made) == first);
+    for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
+        for (uint32_t i = 0; i < size; ++i) {
+            made[i] = (espl__made_info){ESPL__NONE, known + i * step};
+        }
+        made[0].set = top_set;
     }
     espl__array_set_length(a->part->made, first + count);
+    a->entry->made_begin = first;
     return true;
 }
 
@@ -248,14 +255,15 @@ static espl_status create(espl__apply *a)
     if (status != ESPL_OK) {
         return status;
     }
+    if (!note_made(a, a->command->count, 1, set)) {
+        return espl__apply_no_memory(a);
+    }
     for (uint32_t i = 0; i < a->command->count; ++i) {
         uint32_t made = 0;
 
-        if (espl__edit_create(a->edit, &place, &made) != ESPL_OK ||
-            !note_made(a, made, 1, set)) {
+        if (espl__edit_create(a->edit, &place, &made) != ESPL_OK) {
             return espl__apply_no_memory(a);
         }
-        a->entry->made_begin = i == 0 ? made : a->entry->made_begin;
         a->entry->made_count += 1;
         pending_slots(a)[i] = a->edit->made[made].slot;
     }
@@ -268,9 +276,9 @@ static espl_status create(espl__apply *a)
 static espl_status place_clone(espl__apply *a, uint32_t source, espl__new_place *place)
 {
     place->is_bare = espl__slot_is(a->playback->forest, source, ESPL__SLOT_BARE);
-    place->placement = espl__placement_identity();
-    place->world = place->placement.local;
     if (place->is_bare) {
+        place->placement = espl__placement_identity();
+        place->world = place->placement.local;
         if (place->inherit != 0 && place->parent != ESPL__NO_SLOT) {
             return ESPL_ERR_NO_TRANSFORM;
         }
@@ -318,14 +326,16 @@ static espl_status share_sets(espl__apply *a, const espl__template *from, uint32
 static espl_status make_clones(espl__apply *a, const espl__template *from,
                                const espl__new_place *place, uint32_t set)
 {
+    if (!note_made(a, a->command->count, from->count, set)) {
+        return espl__apply_no_memory(a);
+    }
     for (uint32_t i = 0; i < a->command->count; ++i) {
         uint32_t made = 0;
 
         if (espl__edit_clone(a->edit, from, place, &made) != ESPL_OK ||
-            !note_made(a, made, from->count, set) || share_sets(a, from, made) != ESPL_OK) {
+            share_sets(a, from, made) != ESPL_OK) {
             return espl__apply_no_memory(a);
         }
-        a->entry->made_begin = i == 0 ? made : a->entry->made_begin;
         a->entry->made_count += from->count;
         pending_slots(a)[i] = a->edit->made[made].slot;
     }
@@ -335,7 +345,8 @@ static espl_status make_clones(espl__apply *a, const espl__template *from,
 static espl_status instantiate(espl__apply *a)
 {
     espl__new_place place = {.link = a->command->link, .inherit = a->command->inherit};
-    espl__template from;
+    espl__template found;
+    const espl__template *from = &found;
     uint32_t source = a->entry->target.number, set = ESPL__NONE;
     espl_status status = ESPL_OK;
 
@@ -358,12 +369,12 @@ static espl_status instantiate(espl__apply *a)
         return placed;
     }
     if (a->entry->template != 0) {
-        from = a->playback->sources[a->entry->template - 1].tree;
+        from = &a->playback->sources[a->entry->template - 1].tree;
     } else {
-        status = espl__edit_find_template(a->edit, source, &from);
+        status = espl__edit_find_template(a->edit, source, &found);
     }
-    status = status != ESPL_OK ? status : espl__apply_grow_nursery(a, from.count);
-    status = status != ESPL_OK ? status : make_clones(a, &from, &place, set);
+    status = status != ESPL_OK ? status : espl__apply_grow_nursery(a, from->count);
+    status = status != ESPL_OK ? status : make_clones(a, from, &place, set);
     return status != ESPL_OK ? status : placed;
 }
 

@@ -9,17 +9,12 @@
 
 // --- Room for new nodes ---
 
-static bool is_maker(const espl__entry *entry)
-{
-    return entry->command->count != 0;
-}
-
 // New nodes of a command at most; SIZE_MAX where only its turn tells.
 static size_t bound_of(const espl__playback *playback, const espl__entry *entry)
 {
     const size_t count = entry->command->count;
 
-    if (entry->command->kind != ESPL__COMMAND_INSTANTIATE) {
+    if (count == 0 || entry->command->kind != ESPL__COMMAND_INSTANTIATE) {
         return count;
     }
     if (entry->template == 0) {
@@ -29,18 +24,25 @@ static size_t bound_of(const espl__playback *playback, const espl__entry *entry)
     return count * playback->sources[entry->template - 1].tree.count;
 }
 
-// Trees that new nodes come to: how many, so that those which have room need none elsewhere.
+enum { BOUND_LIMIT = UINT32_MAX / 4, BOUND_UNKNOWN = UINT32_MAX / 4 + 1 };
+
+// New nodes of each command at most, in made_count until it is applied, and of all commands to a tree, so
+// that a tree which has room needs none elsewhere.
 static void count_coming(espl__playback *playback)
 {
     for (size_t i = 0; i < playback->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
-        const size_t bound = is_maker(entry) ? bound_of(playback, entry) : 0;
+        espl__entry *const entry = &playback->entries[i];
+        const size_t most = bound_of(playback, entry);
+        const uint32_t bound = most == SIZE_MAX      ? BOUND_UNKNOWN
+                               : most <= BOUND_LIMIT ? (uint32_t)most
+                                                     : BOUND_LIMIT;
 
-        if (bound != 0 && bound != SIZE_MAX && espl__operand_is_living(&entry->parent)) {
+        entry->made_count = bound;
+        if (bound != 0 && bound <= BOUND_LIMIT && espl__operand_is_living(&entry->parent)) {
             const uint32_t tree = playback->forest->tree[entry->parent.number];
             uint32_t *const coming = &playback->touched[playback->forest->trees[tree].mark - 1].coming;
 
-            *coming = bound < UINT32_MAX / 2 - *coming ? *coming + (uint32_t)bound : UINT32_MAX / 2;
+            *coming = bound < UINT32_MAX / 2 - *coming ? *coming + bound : UINT32_MAX / 2;
         }
     }
 }
@@ -72,11 +74,11 @@ static size_t divide_nursery(espl__playback *playback, bool *has_alone)
 
         for (uint32_t k = group->entry_begin; k < group->entry_end && !group->is_alone; ++k) {
             const espl__entry *const entry = &playback->entries[playback->grouped_entries[k]];
-            const size_t bound = is_maker(entry) ? bound_of(playback, entry) : 0;
+            const uint32_t bound = entry->made_count;
 
-            group->is_alone = bound == SIZE_MAX;
-            here += bound == 0 || bound == SIZE_MAX || has_room(playback, entry) ? 0 : bound;
-            if (here > UINT32_MAX / 4) {
+            group->is_alone = bound == BOUND_UNKNOWN;
+            here += bound == 0 || group->is_alone || has_room(playback, entry) ? 0 : bound;
+            if (here >= BOUND_LIMIT) {
                 return SIZE_MAX;
             }
         }
@@ -85,7 +87,7 @@ static size_t divide_nursery(espl__playback *playback, bool *has_alone)
         group->nursery = (uint32_t)sum;
         sum += here;
         group->nursery_end = (uint32_t)sum;
-        if (sum > UINT32_MAX / 4) {
+        if (sum >= BOUND_LIMIT) {
             return SIZE_MAX;
         }
     }
@@ -214,6 +216,13 @@ espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
 
 // Commands of different groups are far apart in memory, and so are their trees: what the commands behind
 // the one at hand read is prefetched, entries first, then their nodes, then where new nodes will be.
+static void prefetch_tree(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        espl__ask(&forest->tree[operand->number]);
+    }
+}
+
 static void prefetch_node(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -239,56 +248,116 @@ static void prefetch_links(const espl__forest *forest, const espl__operand *oper
             if (near[i] != ESPL__NO_SLOT) {
                 espl__ask(&forest->links[near[i]]);
                 espl__ask(&forest->flags[near[i]]);
+                espl__ask(&forest->parent[near[i]]);
             }
         }
     }
 }
 
+static void prefetch_second_child(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t first = forest->links[operand->number].first_child;
+        const uint32_t second = first != ESPL__NO_SLOT ? forest->links[first].next : first;
+
+        if (second != ESPL__NO_SLOT) {
+            espl__ask_to_write(&forest->links[second]);
+            espl__ask_to_write(&forest->flags[second]);
+            espl__ask(&forest->parent[second]);
+        }
+    }
+}
+
+// New nodes come to the holes of a tree, or behind its nodes. Holes are in a chain, and as a rule those
+// that were freed together are near each other.
 static void prefetch_room(const espl__forest *forest, const espl__operand *parent)
 {
+    enum { LINE = 64 / sizeof(espl__links) };
+
     if (espl__operand_is_living(parent)) {
         const espl__tree *const t = espl__tree_of(forest, parent->number);
         const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
 
         if (slot < forest->capacity) {
             espl__ask_to_write(&forest->links[slot]);
-            // Of the nodes behind the first one too: a line holds two poses.
-            for (uint32_t k = 0; k < 4; k += 2) {
-                espl__ask_to_write(&forest->local[slot + k]);
-                espl__ask_to_write(&forest->world[slot + k]);
-            }
+            espl__ask_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
+            espl__ask_to_write(&forest->links[slot + LINE]);
             espl__ask_to_write(&forest->flags[slot]);
             espl__ask_to_write(&forest->parent[slot]);
         }
     }
 }
 
-static void look_ahead(const espl__playback *playback, size_t at)
+static void prefetch_poses(const espl__forest *forest, const espl__operand *parent)
 {
-    enum { FAR = 16, MIDDLE = 8, NEAR = 4 };
+    enum { NODES = 4 };
+
+    if (espl__operand_is_living(parent)) {
+        const espl__tree *const t = espl__tree_of(forest, parent->number);
+        uint32_t hole = t->hole, end = t->base + t->used;
+
+        for (int i = 0; i < NODES; ++i) {
+            const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
+
+            if (slot >= forest->capacity) {
+                return;
+            }
+            espl__ask_to_write(&forest->local[slot]);
+            espl__ask_to_write(&forest->world[slot]);
+            hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
+        }
+    }
+}
+
+// A command may lie in two lines.
+static void prefetch_command(const espl__command *command)
+{
+    espl__ask(command);
+    espl__ask(&command->inherit);
+}
+
+// Only as far as `end`: what is behind it may be under another worker's hands.
+static void look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
+{
+    enum { FIRST = 20, SECOND = 15, THIRD = 10, FOURTH = 6, LAST = 3 };
     const uint32_t *const grouped = playback->grouped_entries;
     const espl__entry *const entries = playback->entries;
+    const espl__forest *const forest = playback->forest;
 
-    if (at + FAR >= playback->entry_count) {
+    if (end - at <= FIRST) {
         return;
     }
-    const espl__entry *const middle = &entries[grouped[at + MIDDLE]];
-    const espl__entry *const near = &entries[grouped[at + NEAR]];
+    const espl__entry *const second = &entries[grouped[at + SECOND]];
+    const espl__entry *const third = &entries[grouped[at + THIRD]];
+    const espl__entry *const fourth = &entries[grouped[at + FOURTH]];
+    const espl__entry *const last = &entries[grouped[at + LAST]];
 
-    espl__ask_to_write(&entries[grouped[at + FAR]]);
-    prefetch_node(playback->forest, &middle->target);
-    prefetch_node(playback->forest, &middle->parent);
-    if (near->command->count != 0) {
-        prefetch_room(playback->forest, &near->parent);
+    espl__ask_to_write(&entries[grouped[at + FIRST]]);
+    prefetch_command(second->command);
+    prefetch_tree(forest, &second->target);
+    prefetch_tree(forest, &second->parent);
+    prefetch_node(forest, &third->target);
+    prefetch_node(forest, &third->parent);
+    if (fourth->command->count != 0) {
+        prefetch_room(forest, &fourth->parent);
+        if (fourth->command->kind != ESPL__COMMAND_CREATE_BARE) {
+            espl__ask(espl__entry_payload(playback, fourth));
+        }
     } else {
-        prefetch_links(playback->forest, &near->target);
+        prefetch_links(forest, &fourth->target);
     }
-    prefetch_links(playback->forest, &near->parent);
+    prefetch_links(forest, &fourth->parent);
+    if (last->command->count != 0) {
+        prefetch_poses(forest, &last->parent);
+    } else {
+        prefetch_second_child(forest, &last->target);
+    }
 }
 
 static void apply_group(espl__playback *playback, espl__part *part, uint32_t number)
 {
     const espl__group *const group = &playback->groups[number];
+    const uint32_t end = playback->groups[part->group_end - 1].entry_end;
     espl__apply a = {.playback = playback,
                      .part = part,
                      .edit = &part->edit,
@@ -300,7 +369,7 @@ static void apply_group(espl__playback *playback, espl__part *part, uint32_t num
         espl__edit_begin_group(a.edit, group->nursery, group->nursery_end);
     }
     for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
-        look_ahead(playback, k);
+        look_ahead(playback, k, end);
         a.entry = &playback->entries[playback->grouped_entries[k]];
         a.command = a.entry->command;
         a.entry->part = part->number;

@@ -13,12 +13,7 @@ static void name_makes(espl__playback *playback)
     espl__forest *const forest = playback->forest;
 
     for (size_t i = 0; i < playback->make_count; ++i) {
-        const espl__make *const make = &playback->makes[i];
-        espl__part *const part = playback->parts[make->part];
-        const uint32_t entity = playback->make_entities[i].index;
-
-        part->made[make->number].entity = entity;
-        forest->links[part->edit.made[make->number].slot].entity = entity;
+        forest->links[playback->makes[i].slot].entity = playback->make_entities[i].index;
     }
 }
 
@@ -69,11 +64,10 @@ static size_t find_copies(const espl__playback *playback, size_t position)
 static void write_slots(const espl__playback *playback, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; ++i) {
-        const espl__make *const make = &playback->makes[playback->make_order[i]];
-        const espl__part *const part = playback->parts[make->part];
+        const uint32_t number = playback->make_order[i];
 
-        espl__entity_set_slot(playback->store, part->made[make->number].entity,
-                              part->edit.made[make->number].slot);
+        espl__entity_set_slot(playback->store, playback->make_entities[number].index,
+                              playback->makes[number].slot);
     }
 }
 
@@ -130,18 +124,26 @@ static void change_rows(espl__playback *playback)
     }
 }
 
+static void write_made_values(const espl__playback *playback, const espl__part *part)
+{
+    const bool has_sets = espl__array_length(part->sets.sets) != 0;
+    const size_t count = has_sets ? espl__array_length(part->made) : 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t set = part->made[i].set;
+        const uint32_t entity = playback->forest->links[part->edit.made[i].slot].entity;
+
+        if (set != ESPL__NONE && entity != ESPL__NO_ENTITY) {
+            espl__values_fill(playback, &part->sets, set, &playback->store->records[entity], 1);
+        }
+    }
+}
+
 // Values that were given go on top, to made nodes and, once their rows have moved, to the others.
 static void write_values(espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->make_count; ++i) {
-        const espl__make *const make = &playback->makes[i];
-        const espl__part *const part = playback->parts[make->part];
-        const espl__made_info *const info = &part->made[make->number];
-
-        if (info->set != ESPL__NONE) {
-            espl__values_fill(playback, &part->sets, info->set,
-                              &playback->store->records[info->entity], 1);
-        }
+    for (uint32_t i = 0; i < playback->part_count; ++i) {
+        write_made_values(playback, playback->parts[i]);
     }
     for (size_t i = 0; i < playback->given_count; ++i) {
         const espl__given_values *const given = &playback->given[i];

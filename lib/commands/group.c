@@ -234,23 +234,15 @@ static espl_status copy_template(espl__playback *playback, espl__source *source,
     const size_t count = found->count;
     uint32_t *const slots = espl__arena_take(&playback->arena, count, sizeof *slots);
     uint32_t *const parents = espl__arena_take(&playback->arena, count, sizeof *parents);
-    uint32_t *const entities = espl__arena_take(&playback->arena, count, sizeof *entities);
 
-    source->buckets =
-        espl__arena_take(&playback->arena, ESPL__COPY_KINDS * count, sizeof *source->buckets);
-    if (slots == NULL || parents == NULL || entities == NULL || source->buckets == NULL) {
+    if (slots == NULL || parents == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     memcpy(slots, found->slots, count * sizeof *slots);
     memcpy(parents, found->parents, count * sizeof *parents);
-    memset(source->buckets, 0xff, ESPL__COPY_KINDS * count * sizeof *source->buckets);
-    for (size_t i = 0; i < count; ++i) {
-        entities[i] = playback->forest->links[slots[i]].entity;
-    }
     source->tree = *found;
     source->tree.slots = slots;
     source->tree.parents = parents;
-    source->entities = entities;
     return ESPL_OK;
 }
 
@@ -258,6 +250,7 @@ static espl_status copy_template(espl__playback *playback, espl__source *source,
 static espl_status find_templates(espl__playback *playback)
 {
     espl__edit *const edit = &playback->parts[0]->edit;
+    size_t buckets = 0;
     espl_status status = ESPL_OK;
 
     for (size_t i = 0; i < espl__array_length(playback->sources) && status == ESPL_OK; ++i) {
@@ -266,9 +259,22 @@ static espl_status find_templates(espl__playback *playback)
 
         status = espl__edit_find_template(edit, source->slot, &found);
         status = status != ESPL_OK ? status : copy_template(playback, source, &found);
-        playback->wants_side = playback->wants_side || (status == ESPL_OK && found.has_side);
+        if (status == ESPL_OK) {
+            playback->wants_side = playback->wants_side || found.has_side;
+            source->first_bucket = (uint32_t)buckets;
+            buckets += (size_t)ESPL__COPY_KINDS * found.count;
+        }
     }
-    return status;
+    if (status != ESPL_OK) {
+        return status;
+    }
+    playback->known_buckets =
+        espl__arena_take(&playback->arena, buckets, sizeof *playback->known_buckets);
+    if (playback->known_buckets == NULL || buckets >= ESPL__NONE) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    memset(playback->known_buckets, 0xff, buckets * sizeof *playback->known_buckets);
+    return ESPL_OK;
 }
 
 // --- Numbering and sorting ---

@@ -73,23 +73,17 @@ typedef struct espl__touched_tree {
     uint32_t coming; // new nodes that commands place below its nodes, at most
 } espl__touched_tree;
 
-/// Kinds of copies of one node: by role, and whether they have a transform.
-enum { ESPL__COPY_KINDS = 6 };
-
 /// A source that nobody edits in this playback: its closure is found once.
 typedef struct espl__source {
     espl__template tree;
     uint32_t slot;
-    const uint32_t *entities; // [tree.count]
-    uint32_t *buckets; // [ESPL__COPY_KINDS * tree.count] of copies by kind; ESPL__NONE: not looked up
+    uint32_t first_bucket; // in known_buckets, of the copies of its first node
 } espl__source;
 
 /// What the playback knows of a made node, by the number that its edit gave it.
 typedef struct espl__made_info {
     uint32_t set;   // in the sets of the part, or ESPL__NONE: it has what its source has
-    uint32_t entry; // command that made it
-    uint32_t archetype;
-    uint32_t entity; // index, once the change stage gave it one
+    uint32_t known; // in known_buckets, of its first kind; ESPL__NONE: not a copy of a source that nobody edits
 } espl__made_info;
 
 /// A living node whose component set was changed by a command.
@@ -124,8 +118,8 @@ typedef struct espl__given_values {
 
 /// A made node that lives, in the order in which ids are dealt.
 typedef struct espl__make {
-    uint32_t part, number; // of the made node in its part
-    uint32_t bucket;       // of its source and archetype
+    uint32_t slot;
+    uint32_t bucket; // of its source and archetype
 } espl__make;
 
 struct espl__references;
@@ -164,6 +158,8 @@ typedef struct espl__playback {
     espl__touched_tree *touched; // [touched_count]
     size_t touched_count;
     espl__source *sources; // stb array
+    // Buckets of copies by node of a source and kind; ESPL__NONE: not looked up.
+    uint32_t *known_buckets; // [ESPL__COPY_KINDS * nodes of all sources]
     uint32_t *grouped_entries; // [entry_count]
     espl__group *groups;       // [group_count]
     size_t group_count;

@@ -47,6 +47,8 @@ typedef struct espl__references {
     reference_field *fields; // stb array
     lost_node *lost;         // [lost_count]
     size_t lost_count;
+    uint32_t *lost_entities; // [all made nodes] where some died: by the node's number behind first_made
+    uint32_t first_made[ESPL__PARTS];
 } espl__references;
 
 // State of the plan, for one part at a time.
@@ -206,13 +208,12 @@ static bool is_own(const espl__set_item *item, uint32_t made_by)
 }
 
 // The set that a node had when it was made, or ESPL__NONE. Later changes lead back to it.
-static uint32_t first_set(const reference_planner *p, uint32_t number)
+static uint32_t first_set(const reference_planner *p, uint32_t number, uint32_t made_by)
 {
-    const espl__made_info *const info = &p->part->made[number];
     const espl__set *const sets = p->part->sets.sets;
-    uint32_t set = info->set;
+    uint32_t set = p->part->made[number].set;
 
-    while (set != ESPL__NONE && sets[set].entry > info->entry) {
+    while (set != ESPL__NONE && sets[set].entry > made_by) {
         set = sets[set].before;
     }
     return set;
@@ -226,7 +227,7 @@ static bool list_item(const reference_planner *p, const espl__set_item *item,
 
     // A value that a command gave to the original itself.
     if (item->entry != ESPL__NONE &&
-        (!is_of_made || is_own(item, p->part->made[clone->original].entry))) {
+        (!is_of_made || is_own(item, find_batch(p, clone->original)->entry))) {
         return list_value(p, item->component, item->bytes);
     }
     return is_of_made
@@ -274,7 +275,7 @@ static void mark_members(const reference_planner *p, const reference_batch *b, b
 static bool list_member(const reference_planner *p, const reference_batch *b, uint32_t number)
 {
     const espl__made *const clone = &p->part->edit.made[number];
-    const uint32_t set = first_set(p, number);
+    const uint32_t set = first_set(p, number, b->entry);
 
     if (clone->original == ESPL__NO_ENTITY && clone->source == ESPL__NO_ENTITY) {
         return true; // made from nothing: whatever it has was given to it
@@ -556,8 +557,14 @@ static bool list_all_lost(const reference_planner *p)
         return true;
     }
     all->lost = espl__arena_take(&playback->arena, dead, sizeof *all->lost);
-    if (all->lost == NULL) {
+    all->lost_entities = espl__arena_take(&playback->arena, made, sizeof *all->lost_entities);
+    if (all->lost == NULL || all->lost_entities == NULL) {
         return false;
+    }
+    for (uint32_t part = 1; part < playback->part_count; ++part) {
+        const size_t before = espl__array_length(playback->parts[part - 1]->edit.made);
+
+        all->first_made[part] = all->first_made[part - 1] + (uint32_t)before;
     }
     lost_search search = {.playback = playback, .all = all, .marks = p->made_marks};
 
@@ -602,28 +609,39 @@ size_t espl__references_lost(const espl__playback *playback)
     return playback->references != NULL ? playback->references->lost_count : 0;
 }
 
-static uint32_t *lost_entity(const espl__playback *playback, size_t i)
+static uint32_t *lost_entity(const espl__playback *playback, uint32_t part, uint32_t number)
 {
-    const lost_node *const lost = &playback->references->lost[i];
+    const espl__references *const all = playback->references;
 
-    return &playback->parts[lost->part]->made[lost->number].entity;
+    return &all->lost_entities[all->first_made[part] + number];
 }
 
 void espl__references_name(espl__playback *playback)
 {
     for (size_t i = 0; i < espl__references_lost(playback); ++i) {
-        *lost_entity(playback, i) = espl__entity_take(playback->store).index;
+        const lost_node lost = playback->references->lost[i];
+
+        *lost_entity(playback, lost.part, lost.number) = espl__entity_take(playback->store).index;
     }
+}
+
+// A dead one has an entity for as long as references are written.
+static uint32_t entity_of_made(const espl__playback *playback, uint32_t part, uint32_t number)
+{
+    const uint32_t slot = playback->parts[part]->edit.made[number].slot;
+    const uint32_t entity = playback->forest->links[slot].entity;
+
+    return entity != ESPL__NO_ENTITY ? entity : *lost_entity(playback, part, number);
 }
 
 static void write_field(void *context, uint32_t part, uint32_t number, const reference_field *f,
                         uint32_t target)
 {
     const espl__playback *const playback = context;
-    const espl__made_info *const made = playback->parts[part]->made;
-    const espl_entity named = espl__entity_at(playback->store, made[target].entity);
+    const espl_entity named =
+        espl__entity_at(playback->store, entity_of_made(playback, part, target));
     unsigned char *const value =
-        espl__row_write(playback->store, made[number].entity, f->component);
+        espl__row_write(playback->store, entity_of_made(playback, part, number), f->component);
 
     memcpy(value + f->offset, &named, sizeof named);
 }
@@ -635,9 +653,8 @@ void espl__references_write(espl__playback *playback)
     }
     visit_all(playback, write_field, playback);
     for (size_t i = 0; i < espl__references_lost(playback); ++i) {
-        uint32_t *const entity = lost_entity(playback, i);
+        const lost_node lost = playback->references->lost[i];
 
-        espl__entity_release(playback->store, *entity);
-        *entity = ESPL__NO_ENTITY;
+        espl__entity_release(playback->store, *lost_entity(playback, lost.part, lost.number));
     }
 }

@@ -58,6 +58,7 @@ static inline void resolve(const reading *r, const espl_entity *entity, espl__op
         out->number = r->records[index].slot;
         out->state = ESPL_OK;
         espl__ask(&r->trees[out->number]);
+        espl__ask(&r->flags[out->number]);
     } else {
         resolve_other(r->playback, entity, out);
     }

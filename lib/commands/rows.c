@@ -3,9 +3,7 @@
 // archetype or leave, and values that are given. Part of the reserve stage: only archetypes are made.
 #include "lib/commands/playback.h"
 
-#include <string.h>
-
-enum { KINDS = ESPL__COPY_KINDS };
+#include "lib/base/ahead.h"
 
 static espl_component role_of(const espl__forest *forest, uint32_t slot)
 {
@@ -17,33 +15,13 @@ static espl_component role_of(const espl__forest *forest, uint32_t slot)
 
 // --- Made nodes ---
 
-// Archetypes that were looked up, and buckets of makes.
+// Buckets of makes.
 typedef struct memo {
     espl__playback *playback;
-    uint32_t *plain;   // [known * KINDS] of copies without sets of their own, by source archetype and kind
-    size_t known;      // archetypes there were before
     uint32_t guess;    // of the last one with a set
     uint32_t *table;   // [table_size] bucket + 1, by source and archetype
     size_t table_size; // a power of two
 } memo;
-
-static espl_status plain_archetype(const memo *m, uint32_t source, unsigned kind, uint32_t *out)
-{
-    espl__store *const store = m->playback->store;
-    const uint32_t from = espl__entity_archetype(store, source);
-    uint32_t *const known = &m->plain[from * KINDS + kind];
-    const espl_component role = ESPL_SOLO + kind / 2;
-    const espl_component removed[] = {ESPL_PREFAB, ESPL_PLACEMENT, ESPL_SOLO, ESPL_ROOT,
-                                      ESPL_MEMBER};
-    const espl_component added[] = {role, ESPL_PLACEMENT};
-    espl_status status = ESPL_OK;
-
-    if (*known == ESPL__NONE) {
-        status = espl__archetype_change(store, from, added, 1 + kind % 2, removed, 5, known);
-    }
-    *out = *known;
-    return status;
-}
 
 static espl_status find_archetype(memo *m, const espl__part *part, uint32_t number, unsigned kind,
                                   uint32_t *out)
@@ -52,7 +30,9 @@ static espl_status find_archetype(memo *m, const espl__part *part, uint32_t numb
     const uint32_t set = part->made[number].set;
 
     if (set == ESPL__NONE && made->source != ESPL__NO_ENTITY) {
-        return plain_archetype(m, made->source, kind, out);
+        espl__store *const store = m->playback->store;
+
+        return espl__archetype_copy(store, espl__entity_archetype(store, made->source), kind, out);
     }
     const espl_status status = espl__components_archetype(
         m->playback, part, set, ESPL_SOLO + kind / 2, kind % 2 != 0, m->guess, out);
@@ -84,9 +64,18 @@ static uint32_t bucket_of(const memo *m, uint32_t source, uint32_t archetype)
     }
 }
 
-// Find the bucket of a made node.
-static espl_status find_bucket(memo *m, const espl__part *part, uint32_t number, unsigned kind,
-                               uint32_t *out)
+// Kind of a copy: its role, and whether it has a transform.
+static inline uint32_t kind_of(const espl__forest *forest, uint32_t slot, bool is_root)
+{
+    const uint32_t is_placed = espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0 : 1;
+
+    return is_root ? (uint32_t)(role_of(forest, slot) - ESPL_SOLO) * 2 + is_placed
+                   : (uint32_t)(ESPL_MEMBER - ESPL_SOLO) * 2 + is_placed;
+}
+
+// Find the bucket of a node that is not known: of one with a set of its own, or the first copy of its kind.
+ESPL__APART static espl_status find_bucket(memo *m, const espl__part *part, uint32_t number,
+                                          uint32_t kind, uint32_t *out)
 {
     const uint32_t source = part->edit.made[number].source;
     uint32_t archetype = 0;
@@ -98,50 +87,46 @@ static espl_status find_bucket(memo *m, const espl__part *part, uint32_t number,
     return status;
 }
 
-// Where the bucket of a made node is kept, if it is a copy without a set of its own of a source that nobody
-// edits: all such copies of one node and kind share it. Else NULL.
-static uint32_t *known_bucket(const espl__playback *playback, const espl__made_info *info,
-                              uint32_t number, unsigned kind)
+static espl_status list_part(memo *m, const espl__part *part)
 {
-    const espl__entry *const entry = &playback->entries[info->entry];
-
-    if (info->set != ESPL__NONE || entry->template == 0) {
-        return NULL;
-    }
-    const espl__source *const source = &playback->sources[entry->template - 1];
-    const uint32_t at = number - entry->made_begin, count = source->tree.count;
-
-    return &source->buckets[(at < count ? at : at % count) * KINDS + kind];
-}
-
-static espl_status list_part(memo *m, espl__part *part)
-{
+    enum { AHEAD = 12 };
     espl__playback *const playback = m->playback;
     const espl__forest *const forest = playback->forest;
-    const uint32_t count = (uint32_t)espl__array_length(part->edit.made);
+    const espl__links *const links = forest->links;
+    const uint32_t *const parents = forest->parent;
+    const espl__made *const made = part->edit.made;
+    espl__make *out = playback->makes + playback->make_count;
+    const uint32_t count = (uint32_t)espl__array_length(made);
     espl_status status = ESPL_OK;
 
     for (uint32_t i = 0; i < count && status == ESPL_OK; ++i) {
-        const uint32_t slot = part->edit.made[i].slot;
-        uint32_t found = ESPL__NONE;
+        const uint32_t slot = made[i].slot;
+        const uint32_t ahead = made[i + AHEAD < count ? i + AHEAD : i].slot;
 
-        if (forest->links[slot].entity != (ESPL__MADE | i)) {
+        espl__ask(&links[ahead]);
+        espl__ask(&parents[ahead]);
+        espl__ask(&forest->flags[ahead]);
+        if (links[slot].entity != (ESPL__MADE | i)) {
             continue; // it died
         }
-        const unsigned kind = (unsigned)(role_of(forest, slot) - ESPL_SOLO) * 2 +
-                              (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
-        uint32_t *const known = known_bucket(playback, &part->made[i], i, kind);
-        uint32_t *const bucket = known != NULL ? known : &found;
+        // Copies of one node that have no sets of their own and are of one kind share a bucket.
+        const espl__made_info info = part->made[i];
+        const uint32_t kind = kind_of(forest, slot, parents[slot] == ESPL__NO_SLOT);
+        uint32_t *const known = info.set == ESPL__NONE && info.known != ESPL__NONE
+                                    ? &playback->known_buckets[info.known + kind]
+                                    : NULL;
+        uint32_t bucket = known != NULL ? *known : ESPL__NONE;
 
-        if (*bucket == ESPL__NONE) {
-            status = find_bucket(m, part, i, kind, bucket);
+        if (bucket == ESPL__NONE) {
+            status = find_bucket(m, part, i, kind, &bucket);
+            *(known != NULL ? known : &bucket) = bucket;
         }
         if (status == ESPL_OK) {
-            part->made[i].archetype = playback->copies[*bucket].archetype;
-            playback->copies[*bucket].count += 1;
-            playback->makes[playback->make_count++] = (espl__make){part->number, i, *bucket};
+            playback->copies[bucket].count += 1;
+            *out++ = (espl__make){slot, bucket};
         }
     }
+    playback->make_count = (size_t)(out - playback->makes);
     return status;
 }
 
@@ -180,7 +165,6 @@ static espl_status list_makes(espl__playback *playback)
     espl__arena *const arena = &playback->arena;
     const size_t most = count_made(playback);
     memo m = {.playback = playback,
-              .known = espl__array_length(playback->store->archetypes),
               .guess = ESPL__NONE,
               .table_size = 16};
     espl_status status = ESPL_OK;
@@ -191,18 +175,16 @@ static espl_status list_makes(espl__playback *playback)
     while (m.table_size < 2 * most) {
         m.table_size *= 2;
     }
-    m.plain = espl__arena_take(arena, m.known * KINDS, sizeof *m.plain);
     m.table = espl__arena_take_zeroed(arena, m.table_size, sizeof *m.table);
     playback->makes = espl__arena_take(arena, most, sizeof *playback->makes);
     playback->make_order = espl__arena_take(arena, most, sizeof *playback->make_order);
     playback->make_entities = espl__arena_take(arena, most, sizeof *playback->make_entities);
     playback->copies = espl__arena_take(arena, most, sizeof *playback->copies);
-    if (m.plain == NULL || m.table == NULL || playback->makes == NULL ||
+    if (m.table == NULL || playback->makes == NULL ||
         playback->make_order == NULL || playback->make_entities == NULL ||
         playback->copies == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    memset(m.plain, 0xff, m.known * KINDS * sizeof *m.plain);
     for (uint32_t i = 0; i < playback->part_count && status == ESPL_OK; ++i) {
         status = list_part(&m, playback->parts[i]);
     }

@@ -114,6 +114,10 @@ static bool build(espl__store *store, const espl_component *set, size_t count, e
         .role_edge = {ESPL__NONE, ESPL__NONE, ESPL__NONE},
     };
 
+    for (int kind = 0; kind < ESPL__COPY_KINDS; ++kind) {
+        archetype.copy_edge[kind] = ESPL__NONE;
+    }
+
     if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype.set, count) ||
         !ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype.columns, count)) {
         free_archetype(store, &archetype);
@@ -266,6 +270,25 @@ espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_co
     const espl_status status = espl__archetype_change(store, archetype, &role, 1, roles, 3, out);
     if (status == ESPL_OK) {
         store->archetypes[archetype].role_edge[role - ESPL_SOLO] = *out;
+    }
+    return status;
+}
+
+espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
+                                 uint32_t *out)
+{
+    static const espl_component removed[] = {ESPL_PREFAB, ESPL_PLACEMENT, ESPL_SOLO, ESPL_ROOT,
+                                             ESPL_MEMBER};
+    const espl_component added[] = {ESPL_SOLO + kind / 2, ESPL_PLACEMENT};
+    espl_status status = ESPL_OK;
+
+    ESPL_CHECK(kind < ESPL__COPY_KINDS);
+    *out = store->archetypes[archetype].copy_edge[kind];
+    if (*out == ESPL__NONE) {
+        status = espl__archetype_change(store, archetype, added, 1 + kind % 2, removed, 5, out);
+    }
+    if (status == ESPL_OK) {
+        store->archetypes[archetype].copy_edge[kind] = *out;
     }
     return status;
 }

@@ -67,6 +67,9 @@ typedef struct espl__edge {
 } espl__edge;
 
 /// One component set, sorted by number.
+/// Kinds of copies of a row: 2 * (role - ESPL_SOLO), plus 1 for those with a transform.
+enum { ESPL__COPY_KINDS = 6 };
+
 typedef struct espl__archetype {
     espl_component *set;       // stb array, ascending
     espl__column *columns;     // stb array: the components of the set whose size is not 0
@@ -88,6 +91,7 @@ typedef struct espl__archetype {
     uint32_t changed_to;       // ESPL__NONE, but likewise: where the rows of this one go
     espl__edge gain, loss;     // of the last component alone that came, that went
     uint32_t role_edge[3];     // archetype with role ESPL_SOLO + i; ESPL__NONE: not looked up
+    uint32_t copy_edge[ESPL__COPY_KINDS]; // likewise of a copy: see espl__archetype_copy()
     uint64_t builtin;          // bit c set: has component c, for c < 64
 } espl__archetype;
 
@@ -191,6 +195,10 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
                                    uint32_t *out);
 /// Find or make the archetype with another role (ESPL_SOLO, ESPL_ROOT or ESPL_MEMBER); cached.
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
+                                 uint32_t *out);
+/// Find or make the archetype of a copy of a row: without the tag of a prefab, with the role and the
+/// transform of the kind; cached.
+espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
                                  uint32_t *out);
 bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_component component);
 /// Number of a component among the columns of an archetype, or ESPL__NONE.

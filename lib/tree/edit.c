@@ -67,7 +67,7 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used)
 
 void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
 {
-    edit->nursery = nursery;
+    edit->nursery = edit->nursery_begin = nursery;
     edit->nursery_end = nursery_end;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;

@@ -105,6 +105,7 @@ typedef struct espl__edit {
     void (*bury)(void *context, uint32_t entity);
     void *bury_context;
     uint32_t nursery, nursery_end; // slots for new nodes of the group at hand
+    uint32_t nursery_begin;        // where they began
     size_t stale_from, moved_from, made_from; // where the group at hand begins in the lists
     uint32_t fresh;  // a node of the group whose own world is up to date, or ESPL__NO_SLOT
     uint32_t lowest; // of the slots that the group marked with ESPL__SLOT_STALE

@@ -351,11 +351,11 @@ static bool dies(const espl__forest *forest, uint32_t child, espl__closure closu
            (closure == ESPL__CLOSURE_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
-// Mark what dies and list it, unless nothing can be taken back. The walk does not enter survivors.
+// List what dies, unless nothing can be taken back. The walk does not enter survivors.
 // @return false: no memory.
-static bool mark_closure(espl__edit *edit, uint32_t top, espl__closure closure, bool *has_survivors)
+static bool list_closure(espl__edit *edit, uint32_t top, espl__closure closure, bool *has_survivors)
 {
-    espl__forest *const forest = edit->forest;
+    const espl__forest *const forest = edit->forest;
     bool enters = true;
 
     *has_survivors = false;
@@ -363,18 +363,25 @@ static bool mark_closure(espl__edit *edit, uint32_t top, espl__closure closure, 
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, closure);
         *has_survivors = *has_survivors || !enters;
-        if (!enters) {
-            continue;
-        }
-        if (edit->bury == NULL) {
+        if (enters && edit->bury == NULL) {
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
             ESPL_ARRAY_PUSH(edit->removed, (espl__removed){slot, forest->links[slot].entity});
         }
-        forest->flags[slot] |= ESPL__SLOT_MARK;
     }
     return true;
+}
+
+static void mark_closure(espl__forest *forest, uint32_t top, espl__closure closure)
+{
+    bool enters = true;
+
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
+        enters = slot == top || dies(forest, slot, closure);
+        forest->flags[slot] |= enters ? ESPL__SLOT_MARK : 0;
+    }
 }
 
 static void clear_marks(espl__forest *forest, uint32_t top)
@@ -449,15 +456,16 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
 }
 
 // Slots of the dead are freed when nothing can fail any more.
-static void end_lives(espl__edit *edit, size_t from)
+static void end_lives(const espl__edit *edit, size_t from, bool are_marked)
 {
-    espl__forest *const forest = edit->forest;
+    const espl__forest *const forest = edit->forest;
+    const size_t end = espl__array_length(edit->removed);
 
-    for (size_t i = from; i < espl__array_length(edit->removed); ++i) {
-        const uint32_t slot = edit->removed[i].slot;
-
-        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
-        forest->links[slot].entity = ESPL__NO_ENTITY;
+    for (size_t i = from; i < end; ++i) {
+        forest->links[edit->removed[i].slot].entity = ESPL__NO_ENTITY;
+    }
+    for (size_t i = from; i < end && are_marked; ++i) {
+        forest->flags[edit->removed[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
     }
 }
 
@@ -522,12 +530,13 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl__closure clo
     const uint32_t anchor = forest->parent[top], tree = forest->tree[top];
     const size_t from = espl__array_length(edit->removed);
     bool has_survivors = false;
-    bool is_done = mark_closure(edit, top, closure, &has_survivors);
+    bool is_done = list_closure(edit, top, closure, &has_survivors);
 
     if (is_done && has_survivors) {
         espl__frame room;
         const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
 
+        mark_closure(forest, top, closure);
         is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
     }
     if (is_done && anchor != ESPL__NO_SLOT) {
@@ -547,6 +556,6 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl__closure clo
     if (!is_done || !espl__edit_log(edit, entry)) {
         return give_up(edit, top, from);
     }
-    end_lives(edit, from);
+    end_lives(edit, from, has_survivors);
     return ESPL_OK;
 }

@@ -430,8 +430,8 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
     return slot;
 }
 
-// Where a plain node comes to stand among its siblings. @return whether its tree stays in order by it.
-ESPL__INLINE bool link_plain(espl__forest *forest, uint32_t slot, uint32_t up, uint32_t before)
+// Where a plain node comes to stand among its siblings.
+ESPL__INLINE void link_plain(espl__forest *forest, uint32_t slot, uint32_t up, uint32_t before)
 {
     espl__links *const links = forest->links;
 
@@ -442,7 +442,7 @@ ESPL__INLINE bool link_plain(espl__forest *forest, uint32_t slot, uint32_t up, u
         links[slot].previous = previous;
         links[before].previous = slot;
         *(links[up].first_child == before ? &links[up].first_child : &links[previous].next) = slot;
-        return false;
+        return;
     }
     const uint32_t first = links[up].first_child;
 
@@ -457,7 +457,6 @@ ESPL__INLINE bool link_plain(espl__forest *forest, uint32_t slot, uint32_t up, u
         links[last].next = slot;
         links[first].previous = slot;
     }
-    return forest->parent[slot - 1] <= up || forest->parent[slot - 1] == ESPL__NO_SLOT;
 }
 
 // Copy a plain template, or the first nodes of it as long as the range has room.
@@ -499,8 +498,12 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
         links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
                                     ESPL__MADE | (first + i)};
         if (up != ESPL__NO_SLOT) {
-            is_in_order = link_plain(forest, slot, up, i == 0 ? place->before : ESPL__NO_SLOT) &&
-                          from == ESPL__FROM_TAIL && is_in_order;
+            const uint32_t before = i == 0 ? place->before : ESPL__NO_SLOT;
+
+            link_plain(forest, slot, up, before);
+            is_in_order = is_in_order && from == ESPL__FROM_TAIL && before == ESPL__NO_SLOT &&
+                          (forest->parent[slot - 1] <= up ||
+                           forest->parent[slot - 1] == ESPL__NO_SLOT);
         }
         const bool is_made = (entity & ESPL__MADE) != 0;
         const uint32_t number = entity & ~ESPL__MADE;

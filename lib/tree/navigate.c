@@ -74,18 +74,6 @@ uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot)
     return depth;
 }
 
-uint32_t espl__next_in_walk(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters)
-{
-    if (enters && forest->links[slot].first_child != ESPL__NO_SLOT) {
-        return forest->links[slot].first_child;
-    }
-    // Climb to the next ancestor that has a sibling behind it. A whole walk climbs each link once.
-    while (slot != top && forest->links[slot].next == ESPL__NO_SLOT) {
-        slot = forest->parent[slot];
-    }
-    return slot == top ? ESPL__NO_SLOT : forest->links[slot].next;
-}
-
 size_t espl__count_below(const espl__forest *forest, uint32_t slot)
 {
     size_t count = 0;

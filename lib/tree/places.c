@@ -206,6 +206,7 @@ static bool survey_moved(espl__edit *edit)
     return true;
 }
 
+// Nodes that were made in the nursery and are roots get trees of their own.
 static bool survey_made(espl__edit *edit)
 {
     const espl__forest *const forest = edit->forest;
@@ -227,7 +228,8 @@ espl_status espl__edit_survey(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
     const size_t places = espl__array_length(edit->places);
-    const bool is_done = survey_moved(edit) && survey_made(edit);
+    const bool is_done =
+        survey_moved(edit) && (edit->nursery == edit->nursery_begin || survey_made(edit));
 
     for (size_t i = places; i < espl__array_length(edit->places); ++i) {
         clear_path(forest, edit->places[i].root);

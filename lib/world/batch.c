@@ -167,7 +167,8 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
 typedef struct registry {
     const espl__record *records;
     size_t count;
-    const uint8_t *flags; // by slot
+    const uint8_t *flags; // [slot_count]
+    uint32_t slot_count;
     const unsigned char *entities;
     size_t entity_size;
 } registry;
@@ -198,8 +199,12 @@ static inline void prefetch(const registry *r, size_t i)
     const uint32_t far = entity_at(r, i + FAR).index, near = entity_at(r, i + NEAR).index;
 
     if (far < r->count && near < r->count) {
+        const uint32_t slot = r->records[near].slot; // of a dead one it is another number
+
         espl__ask(&r->records[far]);
-        espl__ask(&r->flags[r->records[near].slot]);
+        if (slot < r->slot_count) {
+            espl__ask(&r->flags[slot]);
+        }
     }
 }
 
@@ -209,6 +214,7 @@ static void resolve_entities(batch *b, size_t begin, size_t end)
     const registry r = {.records = b->world->store.records,
                         .count = espl__array_length(b->world->store.records),
                         .flags = b->world->forest.flags,
+                        .slot_count = b->world->forest.end,
                         .entities = b->entries->entities,
                         .entity_size = b->entries->entity_size};
     uint32_t *const slots = b->slots;

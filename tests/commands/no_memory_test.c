@@ -211,7 +211,8 @@ END_TEST
 
 START_TEST(a_rich_mix_fails_cleanly_wherever_scratch_runs_out)
 {
-    ck_assert_uint_gt(sweep(&(shortage){.is_in_arena = true}), 10);
+    // In slow builds steps are large.
+    ck_assert_uint_ge(sweep(&(shortage){.is_in_arena = true}), FRAMES);
 }
 END_TEST
 

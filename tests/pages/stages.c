@@ -128,6 +128,17 @@ static const char *text_of(const espl__entry *entry)
     return said[entry->lane][entry->index].text;
 }
 
+// The command that made a node.
+static const espl__entry *maker_of(const espl__playback *playback, uint32_t number)
+{
+    const espl__entry *entry = playback->entries;
+
+    while (number - entry->made_begin >= entry->made_count) {
+        entry += 1;
+    }
+    return entry;
+}
+
 static uint32_t slot_of(const scene *s, espl_entity entity)
 {
     return s->world->store.records[entity.index].slot;
@@ -145,7 +156,7 @@ static void name_slot(const scene *s, uint32_t slot, char out[3])
         const espl__part *const part = playback->parts[0];
 
         entity = part->edit.made[number].source;
-        copy = text_of(&playback->entries[part->made[number].entry])[strlen("spawn F")];
+        copy = text_of(maker_of(playback, number))[strlen("spawn F")];
     }
     snprintf(out, 3, "?");
     for (int letter = 0; letter < LETTERS; ++letter) {
