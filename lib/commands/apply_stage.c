@@ -254,6 +254,29 @@ static void prefetch_links(const espl__forest *forest, const espl__operand *oper
     }
 }
 
+static void prefetch_side(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+
+    espl__side_ask(t->side, t->capacity, slot - t->base);
+}
+
+// What a node is taken from.
+static void prefetch_old_parent(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t up = forest->parent[operand->number];
+
+        prefetch_side(forest, operand->number);
+        if (up != ESPL__NO_SLOT) {
+            prefetch_side(forest, up);
+            espl__ask_to_write(&forest->links[up]);
+            espl__ask(&forest->world[up]);
+            espl__ask(&forest->flags[up]);
+        }
+    }
+}
+
 static void prefetch_second_child(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -285,6 +308,7 @@ static void prefetch_room(const espl__forest *forest, const espl__operand *paren
             espl__ask_to_write(&forest->flags[slot]);
             espl__ask_to_write(&forest->parent[slot]);
         }
+        prefetch_side(forest, parent->number);
     }
 }
 
@@ -304,6 +328,7 @@ static void prefetch_poses(const espl__forest *forest, const espl__operand *pare
             }
             espl__ask_to_write(&forest->local[slot]);
             espl__ask_to_write(&forest->world[slot]);
+            espl__side_ask(t->side, t->capacity, slot - t->base);
             hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
         }
     }
@@ -345,6 +370,7 @@ static void look_ahead(const espl__playback *playback, uint32_t at, uint32_t end
         }
     } else {
         prefetch_links(forest, &fourth->target);
+        prefetch_old_parent(forest, &fourth->target);
     }
     prefetch_links(forest, &fourth->parent);
     if (last->command->count != 0) {

@@ -265,11 +265,22 @@ static espl_status list_slot(espl__playback *playback, const espl__part *part, u
 
 static espl_status list_touched(espl__playback *playback, const espl__part *part)
 {
+    enum { FAR = 16, NEAR = 8 };
+    const espl__links *const links = playback->forest->links;
+    const uint32_t *const touched = part->edit.touched;
+    const size_t count = espl__array_length(touched);
+    const size_t records = espl__array_length(playback->store->records);
     uint32_t guess = ESPL__NONE;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < espl__array_length(part->edit.touched) && status == ESPL_OK; ++i) {
-        status = list_slot(playback, part, part->edit.touched[i], &guess);
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        const uint32_t entity = links[touched[i + NEAR < count ? i + NEAR : i]].entity;
+
+        espl__ask(&links[touched[i + FAR < count ? i + FAR : i]]);
+        if (entity < records) {
+            espl__ask(&playback->store->records[entity]);
+        }
+        status = list_slot(playback, part, touched[i], &guess);
     }
     return status;
 }

@@ -261,7 +261,9 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
         if (t->side->kept != NULL) {
             t->side->kept[slot - t->base] = espl__kept_none();
         }
-        espl__slot_place(forest, slot, placement);
+        if (espl__placement_needs_side(placement)) {
+            espl__slot_place(forest, slot, placement);
+        }
     }
     if (parent != ESPL__NO_SLOT) {
         espl__node_link(forest, slot, parent, before);

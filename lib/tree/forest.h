@@ -404,7 +404,7 @@ static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_
 static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, uint32_t above,
                                        uint32_t *after)
 {
-    enum { HOLES = 4 }; // looked at
+    enum { HOLES = 8 }; // looked at
     uint32_t hole = tree->hole;
 
     *after = ESPL__NO_SLOT;

@@ -53,77 +53,97 @@ static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
     return end - base;
 }
 
-void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
-                     espl__side *side)
+static void copy_side(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+                      espl__side *side)
 {
-    const unsigned kept_flags = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
+    espl__extra *const extra = &side->extra[slot - base];
 
-    forest->local[slot] = forest->local[from];
-    forest->world[slot] = forest->world[from];
-    forest->flags[slot] = (uint8_t)((forest->flags[from] & kept_flags) |
-                                    (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
-    if (side != NULL) {
-        espl__extra *const extra = &side->extra[slot - base];
-
-        *extra = espl__slot_extra(forest, from);
-        side->extra_count +=
-            !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
-        if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
-            side->kept[slot - base] = espl__slot_kept(forest, from);
-            side->kept_count += 1;
-        }
+    *extra = espl__slot_extra(forest, from);
+    side->extra_count += !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
+    if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
+        side->kept[slot - base] = espl__slot_kept(forest, from);
+        side->kept_count += 1;
     }
 }
 
-// The siblings of a new slot are its neighbours that have the same parent.
-static void link_siblings(espl__forest *forest, uint32_t slot, uint32_t begin, uint32_t end)
+// Flags that a node takes along to another range.
+static inline uint8_t moved_flags(uint8_t flags, const espl__side *side)
 {
+    const unsigned kept = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
+
+    return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
+}
+
+void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
+                     espl__side *side)
+{
+    forest->local[slot] = forest->local[from];
+    forest->world[slot] = forest->world[from];
+    forest->flags[slot] = moved_flags(forest->flags[from], side);
+    if (side != NULL) {
+        copy_side(forest, slot, from, base, side);
+    }
+}
+
+// Pass 2: what the nodes have, and their siblings: neighbours that have the same parent. Arrays are in
+// locals, because what is written might alias their addresses otherwise.
+// @return exceptional nodes.
+static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, uint32_t tree,
+                           espl__side *side, espl__moved_function moved, void *context)
+{
+    enum { AHEAD = 8 };
+    espl_pose *const local = forest->local, *const world = forest->world;
     espl__links *const links = forest->links;
+    uint32_t *const trees = forest->tree;
     const uint32_t *const parent = forest->parent;
-    const uint32_t up = parent[slot];
+    uint8_t *const flags = forest->flags;
+    uint32_t exceptional = 0;
 
-    if (slot == begin) {
-        links[slot].next = links[slot].previous = ESPL__NO_SLOT;
-        return;
-    }
-    const uint32_t first = links[up].first_child;
-    const bool is_last = slot + 1 == end || parent[slot + 1] != up;
+    for (uint32_t slot = base; slot < end; ++slot) {
+        const uint32_t old = links[slot].next, up = parent[slot];
+        const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].next;
+        const uint32_t entity = links[old].entity;
+        const bool is_last = slot + 1 == end || parent[slot + 1] != up;
+        const uint8_t kept = moved_flags(flags[old], side);
 
-    if (slot != first) {
-        links[slot].previous = slot - 1;
+        espl__ask(&local[ahead]);
+        espl__ask(&world[ahead]);
+        local[slot] = local[old];
+        world[slot] = world[old];
+        flags[slot] = kept;
+        exceptional += (kept & ESPL__SLOT_EXCEPTIONAL) != 0 ? 1 : 0;
+        if (side != NULL) {
+            const espl__tree *const t = espl__tree_of(forest, ahead);
+
+            espl__side_ask(t->side, t->capacity, ahead - t->base);
+            copy_side(forest, slot, old, base, side);
+        }
+        trees[slot] = tree;
+        links[slot].entity = entity;
+        links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
+        if (up == ESPL__NO_SLOT) {
+            links[slot].previous = ESPL__NO_SLOT;
+        } else {
+            const uint32_t first = links[up].first_child;
+
+            links[slot].previous = slot == first ? links[slot].previous : slot - 1;
+            links[first].previous = is_last ? slot : links[first].previous;
+        }
+        moved(context, entity, slot);
+        if (trees[old] != tree) {
+            espl__slot_free(forest, old);
+        }
     }
-    links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
-    if (is_last) {
-        links[first].previous = slot;
-    }
+    return exceptional;
 }
 
 uint32_t espl__copy_in_order(espl__forest *forest, uint32_t root, uint32_t tree, uint32_t base,
                              espl__side *side, uint32_t *exceptional, espl__moved_function moved,
                              void *context)
 {
-    enum { AHEAD = 8 };
-    const uint32_t count = queue_nodes(forest, root, base), end = base + count;
+    const uint32_t count = queue_nodes(forest, root, base);
 
-    *exceptional = 0;
-    for (uint32_t slot = base; slot < end; ++slot) {
-        const uint32_t old = forest->links[slot].next;
-        const uint32_t entity = forest->links[old].entity;
-
-        if (slot + AHEAD < end) {
-            espl__ask(&forest->local[forest->links[slot + AHEAD].next]);
-            espl__ask(&forest->world[forest->links[slot + AHEAD].next]);
-        }
-        espl__node_copy(forest, slot, old, base, side);
-        forest->tree[slot] = tree;
-        *exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
-        link_siblings(forest, slot, base, end);
-        forest->links[slot].entity = entity;
-        moved(context, entity, slot);
-        if (forest->tree[old] != tree) {
-            espl__slot_free(forest, old);
-        }
-    }
+    *exceptional = copy_nodes(forest, base, base + count, tree, side, moved, context);
     return count;
 }
 

@@ -507,18 +507,22 @@ static void recount_overflowed(espl__edit *edit)
 
 static void free_dead(espl__edit *edit)
 {
-    enum { AHEAD = 8 };
+    enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->removed);
 
     for (size_t i = count; i > 0; --i) {
-        if (i > AHEAD) {
-            const uint32_t next = edit->removed[i - 1 - AHEAD].slot;
+        if (i > FAR) {
+            const espl__removed *const now = &edit->removed[i - 1];
+            const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
+            const espl__tree *const t = espl__tree_of(forest, near);
 
-            espl__ask_to_write(&forest->links[next]);
-            espl__ask_to_write(&forest->flags[next]);
-            espl__ask_to_write(&forest->parent[next]);
-            espl__ask(&forest->tree[next]);
+            espl__ask_to_write(&forest->links[far]);
+            espl__ask_to_write(&forest->flags[far]);
+            espl__ask_to_write(&forest->parent[far]);
+            espl__ask(&forest->tree[far]);
+            espl__ask_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
+            espl__side_ask(t->side, t->capacity, near - t->base);
         }
         espl__slot_free(forest, edit->removed[i - 1].slot);
     }

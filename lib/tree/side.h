@@ -4,6 +4,7 @@
 #ifndef ESPALIER_LIB_TREE_SIDE_H
 #define ESPALIER_LIB_TREE_SIDE_H
 
+#include "lib/base/ahead.h"
 #include "lib/base/heap.h"
 #include "lib/math/inherit.h"
 
@@ -27,6 +28,19 @@ static inline void espl__side_count(espl__side *side, espl__side_counts changes)
     if (side != NULL) {
         side->extra_count += changes.extras;
         side->kept_count += changes.kept;
+    }
+}
+
+/// Prefetch what a block has of a slot: its header, and what is at `at` of the arrays. NULL is left alone.
+static inline void espl__side_ask(const espl__side *side, uint32_t capacity, uint32_t at)
+{
+    if (side != NULL) {
+        // Where the second array is, if there is one, so that the header need not be read for it.
+        const espl__kept *const kept = (const espl__kept *)(const void *)&side->extra[capacity];
+
+        espl__ask_to_write(side);
+        espl__ask_to_write(&side->extra[at]);
+        espl__ask_to_write(&kept[at]);
     }
 }
 
