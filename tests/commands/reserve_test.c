@@ -288,7 +288,7 @@ START_TEST(the_stages_that_cannot_fail_ask_for_no_memory)
         ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
         ck_assert_uint_eq(calls_in_stages, 0);
         ck_assert_uint_gt(w.test.heap.calls, 0);
-        commits += w.test.world->heap.commits - before;
+        commits += (size_t)(w.test.world->heap.commits - before);
         world_fixture_end(&w);
     }
     ck_assert_uint_ge(commits, seeds);
