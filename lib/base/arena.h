@@ -21,7 +21,7 @@ typedef struct espl__arena {
 } espl__arena;
 
 void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose);
-/// As espl__arena_take(), however much there is in the first block.
+/// As espl__arena_take(), which leaves to it what does not fit into the first block.
 void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size);
 
 enum { ESPL__ARENA_ALIGNMENT = 64 };

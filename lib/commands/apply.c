@@ -191,7 +191,7 @@ static void take_transform(const espl__apply *a, espl__new_place *place)
 static bool note_made(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
 {
     const uint32_t template = a->entry->template;
-    const uint32_t known =
+    const uint32_t bucket =
         template != 0 ? a->playback->sources[template - 1].first_bucket : ESPL__NONE;
     const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
     const size_t count = (size_t)copies * size;
@@ -205,7 +205,7 @@ static bool note_made(espl__apply *a, uint32_t copies, uint32_t size, uint32_t t
     ESPL_CHECK(espl__array_length(a->edit->made) == first);
     for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
         for (uint32_t i = 0; i < size; ++i) {
-            made[i] = (espl__made_info){ESPL__NONE, known + i * step};
+            made[i] = (espl__made_info){ESPL__NONE, bucket + i * step};
         }
         made[0].set = top_set;
     }

@@ -268,9 +268,12 @@ static espl_status find_templates(espl__playback *playback)
     if (status != ESPL_OK) {
         return status;
     }
+    if (buckets >= ESPL__NONE) {
+        return ESPL_ERR_NO_MEMORY;
+    }
     playback->known_buckets =
         espl__arena_take(&playback->arena, buckets, sizeof *playback->known_buckets);
-    if (playback->known_buckets == NULL || buckets >= ESPL__NONE) {
+    if (playback->known_buckets == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
     memset(playback->known_buckets, 0xff, buckets * sizeof *playback->known_buckets);

@@ -54,7 +54,7 @@ typedef struct espl__entry {
     uint32_t group;
     uint32_t template;   // instantiate from a source that nobody edits: number + 1; else 0
     uint32_t made_begin; // number of the first node it made, in its part
-    uint32_t made_count; // nodes it made
+    uint32_t made_count; // nodes it made; until it is applied: nodes it makes at most
     uint32_t part;       // that its group is applied in
 } espl__entry;
 
@@ -83,7 +83,7 @@ typedef struct espl__source {
 /// What the playback knows of a made node, by the number that its edit gave it.
 typedef struct espl__made_info {
     uint32_t set;   // in the sets of the part, or ESPL__NONE: it has what its source has
-    uint32_t known; // in known_buckets, of its first kind; ESPL__NONE: not a copy of a source that nobody edits
+    uint32_t first_bucket; // in known_buckets, if no command edits its source; else ESPL__NONE
 } espl__made_info;
 
 /// A living node whose component set was changed by a command.

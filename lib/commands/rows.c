@@ -65,15 +65,13 @@ static uint32_t bucket_of(const memo *m, uint32_t source, uint32_t archetype)
 }
 
 // Kind of a copy: its role, and whether it has a transform.
-static inline uint32_t kind_of(const espl__forest *forest, uint32_t slot, bool is_root)
+static inline uint32_t kind_of(const espl__forest *forest, uint32_t slot)
 {
-    const uint32_t is_placed = espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0 : 1;
-
-    return is_root ? (uint32_t)(role_of(forest, slot) - ESPL_SOLO) * 2 + is_placed
-                   : (uint32_t)(ESPL_MEMBER - ESPL_SOLO) * 2 + is_placed;
+    return (uint32_t)(role_of(forest, slot) - ESPL_SOLO) * 2 +
+           (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
 }
 
-// Find the bucket of a node that is not known: of one with a set of its own, or the first copy of its kind.
+// Find the bucket of a node with a set of its own, or of the first copy of its kind.
 ESPL__APART static espl_status find_bucket(memo *m, const espl__part *part, uint32_t number,
                                           uint32_t kind, uint32_t *out)
 {
@@ -93,7 +91,6 @@ static espl_status list_part(memo *m, const espl__part *part)
     espl__playback *const playback = m->playback;
     const espl__forest *const forest = playback->forest;
     const espl__links *const links = forest->links;
-    const uint32_t *const parents = forest->parent;
     const espl__made *const made = part->edit.made;
     espl__make *out = playback->makes + playback->make_count;
     const uint32_t count = (uint32_t)espl__array_length(made);
@@ -104,22 +101,24 @@ static espl_status list_part(memo *m, const espl__part *part)
         const uint32_t ahead = made[i + AHEAD < count ? i + AHEAD : i].slot;
 
         espl__ask(&links[ahead]);
-        espl__ask(&parents[ahead]);
+        espl__ask(&forest->parent[ahead]);
         espl__ask(&forest->flags[ahead]);
         if (links[slot].entity != (ESPL__MADE | i)) {
             continue; // it died
         }
         // Copies of one node that have no sets of their own and are of one kind share a bucket.
         const espl__made_info info = part->made[i];
-        const uint32_t kind = kind_of(forest, slot, parents[slot] == ESPL__NO_SLOT);
-        uint32_t *const known = info.set == ESPL__NONE && info.known != ESPL__NONE
-                                    ? &playback->known_buckets[info.known + kind]
+        const uint32_t kind = kind_of(forest, slot);
+        uint32_t *const known = info.set == ESPL__NONE && info.first_bucket != ESPL__NONE
+                                    ? &playback->known_buckets[info.first_bucket + kind]
                                     : NULL;
         uint32_t bucket = known != NULL ? *known : ESPL__NONE;
 
         if (bucket == ESPL__NONE) {
             status = find_bucket(m, part, i, kind, &bucket);
-            *(known != NULL ? known : &bucket) = bucket;
+            if (known != NULL) {
+                *known = bucket;
+            }
         }
         if (status == ESPL_OK) {
             playback->copies[bucket].count += 1;

@@ -66,10 +66,10 @@ typedef struct espl__edge {
     uint32_t to;
 } espl__edge;
 
-/// One component set, sorted by number.
 /// Kinds of copies of a row: 2 * (role - ESPL_SOLO), plus 1 for those with a transform.
 enum { ESPL__COPY_KINDS = 6 };
 
+/// One component set, sorted by number.
 typedef struct espl__archetype {
     espl_component *set;       // stb array, ascending
     espl__column *columns;     // stb array: the components of the set whose size is not 0

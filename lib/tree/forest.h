@@ -279,7 +279,8 @@ size_t espl__count_below(const espl__forest *forest, uint32_t slot);
 size_t espl__count_owned(const espl__forest *forest, uint32_t slot);
 /// The node behind a slot in a walk over what is below `top`, parents first and siblings in order
 /// (depth-first), through the slot's own children where `enters`.
-static inline uint32_t espl__next_in_walk(const espl__forest *forest, uint32_t slot, uint32_t top, bool enters)
+static inline uint32_t espl__next_in_walk(const espl__forest *forest, uint32_t slot, uint32_t top,
+                                          bool enters)
 {
     if (enters && forest->links[slot].first_child != ESPL__NO_SLOT) {
         return forest->links[slot].first_child;
