@@ -333,11 +333,14 @@ void espalier_write_batch(struct scheme_world *world, const struct scheme_write 
          "espl_write_poses");
 }
 
-// Several workers share a batch out by hierarchies.
+// Many writes are handed over in one call, as users are told to; several workers share it out by
+// hierarchies.
 static void write_locals(struct scheme_world *world, const struct scheme_write *writes,
                          size_t count)
 {
-    if (world->workers > 1) {
+    enum { MANY = 256 };
+
+    if (count >= MANY || world->workers > 1) {
         espalier_write_batch(world, writes, count);
     } else {
         write_each(world, writes, count);
@@ -390,16 +393,24 @@ static void sum_positions(struct scheme_world *world, double sum[3])
 static void read_positions(struct scheme_world *world, const scheme_handle *nodes, size_t count,
                            double sum[3])
 {
+    enum { CHUNK = 256 };
+    espl_entity entities[CHUNK];
+    float positions[CHUNK][3];
     double x = 0, y = 0, z = 0;
 
-    for (size_t i = 0; i < count; ++i) {
-        float position[3];
+    for (size_t begin = 0; begin < count; begin += CHUNK) {
+        const size_t here = count - begin < CHUNK ? count - begin : CHUNK;
 
-        must(espl_get_world_position(world->world, entity_from(nodes[i]), position),
-             "espl_get_world_position");
-        x += (double)position[0];
-        y += (double)position[1];
-        z += (double)position[2];
+        for (size_t i = 0; i < here; ++i) {
+            entities[i] = entity_from(nodes[begin + i]);
+        }
+        must(espl_get_world_positions(world->world, entities, here, sizeof *entities, positions),
+             "espl_get_world_positions");
+        for (size_t i = 0; i < here; ++i) {
+            x += (double)positions[i][0];
+            y += (double)positions[i][1];
+            z += (double)positions[i][2];
+        }
     }
     sum[0] = x;
     sum[1] = y;

@@ -45,6 +45,26 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, es
 ESPL_API ESPL_NODISCARD espl_status espl_get_context(const espl_world *world, espl_entity entity,
                                                      uint32_t *out);
 
+/// Read the world placements of many entities. Where entities are anywhere in memory this takes a
+/// fraction of the time that single reads do, because the memory of many is on its way at once.
+///
+/// @param entities  the first; the i-th stands `stride` bytes times i behind it.
+/// @param stride    bytes: sizeof(espl_entity) in an array of nothing else, or the size of the struct
+///                  that holds them.
+/// @param out       [count]; of an entity that is refused it stays as it was.
+/// @return ESPL_OK; ESPL_PARTLY where some entity is refused: the log hook is told of the first;
+///         ESPL_ERR_ARGUMENT also for a stride that is less than the size of a handle, or not a
+///         multiple of 4.
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,
+                                                              const espl_entity *entities,
+                                                              size_t count, size_t stride,
+                                                              espl_transform *out);
+/// Read their world positions alone.
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *world,
+                                                             const espl_entity *entities,
+                                                             size_t count, size_t stride,
+                                                             float (*out)[3]);
+
 /// Read the placement of an entity as it is seen from another one, of any hierarchy: what it would
 /// have as a local under `frame`. See espl_transform_relative().
 /// @return ESPL_OK; ESPL_LOSSY where frame's scale or stretch is zero on an axis that counts: that

@@ -4,6 +4,9 @@
 #ifndef ESPALIER_LIB_BASE_AHEAD_H
 #define ESPALIER_LIB_BASE_AHEAD_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 // gcc holds a function that does nothing but ask for one without effect, and drops calls of it unless
 // they were inlined first. An empty statement that it may not drop keeps them.
 #define ESPL__IS_AN_EFFECT() __asm__ volatile("")
@@ -13,6 +16,13 @@ static inline void espl__ask(const void *at)
 {
     __builtin_prefetch(at);
     ESPL__IS_AN_EFFECT();
+}
+
+/// Ask for an element of an array that is read soon, whether there is such an element or not.
+static inline void espl__ask_element(const void *array, size_t number, size_t size)
+{
+    // As a number, because a pointer must not leave its array.
+    espl__ask((const void *)((uintptr_t)array + number * size));
 }
 
 /// Ask for memory that is written soon. Costs no wait; any address.

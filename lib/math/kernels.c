@@ -34,17 +34,17 @@ _Static_assert(offsetof(espl_pose, rotation) == 0 && offsetof(espl_pose, positio
                    offsetof(espl_pose, scale) == 28,
                "a pose is two quads");
 
-ESPL__INLINE quad load_quad(const espl_pose *pose, unsigned half)
+ESPL__INLINE quad load_quad(const espl_pose *poses, size_t bytes, unsigned half)
 {
     quad q;
 
-    memcpy(&q, (const char *)pose + half * sizeof q, sizeof q);
+    memcpy(&q, (const char *)poses + bytes + half * sizeof q, sizeof q);
     return q;
 }
 
-ESPL__INLINE void store_quad(espl_pose *pose, unsigned half, quad q)
+ESPL__INLINE void store_quad(espl_pose *poses, size_t bytes, unsigned half, quad q)
 {
-    memcpy((char *)pose + half * sizeof q, &q, sizeof q);
+    memcpy((char *)poses + bytes + half * sizeof q, &q, sizeof q);
 }
 
 // A single slot, in the lanes of one node.
@@ -116,13 +116,13 @@ static bool has_avx512(void)
 
 // From the plainest to the best.
 static const entry table[] = {
-    {{"scalar", compose_plainly}, always},
+    {{"scalar", compose_plainly, 1, NULL}, always},
 #if ESPL__HAS_LANES && defined(__SSE2__)
-    {{"sse2", compose_by_4}, always},
-    {{"avx512", compose_by_16}, has_avx512},
-    {{"avx2", compose_by_8}, has_avx2},
+    {{"sse2", compose_by_4, 4, compose_alike_by_4}, always},
+    {{"avx512", compose_by_16, 16, compose_alike_by_16}, has_avx512},
+    {{"avx2", compose_by_8, 8, compose_alike_by_8}, has_avx2},
 #elif ESPL__HAS_LANES
-    {{"neon", compose_by_4}, always},
+    {{"neon", compose_by_4, 4, compose_alike_by_4}, always},
 #endif
 };
 

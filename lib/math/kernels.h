@@ -11,6 +11,11 @@
 
 #define ESPL__KERNELS_LIMIT 4
 
+enum {
+    ESPL__ALIKE_LIMIT = 28, ///< nodes of a tree for compose_alike() at most: its stack is bounded
+    ESPL__LANES_LIMIT = 16, ///< of all kernels
+};
+
 /// One way to compose, for one set of instructions.
 typedef struct espl__kernels {
     const char *name; ///< As users call it; never released.
@@ -25,6 +30,16 @@ typedef struct espl__kernels {
     ///         raises a false alarm, so that the caller has to look at each world.
     float (*compose)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                      uint32_t begin, uint32_t end);
+
+    uint32_t lanes; ///< Trees that compose_alike() takes at once; 1: there is no such function.
+    /// Compose the worlds of several trees of one shape, a lane for each: the parent of slot base + k
+    /// is base + the same number in each of them. The worlds of the slots at `bases` are final.
+    /// Otherwise as compose(), with the same bits.
+    ///
+    /// @param bases  [lanes] first slot of each tree. One may stand there several times.
+    /// @param size   slots of each tree, at most ESPL__ALIKE_LIMIT.
+    float (*compose_alike)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
+                           const uint32_t *bases, uint32_t size);
 } espl__kernels;
 
 /// Return the kernels for this machine. Threads may call it at once.

@@ -107,6 +107,7 @@ typedef struct espl__workers {
 typedef struct espl__context {
     espl__counts counts;
     espl__workers workers;
+    struct espl__waiting *waiting; // small trees that are recomputed together; NULL: each at once
     bool is_job;            // one of several at work: takes no memory and gives none back
     bool has_sides_to_drop; // a job's: some side arrays may be needed no longer
     bool has_due;           // a job's: the layout debt of some tree is due (ESPL__TREE_DUE)

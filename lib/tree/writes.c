@@ -3,6 +3,7 @@
 
 #include "lib/jobs/ranges.h"
 #include "lib/math/lanes.h"
+#include "lib/tree/alike.h"
 #include "lib/tree/band.h"
 
 // --- One node ---
@@ -197,6 +198,7 @@ typedef struct pass {
     bool sweeps;
     uint32_t final; // sweeps: worlds of slots below it are up to date; UINT32_MAX: all are
     bool is_told;
+    bool waits; // the tree is among those that wait in the context, which count its worlds
 } pass;
 
 // Bring the worlds of slots below `end` up to date.
@@ -211,6 +213,23 @@ static void advance(pass *p, uint32_t end)
     }
     espl__sweep(p->forest, p->context, p->tree, p->final, end);
     p->final = end;
+}
+
+// The local of a root changed, and nothing else is to be written: its tree may wait for others.
+static void advance_from_root(pass *p)
+{
+    espl__forest *const forest = p->forest;
+    const espl__tree *const t = &forest->trees[p->tree];
+
+    if (p->context->waiting == NULL || p->final != t->base || !espl__tree_can_wait(forest, t)) {
+        advance(p, p->end);
+        return;
+    }
+    forest->world[t->base] = forest->local[t->base];
+    p->context->counts.nodes_visited += 1;
+    espl__waiting_add(forest, p->context, p->context->waiting, p->tree);
+    p->final = UINT32_MAX;
+    p->waits = true;
 }
 
 // The local, or what children see of a slot, changed: worlds from there on are out of date.
@@ -339,36 +358,20 @@ typedef struct stored {
     bool is_told;
 } stored;
 
-// Entries whose values are poses or begin with one, in a tree without side arrays.
-typedef struct poses {
-    const espl__write_source *source;
-    const unsigned char *values; // of the first entry of all
-    size_t value_size;
-    bool has_stretch;        // values are transforms
-    const uint32_t *slots;   // by entry
-    const uint32_t *numbers; // by entry, or NULL: from `first` on
-    uint32_t first;
-    espl_pose *local; // by slot
-} poses;
-
-static inline uint32_t number_of(const poses *s, uint32_t at)
-{
-    return s->numbers != NULL ? s->numbers[at] : s->first + at;
-}
-
 // A pose or a transform, which begins with one.
-static inline const espl_pose *pose_at(const poses *s, uint32_t at)
+static inline const espl_pose *pose_at(const espl__write_source *source, uint32_t number)
 {
-    return (const espl_pose *)(const void *)(s->values + number_of(s, at) * s->value_size);
+    return (const espl_pose *)value_at(source, number);
 }
 
-ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__laned local)
+ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stored *sum,
+                             uint32_t at, espl__laned local)
 {
-    const uint32_t slot = s->slots[at];
-    espl_pose *const old = &s->local[slot];
+    const uint32_t slot = w->slots[at];
+    espl_pose *const old = &locals[slot];
 
     if (espl__lane_bits_are_zero(espl__laned_differ(espl__laned_load(old), local))) {
-        s->source->results[number_of(s, at)] = (espl_status)ESPL__UNCHANGED;
+        w->source->results[number_at(w, at)] = (espl_status)ESPL__UNCHANGED;
         sum->skipped += 1;
         return;
     }
@@ -378,21 +381,23 @@ ESPL__INLINE void store_pose(const poses *s, stored *sum, uint32_t at, espl__lan
 }
 
 // Each entry by itself, because one of them needs a closer look.
-static ESPL__APART stored store_closely(const poses *s, uint32_t begin, uint32_t end)
+static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writes *w,
+                                        uint32_t begin, uint32_t end)
 {
+    const espl__write_source *const source = w->source;
     stored sum = {.first = UINT32_MAX};
 
     for (uint32_t at = begin; at < end; ++at) {
-        const uint32_t number = number_of(s, at);
+        const uint32_t number = number_at(w, at);
         espl_write_value value;
 
-        load_value(s->source, number, s->source->kind, &value);
-        const espl_status status = espl__write_check(s->source->kind, &value);
+        load_value(source, number, source->kind, &value);
+        const espl_status status = espl__write_check(source->kind, &value);
 
         if (status == ESPL_OK) {
-            store_pose(s, &sum, at, espl__laned_of(&value.transform));
+            store_pose(locals, w, &sum, at, espl__laned_of(&value.transform));
         } else {
-            s->source->results[number] = status;
+            source->results[number] = status;
             sum.is_told = true;
         }
     }
@@ -419,31 +424,44 @@ ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
     return espl__lane_bits_are_zero(alarm);
 }
 
-// Entries [begin, end). Checked four at a time, because nearly all are finite and of unit length.
-static stored store_poses(const poses *of, uint32_t begin, uint32_t end)
+// `count` entries at most 4, whose values are at v; v is filled up with any of them.
+ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, stored *sum,
+                            uint32_t begin, uint32_t count, const espl_pose *const v[4],
+                            bool has_stretch)
 {
-    const poses s = *of; // a copy that no store can change, so that it stays in registers
+    if (!are_sound(v, has_stretch)) {
+        const espl__tree_writes entries = *w;
+        const stored few = store_closely(locals, &entries, begin, begin + count);
+
+        add(sum, &few);
+        return;
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+        store_pose(locals, w, sum, begin + i, espl__laned_load(v[i]));
+    }
+}
+
+// Entries [begin, end). Checked four at a time, because nearly all are finite and of unit length.
+static stored store_poses(espl_pose *locals, const espl__tree_writes *of, uint32_t begin,
+                          uint32_t end)
+{
+    const espl__write_source source = *of->source; // copies that no store can change, so that they
+    const espl__tree_writes w = *of;               // stay in registers
+    const bool has_stretch = !source.has_poses;
     stored sum = {.first = UINT32_MAX};
     uint32_t at = begin;
 
     for (; end - at >= 4; at += 4) {
-        const espl_pose *const v[4] = {pose_at(&s, at), pose_at(&s, at + 1), pose_at(&s, at + 2),
-                                       pose_at(&s, at + 3)};
+        const espl_pose *const v[4] = {
+            pose_at(&source, number_at(&w, at)), pose_at(&source, number_at(&w, at + 1)),
+            pose_at(&source, number_at(&w, at + 2)), pose_at(&source, number_at(&w, at + 3))};
 
-        if (are_sound(v, s.has_stretch)) {
-            for (uint32_t i = 0; i < 4; ++i) {
-                store_pose(&s, &sum, at + i, espl__laned_load(v[i]));
-            }
-        } else {
-            const stored few = store_closely(of, at, at + 4);
-
-            add(&sum, &few);
-        }
+        store_few(locals, &w, &sum, at, 4, v, has_stretch);
     }
-    if (at < end) {
-        const stored rest = store_closely(of, at, end);
+    for (; at < end; ++at) {
+        const espl_pose *const v = pose_at(&source, number_at(&w, at));
 
-        add(&sum, &rest);
+        store_few(locals, &w, &sum, at, 1, (const espl_pose *const[4]){v, v, v, v}, has_stretch);
     }
     return sum;
 }
@@ -459,8 +477,8 @@ static void add_stored(pass *p, const stored *sum)
 enum { PIECES = 64 };
 
 typedef struct store_run {
-    const poses *poses;
-    uint32_t count; // of entries
+    espl_pose *locals;
+    const espl__tree_writes *w;
     uint32_t pieces;
     stored done[PIECES];
     bool is_done[PIECES];
@@ -469,10 +487,10 @@ typedef struct store_run {
 // The first entry of a piece. A node's entries are all in one piece.
 static uint32_t piece_begin(const store_run *run, size_t piece)
 {
-    const uint32_t *const slots = run->poses->slots;
-    uint32_t at = (uint32_t)((uint64_t)run->count * piece / run->pieces);
+    const uint32_t *const slots = run->w->slots, count = run->w->count;
+    uint32_t at = (uint32_t)((uint64_t)count * piece / run->pieces);
 
-    while (at != 0 && at < run->count && slots[at] == slots[at - 1]) {
+    while (at != 0 && at < count && slots[at] == slots[at - 1]) {
         at += 1;
     }
     return at;
@@ -483,19 +501,19 @@ static void store_piece(void *context, size_t piece)
     store_run *const run = context;
 
     if (!run->is_done[piece]) {
-        run->done[piece] =
-            store_poses(run->poses, piece_begin(run, piece), piece_begin(run, piece + 1));
+        run->done[piece] = store_poses(run->locals, run->w, piece_begin(run, piece),
+                                       piece_begin(run, piece + 1));
         run->is_done[piece] = true;
     }
 }
 
 // On the workers of the context.
-static void store_widely(pass *p, const poses *s)
+static void store_widely(pass *p)
 {
     const espl__workers *const workers = &p->context->workers;
     const uint32_t pieces = p->w->count / p->forest->grain;
-    store_run run = {.poses = s,
-                     .count = p->w->count,
+    store_run run = {.locals = p->forest->local,
+                     .w = p->w,
                      .pieces = pieces < 1        ? 1
                                : pieces < PIECES ? pieces
                                                  : PIECES};
@@ -517,26 +535,22 @@ static void sweep_poses(pass *p)
 {
     enum { BLOCK = 2048 };
     const espl__tree_writes *const w = p->w;
-    const poses s = {.source = w->source,
-                     .values = w->source->values,
-                     .value_size = w->source->value_size,
-                     .has_stretch = !w->source->has_poses,
-                     .slots = w->slots,
-                     .numbers = w->numbers,
-                     .first = w->first,
-                     .local = p->forest->local};
 
     if (espl__tree_is_wide(p->forest, &p->forest->trees[p->tree]) &&
         !espl__executor_is_serial(p->context->workers.executor)) {
-        store_widely(p, &s);
+        store_widely(p);
         return;
     }
     for (uint32_t at = 0; at < w->count;) {
         const uint32_t end = w->count - at < 2 * BLOCK ? w->count : at + BLOCK;
-        const stored sum = store_poses(&s, at, end);
+        const stored sum = store_poses(p->forest->local, w, at, end);
 
         add_stored(p, &sum);
-        advance(p, end < w->count ? w->slots[end] : p->end);
+        if (end == w->count) {
+            advance_from_root(p);
+        } else {
+            advance(p, w->slots[end]);
+        }
         at = end;
     }
 }
@@ -595,18 +609,21 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
               .tree = tree,
               .end = t->base + t->used,
               .final = UINT32_MAX};
+    const bool are_poses = has_only_poses(&p);
 
-    if (w->count > 1) {
+    if (are_poses && w->slots[0] == t->base && espl__tree_is_single(forest, t)) {
+        p.sweeps = true; // all other nodes follow the root
+    } else if (w->count > 1) {
         choose(&p, 0, context->counts.nodes_visited);
     }
-    if (p.sweeps && has_only_poses(&p)) {
+    if (p.sweeps && are_poses) {
         sweep_poses(&p);
     } else {
         write_each(&p, 0, w->count);
     }
     advance(&p, p.end);
     // Several passes may have come by a node, or by a node that is below no entry.
-    if (w->count > 1 && context->counts.overflowed != overflowed) {
+    if (!p.waits && context->counts.overflowed != overflowed) {
         context->counts.overflowed = overflowed + count_overflowed(&p);
     }
     return p.is_told;

@@ -84,8 +84,8 @@ typedef struct espl__tree_writes {
 } espl__tree_writes;
 
 /// Carry the writes out: parents before children, those of one node in order. No world is brought
-/// up to date more than a few times, whatever the shape. The tree has the side arrays that the
-/// writes need. Adds to the context's count of overflowed worlds those that are not finite in the
+/// up to date more than a few times, whatever the shape; the tree may be left among those that wait in
+/// the context. The tree has the side arrays that the writes need. Adds to the context's count of overflowed worlds those that are not finite in the
 /// end, at or below a node that was changed.
 /// @return whether some result is other than ESPL_OK and ESPL__UNCHANGED.
 bool espl__tree_write(espl__forest *forest, espl__context *context,

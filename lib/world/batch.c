@@ -5,6 +5,8 @@
 #include "lib/world/slot_writes.h"
 
 #include "lib/base/ahead.h"
+#include "lib/tree/alike.h"
+#include "lib/world/handles.h"
 #include "lib/world/places.h"
 #include "lib/world/tape.h"
 
@@ -24,9 +26,10 @@ enum {
 
 // The entries as the caller holds them: in one array, or entities and values anywhere.
 typedef struct entries {
-    const espl_write *writes;               // [count], which have a kind each; or NULL
-    const unsigned char *entities, *values; // of the first entry
-    size_t entity_size, value_size;         // from one to the next
+    const espl_write *writes; // [count], which have a kind each; or NULL
+    espl__handles handles;
+    const unsigned char *values; // of the first entry
+    size_t value_size;           // from one to the next
     espl_write_kind kind;                   // where there are no writes
     bool has_poses; // values are espl_pose, and the kind is ESPL_WRITE_LOCAL_POSE
     size_t count;
@@ -52,6 +55,7 @@ typedef struct batch {
     size_t group_count;
     uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
     size_t cut_count;
+    _Atomic bool is_unordered; // slots do not ascend, or some entry has none
     _Atomic bool is_mixed, wants_side, is_told, has_sides_to_drop, has_due;
     _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
 } batch;
@@ -65,7 +69,7 @@ static espl_write_kind kind_of(const entries *e, size_t i)
 
 static espl_entity entity_of(const entries *e, size_t i)
 {
-    return *(const espl_entity *)(const void *)(e->entities + i * e->entity_size);
+    return espl__handle_at(&e->handles, i);
 }
 
 static const void *value_of(const entries *e, size_t i)
@@ -163,73 +167,14 @@ espl_status espl_reserve_writes(espl_world *world, size_t count)
 
 // --- Resolving ---
 
-// What entities are looked up in: a copy that no store can change, so that it stays in registers.
-typedef struct registry {
-    const espl__record *records;
-    size_t count;
-    const uint8_t *flags; // [slot_count]
-    uint32_t slot_count;
-    const unsigned char *entities;
-    size_t entity_size;
-} registry;
-
-static inline espl_entity entity_at(const registry *r, size_t i)
+// Say of entries without a slot why they are refused.
+static void explain_missing(batch *b, size_t begin, size_t end)
 {
-    return *(const espl_entity *)(const void *)(r->entities + i * r->entity_size);
-}
-
-// The slot of an entity that lives and has a transform, or ESPL__NO_SLOT.
-static inline uint32_t find_slot(const registry *r, espl_entity entity)
-{
-    if (entity.index >= r->count) {
-        return ESPL__NO_SLOT;
-    }
-    const espl__record *const record = &r->records[entity.index];
-
-    return record->generation == entity.generation && record->row < ESPL__ROW_RETIRED &&
-                   (r->flags[record->slot] & ESPL__SLOT_BARE) == 0
-               ? record->slot
-               : ESPL__NO_SLOT;
-}
-
-// Records, and what is at slots, are each in a line of its own.
-static inline void prefetch(const registry *r, size_t i)
-{
-    enum { FAR = 16, NEAR = 8 };
-    const uint32_t far = entity_at(r, i + FAR).index, near = entity_at(r, i + NEAR).index;
-
-    if (far < r->count && near < r->count) {
-        const uint32_t slot = r->records[near].slot; // of a dead one it is another number
-
-        espl__ask(&r->records[far]);
-        if (slot < r->slot_count) {
-            espl__ask(&r->flags[slot]);
-        }
-    }
-}
-
-static void resolve_entities(batch *b, size_t begin, size_t end)
-{
-    enum { FAR = 16 };
-    const registry r = {.records = b->world->store.records,
-                        .count = espl__array_length(b->world->store.records),
-                        .flags = b->world->forest.flags,
-                        .slot_count = b->world->forest.end,
-                        .entities = b->entries->entities,
-                        .entity_size = b->entries->entity_size};
-    uint32_t *const slots = b->slots;
-    espl_status *const results = b->results;
-
     for (size_t i = begin; i < end; ++i) {
-        if (end - i > FAR) {
-            prefetch(&r, i);
-        }
-        slots[i] = find_slot(&r, entity_at(&r, i));
-        results[i] = ESPL_OK;
-        if (slots[i] == ESPL__NO_SLOT) {
-            uint32_t none = ESPL__NO_SLOT;
+        uint32_t none = ESPL__NO_SLOT;
 
-            results[i] = espl__find_placed(b->world, entity_at(&r, i), &none);
+        if (b->slots[i] == ESPL__NO_SLOT) {
+            b->results[i] = espl__find_placed(b->world, entity_of(b->entries, i), &none);
         }
     }
 }
@@ -245,6 +190,7 @@ static void check_kinds(batch *b, size_t begin, size_t end)
         if ((unsigned)writes[i].kind >= ESPL_WRITE_KIND_COUNT && b->results[i] == ESPL_OK) {
             b->results[i] = ESPL_ERR_ARGUMENT;
             b->slots[i] = ESPL__NO_SLOT;
+            b->is_unordered = true;
         }
     }
     if (is_mixed) {
@@ -267,11 +213,15 @@ static bool some_wants_side(const batch *b, size_t begin, size_t end)
     return is_wanted;
 }
 
-static void resolve_range(void *context, size_t begin, size_t end)
+static void resolve_entries(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
 
-    resolve_entities(b, begin, end);
+    memset(b->results + begin, 0, (end - begin) * sizeof *b->results);
+    if (!espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots)) {
+        b->is_unordered = true;
+        explain_missing(b, begin, end);
+    }
     if (b->entries->writes != NULL) {
         check_kinds(b, begin, end);
     }
@@ -294,24 +244,12 @@ static espl_status run_closed(batch *b, espl__range_function function, size_t co
 
 // --- Order ---
 
-// An entry without a slot counts as the last one.
-static bool are_sorted(const batch *b)
-{
-    const size_t count = b->entries->count;
-    bool is_sorted = b->slots[count - 1] != ESPL__NO_SLOT;
-
-    for (size_t i = 1; i < count && is_sorted; ++i) {
-        is_sorted = b->slots[i - 1] <= b->slots[i];
-    }
-    return is_sorted;
-}
-
 // Stable, so that entries of one node stay in their order.
 static void sort(batch *b)
 {
     size_t count = 0;
 
-    b->is_sorted = are_sorted(b);
+    b->is_sorted = !b->is_unordered;
     b->sorted_count = b->entries->count;
     if (b->is_sorted) {
         return;
@@ -441,25 +379,48 @@ static void add_up(batch *b, const espl__context *context)
     }
 }
 
+// Trees are anywhere: what a write reads and writes of those behind the one at hand is prefetched, of a
+// small tree all of it.
+static inline void prefetch_trees(const batch *b, size_t at, size_t end)
+{
+    enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 32 };
+    const espl__forest *const forest = &b->world->forest;
+
+    if (at + FAR < end) {
+        const uint32_t slot = b->slots[b->groups[at + FAR].begin];
+
+        espl__ask(&forest->trees[forest->tree[slot]]);
+    }
+    if (at + NEAR < end) {
+        const uint32_t slot = b->slots[b->groups[at + NEAR].begin];
+        const espl__tree *const t = espl__tree_of(forest, slot);
+        const uint32_t rest = t->base + t->used - slot, count = rest < SLOTS ? rest : SLOTS;
+
+        espl__ask(&forest->links[slot]);
+        espl__ask(&forest->flags[slot]);
+        for (uint32_t k = 0; k < count; k += LINE / sizeof(uint32_t)) {
+            espl__ask(&forest->parent[slot + k]);
+        }
+        for (uint32_t k = 0; k < count; k += LINE / sizeof(espl_pose)) {
+            espl__ask(&forest->local[slot + k]);
+            espl__ask_to_write(&forest->world[slot + k]);
+        }
+    }
+}
+
 static void write_groups(batch *b, size_t begin, size_t end)
 {
-    enum { AHEAD = 4 };
-    const espl__forest *const forest = &b->world->forest;
-    espl__context context = {.is_job = true};
+    espl__forest *const forest = &b->world->forest;
+    espl__waiting waiting = {0};
+    espl__context context = {.is_job = true, .waiting = &waiting};
 
     for (size_t i = begin; i < end; ++i) {
-        if (i + AHEAD < end) {
-            const uint32_t slot = b->slots[b->groups[i + AHEAD].begin];
-
-            espl__ask(&forest->local[slot]);
-            espl__ask(&forest->world[slot]);
-            espl__ask(&forest->links[slot]);
-            espl__ask(&forest->parent[slot]);
-        }
+        prefetch_trees(b, i, end);
         if (!b->groups[i].is_done) {
             write_group(b, &b->groups[i], &context);
         }
     }
+    espl__waiting_finish(forest, &context, &waiting);
     add_up(b, &context);
 }
 
@@ -529,7 +490,7 @@ static espl_status prepare(batch *b)
         return status;
     }
     (void)lay_out(b, b->world->write_scratch.block, e->count);
-    status = run_closed(b, resolve_range, e->count, BLOCK);
+    status = run_closed(b, resolve_entries, e->count, BLOCK);
     if (status != ESPL_OK) {
         return status;
     }
@@ -645,9 +606,9 @@ espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t
     entries e = {.writes = writes, .count = count};
 
     if (writes != NULL) {
-        e.entities = (const unsigned char *)&writes->entity;
+        e.handles = (espl__handles){(const unsigned char *)&writes->entity, sizeof *writes};
         e.values = (const unsigned char *)&writes->value;
-        e.entity_size = e.value_size = sizeof *writes;
+        e.value_size = sizeof *writes;
     }
     return start_batch(world, &e, writes != NULL || count == 0, true, report);
 }
@@ -657,9 +618,8 @@ espl_status espl_write_poses(espl_world *world, const espl_entity *entities, siz
                              espl_write_report *report)
 {
     const entries e = {
-        .entities = (const unsigned char *)entities,
+        .handles = {(const unsigned char *)entities, entity_size},
         .values = (const unsigned char *)poses,
-        .entity_size = entity_size,
         .value_size = pose_size,
         .kind = ESPL_WRITE_LOCAL_POSE,
         .has_poses = true,
@@ -679,9 +639,8 @@ static espl_status start_typed(espl_world *world, espl_write_kind kind, espl__va
                                size_t count, espl_write_report *report)
 {
     const entries e = {
-        .entities = (const unsigned char *)entities,
+        .handles = {(const unsigned char *)entities, sizeof *entities},
         .values = values,
-        .entity_size = sizeof *entities,
         .value_size = size,
         .kind = kind,
         .count = count,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Reading transforms: plain loads, and the pure functions on what was loaded.
-#include "lib/world/inside.h"
+#include "lib/world/handles.h"
 
 #include <string.h>
 
@@ -218,6 +218,130 @@ espl_status espl_get_context(const espl_world *world, espl_entity entity, uint32
     static const part what = EXTRA("get context", context);
 
     return read_part(world, &entity, &what, out);
+}
+
+// --- What is read of many entities ---
+
+// A call, and what became of it.
+typedef struct many {
+    const espl_world *world;
+    espl__handles handles;
+    unsigned char *out; // [count] of `size` bytes each
+    size_t size;
+    const part *what;
+    espl_status status; // of the first that is refused, or ESPL_OK
+    espl_entity refused;
+} many;
+
+enum { MANY = 32 }; // entities whose cache misses overlap
+
+// Find the slots of entities [begin, end), and prefetch what is read there.
+ESPL__INLINE void find_many(const many *m, const espl__registry *registry, size_t begin, size_t end,
+                            uint32_t slots[MANY])
+{
+    const espl__handles handles = m->handles;
+    const espl_pose *const worlds = m->world->forest.world;
+
+    for (size_t i = begin; i < end; ++i) {
+        espl__registry_ask(registry, espl__handle_at(&handles, i));
+    }
+    for (size_t i = begin; i < end; ++i) {
+        const uint32_t slot = espl__registry_find(registry, espl__handle_at(&handles, i));
+
+        espl__ask_element(worlds, slot, sizeof *worlds);
+        slots[i - begin] = slot;
+    }
+}
+
+// One that perhaps is not to be read.
+static ESPL__APART void read_checked(many *m, size_t number)
+{
+    const espl_entity entity = espl__handle_at(&m->handles, number);
+    unsigned char *const out = m->out + number * m->size;
+    uint32_t slot = 0;
+    const espl_status status = find(m->world, entity, out, &slot);
+
+    if (status == ESPL_OK) {
+        copy_part(m->world, slot, m->what, out);
+    } else if (m->status == ESPL_OK) {
+        m->status = status;
+        m->refused = entity;
+    }
+}
+
+// Entities [begin, end), whose slots were found.
+ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begin, size_t end,
+                            const uint32_t slots[MANY], const part *what)
+{
+    const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(m->world);
+
+    for (size_t i = begin; i < end; ++i) {
+        if (!espl__registry_has_placed(registry, slots[i - begin]) || is_checked) {
+            read_checked(m, i);
+        } else {
+            copy_part(m->world, slots[i - begin], what, m->out + i * m->size);
+        }
+    }
+}
+
+// While one block is copied, the next one is on its way from memory.
+ESPL__INLINE espl_status read_many(many *m, const part *what, size_t count)
+{
+    uint32_t slots[2][MANY];
+    size_t end = count < MANY ? count : MANY;
+
+    if (!ESPL_DEMAND(espl__hooks_of(m->world),
+                     m->world != NULL &&
+                         (count == 0 || (m->handles.first != NULL && m->out != NULL))) ||
+        m->handles.stride < sizeof(espl_entity) ||
+        m->handles.stride % _Alignof(espl_entity) != 0) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (count == 0) {
+        return ESPL_OK;
+    }
+    const espl__registry registry = espl__registry_of(m->world);
+
+    find_many(m, &registry, 0, end, slots[0]);
+    for (size_t begin = 0, turn = 0; begin < count; turn ^= 1) {
+        const size_t next = count - end < MANY ? count : end + MANY;
+
+        find_many(m, &registry, end, next, slots[turn ^ 1]);
+        copy_many(m, &registry, begin, end, slots[turn], what);
+        begin = end;
+        end = next;
+    }
+    if (m->status != ESPL_OK) {
+        (void)espl__refuse(m->world, what->operation, m->refused, m->status);
+        return ESPL_PARTLY;
+    }
+    return ESPL_OK;
+}
+
+espl_status espl_get_world_transforms(const espl_world *world, const espl_entity *entities,
+                                      size_t count, size_t stride, espl_transform *out)
+{
+    static const part what = ALL("get world transforms", OF_WORLD);
+    many m = {.world = world,
+              .handles = {(const unsigned char *)entities, stride},
+              .out = (unsigned char *)out,
+              .size = sizeof *out,
+              .what = &what};
+
+    return espl__refuse(world, what.operation, espl_entity_null(), read_many(&m, &what, count));
+}
+
+espl_status espl_get_world_positions(const espl_world *world, const espl_entity *entities,
+                                     size_t count, size_t stride, float (*out)[3])
+{
+    static const part what = POSE("get world positions", OF_WORLD, position);
+    many m = {.world = world,
+              .handles = {(const unsigned char *)entities, stride},
+              .out = (unsigned char *)out,
+              .size = sizeof *out,
+              .what = &what};
+
+    return espl__refuse(world, what.operation, espl_entity_null(), read_many(&m, &what, count));
 }
 
 // --- Between frames ---

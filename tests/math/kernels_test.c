@@ -191,6 +191,93 @@ START_TEST(a_world_that_is_not_finite_raises_the_alarm_from_any_slot)
 }
 END_TEST
 
+// --- Several trees at once ---
+
+enum { MOST_TREES = ESPL__LANES_LIMIT, MOST_SLOTS = MOST_TREES * (ESPL__ALIKE_LIMIT + 1) };
+
+// Trees of one shape, one behind the other with a slot between that nobody may touch.
+typedef struct rows {
+    uint32_t size, trees;
+    uint32_t parent[MOST_SLOTS];
+    espl_pose local[MOST_SLOTS], world[MOST_SLOTS];
+} rows;
+
+static void draw_rows(rows *r, uint64_t *random, bool is_wild)
+{
+    patch shape = any_patch(random, false);
+
+    while (shape.size > ESPL__ALIKE_LIMIT) {
+        shape = any_patch(random, false);
+    }
+    r->size = shape.size;
+    r->trees = MOST_SLOTS / (r->size + 1) < MOST_TREES ? MOST_SLOTS / (r->size + 1) : MOST_TREES;
+    for (uint32_t slot = 0; slot < r->trees * (r->size + 1); ++slot) {
+        const uint32_t k = slot % (r->size + 1);
+
+        r->parent[slot] = k == 0 || k == r->size ? UINT32_MAX : slot - k + shape.parent[k];
+        r->local[slot] = any_pose(random, is_wild);
+        r->world[slot] = any_pose(random, false);
+    }
+}
+
+static float compose_rows(rows *r, const uint32_t *bases, uint32_t count)
+{
+    float alarm = 0;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        for (uint32_t slot = bases[i] + 1; slot < bases[i] + r->size; ++slot) {
+            r->world[slot] =
+                espl__pose_compose(&r->world[r->parent[slot]], NULL, &r->local[slot]);
+            alarm += espl__pose_alarm(&r->world[slot]);
+        }
+    }
+    return alarm;
+}
+
+// Any of the trees in any order, some of them twice.
+static void trees_compose_alike(const espl__kernels *kernels, uint64_t *random, bool is_wild)
+{
+    static rows before, is, expected;
+    uint32_t bases[MOST_TREES];
+
+    draw_rows(&before, random, is_wild);
+    for (uint32_t i = 0; i < kernels->lanes; ++i) {
+        bases[i] = test_below(random, before.trees) * (before.size + 1);
+    }
+    is = expected = before;
+    const float alarm = compose_rows(&expected, bases, kernels->lanes);
+    const float heard =
+        kernels->compose_alike(is.world, is.local, is.parent, bases, is.size);
+
+    ck_assert_msg(heard == 0 || isnan(heard), "%s: neither 0 nor NaN", kernels->name);
+    ck_assert_msg((heard == 0) == (alarm == 0), "%s: alarm", kernels->name);
+    for (uint32_t slot = 0; slot < is.trees * (is.size + 1); ++slot) {
+        const float *const x = (const float *)(const void *)&is.world[slot];
+        const float *const y = (const float *)(const void *)&expected.world[slot];
+
+        for (size_t i = 0; i < sizeof *is.world / sizeof *x; ++i) {
+            ck_assert_msg(is_same_float(&x[i], &y[i]), "%s: float %zu of slot %u", kernels->name,
+                          i, slot);
+        }
+    }
+}
+
+START_TEST(trees_of_one_shape_come_out_the_same)
+{
+    const espl__kernels *all[ESPL__KERNELS_LIMIT];
+    const size_t count = espl__kernels_all(all);
+    uint64_t random = 5;
+
+    for (size_t i = 0; i < count; ++i) {
+        ck_assert_uint_le(all[i]->lanes, ESPL__LANES_LIMIT);
+        ck_assert((all[i]->lanes == 1) == (all[i]->compose_alike == NULL));
+        for (int round = 0; all[i]->lanes != 1 && round < SHAPES; ++round) {
+            trees_compose_alike(all[i], &random, round % 2 != 0);
+        }
+    }
+}
+END_TEST
+
 START_TEST(kernels_are_found_by_name)
 {
     const espl__kernels *all[ESPL__KERNELS_LIMIT];
@@ -244,6 +331,7 @@ static Suite *kernels_suite(void)
     tcase_add_test(bits, any_part_is_composed_and_nothing_else);
     tcase_add_test(bits, extreme_floats_come_out_the_same);
     tcase_add_test(bits, a_world_that_is_not_finite_raises_the_alarm_from_any_slot);
+    tcase_add_test(bits, trees_of_one_shape_come_out_the_same);
     suite_add_tcase(suite, bits);
     tcase_add_test(names, kernels_are_found_by_name);
     tcase_add_test(names, a_world_takes_the_best_kernels_where_nobody_asks);

@@ -107,6 +107,10 @@ static espl_status nothing(bool is_nothing)
     X(view_out, espl_view_hierarchy(k->w, k->e, NULL))                                          \
     X(get_world, espl_get_world(k->w, k->e, NULL))                                              \
     X(get_local, espl_get_local(k->w, k->e, NULL))                                              \
+    X(many_out, espl_get_world_transforms(k->w, &k->e, 1, sizeof k->e, NULL))                   \
+    X(many_entities, espl_get_world_transforms(k->w, NULL, 1, sizeof k->e, &k->t))              \
+    X(positions_out, espl_get_world_positions(k->w, &k->e, 1, sizeof k->e, NULL))               \
+    X(positions_entities, espl_get_world_positions(k->w, NULL, 1, sizeof k->e, (float(*)[3])k->f))  \
     X(world_position, espl_get_world_position(k->w, k->e, NULL))                                \
     X(world_rotation, espl_get_world_rotation(k->w, k->e, NULL))                                \
     X(world_scale, espl_get_world_scale(k->w, k->e, NULL))                                      \
@@ -241,6 +245,9 @@ static espl_status nothing(bool is_nothing)
     X(view_depths, SILENT(espl_view_depths(NULL, &k->word)))                                   \
     X(get_world, espl_get_world(NULL, k->e, &k->t))                                            \
     X(get_local, espl_get_local(NULL, k->e, &k->t))                                            \
+    X(get_transforms, espl_get_world_transforms(NULL, &k->e, 1, sizeof k->e, &k->t))           \
+    X(transforms_of_none, espl_get_world_transforms(NULL, NULL, 0, sizeof k->e, NULL))         \
+    X(positions_of_none, espl_get_world_positions(NULL, NULL, 0, sizeof k->e, NULL))           \
     X(world_position, espl_get_world_position(NULL, k->e, k->f))                               \
     X(world_rotation, espl_get_world_rotation(NULL, k->e, k->f))                               \
     X(world_scale, espl_get_world_scale(NULL, k->e, k->f))                                     \

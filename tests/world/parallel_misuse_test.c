@@ -338,6 +338,15 @@ END_TEST
 // --- Reads of what another job may be writing ---
 
 // X(name, operation as it is told, the call)
+// A call for many tells by its message which of them was refused, and why.
+static espl_status get_positions(const espl_world *world, espl_entity entity, float *out)
+{
+    const espl_status status =
+        espl_get_world_positions(world, &entity, 1, sizeof entity, (float(*)[3])out);
+
+    return status == ESPL_PARTLY ? ESPL_ERR_NOT_OWNER : status;
+}
+
 #define READS(X)                                                              \
     X(world, "get world", espl_get_world(w, e, &t))                           \
     X(local, "get local", espl_get_local(w, e, &t))                           \
@@ -360,7 +369,8 @@ END_TEST
     X(axis, "get axis", espl_get_axis(w, e, ESPL_AXIS_UP, f))                 \
     X(matrix_3x4, "get matrix", espl_get_matrix_3x4(w, e, f))                 \
     X(matrix_4x4, "get matrix", espl_get_matrix_4x4(w, e, f))                 \
-    X(matrix_inverse, "get matrix", espl_get_matrix_4x4_inverse(w, e, f))
+    X(matrix_inverse, "get matrix", espl_get_matrix_4x4_inverse(w, e, f))     \
+    X(positions, "get world positions", get_positions(w, e, f))
 
 #define AS_NAME(name, operation, call) READ_##name,
 enum { READS(AS_NAME) READ_COUNT };

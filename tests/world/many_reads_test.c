@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Reads of many entities in one call: bit for bit what single reads give, wherever handles stand; those
+// that are refused leave their output alone.
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include "tests/inside.h"
+
+#include <string.h>
+
+enum { NODES = 300, MOST = 700 };
+
+// A struct of a caller's own that holds a handle.
+typedef struct record {
+    char name[5];
+    espl_entity entity;
+    float weight;
+} record;
+
+typedef struct fixture {
+    test_world test;
+    espl_entity *nodes; // [count]
+    uint32_t count;
+    record records[MOST];
+    espl_transform transforms[MOST], filled;
+    float positions[MOST][3];
+} fixture;
+
+static void begin(fixture *f)
+{
+    static uint32_t parent[NODES];
+    const espl_component placement = ESPL_PLACEMENT;
+
+    f->count = test_fitting(NODES, 0);
+    f->filled = test_at(12, 34, 56);
+    for (uint32_t i = 0; i < f->count; ++i) {
+        parent[i] = i % 10 == 0 ? PLANT_ROOT : i - 1 - i % 3 % (i % 10);
+    }
+    test_world_begin(&f->test, 0, NULL);
+    f->nodes = plant_forest(f->test.world, parent, f->count);
+    for (uint32_t i = 0; i < f->count; ++i) {
+        const espl_transform local = test_at((float)i, 2, 3);
+        const float stretch[3] = {1, 2, (float)i};
+
+        ck_assert_int_eq(espl_set_local(f->test.world, f->nodes[i], &local), ESPL_OK);
+        if (i % 13 == 12) {
+            ck_assert_int_eq(espl_set_stretch(f->test.world, f->nodes[i], stretch), ESPL_OK);
+        }
+    }
+    // One without a placement, and one that is dead.
+    ck_assert_int_eq(espl_remove(f->test.world, f->nodes[f->count - 1], placement), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_only(f->test.world, f->nodes[f->count - 2]), ESPL_OK);
+}
+
+static void end(fixture *f)
+{
+    free(f->nodes);
+    test_world_end(&f->test);
+}
+
+// Any of the first `of` nodes, some of them twice.
+static void draw(fixture *f, size_t count, uint32_t of, uint64_t *random)
+{
+    for (size_t i = 0; i < MOST; ++i) {
+        f->records[i].entity = f->nodes[test_below(random, of)];
+        f->transforms[i] = f->filled;
+        memcpy(f->positions[i], f->filled.position, sizeof f->positions[i]);
+    }
+    ck_assert_uint_le(count, MOST);
+}
+
+// @return how many are refused by single calls.
+static size_t outputs_are_those_of_single_reads(const fixture *f, size_t count)
+{
+    size_t refused = 0;
+
+    for (size_t i = 0; i < MOST; ++i) {
+        espl_transform expected = f->filled;
+
+        if (i < count &&
+            espl_get_world(f->test.world, f->records[i].entity, &expected) != ESPL_OK) {
+            refused += 1;
+        }
+        ck_assert_msg(test_same(&f->transforms[i], &expected), "transform %zu", i);
+        ck_assert_msg(memcmp(f->positions[i], expected.position, sizeof expected.position) == 0,
+                      "position %zu", i);
+    }
+    return refused;
+}
+
+static espl_status read_all(fixture *f, size_t count)
+{
+    const espl_entity *const first = &f->records[0].entity;
+    const espl_status status = espl_get_world_transforms(f->test.world, first, count,
+                                                         sizeof *f->records, f->transforms);
+
+    ck_assert_int_eq(espl_get_world_positions(f->test.world, first, count, sizeof *f->records,
+                                              f->positions),
+                     status);
+    return status;
+}
+
+START_TEST(any_number_of_entities_reads_as_one_by_one)
+{
+    static const size_t counts[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 97, 500, MOST};
+    static fixture f;
+    uint64_t random = 1;
+
+    begin(&f);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
+        draw(&f, counts[i], f.count - 2, &random);
+        ck_assert_int_eq(read_all(&f, counts[i]), ESPL_OK);
+        ck_assert_uint_eq(outputs_are_those_of_single_reads(&f, counts[i]), 0);
+    }
+    end(&f);
+}
+END_TEST
+
+START_TEST(entities_that_are_refused_leave_their_outputs_alone)
+{
+    static fixture f;
+    uint64_t random = 2;
+
+    begin(&f);
+    const espl_entity refused[] = {f.nodes[f.count - 1], f.nodes[f.count - 2],
+                                   espl_entity_null(),
+                                   {UINT32_MAX, 1},
+                                   {f.nodes[0].index, f.nodes[0].generation + 1}};
+
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
+        for (size_t at = 0; at < 70; at += 23) {
+            draw(&f, 70, f.count - 2, &random);
+            f.records[at].entity = refused[i];
+            ck_assert_int_eq(read_all(&f, 70), ESPL_PARTLY);
+            ck_assert_uint_eq(outputs_are_those_of_single_reads(&f, 70), 1);
+        }
+    }
+    end(&f);
+}
+END_TEST
+
+START_TEST(strides_are_checked)
+{
+    static fixture f;
+    float position[1][3] = {{7, 7, 7}};
+
+    begin(&f);
+    static const size_t strides[] = {0, 4, 7, 9, 10, SIZE_MAX};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; ++i) {
+        ck_assert_int_eq(
+            espl_get_world_positions(f.test.world, f.nodes, 1, strides[i], position),
+            ESPL_ERR_ARGUMENT);
+    }
+    ck_assert(position[0][0] == 7 && position[0][1] == 7 && position[0][2] == 7);
+    end(&f);
+}
+END_TEST
+
+static Suite *many_reads_suite(void)
+{
+    Suite *const suite = suite_create("many reads");
+    TCase *const all = tcase_create("all");
+
+    tcase_add_test(all, any_number_of_entities_reads_as_one_by_one);
+    tcase_add_test(all, entities_that_are_refused_leave_their_outputs_alone);
+    tcase_add_test(all, strides_are_checked);
+    suite_add_tcase(suite, all);
+    return suite;
+}
+
+RUN_SUITE(many_reads_suite)

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+// Batches over many small hierarchies of a few shapes, which the library recomputes several at a time:
+// worlds and counts are those of the writes one by one, bit for bit, in any order and on any worker.
+#include "tests/planting.h"
+#include "tests/runner.h"
+
+#include "tests/inside.h"
+
+enum {
+    SIDES = 3, // by calls, by batches, by batches on an executor that shuffles jobs
+    SHAPES = 7,
+    LARGEST = 33, // nodes of a hierarchy: some are larger than what is recomputed together
+    TREES = 60,
+    ROUNDS = 12,
+};
+
+typedef struct fixture {
+    test_executor hostile;
+    espl_executor executor;
+    test_world tests[SIDES];
+    uint32_t nodes, trees;
+    uint32_t roots[TREES];
+    uint32_t parent[TREES * LARGEST];
+    bool is_dead[TREES * LARGEST];
+    espl_entity *entities[SIDES]; // [nodes]
+} fixture;
+
+// Parents of a shape by distance from the root. Two of the shapes have the same size.
+static uint32_t shape_parent(uint32_t shape, uint32_t k)
+{
+    switch (shape) {
+    case 0:
+    case 1:
+    case 2:
+        return (k - 1) / (shape + 1); // a chain, fans of two and three
+    case 3:
+        return k == 1 ? 0 : (k - 1) / 2;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t shape_size(uint32_t shape)
+{
+    static const uint32_t sizes[SHAPES] = {4, 20, 20, 28, 29, LARGEST, 1};
+
+    return sizes[shape];
+}
+
+static void draw_forest(fixture *f, uint64_t *random)
+{
+    const uint32_t most = test_fitting((size_t)TREES * LARGEST, 1);
+
+    f->nodes = f->trees = 0;
+    while (f->trees < TREES && f->nodes + LARGEST <= most) {
+        const uint32_t shape = test_below(random, SHAPES), size = shape_size(shape);
+
+        f->roots[f->trees++] = f->nodes;
+        for (uint32_t k = 0; k < size; ++k) {
+            f->parent[f->nodes + k] = k == 0 ? PLANT_ROOT : f->nodes + shape_parent(shape, k);
+            f->is_dead[f->nodes + k] = false;
+        }
+        f->nodes += size;
+    }
+}
+
+static void begin(fixture *f, uint64_t *random)
+{
+    f->hostile = (test_executor){.manner = TEST_SHUFFLED, .workers = 5, .random = 7};
+    f->executor = test_executor_of(&f->hostile);
+    draw_forest(f, random);
+    for (int k = 0; k < SIDES; ++k) {
+        test_world_begin(&f->tests[k], 0, k == 2 ? &f->executor : NULL);
+        test_cut_jobs(f->tests[k].world, 64);
+        f->entities[k] = plant_forest(f->tests[k].world, f->parent, f->nodes);
+    }
+}
+
+static void end(fixture *f)
+{
+    for (int k = 0; k < SIDES; ++k) {
+        free(f->entities[k]);
+        test_world_end(&f->tests[k]);
+    }
+}
+
+// --- What happens between batches ---
+
+static bool is_leaf(const fixture *f, uint32_t node)
+{
+    for (uint32_t i = node + 1; i < f->nodes && f->parent[i] != PLANT_ROOT; ++i) {
+        if (f->parent[i] == node && !f->is_dead[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Some leaves go, so that hierarchies have holes.
+static void destroy_some(fixture *f, uint64_t *random)
+{
+    for (uint32_t i = 0; i < f->nodes; ++i) {
+        if (f->parent[i] != PLANT_ROOT && !f->is_dead[i] && test_one_in(random, 40) &&
+            is_leaf(f, i)) {
+            f->is_dead[i] = true;
+            for (int k = 0; k < SIDES; ++k) {
+                ck_assert_int_eq(espl_destroy(f->tests[k].world, f->entities[k][i]), ESPL_OK);
+            }
+        }
+    }
+}
+
+// Some nodes become exceptional, or plain again.
+static void stretch_some(const fixture *f, uint64_t *random)
+{
+    for (uint32_t i = 0; i < f->nodes; ++i) {
+        if (!f->is_dead[i] && test_one_in(random, 60)) {
+            const float stretch[3] = {1, test_one_in(random, 2) ? 1 : 2, 1};
+
+            for (int k = 0; k < SIDES; ++k) {
+                ck_assert_int_ge(
+                    espl_set_stretch(f->tests[k].world, f->entities[k][i], stretch), ESPL_OK);
+            }
+        }
+    }
+}
+
+// --- Batches ---
+
+typedef struct batch {
+    uint32_t nodes[2 * TREES * LARGEST];
+    espl_transform values[2 * TREES * LARGEST];
+    size_t count;
+} batch;
+
+static void add(batch *b, uint32_t node, uint64_t *random, bool is_wild)
+{
+    // No value is that of an earlier round, so that each write changes something.
+    static uint32_t number;
+    espl_transform value = test_at((float)test_below(random, 100), 1, (float)++number);
+
+    value.scale = is_wild && test_one_in(random, 9) ? 1e30f : 1;
+    b->nodes[b->count] = node;
+    b->values[b->count++] = value;
+}
+
+// Roots, members of some hierarchies, or all nodes; in the order of nodes or from the last one on.
+static void draw_batch(batch *b, const fixture *f, uint64_t *random, bool is_wild)
+{
+    const uint32_t manner = test_below(random, 3);
+    const bool is_backwards = test_one_in(random, 2);
+
+    b->count = 0;
+    for (uint32_t i = 0; i < f->nodes; ++i) {
+        const uint32_t node = is_backwards ? f->nodes - 1 - i : i;
+        const bool is_root = f->parent[node] == PLANT_ROOT;
+
+        if (!f->is_dead[node] && (manner == 0   ? is_root
+                                  : manner == 1 ? is_root || test_one_in(random, 20)
+                                                : true)) {
+            add(b, node, random, is_wild);
+        }
+    }
+}
+
+static size_t play_by_calls(const fixture *f, const batch *b)
+{
+    for (size_t i = 0; i < b->count; ++i) {
+        const espl_status status = espl_set_local_pose(
+            f->tests[0].world, f->entities[0][b->nodes[i]], &b->values[i]);
+
+        ck_assert(status == ESPL_OK || status == ESPL_OVERFLOW);
+    }
+    return test_count_overflowed(f->tests[0].world);
+}
+
+static espl_write_report play_batch(const fixture *f, const batch *b, int k)
+{
+    static espl_entity entities[2 * TREES * LARGEST];
+    espl_write_report report;
+
+    for (size_t i = 0; i < b->count; ++i) {
+        entities[i] = f->entities[k][b->nodes[i]];
+    }
+    const espl_status status =
+        espl_write_transforms(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, b->values,
+                              b->count, &report);
+
+    ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
+    ck_assert_uint_eq(report.applied, b->count);
+    return report;
+}
+
+static void worlds_are_the_same(const fixture *f)
+{
+    for (uint32_t i = 0; i < f->nodes; ++i) {
+        for (int k = 1; k < SIDES && !f->is_dead[i]; ++k) {
+            const espl_transform expected = test_world_of(f->tests[0].world, f->entities[0][i]);
+            const espl_transform is = test_world_of(f->tests[k].world, f->entities[k][i]);
+
+            ck_assert_msg(test_same(&is, &expected), "node %u of side %d", i, k);
+        }
+    }
+}
+
+// @param is_wild  scales that overflow below the second node that has one.
+static void play(uint64_t seed, bool is_wild)
+{
+    static fixture f;
+    static batch b;
+    uint64_t random = seed;
+
+    begin(&f, &random);
+    for (int round = 0; round < ROUNDS; ++round) {
+        draw_batch(&b, &f, &random, is_wild);
+        const size_t overflowed = play_by_calls(&f, &b);
+        const espl_write_report serial = play_batch(&f, &b, 1);
+        const espl_write_report shared = play_batch(&f, &b, 2);
+
+        ck_assert_uint_eq(shared.overflowed, serial.overflowed);
+        ck_assert_uint_le(serial.overflowed, overflowed);
+        ck_assert_uint_eq(test_count_overflowed(f.tests[1].world), overflowed);
+        // All roots were written, so that no world that is not finite is out of reach.
+        ck_assert_uint_eq(serial.overflowed, overflowed);
+        ck_assert_uint_eq(test_stats(f.tests[2].world).nodes_visited,
+                          test_stats(f.tests[1].world).nodes_visited);
+        worlds_are_the_same(&f);
+        destroy_some(&f, &random);
+        stretch_some(&f, &random);
+    }
+    for (int k = 0; k < SIDES; ++k) {
+        test_world_is_valid(f.tests[k].world);
+    }
+    end(&f);
+}
+
+START_TEST(batches_over_small_hierarchies_come_to_what_they_do_one_by_one)
+{
+    play(test_environment("ESPL_SEED", 1) + (uint64_t)_i, false);
+}
+END_TEST
+
+START_TEST(worlds_that_overflow_in_some_small_hierarchies_are_counted)
+{
+    play(test_environment("ESPL_SEED", 1001) + (uint64_t)_i, true);
+}
+END_TEST
+
+static Suite *small_trees_suite(void)
+{
+    Suite *const suite = suite_create("small trees");
+    TCase *const all = tcase_create("all");
+
+    tcase_set_timeout(all, 120);
+    tcase_add_loop_test(all, batches_over_small_hierarchies_come_to_what_they_do_one_by_one, 0, 6);
+    tcase_add_loop_test(all, worlds_that_overflow_in_some_small_hierarchies_are_counted, 0, 6);
+    suite_add_tcase(suite, all);
+    return suite;
+}
+
+RUN_SUITE(small_trees_suite)
