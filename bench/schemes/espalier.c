@@ -318,16 +318,11 @@ _Static_assert(sizeof(struct pose) == sizeof(espl_pose) &&
                    offsetof(struct pose, scale) == offsetof(espl_pose, scale),
                "rotation, position, scale");
 
-// A user keeps entities; turning handles of the course into such is part of a frame here. Poses are
-// written from where they stand.
+// Entities and poses are written from where they stand.
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count)
 {
-    espalier_batch_reserve(world, count);
-    for (size_t i = 0; i < count; ++i) {
-        world->batch_entities[i] = entity_from(writes[i].node);
-    }
-    must(espl_write_poses(world->world, world->batch_entities, sizeof *world->batch_entities,
+    must(espl_write_poses(world->world, entities_at(&writes->node), sizeof *writes,
                           (const espl_pose *)(const void *)&writes->local, sizeof *writes, count,
                           NULL),
          "espl_write_poses");
@@ -350,12 +345,8 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
 static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
                             const float (*positions)[3], size_t count)
 {
-    espalier_batch_reserve(world, count);
-    for (size_t i = 0; i < count; ++i) {
-        world->batch_entities[i] = entity_from(nodes[i]);
-    }
-    must(espl_write_vectors(world->world, ESPL_WRITE_LOCAL_POSITION, world->batch_entities,
-                            positions, count, NULL),
+    must(espl_write_vectors(world->world, ESPL_WRITE_LOCAL_POSITION, entities_at(nodes), positions,
+                            count, NULL),
          "espl_write_vectors");
 }
 
@@ -394,17 +385,14 @@ static void read_positions(struct scheme_world *world, const scheme_handle *node
                            double sum[3])
 {
     enum { CHUNK = 256 };
-    espl_entity entities[CHUNK];
     float positions[CHUNK][3];
     double x = 0, y = 0, z = 0;
 
     for (size_t begin = 0; begin < count; begin += CHUNK) {
         const size_t here = count - begin < CHUNK ? count - begin : CHUNK;
 
-        for (size_t i = 0; i < here; ++i) {
-            entities[i] = entity_from(nodes[begin + i]);
-        }
-        must(espl_get_world_positions(world->world, entities, here, sizeof *entities, positions),
+        must(espl_get_world_positions(world->world, entities_at(nodes + begin), here, sizeof *nodes,
+                                      positions),
              "espl_get_world_positions");
         for (size_t i = 0; i < here; ++i) {
             x += (double)positions[i][0];

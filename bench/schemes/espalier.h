@@ -10,6 +10,8 @@
 
 #include <espalier/espalier.h>
 
+#include <string.h>
+
 /// Where the time of a frame of structure, or of a parallel write, went, nanoseconds.
 struct frame_times {
     double structure; ///< All that concerns structure, in a frame that does other things too.
@@ -56,14 +58,28 @@ static inline void must(espl_status status, const char *call)
     }
 }
 
+_Static_assert(sizeof(scheme_handle) == sizeof(espl_entity), "a handle holds an entity");
+
+// A handle has the bytes of the entity, so that batches take entities from where the course has them.
 static inline scheme_handle handle_from(espl_entity entity)
 {
-    return (uint64_t)entity.generation << 32 | entity.index;
+    scheme_handle handle;
+
+    memcpy(&handle, &entity, sizeof handle);
+    return handle;
 }
 
 static inline espl_entity entity_from(scheme_handle handle)
 {
-    return (espl_entity){(uint32_t)handle, (uint32_t)(handle >> 32)};
+    espl_entity entity;
+
+    memcpy(&entity, &handle, sizeof entity);
+    return entity;
+}
+
+static inline const espl_entity *entities_at(const scheme_handle *handles)
+{
+    return (const espl_entity *)(const void *)handles;
 }
 
 static inline espl_transform transform_from(const struct pose *pose)
