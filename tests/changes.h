@@ -58,6 +58,8 @@ espl_status side_record_creation(const test_side *side, espl_recorder *recorder,
 espl_status side_record_instance(const test_side *side, espl_recorder *recorder,
                                  const operation *operation, espl_instance_def def,
                                  espl_entity *pending);
+/// Instantiate at once, with values, into side->fresh.
+espl_status side_instantiate(test_side *side, const operation *operation, espl_instance_def def);
 /// What an instance says, but for its values.
 espl_instance_def side_instance_of(const operation *operation, espl_entity source,
                                    espl_entity parent, espl_entity before);

@@ -45,25 +45,44 @@ static void turn_round(side_values *given)
     }
 }
 
+// What a creation says, but for its parent and the sibling to stand before.
+static espl_creation_def creation_of(const test_side *side, const operation *op,
+                                     side_values *given)
+{
+    fill_given(side, given, op);
+    add_flaw(given, op->flaw);
+    if (op->tag % 2 == 1) {
+        turn_round(given);
+    }
+    return (espl_creation_def){.values = given->count != 0 ? given->values : NULL,
+                               .value_count = given->count,
+                               .link = op->options.link,
+                               .orphan = op->orphan,
+                               .place = op->place,
+                               .inherit = op->inherit};
+}
+
 espl_status side_record_creation(const test_side *side, espl_recorder *recorder,
                                  const operation *op, espl_entity *pending)
 {
     side_values given;
+    espl_creation_def def = creation_of(side, op, &given);
 
-    fill_given(side, &given, op);
-    add_flaw(&given, op->flaw);
-    if (op->tag % 2 == 1) {
-        turn_round(&given);
-    }
-    const espl_creation_def def = {.values = given.count != 0 ? given.values : NULL,
-                                   .value_count = given.count,
-                                   .parent = side_recorded_handle(side, op->parent),
-                                   .before = side_recorded_handle(side, op->before),
-                                   .link = op->options.link,
-                                   .orphan = op->orphan,
-                                   .place = op->place,
-                                   .inherit = op->inherit};
+    def.parent = side_recorded_handle(side, op->parent);
+    def.before = side_recorded_handle(side, op->before);
     return espl_record_create(recorder, op->key, &def, op->count, pending);
+}
+
+// --- By one call ---
+
+static espl_status make_at_once(test_side *side, const test_tape *tape, const operation *op)
+{
+    side_values given;
+    espl_creation_def def = creation_of(side, op, &given);
+
+    def.parent = side_handle(side, tape, op->parent);
+    def.before = side_handle(side, tape, op->before);
+    return espl_create_at(side->world, &def, op->count, side->fresh);
 }
 
 // --- By single calls ---
@@ -158,6 +177,9 @@ static espl_status status_of_all(const test_side *side, const test_tape *tape, c
 
 espl_status side_make(test_side *side, const test_tape *tape, const operation *op)
 {
+    if (op->tag / 2 % 2 == 0) {
+        return make_at_once(side, tape, op);
+    }
     espl_status status = status_of_all(side, tape, op);
 
     for (uint32_t i = 0; i < op->count && status >= 0; ++i) {

@@ -17,6 +17,7 @@ void test_cut_jobs(espl_world *world, uint32_t cost)
 
 void test_free_scratch(espl_world *world)
 {
+    espl__own_free(world);
     espl__playback_trim(&world->playback);
     espl__scratch_free(world, &world->write_scratch);
 }

@@ -25,17 +25,32 @@ espl_instance_def side_instance_of(const operation *op, espl_entity source, espl
                                .inherit = op->inherit};
 }
 
-espl_status side_record_instance(const test_side *side, espl_recorder *recorder,
-                                 const operation *op, espl_instance_def def, espl_entity *pending)
+static void give_values(const test_side *side, const operation *op, side_values *given,
+                        espl_instance_def *def)
 {
     const uint32_t set = op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0);
     const model_values values = {op->tag, op->load, op->kin};
+
+    side_fill_values(side, given, set, 0, &values);
+    def->values = given->count != 0 ? given->values : NULL;
+    def->value_count = given->count;
+}
+
+espl_status side_record_instance(const test_side *side, espl_recorder *recorder,
+                                 const operation *op, espl_instance_def def, espl_entity *pending)
+{
     side_values given;
 
-    side_fill_values(side, &given, set, 0, &values);
-    def.values = given.count != 0 ? given.values : NULL;
-    def.value_count = given.count;
+    give_values(side, op, &given, &def);
     return espl_record_instantiate(recorder, op->key, &def, op->count, pending);
+}
+
+espl_status side_instantiate(test_side *side, const operation *op, espl_instance_def def)
+{
+    side_values given;
+
+    give_values(side, op, &given, &def);
+    return espl_instantiate_at(side->world, &def, op->count, side->fresh);
 }
 
 // Where the handles of what is to be go: until it is recorded, dead ones.

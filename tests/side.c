@@ -35,14 +35,12 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
     side_register_callbacks(side);
     side->foreign = test_solo(side->elsewhere.world);
     side->alien = alien_of(side);
-    ck_assert_int_eq(espl_commands_create(side->world, 1, &side->single), ESPL_OK);
     ck_assert_int_eq(espl_commands_create(side->world, lanes, &side->batch), ESPL_OK);
 }
 
 void side_end(test_side *side)
 {
     espl_commands_destroy(side->aliens);
-    espl_commands_destroy(side->single);
     espl_commands_destroy(side->batch);
     test_world_end(&side->test);
     test_world_end(&side->elsewhere);
@@ -91,37 +89,13 @@ static espl_status run_create(test_side *side, const operation *op)
     return side_give(side, side->fresh[0], op);
 }
 
-// One instance as a playback of its own.
 static espl_status run_instance(test_side *side, const test_tape *tape, const operation *op)
 {
     const espl_instance_def def =
         side_instance_of(op, side_handle(side, tape, op->entity),
                          side_handle(side, tape, op->parent), side_handle(side, tape, op->before));
-    espl_entity pending[TAPE_COUNT_LIMIT] = {{0}};
-    espl_report report;
 
-    espl_commands_reset(side->single);
-    espl_status status =
-        side_record_instance(side, espl_commands_recorder(side->single, 0), op, def, pending);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    status = espl_play(side->world, side->single, &report);
-    if (status == ESPL_ERR_LIMIT || status == ESPL_ERR_NO_MEMORY) {
-        return status;
-    }
-    side->overflowed = report.overflowed;
-    tape_demand(tape, status == ESPL_OK, "play: %s", espl_status_name(status));
-    tape_demand(tape, report.accepted == 1 && report.applied + report.refused == 1,
-                "the account of one command is wrong");
-
-    status = espl_commands_result(side->single, 0, 0);
-    for (uint32_t i = 0; status >= 0 && i < op->count; ++i) {
-        const espl_status resolved =
-            espl_commands_resolve(side->single, pending[i], &side->fresh[i]);
-        tape_demand(tape, resolved == ESPL_OK, "resolve: %s", espl_status_name(resolved));
-    }
-    return status;
+    return side_instantiate(side, op, def);
 }
 
 static espl_status run_batch(test_side *side, const test_tape *tape, const operation *op)
@@ -286,14 +260,7 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
     if (op->code == OP_BATCH && status >= 0) {
         check_account(side, tape, status);
     }
-    // A command of a playback is not told of worlds; the account is.
-    if (op->code == OP_INSTANCE) {
-        if (status >= 0) {
-            side_check_overflowed(tape, side->overflowed, overflow);
-        }
-    } else {
-        answer = model_answer_with(answer, overflow);
-    }
+    answer = model_answer_with(answer, overflow);
     tape_demand(tape, (answer & model_answer_of(status)) != 0, "answered %s, allowed set %#x",
                 espl_status_name(status), answer);
     if (is_write(op->code)) {

@@ -19,7 +19,7 @@ typedef enum opcode {
     OP_DESTROY_SUBTREE,
     OP_DESTROY_ONLY,
     OP_INSTANTIATE,
-    OP_INSTANCE, // with all that espl_instance_def says; always through commands
+    OP_INSTANCE, // with all that espl_instance_def says
     OP_SET_LOCAL,
     OP_SET_WORLD,
     OP_WRITE, // of any kind, in any form
@@ -223,14 +223,13 @@ typedef struct test_side {
     espl_entity *handles;      // [capacity] by node of the model
     uint32_t capacity, mapped; // nodes [0, mapped) have their handles
     espl_entity foreign, alien, dead;
-    espl_commands *aliens, *single, *batch;
+    espl_commands *aliens, *batch;
     espl_entity *pending; // [pending_capacity] by number
     uint32_t pending_capacity;
     espl_entity fresh[TAPE_COUNT_LIMIT];
     espl_write *writes; // [write_capacity] of an OP_BATCH
     uint32_t write_capacity;
     espl_write_report report; // of the last OP_BATCH
-    size_t overflowed;        // worlds that the playback of the last OP_INSTANCE counted
     espl_entity *named;       // [named_capacity] of an OP_CHANGE
     uint32_t named_capacity;
     size_t refused;  // of the last OP_CHANGE: index, or SIDE_UNTOUCHED

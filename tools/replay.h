@@ -52,6 +52,8 @@ void replay_compare(replay *p, const char *call, espl_status status);
 bool replay_call(replay *p, uint32_t op);
 /// Read a playback and carry it out (replay_play.c).
 void replay_playback(replay *p);
+/// Read a command that is carried out at once, and carry it out (replay_play.c).
+void replay_make(replay *p);
 
 // The same of writes (replay_writes.c).
 

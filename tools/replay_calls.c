@@ -327,6 +327,7 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_COMPACT] = compact,
     [ESPL_TAPE_VIEW] = view,
     [ESPL_TAPE_PLAY] = replay_playback,
+    [ESPL_TAPE_MAKE] = replay_make,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -141,6 +141,32 @@ static espl_entity *grow_pending(playback *b, const command *c)
     return pending + l->made;
 }
 
+static espl_instance_def instance_of(const command *c)
+{
+    return (espl_instance_def){.source = c->target,
+                               .parent = c->parent,
+                               .before = c->before,
+                               .link = (espl_link)c->link,
+                               .orphan = (espl_orphan)c->orphan,
+                               .place = (espl_place)c->place,
+                               .transform = c->head.transform,
+                               .values = c->values,
+                               .value_count = c->value_count,
+                               .inherit = c->inherit};
+}
+
+static espl_creation_def creation_of(const command *c)
+{
+    return (espl_creation_def){.values = c->values,
+                               .value_count = c->value_count,
+                               .parent = c->parent,
+                               .before = c->before,
+                               .link = (espl_link)c->link,
+                               .orphan = (espl_orphan)c->orphan,
+                               .place = (espl_place)c->place,
+                               .inherit = c->inherit};
+}
+
 static espl_status record_maker(playback *b, espl_recorder *recorder, const command *c)
 {
     espl_entity *const pending = grow_pending(b, c);
@@ -150,27 +176,11 @@ static espl_status record_maker(playback *b, espl_recorder *recorder, const comm
         return status;
     }
     if (c->kind == ESPL_TAPE_COMMAND_INSTANTIATE) {
-        const espl_instance_def def = {.source = c->target,
-                                       .parent = c->parent,
-                                       .before = c->before,
-                                       .link = (espl_link)c->link,
-                                       .orphan = (espl_orphan)c->orphan,
-                                       .place = (espl_place)c->place,
-                                       .transform = c->head.transform,
-                                       .values = c->values,
-                                       .value_count = c->value_count,
-                                       .inherit = c->inherit};
+        const espl_instance_def def = instance_of(c);
 
         status = espl_record_instantiate(recorder, c->key, &def, c->count, pending);
     } else {
-        const espl_creation_def def = {.values = c->values,
-                                       .value_count = c->value_count,
-                                       .parent = c->parent,
-                                       .before = c->before,
-                                       .link = (espl_link)c->link,
-                                       .orphan = (espl_orphan)c->orphan,
-                                       .place = (espl_place)c->place,
-                                       .inherit = c->inherit};
+        const espl_creation_def def = creation_of(c);
 
         status = espl_record_create(recorder, c->key, &def, c->count, pending);
     }
@@ -291,5 +301,36 @@ void replay_playback(replay *p)
     espl_commands_destroy(b->commands);
     for (uint32_t i = 0; i < lane_count; ++i) {
         free(b->lanes[i].pending);
+    }
+}
+
+static espl_status make(const replay *p, const command *c)
+{
+    if (c->kind == ESPL_TAPE_COMMAND_INSTANTIATE) {
+        const espl_instance_def def = instance_of(c);
+
+        return espl_instantiate_at(p->world, &def, c->count, NULL);
+    }
+    const espl_creation_def def = creation_of(c);
+
+    return espl_create_at(p->world, &def, c->count, NULL);
+}
+
+void replay_make(replay *p)
+{
+    playback *const b = reel_list(&p->reel, 1, sizeof *b);
+    command *const c = reel_list(&p->reel, 1, sizeof *c);
+
+    if (b == NULL || c == NULL) {
+        return;
+    }
+    // A tag of no pending handle.
+    *b = (playback){.p = p, .lane_count = 1, .tag = UINT32_MAX};
+    read_command(b, c);
+    if (p->reel.state == REEL_GOOD && c->kind > ESPL_TAPE_COMMAND_CREATE_BARE) {
+        reel_blame(&p->reel, "a command of kind %u makes nothing", c->kind);
+    }
+    if (replay_wants(p)) {
+        replay_compare(p, "making", make(p, c));
     }
 }

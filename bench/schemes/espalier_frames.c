@@ -228,15 +228,13 @@ void espalier_battle(struct scheme_world *world, const struct scheme_battle_fram
 static scheme_handle make_one(const struct scheme_world *world, espl_entity source,
                               const struct pose *local, const espl_entity *parent)
 {
-    const espl_attach_options keep_local = keep_local_options();
-    const espl_transform transform = transform_from(local);
+    const espl_instance_def def = {.source = source,
+                                   .parent = parent != NULL ? *parent : espl_entity_null(),
+                                   .place = ESPL_PLACE_LOCAL,
+                                   .transform = transform_from(local)};
     espl_entity made;
 
-    must(espl_instantiate(world->world, source, 1, &made), "espl_instantiate");
-    must(espl_set_local(world->world, made, &transform), "espl_set_local");
-    if (parent != NULL) {
-        must(espl_attach(world->world, made, *parent, &keep_local), "espl_attach");
-    }
+    must(espl_instantiate_at(world->world, &def, 1, &made), "espl_instantiate_at");
     return handle_from(made);
 }
 

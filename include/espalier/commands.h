@@ -143,6 +143,20 @@ typedef struct espl_creation_def {
     uint32_t inherit;   ///< Inherit flags under the parent; a placement is needed for them.
 } espl_creation_def;
 
+/// Instantiate at once, under a parent and with a transform and values: what espl_record_instantiate()
+/// and a playback do, in one call. Structural.
+///
+/// @param count  Clones, each placed alike; 0 does nothing.
+/// @param out    [count] the clones' first entities, in order; may be NULL. Refused, it stays as it was.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW; what espl_record_instantiate() answers, and what a
+///         playback answers to its command; ESPL_ERR_BUSY. Nothing changed then.
+ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
+                                                        const espl_instance_def *def, size_t count,
+                                                        espl_entity *out);
+/// Create at once: what espl_record_create() and a playback do, in one call. As espl_instantiate_at().
+ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
+                                                   size_t count, espl_entity *out);
+
 /// Record the creation of entities, all alike.
 ///
 /// @param count    0 records nothing.

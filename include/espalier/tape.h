@@ -81,6 +81,7 @@ typedef enum espl_tape_op {
     ESPL_TAPE_COMPACT,
     ESPL_TAPE_VIEW, ///< entity
     ESPL_TAPE_PLAY, ///< u32 lanes, tag of pending handles; list (u64) of commands
+    ESPL_TAPE_MAKE, ///< a command that makes entities, carried out at once
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

@@ -195,6 +195,8 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
                                 _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
                                 espl_commands **out);
+/// Remove all that was recorded in a lane, and keep the memory.
+void espl__lane_clear(espl__lane *lane);
 /// Remove a commands object from the queue of its world.
 void espl__commands_withdraw(espl_commands *commands);
 

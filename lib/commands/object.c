@@ -94,6 +94,15 @@ void espl_commands_destroy(espl_commands *commands)
                     _Alignof(espl_commands));
 }
 
+void espl__lane_clear(espl__lane *lane)
+{
+    espl__array_set_length(lane->commands, 0);
+    espl__payloads_clear(&lane->payloads);
+    espl__array_set_length(lane->created, 0);
+    espl__array_set_length(lane->results, 0);
+    lane->pending_count = lane->call_count = 0;
+}
+
 void espl_commands_reset(espl_commands *commands)
 {
     if (!ESPL_DEMAND(NULL, commands != NULL) ||
@@ -104,13 +113,7 @@ void espl_commands_reset(espl_commands *commands)
     commands->is_played = false;
     take_tag(commands);
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
-        espl__lane *const lane = &commands->recorders[i].lane;
-
-        espl__array_set_length(lane->commands, 0);
-        espl__payloads_clear(&lane->payloads);
-        espl__array_set_length(lane->created, 0);
-        espl__array_set_length(lane->results, 0);
-        lane->pending_count = lane->call_count = 0;
+        espl__lane_clear(&commands->recorders[i].lane);
     }
 }
 

@@ -192,57 +192,54 @@ static espl_status check_strict(espl__playback *playback)
     return ESPL_OK;
 }
 
-typedef espl_status (*stage_function)(espl__playback *playback);
-
 // Stages 1 to 4: may fail.
 static espl_status prepare(espl__playback *playback)
 {
-    static const struct {
-        unsigned name;
-        stage_function function;
-    } stages[] = {
-        {ESPL_STAGE_ORDER, espl__stage_order}, {ESPL_STAGE_RESOLVE, espl__stage_resolve},
-        {ESPL_STAGE_GROUP, espl__stage_group}, {ESPL_STAGE_APPLY, espl__stage_apply},
-        {ESPL_STAGE_APPLY, check_strict},      {ESPL_STAGE_APPLY, espl__stage_reserve},
-    };
-    espl_status status = ESPL_OK;
+    espl_status status = espl__stage_order(playback);
 
-    for (size_t i = 0; i < sizeof stages / sizeof *stages && status == ESPL_OK; ++i) {
-        if (i != 0 && stages[i].name != stages[i - 1].name) {
-            espl__watch_stage(&playback->watch, stages[i].name);
-        }
-        status = stages[i].function(playback);
-        if (stages[i].name == ESPL_STAGE_ORDER && status == ESPL_OK) {
-            espl__calls_take(playback);
-        }
+    if (status == ESPL_OK) {
+        espl__calls_take(playback);
+        espl__watch_stage(&playback->watch, ESPL_STAGE_RESOLVE);
+        status = espl__stage_resolve(playback);
     }
-    return status;
+    if (status == ESPL_OK) {
+        espl__watch_stage(&playback->watch, ESPL_STAGE_GROUP);
+        status = espl__stage_group(playback);
+    }
+    if (status == ESPL_OK) {
+        espl__watch_stage(&playback->watch, ESPL_STAGE_APPLY);
+        status = espl__stage_apply(playback);
+    }
+    status = status != ESPL_OK ? status : check_strict(playback);
+    return status != ESPL_OK ? status : espl__stage_reserve(playback);
 }
 
-// Room for all rows to be.
+// Archetypes that get rows, one after the other, of copies and of rows that move.
+static uint32_t archetype_at(const espl__playback *playback, size_t number)
+{
+    return number < playback->copies_count
+               ? playback->copies[number].archetype
+               : playback->moves[number - playback->copies_count].archetype;
+}
+
+// Room for all rows to be. What comes to an archetype is summed up first, because reserves do not add up.
 static espl_status reserve_rows(espl__playback *playback)
 {
     espl__store *const store = playback->store;
-    const size_t archetypes = espl__array_length(playback->store->archetypes);
+    const size_t count = playback->copies_count + playback->move_count;
     espl_status status = ESPL_OK;
 
-    if (playback->copies_count + playback->move_count == 0) {
-        return ESPL_OK;
+    for (size_t i = 0; i < count; ++i) {
+        store->archetypes[archetype_at(playback, i)].coming +=
+            i < playback->copies_count ? playback->copies[i].count : 1;
     }
-    size_t *const rows = espl__arena_take_zeroed(&playback->arena, archetypes, sizeof *rows);
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t archetype = archetype_at(playback, i);
+        const size_t coming = store->archetypes[archetype].coming;
 
-    if (rows == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-    for (size_t i = 0; i < playback->copies_count; ++i) {
-        rows[playback->copies[i].archetype] += playback->copies[i].count;
-    }
-    for (size_t i = 0; i < playback->move_count; ++i) {
-        rows[playback->moves[i].archetype] += 1;
-    }
-    for (uint32_t archetype = 0; status == ESPL_OK && archetype < archetypes; ++archetype) {
-        if (rows[archetype] != 0) {
-            status = espl__rows_reserve(store, archetype, rows[archetype]);
+        store->archetypes[archetype].coming = 0;
+        if (coming != 0 && status == ESPL_OK) {
+            status = espl__rows_reserve(store, archetype, coming);
         }
     }
     return status;

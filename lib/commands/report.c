@@ -87,8 +87,10 @@ static void account(const accounting *a, espl_report *report)
 static void answer_commands(const espl__playback *playback, espl_report *report)
 {
     const size_t most = playback->entry_count / PART_GRAIN;
-    accounting a = {.playback = playback, .parts = most == 0 ? 1 : most < PARTS ? most : PARTS};
+    accounting a;
 
+    a.playback = playback;
+    a.parts = most == 0 ? 1 : most < PARTS ? most : PARTS;
     if (espl__run_ranges(playback->executor, playback->hooks, answer_parts, &a, a.parts, 1) !=
         ESPL_OK) {
         answer_parts(&a, 0, a.parts);

@@ -258,5 +258,11 @@ espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *ho
 {
     range_run run = {function, context, count, count_jobs(count, grain)};
 
-    return count == 0 ? ESPL_OK : espl__run_jobs(executor, hooks, run_range, &run, run.jobs);
+    if (run.jobs > 1) {
+        return espl__run_jobs(executor, hooks, run_range, &run, run.jobs);
+    }
+    if (count != 0) {
+        function(context, 0, count);
+    }
+    return ESPL_OK;
 }

@@ -7,7 +7,7 @@
 // --- Lists ---
 
 // All lists of an edit, so that what concerns each of them is written once.
-enum { LISTS = 11, RECORD_LISTS = 8 }; // the first ones are emptied when an edit begins
+enum { LISTS = 11 };
 
 #define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
 
@@ -38,9 +38,14 @@ void espl__edit_begin(espl__edit *edit)
     edit->lowest = UINT32_MAX;
     // Like a job of writes: due layouts are noted, because several edits may be placed at once.
     edit->context = (espl__context){.is_job = true};
-    for (size_t i = 0; i < RECORD_LISTS; ++i) {
-        espl__array_set_length(*list_at(edit, i), 0);
-    }
+    espl__array_set_length(edit->log, 0);
+    espl__array_set_length(edit->saved, 0);
+    espl__array_set_length(edit->moved, 0);
+    espl__array_set_length(edit->stale, 0);
+    espl__array_set_length(edit->touched, 0);
+    espl__array_set_length(edit->removed, 0);
+    espl__array_set_length(edit->made, 0);
+    espl__array_set_length(edit->places, 0);
 }
 
 void espl__edit_free(espl__edit *edit)

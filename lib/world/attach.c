@@ -23,7 +23,7 @@ static espl_status attach(espl_world *world, espl_entity child, espl_entity pare
     if (status == ESPL_OK && !espl__options_are_valid(o)) {
         status = ESPL_ERR_ARGUMENT;
     }
-    return status != ESPL_OK ? status : espl__apply_one(world, &command, NULL, NULL);
+    return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
 espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
@@ -56,7 +56,7 @@ static espl_status detach(espl_world *world, espl_entity entity, espl_stay keep)
     if (status == ESPL_OK && !espl__is_stay(keep)) {
         status = ESPL_ERR_ARGUMENT;
     }
-    return status != ESPL_OK ? status : espl__apply_one(world, &command, NULL, NULL);
+    return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
@@ -76,7 +76,7 @@ static espl_status set_sibling(espl_world *world, espl_entity entity, espl_entit
         .target = entity, .before = before, .kind = ESPL__COMMAND_SIBLING};
     const espl_status status = espl__check_structural(world);
 
-    return status != ESPL_OK ? status : espl__apply_one(world, &command, NULL, NULL);
+    return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
 espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity before)

@@ -9,6 +9,7 @@ static espl_status give_back(espl_world *world)
     espl__scratch_free(world, &world->side_scratch);
     espl__scratch_free(world, &world->deal_scratch);
     espl__scratch_free(world, &world->mark_scratch);
+    espl__own_free(world);
     espl__playback_trim(&world->playback);
     return espl__store_trim(&world->store) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }

@@ -42,6 +42,8 @@ struct espl_world {
     espl__playback playback;
     espl__line line; // for espl_sync()
     _Atomic uint32_t commands_alive;
+    espl_commands *own; // one lane, for calls at once that make entities; NULL: none yet (makes.c)
+    _Atomic uint32_t own_alive;
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
@@ -191,8 +193,12 @@ static inline bool espl__is_role(espl_component component)
     return component >= ESPL_SOLO && component <= ESPL_MEMBER;
 }
 
-/// Apply one command at once, as a playback would (structure.c).
-espl_status espl__apply_one(espl_world *world, const espl__command *command,
-                            const espl_transform *transform, espl_entity *created);
+/// Give the memory of the world's own lane back (makes.c).
+void espl__own_free(espl_world *world);
+/// Apply the one command of a lane at once, as a playback would (structure.c). Its results and its tag of
+/// pending handles are not looked at: a pending handle is foreign.
+espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane);
+/// The same of a command without a payload that makes nothing.
+espl_status espl__apply_one(espl_world *world, const espl__command *command);
 
 #endif

@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Destroys and instantiate at once, one command at once, and what a structural call leaves to settle.
+// Destroys at once, one command at once, and what a structural call leaves to settle.
 #include "lib/world/tape.h"
 
-espl_status espl__apply_one(espl_world *world, const espl__command *command,
-                            const espl_transform *transform, espl_entity *created)
+espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane)
 {
-    espl_transform value = transform != NULL ? *transform : espl_transform_identity();
-    unsigned char *const payload = (unsigned char *)&value;
+    espl__lane_view view = *lane;
     espl_status result = ESPL_OK;
     espl_report report = {0};
-    espl__lane_view lane = {.commands = command,
-                            .payloads = &payload,
-                            .created = created,
-                            .results = &result,
-                            .count = 1,
-                            .pending_count = command->count};
 
+    view.results = &result;
     world->is_playing = true;
     // No tag of a command buffer: a pending handle is foreign here.
     const espl_status status =
-        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
+        espl__playback_run(&world->playback, &view, 1, UINT32_MAX, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
     }
     espl__settle(world);
     return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
+}
+
+espl_status espl__apply_one(espl_world *world, const espl__command *command)
+{
+    return espl__apply_lane(world, &(espl__lane_view){.commands = command, .count = 1});
 }
 
 // --- Settling ---
@@ -156,46 +154,4 @@ espl_status espl_destroy_subtree(espl_world *world, espl_entity entity)
 espl_status espl_destroy_only(espl_world *world, espl_entity entity)
 {
     return destroy(world, entity, ESPL__CLOSURE_ONLY);
-}
-
-// --- Instantiate ---
-
-static espl_status instantiate(espl_world *world, espl_entity source, size_t count,
-                               espl_entity *out)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__check_living(world, source);
-    if (status != ESPL_OK || count == 0) {
-        return status;
-    }
-    if (count >= ESPL_PENDING_LIMIT) {
-        return ESPL_ERR_LIMIT;
-    }
-    espl_entity *const created = espl__heap_take(&world->heap, ESPL__FOR_COMMANDS, count,
-                                                 sizeof *created, _Alignof(espl_entity));
-    if (created == NULL) {
-        return ESPL_ERR_NO_MEMORY;
-    }
-
-    const espl__command command = {.target = source,
-                                   .count = (uint32_t)count,
-                                   .kind = ESPL__COMMAND_INSTANTIATE,
-                                   .place = ESPL_PLACE_SOURCE};
-    status = espl__apply_one(world, &command, NULL, created);
-    for (size_t i = 0; status >= 0 && out != NULL && i < count; ++i) {
-        out[i] = created[i];
-    }
-    espl__heap_give(&world->heap, ESPL__FOR_COMMANDS, created, count, sizeof *created,
-                    _Alignof(espl_entity));
-    return status;
-}
-
-espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
-{
-    if (espl__may_tape(world)) {
-        espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
-    }
-    return espl__refuse(world, "instantiate", source,
-                        espl__tape_end(world, instantiate(world, source, count, out)));
 }

@@ -579,3 +579,15 @@ void espl__tape_play(espl_world *world, const espl_commands *commands)
     }
     espl__tape_flush(world);
 }
+
+void espl__tape_make(espl_world *world, const espl__lane *lane)
+{
+    const lane_cursor cursors[ESPL_LANE_LIMIT] = {{0, 0}};
+    const espl__command *const command = &lane->commands[0];
+    const bool has_payload = head_size(command) != 0 || command->value_count != 0;
+
+    open_record(world, ESPL_TAPE_MAKE);
+    put_command(world, 0, cursors, command,
+                has_payload ? espl__payload_at(lane->payloads.blocks, command->payload) : NULL);
+    espl__tape_flush(world);
+}

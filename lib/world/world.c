@@ -127,6 +127,7 @@ void espl_world_destroy(espl_world *world)
     if (!ESPL_DEMAND(&world->hooks, world->commands_alive == 0)) {
         return;
     }
+    espl__own_free(world);
     espl__scratch_free(world, &world->write_scratch);
     espl__scratch_free(world, &world->side_scratch);
     espl__scratch_free(world, &world->deal_scratch);

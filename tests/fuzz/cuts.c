@@ -145,6 +145,9 @@ static void skip_fields(cutter *c, uint64_t op)
         skip(c, 8, 1);
         skip_list(c, skip_command);
         break;
+    case ESPL_TAPE_MAKE:
+        skip_command(c);
+        break;
     default:
         skip(c, lengths[op], 1);
         break;

@@ -110,8 +110,9 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
     espl_world *const world = test->world;
     const espl_component placement = ESPL_PLACEMENT;
     const espl_instance_def def = {.source = source};
+    const espl_creation_def creation = {.values = NULL};
     espl_commands *commands = NULL;
-    espl_status status[6];
+    espl_status status[8];
 
     ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
     test_heap_arm(&test->heap, 1, true);
@@ -121,8 +122,10 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
     status[3] = espl_reserve_writes(world, count);
     status[4] = espl_reserve_rows(world, &placement, 1, count);
     status[5] = espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, count, NULL);
+    status[6] = espl_instantiate_at(world, &def, count, NULL);
+    status[7] = espl_create_at(world, &creation, count, NULL);
     test_heap_arm(&test->heap, 0, false);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 8; ++i) {
         ck_assert_msg(status[i] == ESPL_ERR_LIMIT || status[i] == ESPL_ERR_NO_MEMORY,
                       "call %d with %zu answers %s", i, count, espl_status_name(status[i]));
         // What does not fit a 32-bit word is a limit, whatever memory there is; of rows there may be

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Entities made at once, by what recorders know: a command of the world's own is recorded and applied.
+#include "lib/world/tape.h"
+
+#include <string.h>
+
+// --- The world's own lane ---
+
+void espl__own_free(espl_world *world)
+{
+    espl_commands_destroy(world->own);
+    world->own = NULL;
+}
+
+// The recorder of an empty lane; NULL: no memory.
+static espl_recorder *begin_own(espl_world *world)
+{
+    if (world->own == NULL) {
+        if (espl__commands_make(&world->heap, &world->store, world, &world->own_alive,
+                                &world->line, 1, &world->own) != ESPL_OK) {
+            return NULL;
+        }
+        world->own->hooks = &world->hooks;
+        world->own->callback_count = &world->playback.callbacks.count;
+        world->own->tag = UINT32_MAX; // of no pending handle
+    }
+    return &world->own->recorders[0];
+}
+
+// Keep the memory of a few entities for the next call.
+static void end_own(espl_world *world)
+{
+    enum { KEPT = 1024 };
+    espl__lane *const lane = &world->own->recorders[0].lane;
+
+    if (lane->pending_count > KEPT) {
+        espl__own_free(world);
+    } else {
+        espl__lane_clear(lane);
+    }
+}
+
+// --- One command ---
+
+typedef struct making {
+    const espl_instance_def *instance; // or NULL
+    const espl_creation_def *creation;
+    size_t count;
+    espl_entity *out; // [count], or NULL
+    bool is_taped;    // by the caller
+} making;
+
+static espl_status record(espl_recorder *recorder, const making *m)
+{
+    return m->instance != NULL ? espl_record_instantiate(recorder, 0, m->instance, m->count, NULL)
+                               : espl_record_create(recorder, 0, m->creation, m->count, NULL);
+}
+
+static espl_status apply(espl_world *world, const espl__lane *lane, espl_entity *out)
+{
+    const espl__lane_view view = {.commands = lane->commands,
+                                  .payloads = lane->payloads.blocks,
+                                  .created = lane->created,
+                                  .count = 1,
+                                  .pending_count = lane->pending_count};
+    const espl_status status = espl__apply_lane(world, &view);
+
+    if (status >= 0 && out != NULL) {
+        memcpy(out, lane->created, lane->pending_count * sizeof *out);
+    }
+    return status;
+}
+
+static espl_status apply_taped(espl_world *world, const espl__lane *lane, const making *m)
+{
+    if (m->is_taped || !espl__may_tape(world)) {
+        return apply(world, lane, m->out);
+    }
+    espl__tape_make(world, lane);
+    return espl__tape_end(world, apply(world, lane, m->out));
+}
+
+static espl_status make(espl_world *world, const making *m)
+{
+    espl_status status = espl__check_structural(world);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (m->count >= ESPL_PENDING_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    espl_recorder *const recorder = begin_own(world);
+
+    if (recorder == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    status = record(recorder, m);
+    // Nothing is recorded where nothing is to be made.
+    if (status == ESPL_OK && espl__array_length(recorder->lane.commands) != 0) {
+        status = apply_taped(world, &recorder->lane, m);
+    }
+    end_own(world);
+    return status;
+}
+
+// --- At the public face ---
+
+espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
+                                espl_entity *out)
+{
+    const making m = {.instance = def, .count = count, .out = out};
+
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
+        return espl__refuse(world, "instantiate", espl_entity_null(), ESPL_ERR_ARGUMENT);
+    }
+    return espl__refuse(world, "instantiate", def->source, make(world, &m));
+}
+
+espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size_t count,
+                           espl_entity *out)
+{
+    const making m = {.creation = def, .count = count, .out = out};
+    espl_status status = ESPL_ERR_ARGUMENT;
+
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
+        status = make(world, &m);
+    }
+    return espl__refuse(world, "creation", espl_entity_null(), status);
+}
+
+static espl_status instantiate(espl_world *world, espl_entity source, size_t count,
+                               espl_entity *out)
+{
+    const espl_instance_def def = {.source = source};
+    const making m = {.instance = &def, .count = count, .out = out, .is_taped = true};
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__check_living(world, source);
+    return status != ESPL_OK ? status : make(world, &m);
+}
+
+espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
+{
+    if (espl__may_tape(world)) {
+        espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
+    }
+    return espl__refuse(world, "instantiate", source,
+                        espl__tape_end(world, instantiate(world, source, count, out)));
+}
