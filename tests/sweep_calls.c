@@ -106,6 +106,43 @@ static espl_status run_instantiate(sweep_world *w, unsigned number)
     return status;
 }
 
+// Without a source from nothing; under PART_COUNT as a root.
+static espl_status run_make_at(sweep_world *w, unsigned number)
+{
+    static const struct {
+        bool has_source;
+        sweep_part source, parent;
+        uint32_t count;
+        espl_place place;
+    } ways[] = {{true, PART_SOLO, PART_COUNT, 2, ESPL_PLACE_WORLD},
+                {true, PART_PREFAB, PART_ROOT, 3, ESPL_PLACE_LOCAL},
+                {true, PART_MEMBER, PART_LEAF, 1, ESPL_PLACE_WORLD},
+                {true, PART_ROOT, PART_MEMBER, 12, ESPL_PLACE_SOURCE},
+                {false, PART_SOLO, PART_COUNT, 2, ESPL_PLACE_LOCAL},
+                {false, PART_SOLO, PART_OTHER, 1, ESPL_PLACE_WORLD},
+                {false, PART_SOLO, PART_ROOT, 12, ESPL_PLACE_LOCAL}};
+    const espl_transform transform = test_at(1, 0, 2);
+    const uint32_t word = 3, count = ways[number].count;
+    const espl_component_value values[] = {{w->word, sizeof word, &word},
+                                           {ESPL_PLACEMENT, sizeof transform, &transform}};
+    espl_instance_def instance = {.source = w->part[ways[number].source],
+                                  .place = ways[number].place,
+                                  .transform = transform,
+                                  .values = values,
+                                  .value_count = number % 2};
+    espl_creation_def creation = {.values = values, .value_count = 1 + number % 2};
+
+    if (ways[number].parent != PART_COUNT) {
+        instance.parent = creation.parent = w->part[ways[number].parent];
+    }
+    const espl_status status = ways[number].has_source
+                                   ? espl_instantiate_at(w->world, &instance, count, w->made)
+                                   : espl_create_at(w->world, &creation, count, w->made);
+
+    tell_made(w, status, count);
+    return status;
+}
+
 // --- Structure ---
 
 // Before PART_COUNT: last.
@@ -459,6 +496,7 @@ static const call_group groups[] = {
     {"register a callback", run_register_callback, NULL, 0, 1, {0}, {1}},
     {"make commands", run_make_commands, NULL, 0, 6, {0}, {6}},
     {"instantiate", run_instantiate, NULL, 0, 9, {ONE, TREE, ALL}, {2, 5, 9}},
+    {"make at once", run_make_at, NULL, 0, 7, {ONE, TREE, ALL}, {2, 5, 7}},
     {"attach", run_attach, NULL, 0, 15, {TREE, ALL}, {9, 15}},
     {"detach", run_detach, NULL, 0, 4, {TREE, ALL}, {3, 4}},
     {"set sibling", run_sibling, NULL, 0, 2, {TREE}, {2}},

@@ -220,21 +220,6 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
 
 // --- Below a node ---
 
-// The next node of a walk over what is below `top`, parents first. @param enters  also below `slot`.
-static inline uint32_t next_below(const espl__forest *forest, uint32_t slot, uint32_t top,
-                                  bool enters)
-{
-    const espl__links *const links = forest->links;
-
-    if (enters && links[slot].first_child != ESPL__NO_SLOT) {
-        return links[slot].first_child;
-    }
-    while (slot != top && links[slot].next == ESPL__NO_SLOT) {
-        slot = forest->parent[slot];
-    }
-    return slot != top ? links[slot].next : ESPL__NO_SLOT;
-}
-
 // Worlds below a slot that are not finite, whichever way they were computed. Nothing counts below a node
 // that keeps its world, so that a tree counts the same whether it is laid out or not.
 static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
@@ -242,8 +227,8 @@ static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl_
 {
     bool enters = true;
 
-    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
-         slot = next_below(forest, slot, top, enters)) {
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = !espl__slot_keeps_world(forest, slot);
         context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
     }
@@ -256,8 +241,8 @@ static uint32_t compose_by_links(espl__forest *forest, espl__context *context, u
     bool enters = true;
     uint32_t visited = 0;
 
-    for (uint32_t slot = next_below(forest, top, top, true); slot != ESPL__NO_SLOT;
-         slot = next_below(forest, slot, top, enters)) {
+    for (uint32_t slot = espl__next_in_walk(forest, top, top, true); slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = true;
         if (visited == most) {
             return most + 1;

@@ -34,6 +34,10 @@
     X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, e))                \
     X(destroy_only, "destroy", espl_destroy_only(m->world, e))                      \
     X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))           \
+    X(instantiate_at, "instantiate",                                                \
+      espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))    \
+    X(create_at, "creation",                                                        \
+      espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))         \
     X(disable, "disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))            \
     X(enable, "enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))              \
     X(change, "change", espl_change(m->world, e, &change))                          \

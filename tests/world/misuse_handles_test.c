@@ -22,6 +22,8 @@
     X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, bad))             \
     X(destroy_only, "destroy", espl_destroy_only(m->world, bad))                   \
     X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))        \
+    X(instantiate_at, "instantiate",                                               \
+      espl_instantiate_at(m->world, &(espl_instance_def){.source = bad}, 1, NULL)) \
     X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))   \
     X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))         \
     X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))    \

@@ -46,6 +46,8 @@ static espl_status nothing(bool is_nothing)
     X(attach_options, espl_attach(k->w, k->e, k->p, NULL))                                       \
     X(instantiate_out, espl_instantiate(k->w, k->e, 1, NULL))                                    \
     X(create_out, espl_create(k->w, &k->n, 1, 1, NULL))                                          \
+    X(at_out, espl_instantiate_at(k->w, &(espl_instance_def){.source = k->e}, 1, NULL))          \
+    X(create_at_out, espl_create_at(k->w, &(espl_creation_def){.value_count = 0}, 1, NULL))      \
     X(create_of_none, espl_create(k->w, NULL, 0, 1, NULL))                                       \
     X(rows_of_none, espl_reserve_rows(k->w, NULL, 0, 1))                                         \
     X(change_of_nothing, espl_change(k->w, k->e, &(espl_change_def){.add_count = 0}))            \
@@ -172,6 +174,10 @@ static espl_status nothing(bool is_nothing)
     X(commands_out, espl_commands_create(k->w, 1, NULL))                                        \
     X(play_commands, espl_play(k->w, NULL, NULL))                                               \
     X(instantiate_def, espl_record_instantiate(k->r, 0, NULL, 1, NULL))                         \
+    X(at_once_def, espl_instantiate_at(k->w, NULL, 1, NULL))                                    \
+    X(at_once_values, espl_instantiate_at(k->w, &valueless, 1, NULL))                           \
+    X(create_at_def, espl_create_at(k->w, NULL, 1, NULL))                                       \
+    X(create_at_values, espl_create_at(k->w, &(espl_creation_def){.value_count = 1}, 1, NULL))  \
     X(instantiate_values, espl_record_instantiate(k->r, 0, &valueless, 1, NULL))                \
     X(record_set_local, espl_record_set_local(k->r, 0, k->e, NULL))                             \
     X(record_set_world, espl_record_set_world(k->r, 0, k->e, NULL))                             \
@@ -219,6 +225,8 @@ static espl_status nothing(bool is_nothing)
     X(destroy_subtree, espl_destroy_subtree(NULL, k->e))                                       \
     X(destroy_only, espl_destroy_only(NULL, k->e))                                             \
     X(instantiate, espl_instantiate(NULL, k->e, 1, NULL))                                      \
+    X(instantiate_at, espl_instantiate_at(NULL, &valueless, 1, NULL))                          \
+    X(create_at, espl_create_at(NULL, &(espl_creation_def){.value_count = 0}, 1, NULL))        \
     X(disable, espl_disable(NULL, k->e, ESPL_EXTENT_ENTITY))                                   \
     X(enable, espl_enable(NULL, k->e, ESPL_EXTENT_ENTITY))                                     \
     X(is_enabled, nothing(!espl_is_enabled(NULL, k->e)))                                       \

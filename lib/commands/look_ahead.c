@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Prefetching for the commands behind the one at hand, each kind of memory at its own distance.
+#include "lib/commands/apply.h"
+
+#include "lib/base/ahead.h"
+#include "lib/tree/edit_steps.h"
+
+// Commands of different groups are far apart in memory, and so are their trees: what the commands behind
+// the one at hand read is prefetched, entries first, then their nodes, then where new nodes will be.
+static void prefetch_tree(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        espl__ask(&forest->tree[operand->number]);
+    }
+}
+
+static void prefetch_node(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t slot = operand->number;
+
+        espl__ask(&forest->links[slot]);
+        espl__ask(&forest->flags[slot]);
+        espl__ask(&forest->parent[slot]);
+        espl__ask(&forest->local[slot]);
+        espl__ask(&forest->world[slot]);
+        espl__ask_to_write(&forest->trees[forest->tree[slot]]);
+    }
+}
+
+// The neighbours whose links change with a node, and the first of its children.
+static void prefetch_links(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const espl__links links = forest->links[operand->number];
+        const uint32_t near[] = {links.first_child, links.next, links.previous};
+
+        for (size_t i = 0; i < sizeof near / sizeof *near; ++i) {
+            if (near[i] != ESPL__NO_SLOT) {
+                espl__ask(&forest->links[near[i]]);
+                espl__ask(&forest->flags[near[i]]);
+                espl__ask(&forest->parent[near[i]]);
+            }
+        }
+    }
+}
+
+static void prefetch_side(const espl__forest *forest, uint32_t slot)
+{
+    const espl__tree *const t = espl__tree_of(forest, slot);
+
+    espl__side_ask(t->side, t->capacity, slot - t->base);
+}
+
+// What a node is taken from.
+static void prefetch_old_parent(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t up = forest->parent[operand->number];
+
+        prefetch_side(forest, operand->number);
+        if (up != ESPL__NO_SLOT) {
+            prefetch_side(forest, up);
+            espl__ask_to_write(&forest->links[up]);
+            espl__ask(&forest->world[up]);
+            espl__ask(&forest->flags[up]);
+        }
+    }
+}
+
+static void prefetch_second_child(const espl__forest *forest, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        const uint32_t first = forest->links[operand->number].first_child;
+        const uint32_t second = first != ESPL__NO_SLOT ? forest->links[first].next : first;
+
+        if (second != ESPL__NO_SLOT) {
+            espl__ask_to_write(&forest->links[second]);
+            espl__ask_to_write(&forest->flags[second]);
+            espl__ask(&forest->parent[second]);
+        }
+    }
+}
+
+// New nodes come to the holes of a tree, or behind its nodes. Holes are in a chain, and as a rule those
+// that were freed together are near each other.
+static void prefetch_room(const espl__forest *forest, const espl__operand *parent)
+{
+    enum { LINE = 64 / sizeof(espl__links) };
+
+    if (espl__operand_is_living(parent)) {
+        const espl__tree *const t = espl__tree_of(forest, parent->number);
+        const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
+
+        if (slot < forest->capacity) {
+            espl__ask_to_write(&forest->links[slot]);
+            espl__ask_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
+            espl__ask_to_write(&forest->links[slot + LINE]);
+            espl__ask_to_write(&forest->flags[slot]);
+            espl__ask_to_write(&forest->parent[slot]);
+        }
+        prefetch_side(forest, parent->number);
+    }
+}
+
+static void prefetch_poses(const espl__forest *forest, const espl__operand *parent)
+{
+    enum { NODES = 4 };
+
+    if (espl__operand_is_living(parent)) {
+        const espl__tree *const t = espl__tree_of(forest, parent->number);
+        uint32_t hole = t->hole, end = t->base + t->used;
+
+        for (int i = 0; i < NODES; ++i) {
+            const uint32_t slot = hole != ESPL__NO_SLOT ? hole : end++;
+
+            if (slot >= forest->capacity) {
+                return;
+            }
+            espl__ask_to_write(&forest->local[slot]);
+            espl__ask_to_write(&forest->world[slot]);
+            espl__side_ask(t->side, t->capacity, slot - t->base);
+            hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
+        }
+    }
+}
+
+// A command may lie in two lines.
+static void prefetch_command(const espl__command *command)
+{
+    espl__ask(command);
+    espl__ask(&command->inherit);
+}
+
+void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
+{
+    enum { FIRST = 20, SECOND = 15, THIRD = 10, FOURTH = 6, LAST = 3 };
+    const uint32_t *const grouped = playback->grouped_entries;
+    const espl__entry *const entries = playback->entries;
+    const espl__forest *const forest = playback->forest;
+
+    if (end - at <= FIRST) {
+        return;
+    }
+    const espl__entry *const second = &entries[grouped[at + SECOND]];
+    const espl__entry *const third = &entries[grouped[at + THIRD]];
+    const espl__entry *const fourth = &entries[grouped[at + FOURTH]];
+    const espl__entry *const last = &entries[grouped[at + LAST]];
+
+    espl__ask_to_write(&entries[grouped[at + FIRST]]);
+    prefetch_command(second->command);
+    prefetch_tree(forest, &second->target);
+    prefetch_tree(forest, &second->parent);
+    prefetch_node(forest, &third->target);
+    prefetch_node(forest, &third->parent);
+    if (fourth->command->count != 0) {
+        prefetch_room(forest, &fourth->parent);
+        if (fourth->command->kind != ESPL__COMMAND_CREATE_BARE) {
+            espl__ask(espl__entry_payload(playback, fourth));
+        }
+    } else {
+        prefetch_links(forest, &fourth->target);
+        prefetch_old_parent(forest, &fourth->target);
+    }
+    prefetch_links(forest, &fourth->parent);
+    if (last->command->count != 0) {
+        prefetch_poses(forest, &last->parent);
+    } else {
+        prefetch_second_child(forest, &last->target);
+    }
+}
