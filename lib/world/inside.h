@@ -176,6 +176,9 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot);
 /// and pay layout debt within the budget (structure.c). Structural. A tree for which there is no
 /// memory stays in the list.
 void espl__settle(espl_world *world);
+/// Give the roots of one range their roles, and ranges of their own where several share it. Its header is
+/// gone if no tree stayed there. @return false where there is no memory: nothing changed then.
+bool espl__settle_roots(espl_world *world, uint32_t tree);
 
 /// Give a block of scratch back (batch.c).
 void espl__scratch_free(espl_world *world, espl__scratch *scratch);

@@ -56,6 +56,11 @@ static bool is_settled(const espl_world *world, const espl__tree *t)
     return espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity), role);
 }
 
+bool espl__settle_roots(espl_world *world, uint32_t tree)
+{
+    return is_settled(world, &world->forest.trees[tree]) || place_roots(world, tree);
+}
+
 // Lay a tree out whose debt is due, if the budget allows. The first tree of a call always is, so that one
 // that is larger than the budget gets its turn. @return whether the tree may leave the list.
 static bool pay_debt(espl_world *world, uint32_t tree, size_t *budget)
@@ -82,8 +87,7 @@ void espl__settle(espl_world *world)
 
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
-        const bool is_settled_now =
-            is_settled(world, &forest->trees[tree]) || place_roots(world, tree);
+        const bool is_settled_now = espl__settle_roots(world, tree);
 
         // Its header is gone if no tree stayed in the range.
         if (is_settled_now && (forest->trees[tree].flags & ESPL__TREE_UNSETTLED) != 0 &&

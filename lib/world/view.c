@@ -17,16 +17,13 @@ static espl_status lay_out(espl_world *world, espl_entity entity)
     if (busy != ESPL_OK) {
         return busy;
     }
-    // A tree with several roots is divided first.
-    if (!espl__tree_is_single(forest,
-                              espl__tree_of(forest, world->store.records[entity.index].slot))) {
-        espl__settle(world);
+    // Roots that share a range are parted first. No other tree is touched, because the call changes nothing
+    // where it is refused.
+    if (!espl__settle_roots(world, forest->tree[world->store.records[entity.index].slot])) {
+        return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t slot = world->store.records[entity.index].slot;
 
-    if (!espl__tree_is_single(forest, espl__tree_of(forest, slot))) {
-        return ESPL_ERR_NO_MEMORY;
-    }
     return is_in_order(forest, slot) || espl__tree_compact(forest, forest->tree[slot],
                                                            espl__entity_record_slot, &world->store)
                ? ESPL_OK
