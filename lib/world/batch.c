@@ -16,9 +16,9 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum {
-    BLOCK = 1024,     // entries that one job resolves at least
     WRITE_JOBS = 256, // at most: more of them would wait for each other when they begin and end
     ENTRY_COST = 4,   // of finding and writing an entry, against a world recomputed
+    RESOLVED = 1024,  // entries that one job resolves at least, or as many as wake another worker
 };
 
 // Entries of a batch at most: there are four numbers for each.
@@ -53,6 +53,7 @@ typedef struct batch {
     bool is_sorted;              // as they come: numbers are not written
     group *groups;               // [group_count]
     size_t group_count;
+    uint64_t weight; // of all groups
     uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
     size_t cut_count;
     _Atomic bool is_unordered; // slots do not ascend, or some entry has none
@@ -281,6 +282,7 @@ static void form_groups(batch *b)
     uint64_t weight = 0;
 
     b->group_count = b->cut_count = 0;
+    b->weight = 0;
     b->cuts[0] = 0;
     for (uint32_t at = 0; at < b->sorted_count;) {
         const espl__tree *const t = espl__tree_of(forest, b->slots[at]);
@@ -294,6 +296,7 @@ static void form_groups(batch *b)
             at += 1;
         }
         weight += t->live + (uint64_t)ENTRY_COST * (at - begin);
+        b->weight += t->live + (uint64_t)ENTRY_COST * (at - begin);
         b->groups[b->group_count++] = (group){.begin = begin, .count = at - begin};
     }
 }
@@ -490,7 +493,9 @@ static espl_status prepare(batch *b)
         return status;
     }
     (void)lay_out(b, b->world->write_scratch.block, e->count);
-    status = run_closed(b, resolve_entries, e->count, BLOCK);
+    const size_t worth = b->world->wake_cost / ENTRY_COST;
+
+    status = run_closed(b, resolve_entries, e->count, worth > RESOLVED ? worth : RESOLVED);
     if (status != ESPL_OK) {
         return status;
     }
@@ -515,7 +520,8 @@ static void commit(batch *b)
     espl__heap_forbid(&b->world->heap);
     write_giants(b);
     const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
-    const size_t jobs = espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
+    const bool is_small = b->weight < b->world->wake_cost;
+    const size_t jobs = is_small || espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
 
     if (run_closed(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
         // The executor lost a job; the writes are under way and are completed here.

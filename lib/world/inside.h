@@ -22,6 +22,9 @@ typedef struct espl__scratch {
 /// with 20 nodes each, two wakeful workers took 1.6 times less than one with jobs a sixteenth as
 /// large, 1.8 with these.
 enum { ESPL__JOB_COST = 512 };
+/// Worlds to recompute for which other workers are woken: waking them takes as long as some 100
+/// microseconds of work.
+enum { ESPL__WAKE_COST = 65536 };
 
 /// The tape of a world, and what of it is not with the user yet.
 typedef struct espl__tape {
@@ -48,6 +51,7 @@ struct espl_world {
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost; // of a job of parallel writes at least: ESPL__JOB_COST, but for tests
+    uint32_t wake_cost; // of a batch of writes for several workers: ESPL__WAKE_COST, but for tests
     espl__scratch deal_scratch, mark_scratch; // of parallel writes
     uint32_t marks_used;                      // numbers that marks may have
     size_t layout_budget;                     // nodes laid out by one call, to pay layout debt

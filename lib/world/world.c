@@ -97,6 +97,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     world->executor = d->executor;
     world->line.is_closed = &world->is_playing;
     world->job_cost = ESPL__JOB_COST;
+    world->wake_cost = ESPL__WAKE_COST;
     world->layout_budget = d->layout_budget != 0 ? d->layout_budget : ESPL__LAYOUT_BUDGET;
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);

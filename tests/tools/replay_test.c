@@ -4,6 +4,8 @@
 #include "tools/replay.h"
 
 #include "tests/runner.h"
+
+#include "tests/inside.h"
 #include "tests/script.h"
 #include "tests/spool.h"
 #include "tests/tape.h"
@@ -497,6 +499,7 @@ START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
     }
     const size_t before = s.size;
 
+    test_cut_jobs(f.world, 8);
     ck_assert_int_eq(espl_write_batch(f.world, writes, WRITES, NULL), ESPL_OK);
     ck_assert_uint_eq(r.size, before + 1 + 8 + WRITES * (8 + 4 + 12));
     ck_assert_uint_eq(s.size, r.size + 1);

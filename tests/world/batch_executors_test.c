@@ -152,8 +152,8 @@ START_TEST(a_job_of_writes_that_is_lost_is_made_up_for_and_told)
     float sum = 0;
 
     test_world_begin(&test, 0, &executor);
-    ck_assert_int_eq(move_solos(&test, 200, &sum), ESPL_OK);
-    ck_assert_float_eq(sum, 200); // each moved, and none twice
+    ck_assert_int_eq(move_solos(&test, 250, &sum), ESPL_OK);
+    ck_assert_float_eq(sum, 250); // each moved, and none twice
     ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
     ck_assert_uint_gt(illegal.calls, 0);
     test_world_end(&test);

@@ -4,6 +4,8 @@
 // and the world is what a serial executor makes of it; and the trap tells the fault by its name.
 #include "tests/checks.h"
 #include "tests/runner.h"
+
+#include "tests/inside.h"
 #include "tests/support.h"
 
 #include <pthread.h>
@@ -195,6 +197,7 @@ static espl_status write_many(stage *s)
     for (size_t i = 0; i < COUNT; ++i) {
         writes[i] = write_of(s, i);
     }
+    test_cut_jobs(s->test.world, 16);
     const espl_status status = espl_write_batch(s->test.world, writes, COUNT, NULL);
 
     free(writes);

@@ -323,6 +323,7 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
         entity[i] = entity[i % solos];
         values[i][0] = values[i][1] = values[i][2] = (float)i;
     }
+    test_cut_jobs(s.world, 64);
     in.m = &s;
     ck_assert_int_eq(espl_write_vectors(s.world, ESPL_WRITE_LOCAL_POSITION, entity,
                                         (const float(*)[3])values, COUNT, NULL),

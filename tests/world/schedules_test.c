@@ -206,7 +206,7 @@ static const scene scenes[] = {
     {"spawns", 400, 3, 0, 0, 0, 256, act_spawns},
     {"recorded writes", 100, 8, 0, 0, 0, 0, act_recorded_writes},
     {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes},
-    {"batch", 300, 8, 0, 0, 0, 0, act_batch},
+    {"batch", 300, 8, 0, 0, 0, 512, act_batch},
     {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch},
     {"giant", 1, 1500, 0, 0, 0, 128, act_giant_writes},
     {"rows", 60, 8, 0, 0, 0, 0, act_rows},

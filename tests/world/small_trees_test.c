@@ -71,7 +71,7 @@ static void begin(fixture *f, uint64_t *random)
     draw_forest(f, random);
     for (int k = 0; k < SIDES; ++k) {
         test_world_begin(&f->tests[k], 0, k == 2 ? &f->executor : NULL);
-        test_cut_jobs(f->tests[k].world, 64);
+        test_cut_jobs(f->tests[k].world, 4);
         f->entities[k] = plant_forest(f->tests[k].world, f->parent, f->nodes);
     }
 }
@@ -228,6 +228,7 @@ static void play(uint64_t seed, bool is_wild)
         destroy_some(&f, &random);
         stretch_some(&f, &random);
     }
+    ck_assert_uint_gt(f.hostile.calls, 0);
     for (int k = 0; k < SIDES; ++k) {
         test_world_is_valid(f.tests[k].world);
     }
