@@ -432,35 +432,6 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
     return slot;
 }
 
-// Where a plain node comes to stand among its siblings.
-ESPL__INLINE void link_plain(espl__forest *forest, uint32_t slot, uint32_t up, uint32_t before)
-{
-    espl__links *const links = forest->links;
-
-    if (before != ESPL__NO_SLOT) {
-        const uint32_t previous = links[before].previous;
-
-        links[slot].next = before;
-        links[slot].previous = previous;
-        links[before].previous = slot;
-        *(links[up].first_child == before ? &links[up].first_child : &links[previous].next) = slot;
-        return;
-    }
-    const uint32_t first = links[up].first_child;
-
-    links[slot].next = ESPL__NO_SLOT;
-    if (first == ESPL__NO_SLOT) {
-        links[slot].previous = slot;
-        links[up].first_child = slot;
-    } else {
-        const uint32_t last = links[first].previous;
-
-        links[slot].previous = last;
-        links[last].next = slot;
-        links[first].previous = slot;
-    }
-}
-
 // Copy a plain template, or the first nodes of it as long as the range has room.
 // @return nodes made. They are listed.
 static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
@@ -502,7 +473,7 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
         if (up != ESPL__NO_SLOT) {
             const uint32_t before = i == 0 ? place->before : ESPL__NO_SLOT;
 
-            link_plain(forest, slot, up, before);
+            espl__links_insert(links, slot, up, before);
             is_in_order = is_in_order && from == ESPL__FROM_TAIL && before == ESPL__NO_SLOT &&
                           (forest->parent[slot - 1] <= up ||
                            forest->parent[slot - 1] == ESPL__NO_SLOT);

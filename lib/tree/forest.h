@@ -400,6 +400,35 @@ static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_
     return espl__is_stretched(extra.stretch);
 }
 
+/// Insert a node into the list of its parent's children, before one of them or last.
+ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t parent,
+                                     uint32_t before)
+{
+    if (before != ESPL__NO_SLOT) {
+        const uint32_t previous = links[before].previous;
+
+        links[slot].next = before;
+        links[slot].previous = previous;
+        links[before].previous = slot;
+        *(links[parent].first_child == before ? &links[parent].first_child
+                                              : &links[previous].next) = slot;
+        return;
+    }
+    const uint32_t first = links[parent].first_child;
+
+    links[slot].next = ESPL__NO_SLOT;
+    if (first == ESPL__NO_SLOT) {
+        links[slot].previous = slot;
+        links[parent].first_child = slot;
+    } else {
+        const uint32_t last = links[first].previous;
+
+        links[slot].previous = last;
+        links[last].next = slot;
+        links[first].previous = slot;
+    }
+}
+
 /// Take one of the first holes of a tree out of its list: the first that is above `above`.
 /// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first
 /// @return ESPL__NO_SLOT where none of them is.

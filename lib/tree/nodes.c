@@ -137,47 +137,12 @@ static void check_order(espl__forest *forest, uint32_t slot, uint32_t parent)
     }
 }
 
-static void link_last(espl__links *links, uint32_t slot, uint32_t parent)
-{
-    const uint32_t first = links[parent].first_child;
-
-    links[slot].next = ESPL__NO_SLOT;
-    if (first == ESPL__NO_SLOT) {
-        links[parent].first_child = slot;
-        links[slot].previous = slot;
-        return;
-    }
-    const uint32_t last = links[first].previous;
-
-    links[last].next = slot;
-    links[slot].previous = last;
-    links[first].previous = slot;
-}
-
-static void link_before(espl__links *links, uint32_t slot, uint32_t parent, uint32_t before)
-{
-    const uint32_t previous = links[before].previous;
-
-    links[slot].next = before;
-    links[slot].previous = previous;
-    links[before].previous = slot;
-    if (links[parent].first_child == before) {
-        links[parent].first_child = slot;
-    } else {
-        links[previous].next = slot;
-    }
-}
-
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before)
 {
     ESPL_CHECK(espl__is_root(forest, slot) && slot != parent);
     forest->parent[slot] = parent;
-    if (before == ESPL__NO_SLOT) {
-        link_last(forest->links, slot, parent);
-    } else {
-        ESPL_CHECK(forest->parent[before] == parent);
-        link_before(forest->links, slot, parent, before);
-    }
+    ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
+    espl__links_insert(forest->links, slot, parent, before);
     if (is_counted(forest, slot)) {
         espl__tree_of(forest, slot)->roots -= 1;
     }
