@@ -27,11 +27,13 @@ static void record_share(void *argument, size_t lane)
 void espalier_record(const struct scheme_world *world, espl_commands *commands, lane_work work,
                      const void *frame, size_t count)
 {
+    enum { SHARED = 4096 };
     const espl_executor *const executor = &world->executor;
     struct lanes all = {world, commands, work, frame, count};
 
-    if (executor->parallel_for == NULL) {
-        record_share(&all, 0);
+    // A command is recorded in 20 ns, and another worker wakes up in some 20,000.
+    if (executor->parallel_for == NULL || count < SHARED) {
+        work(espl_commands_recorder(commands, 0), world, frame, 0, count);
         return;
     }
     executor->parallel_for(executor->context, record_share, &all, world->workers);

@@ -104,7 +104,7 @@ typedef struct espl__part {
 } espl__part;
 
 /// Parts at most, and commands of a part at least: fewer are applied sooner than another worker wakes up.
-enum { ESPL__PARTS = 64, ESPL__PART_ENTRIES = 256 };
+enum { ESPL__PARTS = 64, ESPL__PART_ENTRIES = 1024 };
 
 /// A row that goes to another archetype.
 typedef struct espl__row_change {

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 // Handles are anywhere: the memory that a few commands read is prefetched before the first is read.
-enum { GRAIN = 512, BATCH = 32 };
+enum { GRAIN = 4096, BATCH = 32 };
 
 // What a batch reads over and over, in locals of its own, because writes to entries might alias it.
 typedef struct reading {

@@ -280,6 +280,7 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
         test_world test;
         espl_entity solo[SOLOS];
         test_world_begin(&test, 0, &executor);
+        test_cut_jobs(test.world, 512);
         espl_commands *const commands = commands_of(test.world);
 
         ck_assert_int_eq(espl_create(test.world, &placement, 1, solos, solo), ESPL_OK);

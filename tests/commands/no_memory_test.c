@@ -35,6 +35,7 @@ typedef struct side {
 static void side_begin(side *sd, const espl_executor *executor, uint32_t entities)
 {
     test_world_begin(&sd->test, 6, executor);
+    test_cut_jobs(sd->test.world, 1024);
     script_world_begin(&sd->s, sd->test.world, entities, 12);
     ck_assert_int_eq(espl_commands_create(sd->test.world, 2, &sd->commands), ESPL_OK);
 }

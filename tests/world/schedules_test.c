@@ -204,7 +204,7 @@ static const scene scenes[] = {
     {"many", 0, 0, 900, 8400, 0, 0, act_script},
     {"moves", 150, MOVED_TREE, 0, 0, 0, 128, act_moves},
     {"spawns", 400, 3, 0, 0, 0, 256, act_spawns},
-    {"recorded writes", 100, 8, 0, 0, 0, 0, act_recorded_writes},
+    {"recorded writes", 100, 8, 0, 0, 0, 512, act_recorded_writes},
     {"recorded writes to few", 2, 700, 0, 0, 0, 128, act_recorded_writes},
     {"batch", 300, 8, 0, 0, 0, 512, act_batch},
     {"batch to few", 2, 1200, 0, 0, 0, 256, act_batch},
