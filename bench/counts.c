@@ -101,7 +101,7 @@ static void prepare_any(struct counting *all, struct draw *draw)
 
 static void play_writes(struct counting *all)
 {
-    all->scheme->write(all->world, all->writes, all->path->amount);
+    all->scheme->write_each(all->world, all->writes, all->path->amount);
 }
 
 static bool has_batch(const struct scheme *scheme)

@@ -395,9 +395,12 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
         espl__ask(&forest->trees[forest->tree[slot]]);
     }
     if (at + NEAR < end) {
-        const uint32_t slot = b->slots[b->groups[at + NEAR].begin];
+        const group *const g = &b->groups[at + NEAR];
+        const uint32_t slot = b->slots[g->begin];
         const espl__tree *const t = espl__tree_of(forest, slot);
-        const uint32_t rest = t->base + t->used - slot, count = rest < SLOTS ? rest : SLOTS;
+        // A single write below the root reaches few other nodes.
+        const uint32_t reach = slot == t->base || g->count > 1 ? t->base + t->used - slot : 1;
+        const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
         espl__ask(&forest->links[slot]);
         espl__ask(&forest->flags[slot]);
