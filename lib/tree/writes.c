@@ -215,21 +215,26 @@ static void advance(pass *p, uint32_t end)
     p->final = end;
 }
 
-// The local of a root changed, and nothing else is to be written: its tree may wait for others.
-static void advance_from_root(pass *p)
+// All entries are stored. Where the local of the root changed, all nodes follow it: at once, or later with
+// other trees. Both count the same.
+static void follow_root(pass *p)
 {
     espl__forest *const forest = p->forest;
     const espl__tree *const t = &forest->trees[p->tree];
 
-    if (p->context->waiting == NULL || p->final != t->base || !espl__tree_can_wait(forest, t)) {
+    if (p->final != t->base) {
         advance(p, p->end);
         return;
     }
     forest->world[t->base] = forest->local[t->base];
     p->context->counts.nodes_visited += 1;
-    espl__waiting_add(forest, p->context, p->context->waiting, p->tree);
     p->final = UINT32_MAX;
-    p->waits = true;
+    if (p->context->waiting != NULL && espl__tree_can_wait(forest, t)) {
+        espl__waiting_add(forest, p->context, p->context->waiting, p->tree);
+        p->waits = true;
+    } else {
+        espl__propagate_below(forest, p->context, t->base);
+    }
 }
 
 // The local, or what children see of a slot, changed: worlds from there on are out of date.
@@ -547,7 +552,7 @@ static void sweep_poses(pass *p)
 
         add_stored(p, &sum);
         if (end == w->count) {
-            advance_from_root(p);
+            follow_root(p);
         } else {
             advance(p, w->slots[end]);
         }
