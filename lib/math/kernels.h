@@ -12,7 +12,7 @@
 #define ESPL__KERNELS_LIMIT 4
 
 enum {
-    ESPL__ALIKE_LIMIT = 28, ///< nodes of a tree for compose_alike() at most: its stack is bounded
+    ESPL__ALIKE_LIMIT = 24, ///< nodes of a tree for compose_alike() at most: its stack is bounded
     ESPL__LANES_LIMIT = 16, ///< of all kernels
 };
 

@@ -42,7 +42,7 @@ static uint32_t shape_parent(uint32_t shape, uint32_t k)
 
 static uint32_t shape_size(uint32_t shape)
 {
-    static const uint32_t sizes[SHAPES] = {4, 20, 20, 28, 29, LARGEST, 1};
+    static const uint32_t sizes[SHAPES] = {4, 20, 20, 24, 25, LARGEST, 1};
 
     return sizes[shape];
 }
