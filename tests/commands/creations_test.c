@@ -426,6 +426,59 @@ START_TEST(many_are_made_in_neighbouring_rows)
 }
 END_TEST
 
+// --- At once ---
+
+START_TEST(a_refused_call_that_makes_entities_changes_nothing)
+{
+    test_world test;
+
+    test_world_begin(&test, 1, NULL);
+    const espl_entity root = test_solo(test.world), other = test_solo(test.world);
+    const espl_entity dead = test_solo(test.world), marker = {12, 34};
+    const espl_transform bad = {.scale = NAN};
+    const uint32_t inherit = ESPL_KEEP_X;
+
+    ck_assert_int_eq(espl_destroy(test.world, dead), ESPL_OK);
+    const struct {
+        espl_instance_def def;
+        espl_status status;
+    } instances[] = {
+        {{.source = dead}, ESPL_ERR_DEAD},
+        {{.source = root, .parent = dead}, ESPL_ERR_DEAD},
+        {{.source = root, .parent = root, .before = other}, ESPL_ERR_NOT_CHILD},
+        {{.source = root, .inherit = inherit}, ESPL_ERR_ARGUMENT},
+        {{.source = root, .place = ESPL_PLACE_LOCAL, .transform = bad}, ESPL_ERR_NOT_FINITE},
+    };
+    const struct {
+        espl_creation_def def;
+        espl_status status;
+    } creations[] = {
+        {{.parent = dead}, ESPL_ERR_DEAD},
+        {{.parent = root, .before = other}, ESPL_ERR_NOT_CHILD},
+        {{.parent = root, .inherit = inherit}, ESPL_ERR_ARGUMENT},
+    };
+    const uint64_t before = test_physical_hash(test.world);
+
+    for (size_t i = 0; i < sizeof instances / sizeof *instances; ++i) {
+        espl_entity out[2] = {marker, marker};
+
+        ck_assert_int_eq(espl_instantiate_at(test.world, &instances[i].def, 2, out),
+                         instances[i].status);
+        ck_assert(espl_entity_equal(out[0], marker) && espl_entity_equal(out[1], marker));
+        ck_assert_uint_eq(test_physical_hash(test.world), before);
+    }
+    for (size_t i = 0; i < sizeof creations / sizeof *creations; ++i) {
+        espl_entity out[2] = {marker, marker};
+
+        ck_assert_int_eq(espl_create_at(test.world, &creations[i].def, 2, out),
+                         creations[i].status);
+        ck_assert(espl_entity_equal(out[0], marker) && espl_entity_equal(out[1], marker));
+        ck_assert_uint_eq(test_physical_hash(test.world), before);
+    }
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("creations");
@@ -433,6 +486,7 @@ static Suite *make_suite(void)
 
     tcase_add_checked_fixture(all, set_up, tear_down);
     tcase_set_timeout(all, 60);
+    tcase_add_test(all, a_refused_call_that_makes_entities_changes_nothing);
     tcase_add_test(all, nothing_asked_for_is_a_bare_solo);
     tcase_add_test(all, copies_are_alike_and_stand_in_order);
     tcase_add_loop_test(all, a_place_is_relative_to_the_parent_or_to_the_world, 0, 12);

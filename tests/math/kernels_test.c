@@ -195,7 +195,8 @@ END_TEST
 
 enum { MOST_TREES = ESPL__LANES_LIMIT, MOST_SLOTS = MOST_TREES * (ESPL__ALIKE_LIMIT + 1) };
 
-// Trees of one shape, one behind the other with a slot between that nobody may touch.
+// Trees of one shape in consecutive slots. The slot after each tree belongs to no tree, so the kernel must
+// not write it.
 typedef struct rows {
     uint32_t size, trees;
     uint32_t parent[MOST_SLOTS];

@@ -70,7 +70,7 @@ static void begin(fixture *f, uint64_t *random)
     f->executor = test_executor_of(&f->hostile);
     draw_forest(f, random);
     for (int k = 0; k < SIDES; ++k) {
-        test_world_begin(&f->tests[k], 0, k == 2 ? &f->executor : NULL);
+        test_world_begin(&f->tests[k], 1, k == 2 ? &f->executor : NULL);
         test_cut_jobs(f->tests[k].world, 4);
         f->entities[k] = plant_forest(f->tests[k].world, f->parent, f->nodes);
     }
@@ -229,6 +229,7 @@ static void play(uint64_t seed, bool is_wild)
         stretch_some(&f, &random);
     }
     ck_assert_uint_gt(f.hostile.calls, 0);
+    ck_assert_uint_eq(test_physical_hash(f.tests[1].world), test_physical_hash(f.tests[2].world));
     for (int k = 0; k < SIDES; ++k) {
         test_world_is_valid(f.tests[k].world);
     }
