@@ -45,15 +45,15 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, es
 ESPL_API ESPL_NODISCARD espl_status espl_get_context(const espl_world *world, espl_entity entity,
                                                      uint32_t *out);
 
-/// Read the world placements of many entities. Where entities are anywhere in memory this takes a
-/// fraction of the time that single reads do, because the memory of many is on its way at once.
+/// Read the world placements of many entities. The call overlaps their cache misses, so it is faster than
+/// single reads where the entities are far apart in memory.
 ///
-/// @param entities  the first; the i-th stands `stride` bytes times i behind it.
-/// @param stride    bytes: sizeof(espl_entity) in an array of nothing else, or the size of the struct
-///                  that holds them.
-/// @param out       [count]; of an entity that is refused it stays as it was.
-/// @return ESPL_OK; ESPL_PARTLY where some entity is refused: the log hook is told of the first;
-///         ESPL_ERR_ARGUMENT also for a stride that is less than the size of a handle, or not a
+/// @param entities  the first handle; handle i is `i * stride` bytes behind it.
+/// @param stride    bytes from one handle to the next: sizeof(espl_entity) in an array of handles, or the
+///                  size of the struct that contains a handle.
+/// @param out       [count]; the output of a refused entity is unchanged.
+/// @return ESPL_OK; ESPL_PARTLY: at least one entity was refused, and the log hook received the reason
+///         for the first one; ESPL_ERR_ARGUMENT also for a stride that is smaller than a handle or not a
 ///         multiple of 4.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,
                                                               const espl_entity *entities,

@@ -12,7 +12,7 @@ espl_status espl__apply_command(espl__apply *a);
 espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure);
 
 /// Prefetch what the commands behind number `at` of the grouped entries read and write (look_ahead.c).
-/// @param end  not further than this: what is behind it may be under another worker's hands.
+/// @param end  first number not to look at: another worker may be applying the commands from there on.
 void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end);
 
 #endif

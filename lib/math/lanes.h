@@ -24,11 +24,23 @@ typedef float espl__lanes __attribute__((vector_size(16)));
 typedef int32_t espl__lane_bits __attribute__((vector_size(16)));
 typedef double espl__lane_pairs __attribute__((vector_size(16)));
 
-/// A pose in two pieces of four lanes.
+#else
+
+typedef uint32_t espl__lane_bits;
+
+#endif
+
+/// A pose as the functions below compute with it: in two vectors of four floats, where there are vectors.
 typedef struct espl__laned {
+#if ESPL__HAS_LANES
     espl__lanes rotation;
     espl__lanes place; // position, then scale
+#else
+    espl_pose pose;
+#endif
 } espl__laned;
+
+#if ESPL__HAS_LANES
 
 _Static_assert(offsetof(espl_pose, position) == 16 && offsetof(espl_pose, scale) == 28,
                "position and scale are the second half of a pose");
@@ -200,12 +212,6 @@ ESPL__INLINE espl__laned espl__laned_compose(espl__laned parent, espl__laned loc
 }
 
 #else
-
-typedef uint32_t espl__lane_bits;
-
-typedef struct espl__laned {
-    espl_pose pose;
-} espl__laned;
 
 static inline espl__laned espl__laned_load(const espl_pose *pose)
 {

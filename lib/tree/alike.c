@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lib/tree/alike.h"
 
+#include "lib/tree/propagate.h"
+
 #include <string.h>
 
 // --- Shapes ---
@@ -31,20 +33,8 @@ static uint32_t hash_of(const uint32_t *parents, uint32_t base, uint32_t size)
 
 // --- Worlds ---
 
-static void count_overflowed(const espl__forest *forest, espl__context *context,
-                             const espl__alike *alike)
-{
-    for (uint32_t i = 0; i < alike->count; ++i) {
-        const uint32_t base = alike->bases[i];
-
-        for (uint32_t slot = base + 1; slot < base + alike->size; ++slot) {
-            context->counts.overflowed += forest->links[slot].entity != ESPL__NO_ENTITY &&
-                                          !espl__pose_is_finite(&forest->world[slot]);
-        }
-    }
-}
-
-static void compose(espl__forest *forest, espl__context *context, espl__alike *alike)
+// Recompute the worlds of all trees of one shape that wait, and count those that are not finite.
+static void compose_waiting(espl__forest *forest, espl__context *context, espl__alike *alike)
 {
     const espl__kernels *const kernels = forest->kernels;
     float alarm = 0;
@@ -63,8 +53,10 @@ static void compose(espl__forest *forest, espl__context *context, espl__alike *a
                                       base + alike->size);
         }
     }
-    if (alarm != 0) {
-        count_overflowed(forest, context, alike);
+    for (uint32_t i = 0; alarm != 0 && i < alike->count; ++i) {
+        const uint32_t base = alike->bases[i];
+
+        espl__count_overflowed_slots(forest, context, base + 1, base + alike->size);
     }
     alike->count = 0;
 }
@@ -80,7 +72,7 @@ void espl__waiting_add(espl__forest *forest, espl__context *context, espl__waiti
     ESPL_CHECK(!forest->is_edited);
     if (alike->count != 0 && (alike->size != t->used ||
                               !are_alike(parents, t->base, alike->bases[0], t->used))) {
-        compose(forest, context, alike);
+        compose_waiting(forest, context, alike);
     }
     alike->size = t->used;
     alike->bases[alike->count++] = t->base;
@@ -89,7 +81,7 @@ void espl__waiting_add(espl__forest *forest, espl__context *context, espl__waiti
         espl__tree_owe(forest, context, tree, t->used - t->live);
     }
     if (alike->count == forest->kernels->lanes) {
-        compose(forest, context, alike);
+        compose_waiting(forest, context, alike);
     }
 }
 
@@ -97,7 +89,7 @@ void espl__waiting_finish(espl__forest *forest, espl__context *context, espl__wa
 {
     for (uint32_t i = 0; i < ESPL__ALIKE_SHAPES; ++i) {
         if (waiting->of[i].count != 0) {
-            compose(forest, context, &waiting->of[i]);
+            compose_waiting(forest, context, &waiting->of[i]);
         }
     }
 }

@@ -26,8 +26,9 @@ static inline bool espl__tree_can_wait(const espl__forest *forest, const espl__t
            tree->exceptional == 0 && espl__tree_is_single(forest, tree);
 }
 
-/// Let a tree that can wait have its worlds recomputed below the root, whose world is final: at once or
-/// with later trees. Adds layout debt. Counts visited nodes, and worlds of the tree that are not finite.
+/// Add a tree that can wait, whose root has its final world. The worlds below the root are recomputed by
+/// this call, a later one, or espl__waiting_finish(). Adds layout debt and visited nodes of the tree;
+/// overflowed worlds are counted when they are recomputed.
 void espl__waiting_add(espl__forest *forest, espl__context *context, espl__waiting *waiting,
                        uint32_t tree);
 /// Recompute the worlds of all trees that wait.

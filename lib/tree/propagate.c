@@ -181,8 +181,8 @@ static float compose_suffix_wide(espl__forest *forest, espl__context *context,
                               espl__first_below(forest, tree, begin), true, &visited);
 }
 
-static void count_overflowed(const espl__forest *forest, espl__context *context, uint32_t begin,
-                             uint32_t end)
+void espl__count_overflowed_slots(const espl__forest *forest, espl__context *context,
+                                  uint32_t begin, uint32_t end)
 {
     for (uint32_t slot = begin; slot < end; ++slot) {
         if (forest->links[slot].entity != ESPL__NO_ENTITY &&
@@ -208,7 +208,7 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
 
     context->counts.nodes_visited += end - begin;
     if (alarm != 0) {
-        count_overflowed(forest, context, begin, end);
+        espl__count_overflowed_slots(forest, context, begin, end);
     }
     if (holes != 0) {
         // As many as are in the range on average.

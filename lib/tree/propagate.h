@@ -31,6 +31,9 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
 /// and all other nodes stay as they are.
 void espl__propagate_user_data(espl__forest *forest, uint32_t slot);
 
+/// Add the worlds of nodes at slots [begin, end) that are not finite to the count of the context.
+void espl__count_overflowed_slots(const espl__forest *forest, espl__context *context,
+                                  uint32_t begin, uint32_t end);
 /// Recompute the worlds of slots [begin, end) of a tree, begin > base of a single tree; slots below
 /// begin are final. Holes are passed over or computed, which is harmless.
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,

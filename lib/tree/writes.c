@@ -198,7 +198,7 @@ typedef struct pass {
     bool sweeps;
     uint32_t final; // sweeps: worlds of slots below it are up to date; UINT32_MAX: all are
     bool is_told;
-    bool waits; // the tree is among those that wait in the context, which count its worlds
+    bool waits; // the tree was added to context->waiting, which counts its overflowed worlds
 } pass;
 
 // Bring the worlds of slots below `end` up to date.
@@ -215,8 +215,8 @@ static void advance(pass *p, uint32_t end)
     p->final = end;
 }
 
-// All entries are stored. Where the local of the root changed, all nodes follow it: at once, or later with
-// other trees. Both count the same.
+// Recompute worlds once all entries are stored. If the local of the root changed, all nodes of the tree are
+// due: they are recomputed now, or together with other trees. Both ways add the same counts.
 static void follow_root(pass *p)
 {
     espl__forest *const forest = p->forest;

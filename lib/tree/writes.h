@@ -83,10 +83,12 @@ typedef struct espl__tree_writes {
     uint32_t first, count;
 } espl__tree_writes;
 
-/// Carry the writes out: parents before children, those of one node in order. No world is brought
-/// up to date more than a few times, whatever the shape; the tree may be left among those that wait in
-/// the context. The tree has the side arrays that the writes need. Adds to the context's count of overflowed worlds those that are not finite in the
-/// end, at or below a node that was changed.
+/// Carry the writes out: parents before children, those of one node in order. No world is recomputed
+/// more than a few times, whatever the shape. The tree has the side arrays that the writes need.
+///
+/// A small tree may be added to context->waiting; its worlds are final after espl__waiting_finish().
+/// Overflowed worlds at or below a changed node are added to the count of the context, of a waiting tree
+/// when it is recomputed.
 /// @return whether some result is other than ESPL_OK and ESPL__UNCHANGED.
 bool espl__tree_write(espl__forest *forest, espl__context *context,
                       const espl__tree_writes *writes);

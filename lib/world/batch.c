@@ -18,7 +18,7 @@ _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 enum {
     WRITE_JOBS = 256, // at most: more of them would wait for each other when they begin and end
     ENTRY_COST = 4,   // of finding and writing an entry, against a world recomputed
-    RESOLVED = 1024,  // entries that one job resolves at least, or as many as wake another worker
+    RESOLVED = 1024,  // entries that a job resolves at least; more if wake_cost asks for it
 };
 
 // Entries of a batch at most: there are four numbers for each.
@@ -295,8 +295,10 @@ static void form_groups(batch *b)
         while (at < b->sorted_count && b->slots[at] < end) {
             at += 1;
         }
-        weight += t->live + (uint64_t)ENTRY_COST * (at - begin);
-        b->weight += t->live + (uint64_t)ENTRY_COST * (at - begin);
+        const uint64_t added = t->live + (uint64_t)ENTRY_COST * (at - begin);
+
+        weight += added;
+        b->weight += added;
         b->groups[b->group_count++] = (group){.begin = begin, .count = at - begin};
     }
 }
@@ -382,8 +384,8 @@ static void add_up(batch *b, const espl__context *context)
     }
 }
 
-// Trees are anywhere: what a write reads and writes of those behind the one at hand is prefetched, of a
-// small tree all of it.
+// Prefetch the trees of later groups, because trees are far apart in memory: the header of one group, and
+// of a nearer one the slots that its writes reach.
 static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 {
     enum { FAR = 6, NEAR = 2, LINE = 64, SLOTS = 32 };

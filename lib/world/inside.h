@@ -45,8 +45,8 @@ struct espl_world {
     espl__playback playback;
     espl__line line; // for espl_sync()
     _Atomic uint32_t commands_alive;
-    espl_commands *own; // one lane, for calls at once that make entities; NULL: none yet (makes.c)
-    _Atomic uint32_t own_alive;
+    espl_commands *own; // one lane, in which makes.c records; NULL until it is needed
+    _Atomic uint32_t own_alive; // 1 while there is `own`, which commands_alive does not count
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
@@ -200,12 +200,17 @@ static inline bool espl__is_role(espl_component component)
     return component >= ESPL_SOLO && component <= ESPL_MEMBER;
 }
 
-/// Give the memory of the world's own lane back (makes.c).
+/// Make a commands object of the world (play.c). @param alive  counts it.
+espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
+                              espl_commands **out);
+/// Free world->own (makes.c).
 void espl__own_free(espl_world *world);
-/// Apply the one command of a lane at once, as a playback would (structure.c). Its results and its tag of
-/// pending handles are not looked at: a pending handle is foreign.
-espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane);
-/// The same of a command without a payload that makes nothing.
+/// Apply the one command of a lane at once, as a playback does (structure.c). Pending handles are foreign.
+/// @param lane  its `results` are set to memory of this call.
+/// @return ESPL_ERR_NO_MEMORY and other statuses of a playback; else the verdict on the command, or
+///         ESPL_OVERFLOW.
+espl_status espl__apply_lane(espl_world *world, espl__lane_view *lane);
+/// The same for a command without a payload that makes nothing.
 espl_status espl__apply_one(espl_world *world, const espl__command *command);
 
 #endif

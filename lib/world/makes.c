@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Entities made at once, by what recorders know: a command of the world's own is recorded and applied.
+// Calls that make entities at once. Each records one command in world->own, by the functions of the
+// recorders, and applies it, so that checks and meaning are those of a recorded command.
 #include "lib/world/tape.h"
 
 #include <string.h>
@@ -16,13 +17,11 @@ void espl__own_free(espl_world *world)
 static espl_recorder *begin_own(espl_world *world)
 {
     if (world->own == NULL) {
-        if (espl__commands_make(&world->heap, &world->store, world, &world->own_alive,
-                                &world->line, 1, &world->own) != ESPL_OK) {
+        if (espl__commands_of(world, &world->own_alive, 1, &world->own) != ESPL_OK) {
             return NULL;
         }
-        world->own->hooks = &world->hooks;
-        world->own->callback_count = &world->playback.callbacks.count;
-        world->own->tag = UINT32_MAX; // of no pending handle
+        // No pending handle has this tag, so that all pending handles are foreign.
+        world->own->tag = UINT32_MAX;
     }
     return &world->own->recorders[0];
 }
@@ -47,22 +46,22 @@ typedef struct making {
     const espl_creation_def *creation;
     size_t count;
     espl_entity *out; // [count], or NULL
-    bool is_taped;    // by the caller
+    bool is_taped;    // the caller has put the call on the tape
 } making;
 
-static espl_status record(espl_recorder *recorder, const making *m)
+static espl_status record_making(espl_recorder *recorder, const making *m)
 {
     return m->instance != NULL ? espl_record_instantiate(recorder, 0, m->instance, m->count, NULL)
                                : espl_record_create(recorder, 0, m->creation, m->count, NULL);
 }
 
-static espl_status apply(espl_world *world, const espl__lane *lane, espl_entity *out)
+static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_entity *out)
 {
-    const espl__lane_view view = {.commands = lane->commands,
-                                  .payloads = lane->payloads.blocks,
-                                  .created = lane->created,
-                                  .count = 1,
-                                  .pending_count = lane->pending_count};
+    espl__lane_view view = {.commands = lane->commands,
+                            .payloads = lane->payloads.blocks,
+                            .created = lane->created,
+                            .count = 1,
+                            .pending_count = lane->pending_count};
     const espl_status status = espl__apply_lane(world, &view);
 
     if (status >= 0 && out != NULL) {
@@ -74,13 +73,13 @@ static espl_status apply(espl_world *world, const espl__lane *lane, espl_entity 
 static espl_status apply_taped(espl_world *world, const espl__lane *lane, const making *m)
 {
     if (m->is_taped || !espl__may_tape(world)) {
-        return apply(world, lane, m->out);
+        return apply_making(world, lane, m->out);
     }
     espl__tape_make(world, lane);
-    return espl__tape_end(world, apply(world, lane, m->out));
+    return espl__tape_end(world, apply_making(world, lane, m->out));
 }
 
-static espl_status make(espl_world *world, const making *m)
+static espl_status make_entities(espl_world *world, const making *m)
 {
     espl_status status = espl__check_structural(world);
 
@@ -95,7 +94,7 @@ static espl_status make(espl_world *world, const making *m)
     if (recorder == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    status = record(recorder, m);
+    status = record_making(recorder, m);
     // Nothing is recorded where nothing is to be made.
     if (status == ESPL_OK && espl__array_length(recorder->lane.commands) != 0) {
         status = apply_taped(world, &recorder->lane, m);
@@ -114,7 +113,7 @@ espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def,
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
         return espl__refuse(world, "instantiate", espl_entity_null(), ESPL_ERR_ARGUMENT);
     }
-    return espl__refuse(world, "instantiate", def->source, make(world, &m));
+    return espl__refuse(world, "instantiate", def->source, make_entities(world, &m));
 }
 
 espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size_t count,
@@ -124,20 +123,20 @@ espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size
     espl_status status = ESPL_ERR_ARGUMENT;
 
     if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
-        status = make(world, &m);
+        status = make_entities(world, &m);
     }
     return espl__refuse(world, "creation", espl_entity_null(), status);
 }
 
-static espl_status instantiate(espl_world *world, espl_entity source, size_t count,
-                               espl_entity *out)
+static espl_status instantiate_alone(espl_world *world, espl_entity source, size_t count,
+                                     espl_entity *out)
 {
     const espl_instance_def def = {.source = source};
     const making m = {.instance = &def, .count = count, .out = out, .is_taped = true};
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__check_living(world, source);
-    return status != ESPL_OK ? status : make(world, &m);
+    return status != ESPL_OK ? status : make_entities(world, &m);
 }
 
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
@@ -146,5 +145,5 @@ espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count
         espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
     }
     return espl__refuse(world, "instantiate", source,
-                        espl__tape_end(world, instantiate(world, source, count, out)));
+                        espl__tape_end(world, instantiate_alone(world, source, count, out)));
 }

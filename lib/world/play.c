@@ -4,19 +4,26 @@
 
 #include <string.h>
 
-espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_commands **out)
+espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
+                              espl_commands **out)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    const espl_status status = espl__commands_make(
-        &world->heap, &world->store, world, &world->commands_alive, &world->line, lanes, out);
+    const espl_status status = espl__commands_make(&world->heap, &world->store, world, alive,
+                                                   &world->line, lanes, out);
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
         (*out)->callback_count = &world->playback.callbacks.count;
     }
-    return espl__refuse(world, "making of commands", espl_entity_null(), status);
+    return status;
+}
+
+espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_commands **out)
+{
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return espl__refuse(world, "making of commands", espl_entity_null(),
+                        espl__commands_of(world, &world->commands_alive, lanes, out));
 }
 
 static espl_status register_callback(espl_world *world, const espl_callback_def *def,

@@ -284,64 +284,50 @@ ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begi
     }
 }
 
-// While one block is copied, the next one is on its way from memory.
-ESPL__INLINE espl_status read_many(many *m, const part *what, size_t count)
+// While one block is copied, the next one is on its way from memory. @param size  of one output.
+ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handles, size_t count,
+                                   void *out, size_t size, const part *what)
 {
+    many m = {.world = world, .handles = handles, .out = out, .size = size, .what = what};
     uint32_t slots[2][MANY];
     size_t end = count < MANY ? count : MANY;
 
-    if (!ESPL_DEMAND(espl__hooks_of(m->world),
-                     m->world != NULL &&
-                         (count == 0 || (m->handles.first != NULL && m->out != NULL))) ||
-        m->handles.stride < sizeof(espl_entity) ||
-        m->handles.stride % _Alignof(espl_entity) != 0) {
-        return ESPL_ERR_ARGUMENT;
+    if (!ESPL_DEMAND(espl__hooks_of(world),
+                     world != NULL && (count == 0 || (handles.first != NULL && out != NULL))) ||
+        handles.stride < sizeof(espl_entity) || handles.stride % _Alignof(espl_entity) != 0) {
+        return espl__refuse(world, what->operation, espl_entity_null(), ESPL_ERR_ARGUMENT);
     }
-    if (count == 0) {
-        return ESPL_OK;
-    }
-    const espl__registry registry = espl__registry_of(m->world);
+    const espl__registry registry = espl__registry_of(world);
 
-    find_many(m, &registry, 0, end, slots[0]);
+    find_many(&m, &registry, 0, end, slots[0]);
     for (size_t begin = 0, turn = 0; begin < count; turn ^= 1) {
         const size_t next = count - end < MANY ? count : end + MANY;
 
-        find_many(m, &registry, end, next, slots[turn ^ 1]);
-        copy_many(m, &registry, begin, end, slots[turn], what);
+        find_many(&m, &registry, end, next, slots[turn ^ 1]);
+        copy_many(&m, &registry, begin, end, slots[turn], what);
         begin = end;
         end = next;
     }
-    if (m->status != ESPL_OK) {
-        (void)espl__refuse(m->world, what->operation, m->refused, m->status);
-        return ESPL_PARTLY;
-    }
-    return ESPL_OK;
+    (void)espl__refuse(world, what->operation, m.refused, m.status);
+    return m.status != ESPL_OK ? ESPL_PARTLY : ESPL_OK;
 }
 
 espl_status espl_get_world_transforms(const espl_world *world, const espl_entity *entities,
                                       size_t count, size_t stride, espl_transform *out)
 {
     static const part what = ALL("get world transforms", OF_WORLD);
-    many m = {.world = world,
-              .handles = {(const unsigned char *)entities, stride},
-              .out = (unsigned char *)out,
-              .size = sizeof *out,
-              .what = &what};
+    const espl__handles handles = {(const unsigned char *)entities, stride};
 
-    return espl__refuse(world, what.operation, espl_entity_null(), read_many(&m, &what, count));
+    return read_many(world, handles, count, out, sizeof *out, &what);
 }
 
 espl_status espl_get_world_positions(const espl_world *world, const espl_entity *entities,
                                      size_t count, size_t stride, float (*out)[3])
 {
     static const part what = POSE("get world positions", OF_WORLD, position);
-    many m = {.world = world,
-              .handles = {(const unsigned char *)entities, stride},
-              .out = (unsigned char *)out,
-              .size = sizeof *out,
-              .what = &what};
+    const espl__handles handles = {(const unsigned char *)entities, stride};
 
-    return espl__refuse(world, what.operation, espl_entity_null(), read_many(&m, &what, count));
+    return read_many(world, handles, count, out, sizeof *out, &what);
 }
 
 // --- Between frames ---

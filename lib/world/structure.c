@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Destroys at once, one command at once, and what a structural call leaves to settle.
+// Destroys at once, the application of one command at once, and the settling behind structural calls.
 #include "lib/world/tape.h"
 
-espl_status espl__apply_lane(espl_world *world, const espl__lane_view *lane)
+espl_status espl__apply_lane(espl_world *world, espl__lane_view *lane)
 {
-    espl__lane_view view = *lane;
     espl_status result = ESPL_OK;
     espl_report report = {0};
 
-    view.results = &result;
+    lane->results = &result;
     world->is_playing = true;
     // No tag of a command buffer: a pending handle is foreign here.
     const espl_status status =
-        espl__playback_run(&world->playback, &view, 1, UINT32_MAX, &report);
+        espl__playback_run(&world->playback, lane, 1, UINT32_MAX, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;

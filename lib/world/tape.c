@@ -497,15 +497,19 @@ static void put_operand(espl_world *world, const lane_cursor *cursors, espl_enti
     put_entity(world, is_made(cursors, entity) ? entity : stranger);
 }
 
-static void put_command(espl_world *world, uint32_t lane, const lane_cursor *cursors,
-                        const espl__command *command, const unsigned char *payload)
+static void put_command(espl_world *world, uint32_t number, const lane_cursor *cursors,
+                        const espl__command *command, const espl__lane *lane)
 {
     const uint8_t rules[8] = {
         command->link,          command->place,      command->orphan,  command->stay_position,
         command->stay_rotation, command->stay_scale, command->inherit, 0};
     const size_t head = head_size(command);
+    const unsigned char *const payload =
+        head != 0 || command->value_count != 0
+            ? espl__payload_at(lane->payloads.blocks, command->payload)
+            : NULL;
 
-    put_u32(world, lane);
+    put_u32(world, number);
     put_u8(world, kinds[command->kind]);
     put_u32(world, command->key);
     put_operand(world, cursors, command->target);
@@ -540,10 +544,7 @@ static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_
             }
             guesses -= 1;
         }
-        const bool has_payload = head_size(command) != 0 || command->value_count != 0;
-
-        put_command(world, number, cursors, command,
-                    has_payload ? espl__payload_at(lane->payloads.blocks, command->payload) : NULL);
+        put_command(world, number, cursors, command, lane);
         cursors[number].made += command->count;
     }
     cursors[number].next = at;
@@ -583,11 +584,8 @@ void espl__tape_play(espl_world *world, const espl_commands *commands)
 void espl__tape_make(espl_world *world, const espl__lane *lane)
 {
     const lane_cursor cursors[ESPL_LANE_LIMIT] = {{0, 0}};
-    const espl__command *const command = &lane->commands[0];
-    const bool has_payload = head_size(command) != 0 || command->value_count != 0;
 
     open_record(world, ESPL_TAPE_MAKE);
-    put_command(world, 0, cursors, command,
-                has_payload ? espl__payload_at(lane->payloads.blocks, command->payload) : NULL);
+    put_command(world, 0, cursors, &lane->commands[0], lane);
     espl__tape_flush(world);
 }
