@@ -206,10 +206,10 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
 /// Free world->own (makes.c).
 void espl__own_free(espl_world *world);
 /// Apply the one command of a lane at once, as a playback does (structure.c). Pending handles are foreign.
-/// @param lane  its `results` are set to memory of this call.
+/// @param lane  its `results` are not used.
 /// @return ESPL_ERR_NO_MEMORY and other statuses of a playback; else the verdict on the command, or
 ///         ESPL_OVERFLOW.
-espl_status espl__apply_lane(espl_world *world, espl__lane_view *lane);
+espl_status espl__apply_lane(espl_world *world, espl__lane_view lane);
 /// The same for a command without a payload that makes nothing.
 espl_status espl__apply_one(espl_world *world, const espl__command *command);
 

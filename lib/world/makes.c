@@ -57,12 +57,12 @@ static espl_status record_making(espl_recorder *recorder, const making *m)
 
 static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_entity *out)
 {
-    espl__lane_view view = {.commands = lane->commands,
-                            .payloads = lane->payloads.blocks,
-                            .created = lane->created,
-                            .count = 1,
-                            .pending_count = lane->pending_count};
-    const espl_status status = espl__apply_lane(world, &view);
+    const espl__lane_view view = {.commands = lane->commands,
+                                  .payloads = lane->payloads.blocks,
+                                  .created = lane->created,
+                                  .count = 1,
+                                  .pending_count = lane->pending_count};
+    const espl_status status = espl__apply_lane(world, view);
 
     if (status >= 0 && out != NULL) {
         memcpy(out, lane->created, lane->pending_count * sizeof *out);

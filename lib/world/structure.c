@@ -2,16 +2,16 @@
 // Destroys at once, the application of one command at once, and the settling behind structural calls.
 #include "lib/world/tape.h"
 
-espl_status espl__apply_lane(espl_world *world, espl__lane_view *lane)
+espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 {
     espl_status result = ESPL_OK;
     espl_report report = {0};
 
-    lane->results = &result;
+    lane.results = &result;
     world->is_playing = true;
     // No tag of a command buffer: a pending handle is foreign here.
     const espl_status status =
-        espl__playback_run(&world->playback, lane, 1, UINT32_MAX, &report);
+        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
@@ -22,7 +22,7 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view *lane)
 
 espl_status espl__apply_one(espl_world *world, const espl__command *command)
 {
-    return espl__apply_lane(world, &(espl__lane_view){.commands = command, .count = 1});
+    return espl__apply_lane(world, (espl__lane_view){.commands = command, .count = 1});
 }
 
 // --- Settling ---
