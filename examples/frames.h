@@ -26,11 +26,11 @@ static espl_entity entities[ENTITIES];
 static espl_world *make_world(const espl_executor *executor)
 {
     const espl_world_def def = {.executor = *executor, .tag = 1};
-    const espl_attach_options as_it_is = {.position = ESPL_STAY_LOCAL};
+    const espl_attach_options as_it_is = {.position = ESPL_KEEP_LOCAL};
     espl_world *world = NULL;
 
     must(espl_world_create(&world, &def));
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, ENTITIES, entities));
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, ENTITIES, entities));
     for (size_t i = HIERARCHIES; i < ENTITIES; ++i) {
         must(espl_set_local_position(world, entities[i], (float[]){0, 0.1F * (float)(i % 13), 1}));
         must(espl_attach(world, entities[i], entities[(i - HIERARCHIES) / 2], &as_it_is));
@@ -40,8 +40,9 @@ static espl_world *make_world(const espl_executor *executor)
 
 static espl_write turn(size_t i, float angle)
 {
-    return (espl_write){
-        entities[i], ESPL_WRITE_ROTATE_LOCAL, {.rotation = {0, angle, 0, 1 - angle * angle / 2}}};
+    return (espl_write){entities[i],
+                        ESPL_WRITE_ROTATE_IN_PARENT,
+                        {.rotation = {0, angle, 0, 1 - angle * angle / 2}}};
 }
 
 static void write_at_once(espl_world *world)
@@ -56,23 +57,23 @@ static void write_at_once(espl_world *world)
 
 static void write_at_the_sync_point(espl_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    must(espl_commands_create(world, 1, &commands));
+    must(espl_command_buffer_create(world, 1, &commands));
     for (size_t i = 0; i < ENTITIES; ++i) {
         const espl_write write = turn(i, 0.02F * (float)(i % 5));
 
-        must(espl_record_write(espl_commands_recorder(commands, 0), 0, &write));
+        must(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, &write));
     }
     must(espl_play(world, commands, NULL));
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 // Each hierarchy belongs to one job, which writes what is its own.
 static void turn_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
-        must(espl_writer_rotate_local(writer, rows->entities[i], context));
+        must(espl_writer_rotate_in_parent(writer, rows->entities[i], context));
     }
 }
 
@@ -99,7 +100,7 @@ static uint64_t play_frames(const espl_executor *executor)
         espl_transform at;
         unsigned char bytes[sizeof at];
 
-        must(espl_get_world(world, entities[i], &at));
+        must(espl_get_world_transform(world, entities[i], &at));
         memcpy(bytes, &at, sizeof at);
         for (size_t k = 0; k < sizeof bytes; ++k) {
             sum = (sum ^ bytes[k]) * 1099511628211U;

@@ -6,7 +6,7 @@
 
 int main(void)
 {
-    const espl_component set[] = {ESPL_PLACEMENT};
+    const espl_component set[] = {ESPL_TRANSFORM};
     espl_transform mast = espl_transform_identity(), lamp = mast, ship = mast;
     espl_world *world = NULL;
     espl_entity e[3]; // ship, mast, lamp: each stands alone at first
@@ -14,12 +14,14 @@ int main(void)
 
     mast.position[1] = 5, lamp.position[1] = 12; // metres above the deck
     bool ok = !espl_world_create(&world, NULL) && !espl_create(world, set, 1, 3, e);
-    ok = ok && !espl_set_world(world, e[1], &mast) && !espl_attach(world, e[1], e[0], NULL);
-    ok = ok && !espl_set_world(world, e[2], &lamp) && !espl_attach(world, e[2], e[1], NULL);
+    ok = ok && !espl_set_world_transform(world, e[1], &mast) &&
+         !espl_attach(world, e[1], e[0], NULL);
+    ok = ok && !espl_set_world_transform(world, e[2], &lamp) &&
+         !espl_attach(world, e[2], e[1], NULL);
 
     ship.position[0] = 100; // away to the right, and upside down: half a turn about z
     ship.rotation[2] = 1, ship.rotation[3] = 0;
-    ok = ok && !espl_set_local(world, e[0], &ship); // mast and lamp have followed
+    ok = ok && !espl_set_local_transform(world, e[0], &ship); // mast and lamp have followed
     ok = ok && !espl_get_world_position(world, e[2], seen);
     printf("the lamp is at %g, %g, %g\n", (double)seen[0], (double)seen[1], (double)seen[2]);
     espl_world_destroy(world);

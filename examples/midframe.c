@@ -34,29 +34,30 @@ static void say(const espl_world *world, const char *when, const espl_entity e[C
 }
 
 // A flash that hangs on the muzzle, and a shell that starts where the muzzle is now.
-static void fire(espl_world *world, espl_commands *commands, espl_entity prefab, espl_entity *e)
+static void fire(espl_world *world, espl_command_buffer *commands, espl_entity prefab,
+                 espl_entity *e)
 {
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity flash, shell; // pending
     espl_transform muzzle;
 
-    must(espl_get_world(world, e[MUZZLE], &muzzle));
+    must(espl_get_world_transform(world, e[MUZZLE], &muzzle));
     must(espl_record_spawn(recorder, 0, prefab, e[MUZZLE], NULL, &flash));
     must(espl_record_spawn(recorder, 0, prefab, espl_entity_null(), &muzzle, &shell));
     must(espl_play(world, commands, NULL));
-    must(espl_commands_resolve(commands, flash, &e[FLASH]));
-    must(espl_commands_resolve(commands, shell, &e[SHELL]));
+    must(espl_command_buffer_resolve(commands, flash, &e[FLASH]));
+    must(espl_command_buffer_resolve(commands, shell, &e[SHELL]));
 }
 
 int main(void)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, ESPL_PREFAB};
-    espl_commands *commands = NULL;
+    const espl_component set[] = {ESPL_TRANSFORM, ESPL_PREFAB};
+    espl_command_buffer *commands = NULL;
     espl_entity prefab, e[COUNT] = {{0}};
     espl_world *world = NULL;
 
     must(espl_world_create(&world, NULL));
-    must(espl_commands_create(world, 1, &commands));
+    must(espl_command_buffer_create(world, 1, &commands));
     must(espl_create(world, set, 2, 1, &prefab));
     must(espl_create(world, set, 1, FLASH, e));
     must(espl_set_world_position(world, e[MUZZLE], (float[]){0, 0, 4}));
@@ -73,7 +74,7 @@ int main(void)
     say(world, "driven on", e);
     must(espl_destroy(world, e[TANK]));
     say(world, "lost", e);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
     return 0;
 }

@@ -11,7 +11,7 @@ static espl_component speed;
 
 static bool make_carts(espl_world *world)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, speed};
+    const espl_component set[] = {ESPL_TRANSFORM, speed};
     espl_entity carts[CARTS], lanterns[CARTS];
     bool ok =
         !espl_create(world, set, 2, CARTS, carts) && !espl_create(world, set, 1, CARTS, lanterns);
@@ -43,7 +43,7 @@ static bool push(espl_world *world)
 // Writing a transform is no structural call, so it may be done within the loop.
 static bool roll(espl_world *world)
 {
-    const espl_component all[] = {ESPL_ROOT, ESPL_PLACEMENT, speed};
+    const espl_component all[] = {ESPL_ROOT, ESPL_TRANSFORM, speed};
     espl_transform local = espl_transform_identity();
     espl_query query;
     bool ok = true;
@@ -55,9 +55,9 @@ static bool roll(espl_world *world)
         const float *const speeds = espl_query_read(&query, speed, sizeof *speeds);
 
         for (size_t row = 0; row < query.count; ++row) {
-            ok = ok && !espl_get_local(world, query.entities[row], &local);
+            ok = ok && !espl_get_local_transform(world, query.entities[row], &local);
             local.position[0] += speeds[row];
-            ok = ok && !espl_set_local(world, query.entities[row], &local);
+            ok = ok && !espl_set_local_transform(world, query.entities[row], &local);
         }
     }
     return ok;
@@ -66,7 +66,7 @@ static bool roll(espl_world *world)
 // Lanterns are members, and all that is asked for has a placement: so there is a column of slots.
 static bool survey(espl_world *world)
 {
-    const espl_component all[] = {ESPL_MEMBER, ESPL_PLACEMENT};
+    const espl_component all[] = {ESPL_MEMBER, ESPL_TRANSFORM};
     espl_query query;
     double metres = 0;
 

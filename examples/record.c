@@ -22,7 +22,7 @@ static const espl_transform behind = {{0, 0, 0, 1}, {0, 0, -2}, 1, {1, 1, 1}, 0}
 // Runs on a thread of its own and touches its own recorder only.
 static void *record(void *argument)
 {
-    const espl_component_value placed = {ESPL_PLACEMENT, sizeof behind, &behind};
+    const espl_component_value placed = {ESPL_TRANSFORM, sizeof behind, &behind};
     espl_creation_def lamp = {.values = &placed, .value_count = 1};
     crew *const c = argument;
     espl_recorder *const r = c->recorder;
@@ -42,8 +42,8 @@ static void *record(void *argument)
 
 int main(void)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, ESPL_PREFAB};
-    espl_commands *commands = NULL;
+    const espl_component set[] = {ESPL_TRANSFORM, ESPL_PREFAB};
+    espl_command_buffer *commands = NULL;
     espl_world *world = NULL;
     espl_report report = {0};
     espl_entity prefab, bays[LANES], lamp;
@@ -52,11 +52,11 @@ int main(void)
 
     bool ok = !espl_world_create(&world, NULL) && !espl_create(world, set, 2, 1, &prefab) &&
               !espl_create(world, set, 1, LANES, bays) &&
-              !espl_commands_create(world, LANES, &commands);
+              !espl_command_buffer_create(world, LANES, &commands);
     for (; ok && started < LANES; started += ok) {
         crew *const c = &crews[started];
 
-        c->recorder = espl_commands_recorder(commands, started);
+        c->recorder = espl_command_buffer_recorder(commands, started);
         c->prefab = prefab, c->bay = bays[started];
         ok = pthread_create(&c->thread, NULL, record, c) == 0;
     }
@@ -69,11 +69,11 @@ int main(void)
     for (int i = 0; ok && i < LANES; ++i) {
         float p[3] = {0};
 
-        ok = !espl_commands_resolve(commands, crews[i].lamps[LAST], &lamp) &&
+        ok = !espl_command_buffer_resolve(commands, crews[i].lamps[LAST], &lamp) &&
              !espl_get_world_position(world, lamp, p);
         printf("lamp %d: %g behind, depth %u\n", i, -(double)p[2], espl_get_depth(world, lamp));
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
     return ok ? 0 : 1;
 }

@@ -58,10 +58,10 @@ int main(void)
     espl_world *world = NULL;
 
     must(espl_world_create(&world, NULL));
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, PARTS, part));
-    hang(world, BOOM, ACTOR, 1.5f, 0, ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE);
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, PARTS, part));
+    hang(world, BOOM, ACTOR, 1.5f, 0, ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE);
     hang(world, CAMERA, BOOM, 2.5f, -5, 0);
-    hang(world, BAR, ACTOR, 2.5f, 0, ESPL_KEEP_ROTATION);
+    hang(world, BAR, ACTOR, 2.5f, 0, ESPL_ABSOLUTE_ROTATION);
     film(world, "At first: camera");
     must(espl_translate_world(world, part[ACTOR], walk));
     must(espl_rotate_world(world, part[ACTOR], turn));
@@ -70,7 +70,7 @@ int main(void)
     film(world, "He grows: camera");
 
     // From now on the boom turns with him, and the camera goes round.
-    must(espl_set_inherit(world, part[BOOM], ESPL_KEEP_SCALE));
+    must(espl_set_inherit(world, part[BOOM], ESPL_ABSOLUTE_SCALE));
     film(world, "Released: camera");
     must(espl_rotate_world(world, part[ACTOR], turn));
     film(world, "He turns: camera");

@@ -28,7 +28,7 @@ static void must(espl_status status)
 // Soldiers in a row, one metre apart. Each entity of the template has the tag.
 static espl_entity make_prefab(espl_world *world)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, ESPL_PREFAB, duty_id};
+    const espl_component set[] = {ESPL_TRANSFORM, ESPL_PREFAB, duty_id};
     espl_entity squad, soldier[SOLDIERS];
 
     must(espl_create(world, set, 2, 1, &squad));
@@ -36,7 +36,7 @@ static espl_entity make_prefab(espl_world *world)
     for (uint32_t i = 0; i < SOLDIERS; ++i) {
         const duty own = {soldier[0], soldier[(i + 1) % SOLDIERS], i + 1};
 
-        must(espl_set(world, soldier[i], duty_id, &own, sizeof own));
+        must(espl_set_component(world, soldier[i], duty_id, &own, sizeof own));
         must(espl_set_world_position(world, soldier[i], (float[]){(float)i, 0, 0}));
         must(espl_attach(world, soldier[i], squad, NULL));
     }
@@ -51,8 +51,8 @@ static void say_squad(const espl_world *world, const char *what, espl_entity squ
          e = espl_get_next_sibling(world, e)) {
         duty own, cover;
 
-        must(espl_get(world, e, duty_id, &own, sizeof own));
-        must(espl_get(world, own.cover, duty_id, &cover, sizeof cover));
+        must(espl_get_component(world, e, duty_id, &own, sizeof own));
+        must(espl_get_component(world, own.cover, duty_id, &cover, sizeof cover));
         printf(" %u%s covered by %u%s;", own.number,
                espl_entity_equal(e, own.leader) ? " leads and is" : " is", cover.number,
                espl_is_ancestor(world, squad, own.cover) ? "" : " of another squad");
@@ -63,12 +63,12 @@ static void say_squad(const espl_world *world, const char *what, espl_entity squ
 // A rifle is carried, not owned: it goes along, and it is still there when the soldier is not.
 static void lose_a_soldier(espl_world *world, espl_entity squad)
 {
-    const espl_attach_options carried = {.position = ESPL_STAY_NONE, .link = ESPL_LINK_FREE};
+    const espl_attach_options carried = {.position = ESPL_SNAP, .link = ESPL_LINK_FREE};
     const espl_entity soldier = espl_get_child(world, squad, 1);
     espl_entity rifle;
     float at[3];
 
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, 1, &rifle));
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, 1, &rifle));
     must(espl_attach(world, rifle, soldier, &carried));
     must(espl_set_world_position(world, squad, (float[]){10, 0, 0}));
     must(espl_destroy(world, soldier));
@@ -114,7 +114,8 @@ int main(void)
     soldiers.changed = &duty_id, soldiers.changed_count = 1;
     soldiers.since = espl_get_version(world);
     printf("%zu to look at", count(world, &soldiers));
-    must(espl_set(world, espl_get_last_child(world, squad[1]), duty_id, &(duty){0}, sizeof(duty)));
+    must(espl_set_component(world, espl_get_last_child(world, squad[1]), duty_id, &(duty){0},
+                            sizeof(duty)));
     printf(", then %zu: a chunk is shown as a whole\n", count(world, &soldiers));
     espl_world_destroy(world);
     return 0;

@@ -17,7 +17,7 @@ static void must(espl_status status)
 }
 
 // All sounds of one playback at once, in its order: a smaller key comes first.
-static void play_sounds(void *user, const espl_calls *calls)
+static void play_sounds(void *user, const espl_custom_calls *calls)
 {
     for (size_t i = 0; i < calls->count; ++i) {
         printf("%s: %s\n", (const char *)user, (const char *)calls->payloads[i].data);
@@ -27,14 +27,14 @@ static void play_sounds(void *user, const espl_calls *calls)
 // The battle destroys the hulk before the effects are played: one smoke is refused, for it has no
 // parent; the other one was told to stand alone then.
 static void record(espl_recorder *of[SYSTEMS], espl_entity hulk, espl_entity puff,
-                   espl_callback sound, espl_entity pending[3])
+                   espl_custom_command sound, espl_entity pending[3])
 {
     espl_instance_def smoke = {.source = puff, .parent = hulk};
 
-    must(espl_record_call(of[EFFECTS], 1, sound, "hiss", 5, 1));
-    must(espl_record_call(of[EFFECTS], 0, sound, "bang", 5, 1));
+    must(espl_record_custom(of[EFFECTS], 1, sound, "hiss", 5, 1));
+    must(espl_record_custom(of[EFFECTS], 0, sound, "bang", 5, 1));
     must(espl_record_instantiate(of[EFFECTS], 0, &smoke, 1, &pending[0]));
-    smoke.orphan = ESPL_ORPHAN_ROOT;
+    smoke.dead_parent = ESPL_DEAD_PARENT_ROOT;
     must(espl_record_instantiate(of[EFFECTS], 0, &smoke, 1, &pending[1]));
     must(espl_record_destroy(of[BATTLE], 0, hulk));
     must(espl_record_create(of[SPAWNS], 0, &(espl_creation_def){0}, 1, &pending[2]));
@@ -44,35 +44,36 @@ int main(void)
 {
     static const char *const names[] = {"smoke", "smoke alone", "ship, of other commands"};
     char name[] = "sound";
-    const espl_callback_def sounds = {.name = name, .user = name, .function = play_sounds};
-    espl_commands *commands[SYSTEMS];
+    const espl_custom_command_def sounds = {.name = name, .user = name, .function = play_sounds};
+    espl_command_buffer *commands[SYSTEMS];
     espl_recorder *of[SYSTEMS];
     espl_entity e[2], pending[3], found;
     espl_world *world = NULL;
-    espl_callback sound = 0;
+    espl_custom_command sound = 0;
     espl_report report;
 
     must(espl_world_create(&world, NULL));
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, 2, e));
-    must(espl_callback_register(world, &sounds, &sound));
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, 2, e));
+    must(espl_register_command(world, &sounds, &sound));
     for (int i = 0; i < SYSTEMS; ++i) {
-        must(espl_commands_create(world, 1, &commands[i]));
-        of[i] = espl_commands_recorder(commands[i], 0);
+        must(espl_command_buffer_create(world, 1, &commands[i]));
+        of[i] = espl_command_buffer_recorder(commands[i], 0);
     }
     record(of, e[0], e[1], sound, pending);
     for (int i = 0; i < SYSTEMS; ++i) {
-        must(espl_commands_submit(commands[i]));
+        must(espl_command_buffer_submit(commands[i]));
     }
     must(espl_sync(world, &report));
     printf("%zu commands: %zu applied, %zu refused, %zu as dead; %zu entities made\n",
            report.accepted, report.applied, report.refused, report.refused_by[-ESPL_ERR_DEAD],
            report.created);
     for (int i = 0; i < 3; ++i) {
-        printf("%s: %s\n", names[i],
-               espl_status_name(espl_commands_resolve(commands[EFFECTS], pending[i], &found)));
+        printf(
+            "%s: %s\n", names[i],
+            espl_status_name(espl_command_buffer_resolve(commands[EFFECTS], pending[i], &found)));
     }
     for (int i = 0; i < SYSTEMS; ++i) {
-        espl_commands_destroy(commands[i]);
+        espl_command_buffer_destroy(commands[i]);
     }
     espl_world_destroy(world);
     return 0;

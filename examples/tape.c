@@ -18,14 +18,14 @@ static void append(void *user, const void *bytes, size_t size)
 // A turret that turns on a drone that flies.
 static bool fly(espl_world *world)
 {
-    const espl_component set[] = {ESPL_PLACEMENT};
+    const espl_component set[] = {ESPL_TRANSFORM};
     const float step[3] = {0, 0, 1}, turn[4] = {0, 0.6f, 0, 0.8f};
     espl_entity e[2]; // drone, turret
     bool ok = !espl_create(world, set, 1, 2, e) && !espl_attach(world, e[1], e[0], NULL);
 
     for (int frame = 0; frame < 3; ++frame) {
-        ok = ok && !espl_translate_local(world, e[0], step);
-        ok = ok && !espl_rotate_local(world, e[1], turn);
+        ok = ok && !espl_translate_in_parent(world, e[0], step);
+        ok = ok && !espl_rotate_in_parent(world, e[1], turn);
         ok = ok && !espl_tape_frame(world); // what a replay compares
     }
     return ok;

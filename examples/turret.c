@@ -29,9 +29,9 @@ static void say(const char *what, const float v[3])
 static void build(espl_world *world, espl_entity part[PARTS])
 {
     // Up is kept and forward comes from the hull; where both cannot hold, up is the exact one.
-    const espl_attach_options upright = {.inherit = ESPL_KEEP_UP | ESPL_STRICT_UP};
+    const espl_attach_options upright = {.inherit = ESPL_ABSOLUTE_UP | ESPL_STRICT_UP};
 
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, PARTS, part));
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, PARTS, part));
     must(espl_set_world_position(world, part[TURRET], (float[]){0, 2, -1}));
     must(espl_set_world_position(world, part[BARREL], (float[]){0, 2.5f, -1}));
     must(espl_attach(world, part[TURRET], part[HULL], &upright));

@@ -21,18 +21,18 @@ static void must(espl_status status)
 // Links a metre apart along +Z. Attached by one playback, they are laid out once.
 static void braid(espl_world *world, espl_entity links[LINKS])
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    must(espl_create(world, (espl_component[]){ESPL_PLACEMENT}, 1, LINKS, links));
-    must(espl_commands_create(world, 1, &commands));
+    must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, LINKS, links));
+    must(espl_command_buffer_create(world, 1, &commands));
     for (int i = 1; i < LINKS; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
         must(espl_set_world_position(world, links[i], (float[]){0, 0, (float)i}));
         must(espl_record_attach(recorder, 0, links[i], links[i - 1], NULL));
     }
     must(espl_play(world, commands, NULL));
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 // Since the last call.
@@ -69,8 +69,8 @@ int main(void)
         must(espl_set_local_rotation(world, other[i], bends[i]));
     }
     printf("bent link by link: %u nodes visited\n", count_visits(world));
-    must(espl_get_world(world, one[LINKS - 1], &tip));
-    must(espl_get_world(world, other[LINKS - 1], &other_tip));
+    must(espl_get_world_transform(world, one[LINKS - 1], &tip));
+    must(espl_get_world_transform(world, other[LINKS - 1], &other_tip));
     printf("%s at %.0f, %.0f metres\n",
            memcmp(&tip, &other_tip, sizeof tip) == 0 ? "both tips are" : "one tip is",
            (double)tip.position[0], (double)tip.position[2]);

@@ -32,16 +32,16 @@ static void add_result(results *sum, espl_status status)
 }
 
 // Nothing comes to ESPL_ERR_ARGUMENT at playback: that is the end of a lane.
-static results count_results(espl_commands *commands)
+static results count_results(espl_command_buffer *commands)
 {
     results sum = {0};
 
-    for (uint32_t lane = 0; espl_commands_recorder(commands, lane) != NULL; ++lane) {
-        espl_status status = espl_commands_result(commands, lane, 0);
+    for (uint32_t lane = 0; espl_command_buffer_recorder(commands, lane) != NULL; ++lane) {
+        espl_status status = espl_command_buffer_result(commands, lane, 0);
 
         for (uint32_t i = 1; status != ESPL_ERR_ARGUMENT; ++i) {
             add_result(&sum, status);
-            status = espl_commands_result(commands, lane, i);
+            status = espl_command_buffer_result(commands, lane, i);
         }
     }
     return sum;
@@ -83,7 +83,7 @@ static void is_zeroed(const espl_report *report)
     DEMAND(memcmp(report, &nothing, sizeof nothing) == 0, "a refused playback has an account");
 }
 
-espl_status test_play(espl_world *world, espl_commands *commands, espl_report *report)
+espl_status test_play(espl_world *world, espl_command_buffer *commands, espl_report *report)
 {
     const espl_status status = (espl_play)(world, commands, report);
 
@@ -94,7 +94,7 @@ espl_status test_play(espl_world *world, espl_commands *commands, espl_report *r
         return status;
     }
     const results sum = count_results(commands);
-    const size_t recorded = espl_commands_count(commands);
+    const size_t recorded = espl_command_buffer_count(commands);
 
     DEMAND(sum.count == recorded, "%zu results of %zu commands", sum.count, recorded);
     if (report != NULL) {

@@ -24,7 +24,7 @@ static uint64_t hash_of(const void *data, size_t size)
 
 // --- What is handed over ---
 
-static void check_calls(const side_ear *ear, const espl_calls *calls)
+static void check_calls(const side_ear *ear, const espl_custom_calls *calls)
 {
     const test_side *const side = ear->side;
     espl_entity made = espl_entity_null();
@@ -37,7 +37,7 @@ static void check_calls(const side_ear *ear, const espl_calls *calls)
     }
 }
 
-static void hear(void *user, const espl_calls *calls)
+static void hear(void *user, const espl_custom_calls *calls)
 {
     side_ear *const ear = user;
     test_side *const side = ear->side;
@@ -50,9 +50,9 @@ static void hear(void *user, const espl_calls *calls)
         ck_assert_ptr_nonnull(side->heard);
     }
     for (size_t i = 0; i < calls->count; ++i) {
-        const espl_payload *const payload = &calls->payloads[i];
+        const espl_custom_payload *const payload = &calls->payloads[i];
         const espl_status played =
-            espl_commands_result(calls->commands, payload->lane, payload->index);
+            espl_command_buffer_result(calls->commands, payload->lane, payload->index);
 
         if (played != ESPL_OK) {
             ck_abort_msg("a callback is handed what came to %s", espl_status_name(played));
@@ -75,10 +75,10 @@ void side_register_callbacks(test_side *side)
 
     for (uint32_t i = 0; i < SIDE_CALLBACKS; ++i) {
         side_ear *const ear = &side->ears[i];
-        const espl_callback_def def = {.name = names[i], .user = ear, .function = hear};
+        const espl_custom_command_def def = {.name = names[i], .user = ear, .function = hear};
 
         *ear = (side_ear){.side = side, .callback = i};
-        const espl_status status = espl_callback_register(side->world, &def, &ear->number);
+        const espl_status status = espl_register_command(side->world, &def, &ear->number);
         if (status != ESPL_OK) {
             ck_abort_msg("callback %u: %s", i, espl_status_name(status));
         }
@@ -91,14 +91,14 @@ espl_status side_record_call(const test_side *side, espl_recorder *recorder, con
 {
     const side_call *const call = &op->call;
     const bool is_known = call->callback < SIDE_CALLBACKS;
-    const espl_callback number =
+    const espl_custom_command number =
         is_known ? side->ears[call->callback].number : side->ears[SIDE_CALLBACKS - 1].number + 1;
     unsigned char bytes[PAYLOAD_LIMIT];
 
     ck_assert_uint_le(call->size, PAYLOAD_LIMIT);
     fill_payload(bytes, call);
-    return espl_record_call(recorder, op->key, number, call->seed != 0 ? bytes : NULL, call->size,
-                            call->alignment);
+    return espl_record_custom(recorder, op->key, number, call->seed != 0 ? bytes : NULL, call->size,
+                              call->alignment);
 }
 
 espl_status side_call_status(const side_call *call)

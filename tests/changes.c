@@ -46,7 +46,7 @@ static uint32_t width_of(espl_component component)
 static espl_component_value value_of(const side_values *v, espl_component component)
 {
     switch (component) {
-    case ESPL_PLACEMENT:
+    case ESPL_TRANSFORM:
         return (espl_component_value){component, sizeof v->placement, &v->placement};
     case MODEL_TAG:
         return (espl_component_value){component, sizeof v->tag, &v->tag};
@@ -69,7 +69,7 @@ void side_fill_values(const test_side *side, side_values *out, uint32_t set, uin
     if ((set & ~zeroed & model_bit(MODEL_KIN)) != 0 && values->kin != MODEL_NONE) {
         out->kin.kin = side->handles[values->kin];
     }
-    for (espl_component i = ESPL_PLACEMENT; i < MODEL_COMPONENT_END; ++i) {
+    for (espl_component i = ESPL_TRANSFORM; i < MODEL_COMPONENT_END; ++i) {
         if ((set & model_bit(i)) != 0) {
             for (uint32_t k = 0; k < width_of(i); ++k) {
                 espl_component_value *const value = &out->values[out->count++];
@@ -84,7 +84,7 @@ static size_t list_components(espl_component *out, uint32_t set)
 {
     size_t count = 0;
 
-    for (espl_component i = ESPL_PLACEMENT; i < MODEL_COMPONENT_END; ++i) {
+    for (espl_component i = ESPL_TRANSFORM; i < MODEL_COMPONENT_END; ++i) {
         for (uint32_t k = 0; (set & model_bit(i)) != 0 && k < width_of(i); ++k) {
             out[count++] = i + k;
         }
@@ -184,8 +184,8 @@ static espl_status change_single(espl_world *world, espl_entity entity, const si
     const espl_component_value *const given = &c->add.values[0];
 
     return c->def.add_count == 1
-               ? espl_add(world, entity, given->component, given->data, given->size)
-               : espl_remove(world, entity, c->remove[0]);
+               ? espl_add_component(world, entity, given->component, given->data, given->size)
+               : espl_remove_component(world, entity, c->remove[0]);
 }
 
 static void name_entities(test_side *side, const test_tape *tape, const operation *op)
@@ -221,22 +221,23 @@ espl_status side_change(test_side *side, const test_tape *tape, const operation 
     side->refused = side->answered = SIDE_UNTOUCHED;
     fill_change(side, &c, &change, op->tag % 2 == 1);
     if (op->code == OP_CHANGE_QUERY) {
-        return espl_change_query(side->world, &query, &c.def, &side->answered);
+        return espl_change_components_query(side->world, &query, &c.def, &side->answered);
     }
     const bool is_array =
         op->code == OP_CHANGE && (op->change_form == CHANGE_ARRAY || op->count != 1);
     if (is_array) {
         name_entities(side, tape, op);
-        return espl_change_array(side->world, side->named, op->count, &c.def, &side->refused);
+        return espl_change_components_array(side->world, side->named, op->count, &c.def,
+                                            &side->refused);
     }
     const espl_entity entity =
         side_handle(side, tape, op->code == OP_CHANGE ? tape->named[0] : op->entity);
     if (op->change_form == CHANGE_ARRAY) {
-        return espl_change_array(side->world, &entity, 1, &c.def, NULL);
+        return espl_change_components_array(side->world, &entity, 1, &c.def, NULL);
     }
     return op->change_form == CHANGE_SINGLE && is_single(&c)
                ? change_single(side->world, entity, &c)
-               : espl_change(side->world, entity, &c.def);
+               : espl_change_components(side->world, entity, &c.def);
 }
 
 espl_status side_record_change(const test_side *side, espl_recorder *recorder, const operation *op)
@@ -248,11 +249,12 @@ espl_status side_record_change(const test_side *side, espl_recorder *recorder, c
     fill_change(side, &c, &change, op->tag % 2 == 1);
     const espl_component_value *const given = &c.add.values[0];
     if (op->change_form != CHANGE_SINGLE || !is_single(&c)) {
-        return espl_record_change(recorder, op->key, entity, &c.def);
+        return espl_record_change_components(recorder, op->key, entity, &c.def);
     }
-    return c.def.add_count == 1 ? espl_record_add(recorder, op->key, entity, given->component,
-                                                  given->data, given->size)
-                                : espl_record_remove(recorder, op->key, entity, c.remove[0]);
+    return c.def.add_count == 1
+               ? espl_record_add_component(recorder, op->key, entity, given->component, given->data,
+                                           given->size)
+               : espl_record_remove_component(recorder, op->key, entity, c.remove[0]);
 }
 
 // --- Values that are set ---
@@ -281,8 +283,8 @@ espl_status side_set(const test_side *side, const test_tape *tape, const operati
     side_values v;
     const espl_component_value value = set_value_of(side, op, &v);
 
-    return espl_set(side->world, side_handle(side, tape, op->entity), value.component, value.data,
-                    value.size);
+    return espl_set_component(side->world, side_handle(side, tape, op->entity), value.component,
+                              value.data, value.size);
 }
 
 espl_status side_record_set(const test_side *side, espl_recorder *recorder, const operation *op)
@@ -290,8 +292,8 @@ espl_status side_record_set(const test_side *side, espl_recorder *recorder, cons
     side_values v;
     const espl_component_value value = set_value_of(side, op, &v);
 
-    return espl_record_set(recorder, op->key, side_recorded_handle(side, op->entity),
-                           value.component, value.data, value.size);
+    return espl_record_set_component(recorder, op->key, side_recorded_handle(side, op->entity),
+                                     value.component, value.data, value.size);
 }
 
 // --- What was told ---
@@ -339,7 +341,7 @@ static void compare_kin(const test_side *side, const test_tape *tape, uint32_t n
     const espl_entity entity = side->handles[node];
     side_kin got = {7, {7, 7}};
 
-    const espl_status status = espl_get(side->world, entity, MODEL_KIN, &got, sizeof got);
+    const espl_status status = espl_get_component(side->world, entity, MODEL_KIN, &got, sizeof got);
     tape_demand(tape, status == ESPL_OK && got.word == 0, "node %u has no kin: %s", node,
                 espl_status_name(status));
     if (kin == MODEL_NONE) {
@@ -364,7 +366,7 @@ void side_compare_components(const test_side *side, const test_tape *tape, uint3
         (tape->style.components & model_bit(MODEL_BULK)) != 0 ? MODEL_BULK_COUNT : 1;
     for (espl_component i = ESPL_PREFAB; i < MODEL_BULK + bulk; ++i) {
         const espl_component component = i < MODEL_BULK ? i : MODEL_BULK;
-        const bool has = espl_has(side->world, entity, i);
+        const bool has = espl_has_component(side->world, entity, i);
         tape_demand(tape, has == ((n->set & model_bit(component)) != 0), "node %u %s component %u",
                     node, has ? "has" : "lacks", i);
     }
@@ -372,12 +374,14 @@ void side_compare_components(const test_side *side, const test_tape *tape, uint3
                 espl_is_enabled(side->world, entity) == ((n->set & model_bit(ESPL_DISABLED)) == 0),
                 "node %u is enabled or not", node);
     if ((n->set & model_bit(MODEL_TAG)) != 0) {
-        const espl_status status = espl_get(side->world, entity, MODEL_TAG, &tag, sizeof tag);
+        const espl_status status =
+            espl_get_component(side->world, entity, MODEL_TAG, &tag, sizeof tag);
         tape_demand(tape, status == ESPL_OK && tag == n->values.tag, "node %u has another tag",
                     node);
     }
     if ((n->set & model_bit(MODEL_LOAD)) != 0) {
-        const espl_status status = espl_get(side->world, entity, MODEL_LOAD, &load, sizeof load);
+        const espl_status status =
+            espl_get_component(side->world, entity, MODEL_LOAD, &load, sizeof load);
         tape_demand(tape, status == ESPL_OK && load == n->values.load, "node %u has another load",
                     node);
     }

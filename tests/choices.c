@@ -83,7 +83,7 @@ static model_change pick_change(test_tape *tape, bool may_place)
     }
     if (may_place && draw_one_in(draw, 4)) {
         const bool takes = tape->style.has_unplaced && draw_one_in(draw, 2);
-        *(takes ? &change.remove : &change.add) |= model_bit(ESPL_PLACEMENT);
+        *(takes ? &change.remove : &change.add) |= model_bit(ESPL_TRANSFORM);
     }
     change.remove &= ~change.add;
     change.zeroed = draw_one_in(draw, 3) ? change.add & (uint32_t)draw_bits(draw) : 0;
@@ -101,7 +101,7 @@ static uint32_t pick_bits(uint64_t *random, uint32_t one_in, uint32_t most)
 
     if (test_one_in(random, one_in)) {
         for (uint32_t i = 1 + test_below(random, most); i > 0; --i) {
-            bits |= model_bit(ESPL_PLACEMENT + test_below(random, MODEL_COMPONENT_END - 1));
+            bits |= model_bit(ESPL_TRANSFORM + test_below(random, MODEL_COMPONENT_END - 1));
         }
     }
     return bits;
@@ -156,7 +156,7 @@ static void pick_creation(test_tape *tape, operation *op)
 
     pick_given(tape, op);
     op->given |= draw_one_in(draw, 8) ? 0 : model_bit(MODEL_TAG);
-    op->given |= op->has_placement ? model_bit(ESPL_PLACEMENT) : 0;
+    op->given |= op->has_placement ? model_bit(ESPL_TRANSFORM) : 0;
     op->zeroed = draw_one_in(draw, 4) ? op->given & (uint32_t)draw_bits(draw) : 0;
     op->flaw = pick_flaw(tape, op->given);
     if (op->flaw == MODEL_TAKES_ROLE || op->flaw == MODEL_CONTRADICTS) {
@@ -175,7 +175,7 @@ static void pick_set(test_tape *tape, operation *op)
 
     pick_given(tape, op);
     op->component = draw_one_in(draw, 3)    ? MODEL_TAG
-                    : draw_one_in(draw, 32) ? ESPL_PLACEMENT
+                    : draw_one_in(draw, 32) ? ESPL_TRANSFORM
                                             : (espl_component)__builtin_ctz(bit);
     op->flaw = draw_one_in(draw, 32) ? flaws[draw_below(draw, 3)] : MODEL_FLAWLESS;
 }
@@ -214,7 +214,7 @@ void pick_change_of(test_tape *tape, operation *op)
         const uint32_t kind = draw_below(&tape->draw, 64);
         op->extent = kind == 0 ? (espl_extent)9 : (espl_extent)(kind % 3);
     } else if (op->code == OP_PLACE) {
-        op->change.zeroed = draw_one_in(&tape->draw, 8) ? model_bit(ESPL_PLACEMENT) : 0;
+        op->change.zeroed = draw_one_in(&tape->draw, 8) ? model_bit(ESPL_TRANSFORM) : 0;
     } else if (op->code == OP_CHANGE) {
         name_nodes(tape, op);
         op->change = pick_change(tape, true);

@@ -116,7 +116,7 @@ static espl_status clone_state(const test_model *model, const model_instance *de
 
 model_answer model_instantiate(test_model *model, const model_instance *def, uint32_t *out)
 {
-    const bool is_orphan = def->parent != MODEL_NONE && def->orphan == ESPL_ORPHAN_ROOT &&
+    const bool is_orphan = def->parent != MODEL_NONE && def->dead_parent == ESPL_DEAD_PARENT_ROOT &&
                            model_fault_of(model, def->parent) == model_answer_of(ESPL_ERR_DEAD);
     const uint32_t parent = is_orphan ? MODEL_NONE : def->parent;
     const uint32_t before = is_orphan ? MODEL_NONE : def->before;

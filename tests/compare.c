@@ -25,7 +25,7 @@ static void compare_placement(const test_tape *tape, uint32_t node, const char *
                 (double)a->position[2], (double)b->position[0], (double)b->position[1],
                 (double)b->position[2], (double)a->scale, (double)b->scale, (double)a->stretch[0],
                 (double)a->stretch[1], (double)a->stretch[2], (double)b->stretch[0],
-                (double)b->stretch[1], (double)b->stretch[2], a->context, b->context);
+                (double)b->stretch[1], (double)b->stretch[2], a->user_data, b->user_data);
 }
 
 void side_compare_node(const test_side *side, const test_tape *tape, uint32_t node)
@@ -35,8 +35,9 @@ void side_compare_node(const test_side *side, const test_tape *tape, uint32_t no
     const espl_transform wanted = model_local(&tape->model, node);
     const uint32_t flags = espl_get_inherit(side->world, side->handles[node]);
     espl_transform local = wanted, world = n->world;
-    const espl_status status = espl_get_local(side->world, side->handles[node], &local);
-    const espl_status world_status = espl_get_world(side->world, side->handles[node], &world);
+    const espl_status status = espl_get_local_transform(side->world, side->handles[node], &local);
+    const espl_status world_status =
+        espl_get_world_transform(side->world, side->handles[node], &world);
 
     tape_demand(tape, status == expected && world_status == expected, "node %u reads %s, %s", node,
                 espl_status_name(status), espl_status_name(world_status));
@@ -148,7 +149,7 @@ static void compare_dead(const test_side *side, const test_tape *tape, uint32_t 
                     espl_entity_is_null(espl_get_last_child(side->world, entity)) &&
                     espl_entity_is_null(espl_get_previous_sibling(side->world, entity)) &&
                     espl_entity_is_null(espl_get_next_sibling(side->world, entity)) &&
-                    !espl_has(side->world, entity, MODEL_TAG) &&
+                    !espl_has_component(side->world, entity, MODEL_TAG) &&
                     !espl_is_enabled(side->world, entity),
                 "dead node %u shows in navigation", node);
 }

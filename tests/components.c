@@ -12,7 +12,7 @@ uint32_t model_components(const test_model *model, uint32_t node)
                                             [ESPL_ROLE_ROOT] = ESPL_ROOT,
                                             [ESPL_ROLE_MEMBER] = ESPL_MEMBER};
     const model_node *const n = &model->nodes[node];
-    const uint32_t placement = n->has_placement ? model_bit(ESPL_PLACEMENT) : 0;
+    const uint32_t placement = n->has_placement ? model_bit(ESPL_TRANSFORM) : 0;
 
     return n->set | placement | model_bit(roles[model_role(model, node)]);
 }
@@ -80,12 +80,12 @@ model_answer model_limit_faults(uint32_t set)
 
 static bool gives_placement(const model_change *change)
 {
-    return (change->add & model_bit(ESPL_PLACEMENT)) != 0;
+    return (change->add & model_bit(ESPL_TRANSFORM)) != 0;
 }
 
 static espl_transform placement_of(const model_change *change)
 {
-    return (change->zeroed & model_bit(ESPL_PLACEMENT)) != 0 ? espl_transform_identity()
+    return (change->zeroed & model_bit(ESPL_TRANSFORM)) != 0 ? espl_transform_identity()
                                                              : change->placement;
 }
 
@@ -102,7 +102,7 @@ static model_answer value_faults(const model_change *change)
 static model_answer full_faults(const test_model *model, uint32_t node, const model_change *change)
 {
     const uint32_t set = model_components(model, node);
-    const uint32_t placed = set | (change->add & model_bit(ESPL_PLACEMENT));
+    const uint32_t placed = set | (change->add & model_bit(ESPL_TRANSFORM));
 
     return model_limit_faults(placed) |
            model_limit_faults((placed & ~change->remove) | change->add);
@@ -134,12 +134,12 @@ static bool change_placement(test_model *model, uint32_t node, const model_chang
         const espl_write_value written = {.transform = value};
 
         if (has_placement) {
-            return model_write(model, node, ESPL_WRITE_LOCAL, &written) !=
+            return model_write(model, node, ESPL_WRITE_LOCAL_TRANSFORM, &written) !=
                    model_answer_of(ESPL_ERR_RANGE);
         }
         model_give_placement(model, node, &value);
     }
-    if (has_placement && (change->remove & model_bit(ESPL_PLACEMENT)) != 0) {
+    if (has_placement && (change->remove & model_bit(ESPL_TRANSFORM)) != 0) {
         model_take_placement(model, node);
     }
     return true;
@@ -148,7 +148,7 @@ static bool change_placement(test_model *model, uint32_t node, const model_chang
 static void change_set(model_node *node, const model_change *change)
 {
     node->set &= ~change->remove;
-    model_give_values(node, change->add & ~model_bit(ESPL_PLACEMENT), change->zeroed,
+    model_give_values(node, change->add & ~model_bit(ESPL_TRANSFORM), change->zeroed,
                       &change->values);
 }
 
@@ -232,7 +232,7 @@ model_answer model_change_nodes(test_model *model, const uint32_t *nodes, uint32
         const bool is_copy = faults == model_answer_of(ESPL_ERR_COPIES_PARENT);
         return is_copy && leaves_range(model, nodes, count, change) ? faults | range : faults;
     }
-    if ((touched & model_bit(ESPL_PLACEMENT)) != 0 &&
+    if ((touched & model_bit(ESPL_TRANSFORM)) != 0 &&
         !change_placements(model, nodes, count, change)) {
         return range;
     }
@@ -269,7 +269,7 @@ model_answer model_set(test_model *model, uint32_t node, espl_component componen
     const bool has = fault == 0 && (model->nodes[node].set & model_bit(component)) != 0;
     model_answer faults = fault | model_flaw_faults(flaw);
 
-    if (component == ESPL_PLACEMENT) {
+    if (component == ESPL_TRANSFORM) {
         faults |= model_answer_of(ESPL_ERR_ARGUMENT);
     } else if (fault == 0 && !has) {
         faults |= model_answer_of(ESPL_ERR_NO_COMPONENT);

@@ -57,7 +57,7 @@ static espl_creation_def creation_of(const test_side *side, const operation *op,
     return (espl_creation_def){.values = given->count != 0 ? given->values : NULL,
                                .value_count = given->count,
                                .link = op->options.link,
-                               .orphan = op->orphan,
+                               .dead_parent = op->dead_parent,
                                .place = op->place,
                                .inherit = op->inherit};
 }
@@ -103,9 +103,10 @@ static espl_status set_value(const test_side *side, espl_entity entity,
     if (value->data == NULL) {
         return ESPL_OK;
     }
-    return value->component == ESPL_PLACEMENT
-               ? espl_set_local(side->world, entity, value->data)
-               : espl_set(side->world, entity, value->component, value->data, value->size);
+    return value->component == ESPL_TRANSFORM
+               ? espl_set_local_transform(side->world, entity, value->data)
+               : espl_set_component(side->world, entity, value->component, value->data,
+                                    value->size);
 }
 
 static espl_status set_values(const test_side *side, const side_values *given, espl_entity entity)
@@ -122,7 +123,7 @@ static espl_status attach_made(test_side *side, const test_tape *tape, const ope
                                espl_entity made)
 {
     const espl_entity parent = side_handle(side, tape, op->parent);
-    const espl_stay keep = op->place == ESPL_PLACE_WORLD ? ESPL_STAY_WORLD : ESPL_STAY_LOCAL;
+    const espl_keep keep = op->place == ESPL_PLACE_WORLD ? ESPL_KEEP_WORLD : ESPL_KEEP_LOCAL;
     const espl_attach_options options = {.position = keep,
                                          .rotation = keep,
                                          .scale = keep,
@@ -134,7 +135,7 @@ static espl_status attach_made(test_side *side, const test_tape *tape, const ope
         return espl_entity_is_null(options.before) ? ESPL_OK : ESPL_ERR_NOT_CHILD;
     }
     // What cannot have been alive is refused for that alone.
-    if (op->orphan == ESPL_ORPHAN_ROOT && !espl_is_alive(side->world, parent) &&
+    if (op->dead_parent == ESPL_DEAD_PARENT_ROOT && !espl_is_alive(side->world, parent) &&
         espl_attach(side->world, made, parent, NULL) == ESPL_ERR_DEAD) {
         return ESPL_OK;
     }
@@ -163,7 +164,7 @@ static espl_status make_one(test_side *side, const test_tape *tape, const operat
 // What no single call sees, since the calls see a part each.
 static espl_status status_of_all(const test_side *side, const test_tape *tape, const operation *op)
 {
-    const bool has_placed_parent = (op->given & model_bit(ESPL_PLACEMENT)) != 0 &&
+    const bool has_placed_parent = (op->given & model_bit(ESPL_TRANSFORM)) != 0 &&
                                    !espl_entity_is_null(side_handle(side, tape, op->parent));
 
     if (op->flaw != MODEL_FLAWLESS) {
@@ -191,16 +192,17 @@ espl_status side_make(test_side *side, const test_tape *tape, const operation *o
 
 espl_status side_give(const test_side *side, espl_entity entity, const operation *op)
 {
-    const uint32_t set = (op->given | model_bit(MODEL_TAG)) & ~model_bit(ESPL_PLACEMENT);
+    const uint32_t set = (op->given | model_bit(MODEL_TAG)) & ~model_bit(ESPL_TRANSFORM);
     const model_values values = {op->tag, op->load, op->kin};
-    espl_status status = espl_set(side->world, entity, MODEL_TAG, &op->tag, sizeof op->tag);
+    espl_status status =
+        espl_set_component(side->world, entity, MODEL_TAG, &op->tag, sizeof op->tag);
 
     if (op->given != 0 && status == ESPL_OK) {
         side_values given;
 
         side_fill_values(side, &given, set, 0, &values);
-        status = espl_change(side->world, entity,
-                             &(espl_change_def){.add = given.values, .add_count = given.count});
+        status = espl_change_components(
+            side->world, entity, &(espl_change_def){.add = given.values, .add_count = given.count});
     }
     return status;
 }

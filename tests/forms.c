@@ -17,17 +17,17 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_ROTATION] = {"set_local_rotation", VALUE_ROTATION},
     [ESPL_WRITE_LOCAL_SCALE] = {"set_local_scale", VALUE_SCALE},
     [ESPL_WRITE_LOCAL_POSE] = {"set_local_pose", VALUE_TRANSFORM},
-    [ESPL_WRITE_LOCAL] = {"set_local", VALUE_TRANSFORM},
+    [ESPL_WRITE_LOCAL_TRANSFORM] = {"set_local", VALUE_TRANSFORM},
     [ESPL_WRITE_STRETCH] = {"set_stretch", VALUE_STRETCH},
-    [ESPL_WRITE_CONTEXT] = {"set_context", VALUE_CONTEXT},
+    [ESPL_WRITE_USER_DATA] = {"set_context", VALUE_CONTEXT},
     [ESPL_WRITE_WORLD_POSITION] = {"set_world_position", VALUE_POSITION},
     [ESPL_WRITE_WORLD_ROTATION] = {"set_world_rotation", VALUE_ROTATION},
     [ESPL_WRITE_WORLD_SCALE] = {"set_world_scale", VALUE_SCALE},
-    [ESPL_WRITE_WORLD] = {"set_world", VALUE_TRANSFORM},
-    [ESPL_WRITE_TRANSLATE_LOCAL] = {"translate_local", VALUE_POSITION},
-    [ESPL_WRITE_ROTATE_LOCAL] = {"rotate_local", VALUE_ROTATION},
-    [ESPL_WRITE_TRANSFORM_LOCAL] = {"transform_local", VALUE_TRANSFORM},
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = {"inverse_transform_local", VALUE_TRANSFORM},
+    [ESPL_WRITE_WORLD_TRANSFORM] = {"set_world", VALUE_TRANSFORM},
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {"translate_local", VALUE_POSITION},
+    [ESPL_WRITE_ROTATE_IN_PARENT] = {"rotate_local", VALUE_ROTATION},
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {"transform_local", VALUE_TRANSFORM},
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {"inverse_transform_local", VALUE_TRANSFORM},
     [ESPL_WRITE_TRANSLATE_WORLD] = {"translate_world", VALUE_POSITION},
     [ESPL_WRITE_ROTATE_WORLD] = {"rotate_world", VALUE_ROTATION},
     [ESPL_WRITE_TRANSFORM_WORLD] = {"transform_world", VALUE_TRANSFORM},
@@ -69,8 +69,8 @@ static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_STRETCH] = espl_set_stretch,
     [ESPL_WRITE_WORLD_POSITION] = espl_set_world_position,
     [ESPL_WRITE_WORLD_ROTATION] = espl_set_world_rotation,
-    [ESPL_WRITE_TRANSLATE_LOCAL] = espl_translate_local,
-    [ESPL_WRITE_ROTATE_LOCAL] = espl_rotate_local,
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = espl_translate_in_parent,
+    [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
     [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
     [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
     [ESPL_WRITE_MULTIPLY_STRETCH] = espl_multiply_stretch,
@@ -84,10 +84,10 @@ static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
 
 static const transform_function transform_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSE] = espl_set_local_pose,
-    [ESPL_WRITE_LOCAL] = espl_set_local,
-    [ESPL_WRITE_WORLD] = espl_set_world,
-    [ESPL_WRITE_TRANSFORM_LOCAL] = espl_transform_local,
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = espl_inverse_transform_local,
+    [ESPL_WRITE_LOCAL_TRANSFORM] = espl_set_local_transform,
+    [ESPL_WRITE_WORLD_TRANSFORM] = espl_set_world_transform,
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = espl_transform_in_parent,
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = espl_inverse_transform_in_parent,
     [ESPL_WRITE_TRANSFORM_WORLD] = espl_transform_world,
     [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = espl_inverse_transform_world,
 };
@@ -98,7 +98,7 @@ static espl_status write_by_function(espl_world *world, const espl_write *w)
     case VALUE_SCALE:
         return scalar_functions[w->kind](world, w->entity, w->value.scale);
     case VALUE_CONTEXT:
-        return espl_set_context(world, w->entity, w->value.context);
+        return espl_set_user_data(world, w->entity, w->value.user_data);
     case VALUE_TRANSFORM:
         return transform_functions[w->kind](world, w->entity, &w->value.transform);
     case VALUE_POSITION:

@@ -27,7 +27,8 @@ static void map_pending(test_side *side, const test_tape *tape)
         const uint32_t node = tape->pending[i];
         const bool is_alive = node != MODEL_DEAD && tape->model.nodes[node].is_alive;
         espl_entity entity = side->dead;
-        const espl_status status = espl_commands_resolve(side->batch, side->pending[i], &entity);
+        const espl_status status =
+            espl_command_buffer_resolve(side->batch, side->pending[i], &entity);
 
         // One that was refused when recorded has no pending handle.
         if (espl_entity_equal(side->pending[i], side->dead)) {
@@ -54,7 +55,7 @@ static bool has_handle(const test_side *side, const test_tape *tape, espl_entity
 static bool has_same_set(const test_side *side, espl_entity entity, const model_node *node)
 {
     for (espl_component i = ESPL_PREFAB; i < MODEL_COMPONENT_END; ++i) {
-        if (espl_has(side->world, entity, i) != ((node->set & model_bit(i)) != 0)) {
+        if (espl_has_component(side->world, entity, i) != ((node->set & model_bit(i)) != 0)) {
             return false;
         }
     }
@@ -68,8 +69,10 @@ static bool has_same_values(const test_side *side, espl_entity entity, const mod
     const bool has_load = (node->set & model_bit(MODEL_LOAD)) != 0;
     uint32_t tag = 0;
     uint64_t load = 0;
-    const espl_status tag_status = espl_get(side->world, entity, MODEL_TAG, &tag, sizeof tag);
-    const espl_status load_status = espl_get(side->world, entity, MODEL_LOAD, &load, sizeof load);
+    const espl_status tag_status =
+        espl_get_component(side->world, entity, MODEL_TAG, &tag, sizeof tag);
+    const espl_status load_status =
+        espl_get_component(side->world, entity, MODEL_LOAD, &load, sizeof load);
 
     return (tag_status == ESPL_OK) == has_tag && tag == (has_tag ? node->values.tag : 0) &&
            (load_status == ESPL_OK) == has_load && load == (has_load ? node->values.load : 0);
@@ -80,7 +83,8 @@ static bool looks_like(const test_side *side, espl_entity entity, const model_no
     espl_transform local = node->state.local;
 
     return has_same_set(side, entity, node) && has_same_values(side, entity, node) &&
-           (espl_get_local(side->world, entity, &local) == ESPL_OK) == node->has_placement &&
+           (espl_get_local_transform(side->world, entity, &local) == ESPL_OK) ==
+               node->has_placement &&
            test_same(&local, &node->state.local) &&
            espl_entity_is_null(espl_get_first_child(side->world, entity)) ==
                (node->first == MODEL_NONE);

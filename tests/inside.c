@@ -33,7 +33,7 @@ static void *allocate_but_scratch(void *user, size_t size, size_t alignment)
                : test_heap_allocator(heap).allocate(heap, size, alignment);
 }
 
-espl_status test_play_in(espl_world *world, espl_commands *commands, size_t room,
+espl_status test_play_in(espl_world *world, espl_command_buffer *commands, size_t room,
                          espl_report *report)
 {
     void *(*const allocate)(void *, size_t, size_t) = world->heap.allocator.allocate;

@@ -21,7 +21,7 @@ enum { TEST_SCRATCH_LIMIT = 1 << 20, TEST_SCRATCH_STEP = 64 };
 /// espl_play() with `room` bytes of scratch memory and no more, at most TEST_SCRATCH_LIMIT. A block of
 /// scratch holds many pieces, so an allocator that fails at its n-th call alone would meet few of them.
 /// The allocator of the world is a test_heap. @param report  NULL, or the account.
-espl_status test_play_in(espl_world *world, espl_commands *commands, size_t room,
+espl_status test_play_in(espl_world *world, espl_command_buffer *commands, size_t room,
                          espl_report *report);
 
 /// Tell whether large blocks of a world with the default allocator are laid out in huge pages.

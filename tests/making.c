@@ -6,12 +6,12 @@
 
 static bool has_placement(const model_creation *def)
 {
-    return (def->set & model_bit(ESPL_PLACEMENT)) != 0;
+    return (def->set & model_bit(ESPL_TRANSFORM)) != 0;
 }
 
 static espl_transform placement_of(const model_creation *def)
 {
-    return (def->zeroed & model_bit(ESPL_PLACEMENT)) != 0 ? espl_transform_identity()
+    return (def->zeroed & model_bit(ESPL_TRANSFORM)) != 0 ? espl_transform_identity()
                                                           : def->placement;
 }
 
@@ -38,7 +38,7 @@ static uint32_t make_solo(test_model *model, const model_creation *def)
     espl_transform value = placement_of(def);
 
     n->set = 0;
-    model_give_values(n, def->set & ~model_bit(ESPL_PLACEMENT), def->zeroed, &def->values);
+    model_give_values(n, def->set & ~model_bit(ESPL_TRANSFORM), def->zeroed, &def->values);
     n->has_placement = has_placement(def);
     if (n->has_placement && espl_transform_normalize(&value) == ESPL_OK) {
         n->state.local = n->world = value;
@@ -48,7 +48,7 @@ static uint32_t make_solo(test_model *model, const model_creation *def)
 
 static model_answer attach_made(test_model *model, const model_creation *def, uint32_t node)
 {
-    const espl_stay keep = def->place == ESPL_PLACE_WORLD ? ESPL_STAY_WORLD : ESPL_STAY_LOCAL;
+    const espl_keep keep = def->place == ESPL_PLACE_WORLD ? ESPL_KEEP_WORLD : ESPL_KEEP_LOCAL;
     const espl_attach_options options = {.position = keep,
                                          .rotation = keep,
                                          .scale = keep,
@@ -82,7 +82,7 @@ static model_answer make_one(test_model *model, const model_creation *def, bool 
 
 model_answer model_make(test_model *model, const model_creation *def, uint32_t *out)
 {
-    const bool is_orphan = def->parent != MODEL_NONE && def->orphan == ESPL_ORPHAN_ROOT &&
+    const bool is_orphan = def->parent != MODEL_NONE && def->dead_parent == ESPL_DEAD_PARENT_ROOT &&
                            model_fault_of(model, def->parent) == model_answer_of(ESPL_ERR_DEAD);
     model_answer answer = 0;
 

@@ -34,21 +34,22 @@ void misuse_begin(misuse *m, const espl_executor *executor)
     m->solo = test_solo(m->world);
     ck_assert_int_eq(espl_attach(m->world, m->child, m->root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_attach(m->world, test_solo(m->world), m->root, &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_add(m->world, m->child, m->number, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(m->world, m->child, m->number, &value, sizeof value),
+                     ESPL_OK);
     bury_two(m);
 
     const espl_instance_def instance = {.source = m->solo};
     m->foreign = test_solo(m->elsewhere.world);
-    ck_assert_int_eq(espl_commands_create(m->world, 2, &m->commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(m->commands, 0), 0, &instance,
-                                             1, &m->pending),
+    ck_assert_int_eq(espl_command_buffer_create(m->world, 2, &m->commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(m->commands, 0), 0,
+                                             &instance, 1, &m->pending),
                      ESPL_OK);
     misuse_forget_lines(m);
 }
 
 void misuse_end(misuse *m)
 {
-    espl_commands_destroy(m->commands);
+    espl_command_buffer_destroy(m->commands);
     test_world_end(&m->test);
     test_world_end(&m->elsewhere);
 }

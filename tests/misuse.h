@@ -11,7 +11,7 @@ typedef struct misuse {
     espl_component number;                        // of the child and of nobody else
     espl_entity root, child, solo;                // living; the child has a free sibling
     espl_entity dead, recycled, foreign, pending; // pending in `commands`, not played yet
-    espl_commands *commands; // two lanes; one instance of the solo in the first
+    espl_command_buffer *commands; // two lanes; one instance of the solo in the first
 } misuse;
 
 /// @param executor  NULL means serial.

@@ -33,9 +33,9 @@ model_answer model_before_faults(const test_model *model, uint32_t before, uint3
     return model->nodes[before].parent == parent ? 0 : model_answer_of(ESPL_ERR_NOT_CHILD);
 }
 
-static bool is_stay(espl_stay keep)
+static bool is_stay(espl_keep keep)
 {
-    return keep == ESPL_STAY_WORLD || keep == ESPL_STAY_LOCAL || keep == ESPL_STAY_NONE;
+    return keep == ESPL_KEEP_WORLD || keep == ESPL_KEEP_LOCAL || keep == ESPL_SNAP;
 }
 
 static bool are_options(const espl_attach_options *o)
@@ -65,7 +65,7 @@ static model_answer attach_faults(const test_model *model, uint32_t child, uint3
 
 // --- Attach and detach ---
 
-static unsigned parts_with(const espl_attach_options *o, espl_stay keep)
+static unsigned parts_with(const espl_attach_options *o, espl_keep keep)
 {
     return (o->position == keep ? (unsigned)MODEL_POSITION : 0u) |
            (o->rotation == keep ? (unsigned)MODEL_ROTATION : 0u) |
@@ -80,7 +80,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     const espl_transform *const world = &model->nodes[child].world;
     const espl_transform identity = espl_transform_identity();
     const espl_transform local = model_local(model, child);
-    const unsigned held = parts_with(options, ESPL_STAY_WORLD);
+    const unsigned held = parts_with(options, ESPL_KEEP_WORLD);
     espl_transform seen = local;
 
     *out = model_identity(options->inherit);
@@ -90,7 +90,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
     (void)espl_transform_relative(&seen, above, world);
     out->local = local;
     model_copy_parts(&out->local, &seen, held);
-    model_copy_parts(&out->local, &identity, parts_with(options, ESPL_STAY_NONE));
+    model_copy_parts(&out->local, &identity, parts_with(options, ESPL_SNAP));
 
     const espl_transform composed = espl_transform_compose(above, &out->local);
     model_keep_parts(out, world, held);
@@ -102,7 +102,7 @@ static espl_status moved_state(const test_model *model, uint32_t child, uint32_t
 static espl_status snapped_state(const test_model *model, uint32_t child,
                                  const espl_attach_options *options, model_state *out)
 {
-    const unsigned snapped = parts_with(options, ESPL_STAY_NONE);
+    const unsigned snapped = parts_with(options, ESPL_SNAP);
     const espl_transform identity = espl_transform_identity();
     model_placed placed = model_placed_of(model, child);
     const espl_status status = model_reflag(&placed, options->inherit);
@@ -141,7 +141,7 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
     espl_status status = ESPL_OK;
     bool is_placed = true;
     if (!n->has_placement && !stays) {
-        move_unplaced(model, child, parent, options->position == ESPL_STAY_WORLD);
+        move_unplaced(model, child, parent, options->position == ESPL_KEEP_WORLD);
     } else if (n->has_placement) {
         model_state state;
         status = stays ? snapped_state(model, child, options, &state)
@@ -160,7 +160,7 @@ model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, ui
     return model_answer_of(status);
 }
 
-model_answer model_detach(test_model *model, uint32_t node, espl_stay keep)
+model_answer model_detach(test_model *model, uint32_t node, espl_keep keep)
 {
     const model_answer faults =
         model_fault_of(model, node) | (is_stay(keep) ? 0 : model_answer_of(ESPL_ERR_ARGUMENT));
@@ -174,12 +174,12 @@ model_answer model_detach(test_model *model, uint32_t node, espl_stay keep)
 
     bool is_placed = true;
     if (!n->has_placement) {
-        move_unplaced(model, node, MODEL_NONE, keep == ESPL_STAY_WORLD);
+        move_unplaced(model, node, MODEL_NONE, keep == ESPL_KEEP_WORLD);
     } else {
         const espl_transform identity = espl_transform_identity();
         model_state state = model_identity(0);
-        state.local = keep == ESPL_STAY_WORLD ? model_unit_world(n) : model_local(model, node);
-        model_copy_parts(&state.local, &identity, keep == ESPL_STAY_NONE ? MODEL_POSE : 0);
+        state.local = keep == ESPL_KEEP_WORLD ? model_unit_world(n) : model_local(model, node);
+        model_copy_parts(&state.local, &identity, keep == ESPL_SNAP ? MODEL_POSE : 0);
         is_placed = model_place(model, node, MODEL_NONE, &state);
     }
     if (!is_placed) {

@@ -112,7 +112,7 @@ typedef enum model_policy { MODEL_CLOSURE, MODEL_SUBTREE, MODEL_ONLY } model_pol
 typedef struct model_instance {
     uint32_t source, parent, before;
     espl_link link;
-    espl_orphan orphan;
+    espl_dead_parent dead_parent;
     espl_place place;
     espl_transform transform;
     uint32_t inherit;
@@ -137,7 +137,7 @@ typedef enum model_flaw {
 typedef struct model_creation {
     uint32_t parent, before;
     espl_link link;
-    espl_orphan orphan;
+    espl_dead_parent dead_parent;
     espl_place place;
     uint32_t inherit;
     uint32_t set;    // its components, the placement too
@@ -183,7 +183,7 @@ uint32_t model_create(test_model *model, bool has_placement, uint32_t tag);
 model_answer model_set_sibling(test_model *model, uint32_t node, uint32_t before);
 model_answer model_attach(test_model *model, uint32_t child, uint32_t parent, uint32_t before,
                           const espl_attach_options *options);
-model_answer model_detach(test_model *model, uint32_t node, espl_stay keep);
+model_answer model_detach(test_model *model, uint32_t node, espl_keep keep);
 model_answer model_destroy(test_model *model, uint32_t node, model_policy policy);
 /// @param out  [def->count] the clones' first nodes; set where the answer is ESPL_OK or ESPL_LOSSY.
 model_answer model_instantiate(test_model *model, const model_instance *def, uint32_t *out);

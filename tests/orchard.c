@@ -80,7 +80,7 @@ static uint32_t stride_of(const orchard *o)
 
 static void create_all(orchard *o, uint32_t count)
 {
-    const espl_component set[2] = {MODEL_TAG, ESPL_PLACEMENT};
+    const espl_component set[2] = {MODEL_TAG, ESPL_TRANSFORM};
     espl_world *const world = o->side.world;
 
     o->side.handles = realloc(o->side.handles, (count + (size_t)1) * sizeof *o->side.handles);
@@ -91,10 +91,10 @@ static void create_all(orchard *o, uint32_t count)
         const espl_write_value value = {.transform = value_of(i % stride_of(o))};
         const espl_entity entity = o->side.handles[i];
 
-        must(o, espl_set(world, entity, MODEL_TAG, &i, sizeof i));
-        must(o, espl_set_local(world, entity, &value.transform));
+        must(o, espl_set_component(world, entity, MODEL_TAG, &i, sizeof i));
+        must(o, espl_set_local_transform(world, entity, &value.transform));
         (void)model_create(&o->tape.model, true, i);
-        (void)model_write(&o->tape.model, i, ESPL_WRITE_LOCAL, &value);
+        (void)model_write(&o->tape.model, i, ESPL_WRITE_LOCAL_TRANSFORM, &value);
     }
     o->side.mapped = count;
 }
@@ -107,15 +107,15 @@ static void plant(orchard *o)
         side_begin(&o->side, 1, NULL);
         o->made = 0;
     }
-    espl_recorder *const recorder = espl_commands_recorder(o->side.batch, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(o->side.batch, 0);
     const uint32_t stride = stride_of(o), count = stride * o->count;
 
     create_all(o, count);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t node = i % stride;
-        espl_attach_options options = {.position = ESPL_STAY_LOCAL,
-                                       .rotation = ESPL_STAY_LOCAL,
-                                       .scale = ESPL_STAY_LOCAL,
+        espl_attach_options options = {.position = ESPL_KEEP_LOCAL,
+                                       .rotation = ESPL_KEEP_LOCAL,
+                                       .scale = ESPL_KEEP_LOCAL,
                                        .link = (espl_link)(o->shape.free_links >> node & 1)};
 
         if (node == 0 || node == o->shape.count) {
@@ -127,7 +127,7 @@ static void plant(orchard *o)
         (void)model_attach(&o->tape.model, i, parent, MODEL_NONE, &options);
     }
     must(o, espl_play(o->side.world, o->side.batch, NULL));
-    espl_commands_reset(o->side.batch);
+    espl_command_buffer_reset(o->side.batch);
 }
 
 // Fell everything and begin anew with node 0.
@@ -236,14 +236,14 @@ static void run_recorded(orchard *o)
 
             o->tape.code = op.code;
             const model_answer answer = tape_apply(&o->tape, &op);
-            const espl_status status = espl_commands_result(o->side.batch, 0, number++);
+            const espl_status status = espl_command_buffer_result(o->side.batch, 0, number++);
             tape_demand(&o->tape, (answer & model_answer_of(status)) != 0,
                         "came to %s, allowed set %#x", espl_status_name(status), answer);
             note_outcome(o, i, step, status);
         }
     }
     side_map(&o->side, &o->tape, NULL);
-    espl_commands_reset(o->side.batch);
+    espl_command_buffer_reset(o->side.batch);
     tape_forget_pending(&o->tape);
 }
 

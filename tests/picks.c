@@ -163,7 +163,7 @@ static espl_transform random_value(test_tape *tape)
         }
     }
     if (draw_one_in(draw, 16)) {
-        value.context = draw_below(draw, 3);
+        value.user_data = draw_below(draw, 3);
     }
     return value;
 }
@@ -205,15 +205,15 @@ espl_transform pick_value(test_tape *tape, uint32_t node, bool is_world)
 
 // --- Rules ---
 
-espl_stay pick_stay(test_tape *tape)
+espl_keep pick_stay(test_tape *tape)
 {
     const uint32_t kind = draw_below(&tape->draw, 64);
-    return kind == 0 ? (espl_stay)7 : (espl_stay)(kind % 3);
+    return kind == 0 ? (espl_keep)7 : (espl_keep)(kind % 3);
 }
 
 uint32_t pick_flags(test_tape *tape)
 {
-    static const uint32_t bad[4] = {256, ESPL_COPY_PARENT | ESPL_KEEP_X, UINT32_MAX, 0x181};
+    static const uint32_t bad[4] = {256, ESPL_COPY_PARENT | ESPL_ABSOLUTE_X, UINT32_MAX, 0x181};
     const tape_flags style = tape->style.flags;
 
     if (style == FLAGS_NONE) {
@@ -236,7 +236,7 @@ uint32_t pick_flags(test_tape *tape)
 static bool is_of_world(espl_write_kind kind)
 {
     return kind == ESPL_WRITE_WORLD_POSITION || kind == ESPL_WRITE_WORLD_ROTATION ||
-           kind == ESPL_WRITE_WORLD_SCALE || kind == ESPL_WRITE_WORLD;
+           kind == ESPL_WRITE_WORLD_SCALE || kind == ESPL_WRITE_WORLD_TRANSFORM;
 }
 
 espl_write_kind pick_kind(test_tape *tape)
@@ -266,7 +266,7 @@ static espl_write_value data_of(const espl_transform *value, value_type type)
         memcpy(out.stretch, value->stretch, sizeof out.stretch);
         break;
     case VALUE_CONTEXT:
-        out.context = value->context;
+        out.user_data = value->user_data;
         break;
     case VALUE_TRANSFORM:
         break;

@@ -22,7 +22,7 @@ uint32_t pick_parent(test_tape *tape);
 uint32_t pick_before(test_tape *tape, uint32_t parent);
 bool is_living_node(const test_tape *tape, uint32_t operand);
 
-espl_stay pick_stay(test_tape *tape);
+espl_keep pick_stay(test_tape *tape);
 /// Inherit flags, 0 more often than not.
 uint32_t pick_flags(test_tape *tape);
 /// A whole placement; now and then the one that the node has, or one that no node may have.

@@ -50,7 +50,7 @@ void model_copy_parts(espl_transform *to, const espl_transform *from, unsigned p
 
 static bool keeps_axis(uint32_t flags, int axis)
 {
-    return (flags & ((uint32_t)ESPL_KEEP_X << axis)) != 0;
+    return (flags & ((uint32_t)ESPL_ABSOLUTE_X << axis)) != 0;
 }
 
 void model_keep_parts(model_state *state, const espl_transform *world, unsigned parts)
@@ -60,10 +60,10 @@ void model_keep_parts(model_state *state, const espl_transform *world, unsigned 
             state->kept.position[i] = world->position[i];
         }
     }
-    if ((parts & MODEL_ROTATION) != 0 && (state->flags & ESPL_KEEP_ROTATION) != 0) {
+    if ((parts & MODEL_ROTATION) != 0 && (state->flags & ESPL_ABSOLUTE_ROTATION) != 0) {
         memcpy(state->kept.rotation, world->rotation, sizeof world->rotation);
     }
-    if ((parts & MODEL_SCALE) != 0 && (state->flags & ESPL_KEEP_SCALE) != 0) {
+    if ((parts & MODEL_SCALE) != 0 && (state->flags & ESPL_ABSOLUTE_SCALE) != 0) {
         state->kept.scale = world->scale;
     }
 }
@@ -172,7 +172,7 @@ static bool hides_position(const espl_transform *above, const espl_transform *wo
 
 static bool hides_scale(const espl_transform *above, const espl_transform *world, uint32_t flags)
 {
-    return above->scale == 0 && world->scale != 0 && (flags & ESPL_KEEP_SCALE) == 0;
+    return above->scale == 0 && world->scale != 0 && (flags & ESPL_ABSOLUTE_SCALE) == 0;
 }
 
 bool model_hides(const espl_transform *above, const espl_transform *world, uint32_t flags,

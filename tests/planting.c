@@ -18,17 +18,17 @@ static void *taken(size_t count, size_t size)
 espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
     const espl_attach_options keep_local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_transform step = test_at(1, 0, 0);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = taken(count, sizeof *entity);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_set_local(world, entity[i], &step), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(world, entity[i], &step), ESPL_OK);
         if (parent[i] != PLANT_ROOT) {
             ck_assert_int_eq(
                 espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &keep_local),
@@ -36,7 +36,7 @@ espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t co
         }
     }
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return entity;
 }
 
@@ -89,7 +89,7 @@ espl_write write_ordinary(espl_entity entity, espl_write_kind kind, uint64_t *ra
         out.scale = test_between(random, 0.5f, 1.5f);
         break;
     case VALUE_CONTEXT:
-        out.context = test_below(random, 9);
+        out.user_data = test_below(random, 9);
         break;
     case VALUE_POSITION:
     case VALUE_STRETCH:

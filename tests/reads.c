@@ -73,12 +73,12 @@ static void check_parts(const reading *r)
     check_part(r, "local scale", espl_get_local_scale, &local->scale, 1);
     check_part(r, "stretch", espl_get_stretch, placed->stretch, 3);
 
-    const espl_status status = espl_get_context(r->world, r->entity, &context);
+    const espl_status status = espl_get_user_data(r->world, r->entity, &context);
     tape_demand(r->tape,
-                r->has_placement ? status == ESPL_OK && context == placed->context
+                r->has_placement ? status == ESPL_OK && context == placed->user_data
                                  : status == ESPL_ERR_NO_TRANSFORM && context == 12345,
                 "context of node %u: %s, %u, not %u", r->node, espl_status_name(status), context,
-                placed->context);
+                placed->user_data);
 }
 
 // --- Conversions ---

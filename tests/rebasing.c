@@ -77,7 +77,7 @@ static bool is_same_frame(const espl_transform *a, const espl_transform *b)
 {
     espl_transform other = *b;
 
-    other.context = a->context;
+    other.user_data = a->user_data;
     return test_same(a, &other);
 }
 

@@ -19,7 +19,7 @@ espl_instance_def side_instance_of(const operation *op, espl_entity source, espl
                                .parent = parent,
                                .before = before,
                                .link = op->options.link,
-                               .orphan = op->orphan,
+                               .dead_parent = op->dead_parent,
                                .place = op->place,
                                .transform = op->value,
                                .inherit = op->inherit};
@@ -96,7 +96,7 @@ static espl_status record_write(espl_recorder *recorder, const operation *op, es
 
 espl_status side_record(test_side *side, const operation *op)
 {
-    espl_recorder *const recorder = espl_commands_recorder(side->batch, op->lane);
+    espl_recorder *const recorder = espl_command_buffer_recorder(side->batch, op->lane);
 
     if (op->code == OP_CALL) {
         return side_record_call(side, recorder, op);
@@ -117,9 +117,9 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_DESTROY_ONLY:
         return espl_record_destroy_only(recorder, op->key, entity);
     case OP_SET_LOCAL:
-        return espl_record_set_local(recorder, op->key, entity, &op->value);
+        return espl_record_set_local_transform(recorder, op->key, entity, &op->value);
     case OP_SET_WORLD:
-        return espl_record_set_world(recorder, op->key, entity, &op->value);
+        return espl_record_set_world_transform(recorder, op->key, entity, &op->value);
     case OP_WRITE:
         return record_write(recorder, op, entity);
     case OP_SET_INHERIT:

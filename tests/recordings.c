@@ -135,7 +135,7 @@ model_creation tape_creation_of(const test_tape *tape, const operation *op)
     return (model_creation){.parent = tape_node(tape, op->parent),
                             .before = tape_node(tape, op->before),
                             .link = op->options.link,
-                            .orphan = op->orphan,
+                            .dead_parent = op->dead_parent,
                             .place = op->place,
                             .inherit = op->inherit,
                             .set = op->given,

@@ -26,7 +26,7 @@ static void register_kinds(script_world *s)
     for (size_t i = 0; i < SCRIPT_PLACEMENT_BIT; ++i) {
         ck_assert_int_eq(espl_component_register(s->world, &defs[i], &s->number[i]), ESPL_OK);
     }
-    s->number[SCRIPT_PLACEMENT_BIT] = ESPL_PLACEMENT;
+    s->number[SCRIPT_PLACEMENT_BIT] = ESPL_TRANSFORM;
 }
 
 enum { FOLLOWS = 1 << 30 };
@@ -36,21 +36,21 @@ static void follow_up(script_world *s, uint32_t key, uint32_t number)
     const uint32_t next = number | FOLLOWS;
 
     if (s->follow != NULL && next != number) {
-        ck_assert_int_eq(espl_record_call(s->follow, key, s->callback[number % 2], &next,
-                                          sizeof next, script_alignment(next)),
+        ck_assert_int_eq(espl_record_custom(s->follow, key, s->callback[number % 2], &next,
+                                            sizeof next, script_alignment(next)),
                          ESPL_OK);
     }
 }
 
 // The order of payloads, where they were recorded but for the lane, and whether they are aligned.
-static void hear(void *user, const espl_calls *calls)
+static void hear(void *user, const espl_custom_calls *calls)
 {
     script_world *const s = user;
 
     s->calls += 1;
     s->heard = test_hash_bytes(s->heard, &calls->count, sizeof calls->count);
     for (size_t i = 0; i < calls->count; ++i) {
-        const espl_payload *const payload = &calls->payloads[i];
+        const espl_custom_payload *const payload = &calls->payloads[i];
         uint32_t number = 0;
 
         ck_assert_uint_eq(payload->size, sizeof number);
@@ -67,9 +67,9 @@ static void register_callbacks(script_world *s)
     static const char *const names[2] = {"one", "other"};
 
     for (size_t i = 0; i < 2; ++i) {
-        const espl_callback_def def = {.name = names[i], .user = s, .function = hear};
+        const espl_custom_command_def def = {.name = names[i], .user = s, .function = hear};
 
-        ck_assert_int_eq(espl_callback_register(s->world, &def, &s->callback[i]), ESPL_OK);
+        ck_assert_int_eq(espl_register_command(s->world, &def, &s->callback[i]), ESPL_OK);
     }
 }
 
@@ -87,15 +87,15 @@ static espl_transform any_transform(uint64_t *random)
     t.scale = test_one_in(random, 1000) ? 1e30f
               : test_one_in(random, 30) ? 0
                                         : test_between(random, 0.5f, 1.5f);
-    t.context = test_one_in(random, 20) ? test_below(random, 3) : 0;
+    t.user_data = test_one_in(random, 20) ? test_below(random, 3) : 0;
     ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
     return t;
 }
 
 static uint32_t any_inherit(uint64_t *random)
 {
-    static const uint32_t choices[] = {ESPL_COPY_PARENT, ESPL_KEEP_SCALE, ESPL_KEEP_ROTATION,
-                                       ESPL_KEEP_X | ESPL_KEEP_UP};
+    static const uint32_t choices[] = {ESPL_COPY_PARENT, ESPL_ABSOLUTE_SCALE,
+                                       ESPL_ABSOLUTE_ROTATION, ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_UP};
 
     return test_one_in(random, 12) ? choices[test_below(random, 4)] : 0;
 }
@@ -112,7 +112,7 @@ static espl_entity plant_one(script_world *s, uint64_t *random)
         }
     }
     if (!test_one_in(random, 6)) {
-        set[count++] = ESPL_PLACEMENT;
+        set[count++] = ESPL_TRANSFORM;
     }
     if (test_one_in(random, 20)) {
         set[count++] = test_one_in(random, 2) ? ESPL_DISABLED : ESPL_PREFAB;
@@ -126,14 +126,14 @@ static void plant_values(script_world *s, espl_entity entity, espl_entity named,
     const uint32_t number = test_below(random, 1000);
     const espl_transform value = any_transform(random);
 
-    if (espl_has(s->world, entity, ESPL_PLACEMENT)) {
-        (void)!espl_set_local(s->world, entity, &value);
+    if (espl_has_component(s->world, entity, ESPL_TRANSFORM)) {
+        (void)!espl_set_local_transform(s->world, entity, &value);
     }
-    if (espl_has(s->world, entity, s->number[0])) {
-        ck_assert_int_eq(espl_set(s->world, entity, s->number[0], &number, 4), ESPL_OK);
+    if (espl_has_component(s->world, entity, s->number[0])) {
+        ck_assert_int_eq(espl_set_component(s->world, entity, s->number[0], &number, 4), ESPL_OK);
     }
-    if (espl_has(s->world, entity, s->number[1])) {
-        ck_assert_int_eq(espl_set(s->world, entity, s->number[1], &named, 8), ESPL_OK);
+    if (espl_has_component(s->world, entity, s->number[1])) {
+        ck_assert_int_eq(espl_set_component(s->world, entity, s->number[1], &named, 8), ESPL_OK);
     }
 }
 
@@ -164,7 +164,7 @@ void script_world_begin(script_world *s, espl_world *world, uint32_t entities, u
         block[at] = plant_one(s, &random);
         plant_values(s, block[at], at > 0 ? other : block[at], &random);
         if (at > 0 && !test_one_in(&random, 5)) {
-            const bool is_placed = espl_has(world, block[at], ESPL_PLACEMENT);
+            const bool is_placed = espl_has_component(world, block[at], ESPL_TRANSFORM);
             const espl_attach_options options = {.link = (espl_link)test_one_in(&random, 4),
                                                  .inherit = is_placed ? any_inherit(&random) : 0};
 
@@ -325,15 +325,15 @@ static espl_write_value any_value(uint64_t *random, espl_write_kind kind)
     const espl_transform t = any_transform(random);
     const espl_write ordinary = write_ordinary(espl_entity_null(), kind, random);
 
-    if (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD) {
+    if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_WORLD_TRANSFORM) {
         return (espl_write_value){.transform = t};
     }
     return ordinary.value;
 }
 
-static espl_stay any_stay(uint64_t *random)
+static espl_keep any_stay(uint64_t *random)
 {
-    return (espl_stay)test_below(random, 3);
+    return (espl_keep)test_below(random, 3);
 }
 
 static void fill_line(writer *w, script_line *line)
@@ -349,7 +349,7 @@ static void fill_line(writer *w, script_line *line)
                                           .scale = any_stay(random),
                                           .link = (espl_link)test_one_in(random, 4),
                                           .inherit = any_inherit(random)};
-    line->orphan = (espl_orphan)test_one_in(random, 3);
+    line->dead_parent = (espl_dead_parent)test_one_in(random, 3);
     line->place = (espl_place)test_below(random, 3);
     line->extent = (espl_extent)test_below(random, 3);
     line->gains =
@@ -433,7 +433,7 @@ void script_disturb(script_world *s, uint64_t seed)
         const espl_entity entity = c.entities[test_below(&random, c.count)];
 
         // One that died with another is refused.
-        (void)!(test_one_in(&random, 3) ? espl_detach(s->world, entity, ESPL_STAY_WORLD)
+        (void)!(test_one_in(&random, 3) ? espl_detach(s->world, entity, ESPL_KEEP_WORLD)
                                         : espl_destroy_only(s->world, entity));
     }
     free(c.entities);

@@ -42,7 +42,7 @@ typedef struct script_line {
     uint32_t key, count;
     script_name target, parent, before;
     espl_attach_options options; // but for `before`
-    espl_orphan orphan;
+    espl_dead_parent dead_parent;
     espl_place place;
     espl_extent extent;
     espl_write_kind write;
@@ -66,7 +66,7 @@ enum { SCRIPT_COMPONENTS = 6, SCRIPT_PLACEMENT_BIT = 5 };
 typedef struct script_world {
     espl_world *world;
     espl_component number[SCRIPT_COMPONENTS];
-    espl_callback callback[2];
+    espl_custom_command callback[2];
     uint64_t heard;        // hash of the payloads that came
     size_t calls;          // of either callback
     espl_recorder *follow; // NULL, or where the callbacks record each payload again, once
@@ -95,7 +95,7 @@ void script_free(script *s);
 
 /// A script as it was recorded.
 typedef struct script_recording {
-    espl_commands *commands;
+    espl_command_buffer *commands;
     uint32_t *lane, *index; // [count] of each line
     espl_entity **pending;  // [count] NULL for lines that make nothing
     uint32_t *made;         // [count] pending handles of each line
@@ -108,11 +108,11 @@ typedef struct script_recording {
 /// @return the recorder's answer, which is kept too.
 espl_status script_record_line(const script_world *s, script_recording *r, const script *from,
                                size_t i, uint32_t lane);
-void script_recording_begin(script_recording *r, espl_commands *commands, const script *from);
+void script_recording_begin(script_recording *r, espl_command_buffer *commands, const script *from);
 void script_recording_free(script_recording *r);
 /// Record a script: line by line in the first lane, or scattered over all lanes, in an order that
 /// a shuffle other than 0 decides.
-void script_record(const script_world *s, script_recording *r, espl_commands *commands,
+void script_record(const script_world *s, script_recording *r, espl_command_buffer *commands,
                    uint32_t lanes, const script *from, uint64_t shuffle);
 
 /// Hash what became of each line and of all it made.

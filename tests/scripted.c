@@ -8,7 +8,7 @@
 
 static const uint32_t value_sizes[SCRIPT_PLACEMENT_BIT] = {4, 8, 64, 0, 0};
 
-void script_recording_begin(script_recording *r, espl_commands *commands, const script *from)
+void script_recording_begin(script_recording *r, espl_command_buffer *commands, const script *from)
 {
     *r = (script_recording){.commands = commands, .count = from->count};
     r->lane = calloc(from->count + 1, sizeof *r->lane);
@@ -86,7 +86,7 @@ static espl_status record_instance(const script_world *s, espl_recorder *lane,
                                    .parent = handle_of(r, &line->parent),
                                    .before = handle_of(r, &line->before),
                                    .link = line->options.link,
-                                   .orphan = line->orphan,
+                                   .dead_parent = line->dead_parent,
                                    .place = line->place,
                                    .transform = line->transform,
                                    .values = v.value,
@@ -109,7 +109,7 @@ static espl_status record_creation(const script_world *s, espl_recorder *lane,
                                    .parent = handle_of(r, &line->parent),
                                    .before = handle_of(r, &line->before),
                                    .link = line->options.link,
-                                   .orphan = line->orphan,
+                                   .dead_parent = line->dead_parent,
                                    .place = line->place,
                                    .inherit = is_placed ? line->options.inherit : 0};
 
@@ -132,7 +132,7 @@ static espl_status record_change(const script_world *s, espl_recorder *lane,
     const espl_change_def change = {
         .add = v.value, .add_count = v.count, .remove = losses, .remove_count = loss_count};
 
-    return espl_record_change(lane, line->key, entity, &change);
+    return espl_record_change_components(lane, line->key, entity, &change);
 }
 
 // Add, set or remove the component that the line's number names.
@@ -145,13 +145,13 @@ static espl_status record_one(const script_world *s, espl_recorder *lane, const 
     make_values(&v, s, line, 1u << bit);
     switch (line->kind) {
     case SCRIPT_ADD:
-        return espl_record_add(lane, line->key, entity, s->number[bit], v.value[0].data,
-                               v.value[0].size);
+        return espl_record_add_component(lane, line->key, entity, s->number[bit], v.value[0].data,
+                                         v.value[0].size);
     case SCRIPT_REMOVE:
-        return espl_record_remove(lane, line->key, entity, s->number[bit]);
+        return espl_record_remove_component(lane, line->key, entity, s->number[bit]);
     default:
-        return espl_record_set(lane, line->key, entity, s->number[bit], v.bytes[bit],
-                               v.value[0].size);
+        return espl_record_set_component(lane, line->key, entity, s->number[bit], v.bytes[bit],
+                                         v.value[0].size);
     }
 }
 
@@ -202,8 +202,8 @@ static espl_status record(const script_world *s, espl_recorder *lane, const scri
     case SCRIPT_DISABLE:
         return espl_record_disable(lane, line->key, entity, line->extent);
     case SCRIPT_CALL:
-        return espl_record_call(lane, line->key, s->callback[line->number % 2], &line->number,
-                                sizeof line->number, script_alignment(line->number));
+        return espl_record_custom(lane, line->key, s->callback[line->number % 2], &line->number,
+                                  sizeof line->number, script_alignment(line->number));
     default:
         return record_structure(lane, r, line, entity);
     }
@@ -218,7 +218,7 @@ espl_status script_record_line(const script_world *s, script_recording *r, const
 
     r->lane[i] = lane;
     r->index[i] = r->in_lane[lane];
-    r->recorded[i] = record(s, espl_commands_recorder(r->commands, lane), r, line, pending);
+    r->recorded[i] = record(s, espl_command_buffer_recorder(r->commands, lane), r, line, pending);
     if (r->recorded[i] != ESPL_OK) {
         free(pending);
         return r->recorded[i];
@@ -246,7 +246,7 @@ static void shuffle_order(size_t *order, size_t count, uint64_t *random)
     }
 }
 
-void script_record(const script_world *s, script_recording *r, espl_commands *commands,
+void script_record(const script_world *s, script_recording *r, espl_command_buffer *commands,
                    uint32_t lanes, const script *from, uint64_t shuffle)
 {
     size_t *const order = calloc(from->count + 1, sizeof *order);
@@ -290,14 +290,15 @@ uint64_t script_results(const script_recording *r)
 
     for (size_t i = 0; i < r->count; ++i) {
         const bool is_recorded = r->recorded[i] == ESPL_OK;
-        const espl_status status = is_recorded
-                                       ? espl_commands_result(r->commands, r->lane[i], r->index[i])
-                                       : r->recorded[i];
+        const espl_status status =
+            is_recorded ? espl_command_buffer_result(r->commands, r->lane[i], r->index[i])
+                        : r->recorded[i];
 
         hash = test_hash_bytes(hash, &status, sizeof status);
         for (uint32_t k = 0; r->pending[i] != NULL && k < r->made[i]; ++k) {
             espl_entity entity = {0};
-            const espl_status found = espl_commands_resolve(r->commands, r->pending[i][k], &entity);
+            const espl_status found =
+                espl_command_buffer_resolve(r->commands, r->pending[i][k], &entity);
 
             hash = test_hash_bytes(hash, &found, sizeof found);
             hash = test_hash_bytes(hash, &entity, sizeof entity);
@@ -344,18 +345,18 @@ static uint64_t hash_values(uint64_t hash, const script_world *s, espl_entity en
     unsigned char bytes[64];
 
     for (uint32_t i = 0; i < SCRIPT_PLACEMENT_BIT; ++i) {
-        const uint8_t has = espl_has(s->world, entity, s->number[i]);
+        const uint8_t has = espl_has_component(s->world, entity, s->number[i]);
 
         hash = test_hash_bytes(hash, &has, 1);
         if (has != 0 && value_sizes[i] != 0) {
-            ck_assert_int_eq(espl_get(s->world, entity, s->number[i], bytes, value_sizes[i]),
-                             ESPL_OK);
+            ck_assert_int_eq(
+                espl_get_component(s->world, entity, s->number[i], bytes, value_sizes[i]), ESPL_OK);
             hash = test_hash_bytes(hash, bytes, value_sizes[i]);
         }
     }
-    const uint8_t tags[3] = {espl_has(s->world, entity, ESPL_DISABLED),
-                             espl_has(s->world, entity, ESPL_PREFAB),
-                             espl_has(s->world, entity, ESPL_PLACEMENT)};
+    const uint8_t tags[3] = {espl_has_component(s->world, entity, ESPL_DISABLED),
+                             espl_has_component(s->world, entity, ESPL_PREFAB),
+                             espl_has_component(s->world, entity, ESPL_TRANSFORM)};
     return test_hash_bytes(hash, tags, sizeof tags);
 }
 
@@ -369,8 +370,8 @@ static uint64_t hash_place(uint64_t hash, const script_world *s, espl_entity ent
                                (uint32_t)espl_get_link(s->world, entity),
                                espl_get_inherit(s->world, entity)};
     espl_transform local = {0}, placed = {0};
-    const int status[2] = {(int)espl_get_local(s->world, entity, &local),
-                           (int)espl_get_world(s->world, entity, &placed)};
+    const int status[2] = {(int)espl_get_local_transform(s->world, entity, &local),
+                           (int)espl_get_world_transform(s->world, entity, &placed)};
 
     hash = test_hash_bytes(hash, near, sizeof near);
     hash = test_hash_bytes(hash, words, sizeof words);

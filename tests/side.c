@@ -16,9 +16,9 @@ static espl_entity alien_of(test_side *side)
     const espl_instance_def def = {.source = source};
     espl_entity alien = {0};
 
-    ck_assert_int_eq(espl_commands_create(side->world, 1, &side->aliens), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(side->world, 1, &side->aliens), ESPL_OK);
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(side->aliens, 0), 0, &def, 1, &alien),
+        espl_record_instantiate(espl_command_buffer_recorder(side->aliens, 0), 0, &def, 1, &alien),
         ESPL_OK);
     ck_assert_int_eq(espl_destroy(side->world, source), ESPL_OK);
     side->dead = source;
@@ -35,13 +35,13 @@ void side_begin(test_side *side, uint32_t lanes, const espl_executor *executor)
     side_register_callbacks(side);
     side->foreign = test_solo(side->elsewhere.world);
     side->alien = alien_of(side);
-    ck_assert_int_eq(espl_commands_create(side->world, lanes, &side->batch), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(side->world, lanes, &side->batch), ESPL_OK);
 }
 
 void side_end(test_side *side)
 {
-    espl_commands_destroy(side->aliens);
-    espl_commands_destroy(side->batch);
+    espl_command_buffer_destroy(side->aliens);
+    espl_command_buffer_destroy(side->batch);
     test_world_end(&side->test);
     test_world_end(&side->elsewhere);
     free(side->handles);
@@ -79,7 +79,7 @@ espl_entity side_handle(const test_side *side, const test_tape *tape, uint32_t o
 
 static espl_status run_create(test_side *side, const operation *op)
 {
-    const espl_component set[2] = {MODEL_TAG, ESPL_PLACEMENT};
+    const espl_component set[2] = {MODEL_TAG, ESPL_TRANSFORM};
     const espl_status status =
         espl_create(side->world, set, op->has_placement ? 2 : 1, 1, side->fresh);
 
@@ -156,9 +156,9 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_INSTANCE:
         return run_instance(side, tape, op);
     case OP_SET_LOCAL:
-        return espl_set_local(world, entity, &op->value);
+        return espl_set_local_transform(world, entity, &op->value);
     case OP_SET_WORLD:
-        return espl_set_world(world, entity, &op->value);
+        return espl_set_world_transform(world, entity, &op->value);
     case OP_WRITE:
         return run_write(side, op, entity);
     case OP_LOOK_AT:

@@ -66,9 +66,9 @@ uint32_t small_add(small *s, uint32_t parent, espl_link link)
                               .entity = node,
                               .parent = parent,
                               .before = MODEL_NONE,
-                              .options = {.position = ESPL_STAY_LOCAL,
-                                          .rotation = ESPL_STAY_LOCAL,
-                                          .scale = ESPL_STAY_LOCAL,
+                              .options = {.position = ESPL_KEEP_LOCAL,
+                                          .rotation = ESPL_KEEP_LOCAL,
+                                          .scale = ESPL_KEEP_LOCAL,
                                           .link = link}};
 
     must(s, small_run(s, &create));
@@ -126,13 +126,13 @@ static void check_unplayed(const small *s, const recorded *r)
         espl_entity out = s->side.foreign;
 
         if (!espl_entity_equal(pending, s->side.dead)) {
-            const espl_status status = espl_commands_resolve(s->side.batch, pending, &out);
+            const espl_status status = espl_command_buffer_resolve(s->side.batch, pending, &out);
             tape_demand(&s->tape,
                         status == ESPL_ERR_DEAD && espl_entity_equal(out, s->side.foreign),
                         "unplayed, pending %u resolves to %s", i, espl_status_name(status));
         }
     }
-    const size_t count = espl_commands_count(s->side.batch);
+    const size_t count = espl_command_buffer_count(s->side.batch);
     tape_demand(&s->tape, count == r->accepted, "%zu commands of %zu", count, r->accepted);
 }
 
@@ -165,9 +165,9 @@ static void follow(small *s, recorded *r, const operation *op)
     const espl_status at_once = side_run(&s->twin, &s->tape, op);
     const model_answer answer = tape_apply(&s->tape, op);
     const bool is_accepted = r->status[number] == ESPL_OK;
-    const espl_status status = is_accepted
-                                   ? espl_commands_result(s->side.batch, op->lane, r->index[number])
-                                   : r->status[number];
+    const espl_status status =
+        is_accepted ? espl_command_buffer_result(s->side.batch, op->lane, r->index[number])
+                    : r->status[number];
 
     side_map(&s->twin, &s->tape, op);
     side_check(&s->twin, &s->tape, op, at_once, answer);
@@ -240,7 +240,7 @@ void small_play(small *s, operation *ops, uint32_t count)
     side_map(&s->side, &s->tape, NULL);
     side_compare(&s->side, &s->tape);
     side_compare(&s->twin, &s->tape);
-    espl_commands_reset(s->side.batch);
+    espl_command_buffer_reset(s->side.batch);
     tape_forget_pending(&s->tape);
 }
 

@@ -154,7 +154,7 @@ static void check_results(const test_tape *tape, const test_side *side, const te
             continue;
         }
         const espl_status result =
-            espl_commands_result(side->batch, batch->operations[i].lane, batch->index[i]);
+            espl_command_buffer_result(side->batch, batch->operations[i].lane, batch->index[i]);
         const espl_status at_once = batch->at_once[i];
         tape_demand(tape, result == at_once || (result >= 0 && at_once == ESPL_OVERFLOW),
                     "command %u (opcode %d) came to %s, not %s", i, (int)batch->operations[i].code,
@@ -200,7 +200,7 @@ static void check_first_refused(const test_tape *tape, const test_side *side,
             continue;
         }
         const espl_status result =
-            espl_commands_result(side->batch, op->lane, batch->index[number]);
+            espl_command_buffer_result(side->batch, op->lane, batch->index[number]);
         if (result >= 0 || is_seen[-result]) {
             continue;
         }
@@ -353,7 +353,7 @@ void stage_compare(stage *s, test_side *side, const expected *wanted, const espl
     check_calls(&s->tape, side, &s->batch);
     side_map(side, &s->tape, NULL);
     side_compare(side, &s->tape);
-    espl_commands_reset(side->batch);
+    espl_command_buffer_reset(side->batch);
 }
 
 void stage_tell_driver(stage *s, uint32_t limit)

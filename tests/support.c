@@ -249,7 +249,7 @@ void test_world_is_valid(const espl_world *world)
 
 espl_entity test_solo(espl_world *world)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity entity = {0};
 
     ck_assert_int_eq(espl_create(world, &placement, 1, 1, &entity), ESPL_OK);
@@ -261,7 +261,7 @@ espl_entity test_solo_at(espl_world *world, float x, float y, float z)
     const espl_entity entity = test_solo(world);
     const espl_transform value = test_at(x, y, z);
 
-    ck_assert_int_eq(espl_set_local(world, entity, &value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(world, entity, &value), ESPL_OK);
     return entity;
 }
 
@@ -277,14 +277,14 @@ espl_transform test_at(float x, float y, float z)
 espl_transform test_world_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_world(world, entity, &out), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_transform(world, entity, &out), ESPL_OK);
     return out;
 }
 
 espl_transform test_local_of(const espl_world *world, espl_entity entity)
 {
     espl_transform out = {0};
-    ck_assert_int_eq(espl_get_local(world, entity, &out), ESPL_OK);
+    ck_assert_int_eq(espl_get_local_transform(world, entity, &out), ESPL_OK);
     return out;
 }
 
@@ -302,7 +302,7 @@ bool test_same(const espl_transform *a, const espl_transform *b)
 {
     return are_same(a->rotation, b->rotation, 4) && are_same(a->position, b->position, 3) &&
            are_same(&a->scale, &b->scale, 1) && are_same(a->stretch, b->stretch, 3) &&
-           a->context == b->context;
+           a->user_data == b->user_data;
 }
 
 // --- Random numbers ---

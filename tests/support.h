@@ -123,7 +123,7 @@ espl_executor test_executor_of(test_executor *executor);
 /// espl_play(); fails the test where the account does not add up: accepted == applied + refused,
 /// all of them recorded, each refused for a reason, as the results of the commands say; a playback
 /// that is refused has an empty one.
-espl_status test_play(espl_world *world, espl_commands *commands, espl_report *report);
+espl_status test_play(espl_world *world, espl_command_buffer *commands, espl_report *report);
 /// espl_sync(), the same for the sum.
 espl_status test_sync(espl_world *world, espl_report *report);
 /// Fail the test unless an account adds up.

@@ -64,9 +64,9 @@ typedef struct sweep_world {
     espl_entity all[SWEEP_ALL]; // [count] what the scene made
     uint32_t count;
     espl_component word, link, tag;
-    espl_callback callback;
-    espl_commands *waiting;     // of SCENE_RECORDED
-    espl_commands *commands[2]; // of the call; or NULL
+    espl_custom_command callback;
+    espl_command_buffer *waiting;     // of SCENE_RECORDED
+    espl_command_buffer *commands[2]; // of the call; or NULL
     espl_entity pending[SWEEP_MADE];
     espl_entity made[SWEEP_MADE];
     uint32_t made_count;

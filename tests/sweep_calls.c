@@ -34,8 +34,8 @@ static void tell_made(sweep_world *w, espl_status status, uint32_t count)
 
 static espl_status run_create(sweep_world *w, unsigned number)
 {
-    const espl_component sets[][3] = {{ESPL_PLACEMENT, w->word, w->link},
-                                      {ESPL_PLACEMENT, w->tag, ESPL_PREFAB},
+    const espl_component sets[][3] = {{ESPL_TRANSFORM, w->word, w->link},
+                                      {ESPL_TRANSFORM, w->tag, ESPL_PREFAB},
                                       {w->word, w->tag, ESPL_DISABLED}};
     static const struct {
         uint32_t set, length, count;
@@ -50,7 +50,7 @@ static espl_status run_create(sweep_world *w, unsigned number)
 // More than a chunk holds.
 static espl_status run_create_many(sweep_world *w, unsigned number)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, w->word};
+    const espl_component set[] = {ESPL_TRANSFORM, w->word};
 
     return espl_create(w->world, set, 1 + number, test_fitting(140, 50), NULL);
 }
@@ -69,7 +69,7 @@ static espl_status run_register(sweep_world *w, unsigned number)
     return status;
 }
 
-static void ignore(void *user, const espl_calls *calls)
+static void ignore(void *user, const espl_custom_calls *calls)
 {
     (void)user;
     (void)calls;
@@ -77,9 +77,9 @@ static void ignore(void *user, const espl_calls *calls)
 
 static espl_status run_register_callback(sweep_world *w, unsigned number)
 {
-    const espl_callback_def def = {.name = "ignore", .function = ignore};
-    espl_callback made = 0;
-    const espl_status status = espl_callback_register(w->world, &def, &made);
+    const espl_custom_command_def def = {.name = "ignore", .function = ignore};
+    espl_custom_command made = 0;
+    const espl_status status = espl_register_command(w->world, &def, &made);
 
     (void)number;
     return status;
@@ -87,7 +87,7 @@ static espl_status run_register_callback(sweep_world *w, unsigned number)
 
 static espl_status run_make_commands(sweep_world *w, unsigned number)
 {
-    return espl_commands_create(w->world, number, &w->commands[1]);
+    return espl_command_buffer_create(w->world, number, &w->commands[1]);
 }
 
 static espl_status run_instantiate(sweep_world *w, unsigned number)
@@ -124,7 +124,7 @@ static espl_status run_make_at(sweep_world *w, unsigned number)
     const espl_transform transform = test_at(1, 0, 2);
     const uint32_t word = 3, count = ways[number].count;
     const espl_component_value values[] = {{w->word, sizeof word, &word},
-                                           {ESPL_PLACEMENT, sizeof transform, &transform}};
+                                           {ESPL_TRANSFORM, sizeof transform, &transform}};
     espl_instance_def instance = {.source = w->part[ways[number].source],
                                   .place = ways[number].place,
                                   .transform = transform,
@@ -153,17 +153,17 @@ static espl_status run_attach(sweep_world *w, unsigned number)
         espl_attach_options options;
     } ways[] = {
         {PART_SOLO, PART_ROOT, PART_COUNT, {0}},
-        {PART_SOLO, PART_LEAF, PART_COUNT, {.inherit = ESPL_KEEP_Y}},
+        {PART_SOLO, PART_LEAF, PART_COUNT, {.inherit = ESPL_ABSOLUTE_Y}},
         {PART_SOLO, PART_MEMBER, PART_COUNT, {.inherit = ESPL_COPY_PARENT}},
-        {PART_SOLO, PART_ROOT, PART_MEMBER, {.position = ESPL_STAY_LOCAL, .link = ESPL_LINK_FREE}},
-        {PART_LEAF, PART_SOLO, PART_COUNT, {.rotation = ESPL_STAY_NONE}},
+        {PART_SOLO, PART_ROOT, PART_MEMBER, {.position = ESPL_KEEP_LOCAL, .link = ESPL_LINK_FREE}},
+        {PART_LEAF, PART_SOLO, PART_COUNT, {.rotation = ESPL_SNAP}},
         {PART_MEMBER, PART_SOLO, PART_COUNT, {0}},
         {PART_LEAF, PART_ROOT, PART_MEMBER, {0}},
         {PART_ROOT, PART_SOLO, PART_COUNT, {0}},
-        {PART_LEAF, PART_ROOT, PART_COUNT, {.inherit = ESPL_KEEP_SCALE}},
-        {PART_OTHER, PART_LEAF, PART_COUNT, {.scale = ESPL_STAY_LOCAL}},
+        {PART_LEAF, PART_ROOT, PART_COUNT, {.inherit = ESPL_ABSOLUTE_SCALE}},
+        {PART_OTHER, PART_LEAF, PART_COUNT, {.scale = ESPL_KEEP_LOCAL}},
         {PART_BARE, PART_OTHER, PART_COUNT, {0}},
-        {PART_ROOT, PART_OTHER, PART_COUNT, {.inherit = ESPL_KEEP_ROTATION}},
+        {PART_ROOT, PART_OTHER, PART_COUNT, {.inherit = ESPL_ABSOLUTE_ROTATION}},
         {PART_PREFAB, PART_MEMBER, PART_LEAF, {0}},
         {PART_SOLO, PART_BARE, PART_COUNT, {0}},
         {PART_MEMBER, PART_OTHER, PART_COUNT, {.link = ESPL_LINK_FREE}},
@@ -181,11 +181,11 @@ static espl_status run_detach(sweep_world *w, unsigned number)
 {
     static const struct {
         sweep_part part;
-        espl_stay keep;
-    } ways[] = {{PART_LEAF, ESPL_STAY_WORLD},
-                {PART_MEMBER, ESPL_STAY_LOCAL},
-                {PART_MEMBER, ESPL_STAY_NONE},
-                {PART_BARE, ESPL_STAY_WORLD}};
+        espl_keep keep;
+    } ways[] = {{PART_LEAF, ESPL_KEEP_WORLD},
+                {PART_MEMBER, ESPL_KEEP_LOCAL},
+                {PART_MEMBER, ESPL_SNAP},
+                {PART_BARE, ESPL_KEEP_WORLD}};
 
     return espl_detach(w->world, w->part[ways[number].part], ways[number].keep);
 }
@@ -249,21 +249,21 @@ static espl_status run_add(sweep_world *w, unsigned number)
                                           .position = {1, 2, 3},
                                           .scale = 1,
                                           .stretch = {1, 1, 3},
-                                          .context = 4};
+                                          .user_data = 4};
     const uint32_t word = 5;
     const espl_entity entity = w->part[parts[number % 5]];
 
     switch (number / 5) {
     case 0:
-        return espl_add(w->world, entity, w->word, &word, sizeof word);
+        return espl_add_component(w->world, entity, w->word, &word, sizeof word);
     case 1:
-        return espl_add(w->world, entity, w->link, NULL, 12);
+        return espl_add_component(w->world, entity, w->link, NULL, 12);
     case 2:
-        return espl_add(w->world, entity, w->tag, NULL, 0);
+        return espl_add_component(w->world, entity, w->tag, NULL, 0);
     case 3:
-        return espl_add(w->world, entity, ESPL_PLACEMENT, &placed, sizeof placed);
+        return espl_add_component(w->world, entity, ESPL_TRANSFORM, &placed, sizeof placed);
     default:
-        return espl_remove(w->world, entity, ESPL_PLACEMENT);
+        return espl_remove_component(w->world, entity, ESPL_TRANSFORM);
     }
 }
 
@@ -281,9 +281,9 @@ static espl_change_def change_of(change_room *room, const sweep_world *w, unsign
     room->placed.stretch[1] = 2;
     room->values[0] = (espl_component_value){w->word, sizeof room->word, &room->word};
     room->values[1] = (espl_component_value){w->tag, 0, NULL};
-    room->values[2] = (espl_component_value){ESPL_PLACEMENT, sizeof room->placed, &room->placed};
+    room->values[2] = (espl_component_value){ESPL_TRANSFORM, sizeof room->placed, &room->placed};
     room->removed[0] = w->link;
-    room->removed[1] = ESPL_PLACEMENT;
+    room->removed[1] = ESPL_TRANSFORM;
     switch (number % 4) {
     case 0:
         return (espl_change_def){room->values, 2, room->removed, 1};
@@ -302,7 +302,7 @@ static espl_status run_change(sweep_world *w, unsigned number)
     change_room room;
     const espl_change_def def = change_of(&room, w, number);
 
-    return espl_change(w->world, w->part[parts[number / 4]], &def);
+    return espl_change_components(w->world, w->part[parts[number / 4]], &def);
 }
 
 static espl_status run_change_array(sweep_world *w, unsigned number)
@@ -310,7 +310,8 @@ static espl_status run_change_array(sweep_world *w, unsigned number)
     change_room room;
     const espl_change_def def = change_of(&room, w, number);
     size_t refused = 0;
-    const espl_status status = espl_change_array(w->world, w->all, w->count, &def, &refused);
+    const espl_status status =
+        espl_change_components_array(w->world, w->all, w->count, &def, &refused);
 
     tell(w, status, &refused, sizeof refused);
     return status;
@@ -325,7 +326,7 @@ static espl_status run_change_query(sweep_world *w, unsigned number)
                                   .all_count = number / 8 == 0 ? 1 : 0,
                                   .include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
     size_t count = 0;
-    const espl_status status = espl_change_query(w->world, &query, &def, &count);
+    const espl_status status = espl_change_components_query(w->world, &query, &def, &count);
 
     tell(w, status, &count, sizeof count);
     return status;
@@ -341,20 +342,20 @@ static espl_status run_side_write(sweep_world *w, unsigned number)
     const float stretch[3] = {1, 3, 1};
     espl_transform value = test_at(1, 2, 3);
 
-    value.context = 6;
+    value.user_data = 6;
     switch (number % 6) {
     case 0:
         return espl_set_stretch(w->world, entity, stretch);
     case 1:
-        return espl_set_context(w->world, entity, 9);
+        return espl_set_user_data(w->world, entity, 9);
     case 2:
-        return espl_set_local(w->world, entity, &value);
+        return espl_set_local_transform(w->world, entity, &value);
     case 3:
-        return espl_set_world(w->world, entity, &value);
+        return espl_set_world_transform(w->world, entity, &value);
     case 4:
         return espl_multiply_stretch(w->world, entity, stretch);
     default:
-        return espl_set_inherit(w->world, entity, ESPL_KEEP_X | ESPL_KEEP_FORWARD);
+        return espl_set_inherit(w->world, entity, ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_FORWARD);
     }
 }
 
@@ -385,18 +386,18 @@ static espl_status run_arrays(sweep_world *w, unsigned number)
 
     for (uint32_t i = 0; i < w->count; ++i) {
         transforms[i] = test_at((float)i, 2, 3);
-        transforms[i].context = i % 3;
+        transforms[i].user_data = i % 3;
     }
     switch (number) {
     case 0:
         return espl_write_vectors(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, vectors, w->count,
                                   NULL);
     case 1:
-        return espl_write_transforms(w->world, ESPL_WRITE_LOCAL, w->all, transforms, w->count,
-                                     NULL);
+        return espl_write_transforms(w->world, ESPL_WRITE_LOCAL_TRANSFORM, w->all, transforms,
+                                     w->count, NULL);
     default:
-        return espl_write_transforms(w->world, ESPL_WRITE_WORLD, w->all, transforms, w->count,
-                                     NULL);
+        return espl_write_transforms(w->world, ESPL_WRITE_WORLD_TRANSFORM, w->all, transforms,
+                                     w->count, NULL);
     }
 }
 
@@ -406,7 +407,8 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        const espl_status status = espl_writer_translate_local(writer, rows->entities[row], step);
+        const espl_status status =
+            espl_writer_translate_in_parent(writer, rows->entities[row], step);
 
         ck_assert(status == ESPL_OK || status == ESPL_ERR_COPIES_PARENT);
     }
@@ -415,7 +417,7 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
 static espl_status run_parallel(sweep_world *w, unsigned number)
 {
     static const espl_component all[][2] = {
-        {ESPL_PLACEMENT, ESPL_MEMBER}, {ESPL_PLACEMENT, ESPL_ROOT}, {ESPL_PLACEMENT, ESPL_SOLO}};
+        {ESPL_TRANSFORM, ESPL_MEMBER}, {ESPL_TRANSFORM, ESPL_ROOT}, {ESPL_TRANSFORM, ESPL_SOLO}};
     const espl_query_def query = {
         .all = all[number % 3], .all_count = number < 3 ? 2 : 1, .include = ESPL_INCLUDE_DISABLED};
     const espl_parallel_def def = {.query = &query,
@@ -435,7 +437,7 @@ static espl_status run_parallel(sweep_world *w, unsigned number)
 
 static espl_status run_reserve(sweep_world *w, unsigned number)
 {
-    const espl_component rows[] = {ESPL_PLACEMENT, w->word, w->tag, ESPL_MEMBER};
+    const espl_component rows[] = {ESPL_TRANSFORM, w->word, w->tag, ESPL_MEMBER};
     const size_t some = test_fitting(200, 60);
 
     switch (number) {

@@ -44,12 +44,12 @@ static espl_status record_creation(sweep_world *w, espl_recorder *to, uint32_t k
     const espl_transform place = test_at(2, 0, 1);
     const uint32_t word = 4;
     const espl_component_value values[] = {{w->word, sizeof word, &word},
-                                           {ESPL_PLACEMENT, sizeof place, &place}};
+                                           {ESPL_TRANSFORM, sizeof place, &place}};
     espl_creation_def def = {.values = values, .value_count = 1 + number % 2};
 
     if (number >= 2) {
         def.parent = w->part[number == 2 ? PART_LEAF : PART_ROOT];
-        def.inherit = number == 3 ? ESPL_KEEP_UP : 0;
+        def.inherit = number == 3 ? ESPL_ABSOLUTE_UP : 0;
     }
     const espl_status status = espl_record_create(to, key, &def, 2, w->pending + w->made_count);
 
@@ -74,7 +74,7 @@ static espl_status record_end(sweep_world *w, espl_recorder *to, uint32_t key, u
 static espl_status record_structure(sweep_world *w, espl_recorder *to, uint32_t key,
                                     unsigned number)
 {
-    const espl_attach_options options = {.position = ESPL_STAY_LOCAL, .inherit = ESPL_KEEP_X};
+    const espl_attach_options options = {.position = ESPL_KEEP_LOCAL, .inherit = ESPL_ABSOLUTE_X};
     const espl_entity solo = w->part[PART_SOLO], root = w->part[PART_ROOT];
     const espl_entity member = w->part[PART_MEMBER], leaf = w->part[PART_LEAF];
 
@@ -86,9 +86,9 @@ static espl_status record_structure(sweep_world *w, espl_recorder *to, uint32_t 
     case 2:
         return espl_record_attach(to, key, root, solo, NULL);
     case 3:
-        return espl_record_detach(to, key, member, ESPL_STAY_WORLD);
+        return espl_record_detach(to, key, member, ESPL_KEEP_WORLD);
     case 4:
-        return espl_record_detach(to, key, leaf, ESPL_STAY_NONE);
+        return espl_record_detach(to, key, leaf, ESPL_SNAP);
     default:
         return espl_record_set_sibling(to, key, member, espl_entity_null());
     }
@@ -105,16 +105,16 @@ static espl_status record_write(sweep_world *w, espl_recorder *to, uint32_t key,
 
     switch (number) {
     case 0:
-        return espl_record_set_local(to, key, w->part[PART_ROOT], &value);
+        return espl_record_set_local_transform(to, key, w->part[PART_ROOT], &value);
     case 1:
-        value.context = 12;
-        return espl_record_set_world(to, key, w->part[PART_LEAF], &value);
+        value.user_data = 12;
+        return espl_record_set_world_transform(to, key, w->part[PART_LEAF], &value);
     case 2:
         return espl_record_write(to, key, &stretch);
     case 3:
         return espl_record_write(to, key, &shift);
     default:
-        return espl_record_set_inherit(to, key, w->part[PART_MEMBER], ESPL_KEEP_POSITION);
+        return espl_record_set_inherit(to, key, w->part[PART_MEMBER], ESPL_ABSOLUTE_POSITION);
     }
 }
 
@@ -123,25 +123,25 @@ static espl_status record_change(sweep_world *w, espl_recorder *to, uint32_t key
     const espl_transform place = test_at(1, 1, 1);
     const uint32_t word = 8;
     const espl_component_value given[] = {{w->word, sizeof word, &word},
-                                          {ESPL_PLACEMENT, sizeof place, &place}};
+                                          {ESPL_TRANSFORM, sizeof place, &place}};
     const espl_change_def def = {given, 2, &w->link, 1};
     const espl_entity solo = w->part[PART_SOLO], leaf = w->part[PART_LEAF];
 
     switch (number) {
     case 0:
-        return espl_record_change(to, key, leaf, &def);
+        return espl_record_change_components(to, key, leaf, &def);
     case 1:
-        return espl_record_add(to, key, solo, w->link, NULL, 12);
+        return espl_record_add_component(to, key, solo, w->link, NULL, 12);
     case 2:
-        return espl_record_remove(to, key, leaf, ESPL_PLACEMENT);
+        return espl_record_remove_component(to, key, leaf, ESPL_TRANSFORM);
     case 3:
-        return espl_record_remove(to, key, w->part[PART_ROOT], ESPL_PLACEMENT);
+        return espl_record_remove_component(to, key, w->part[PART_ROOT], ESPL_TRANSFORM);
     case 4:
         return espl_record_disable(to, key, w->part[PART_ROOT], ESPL_EXTENT_SUBTREE);
     case 5:
         return espl_record_enable(to, key, w->part[PART_ROOT], ESPL_EXTENT_OWNED);
     default:
-        return espl_record_change(to, key, w->part[PART_BARE], &def);
+        return espl_record_change_components(to, key, w->part[PART_BARE], &def);
     }
 }
 
@@ -152,11 +152,11 @@ static espl_status record_rest(sweep_world *w, espl_recorder *to, uint32_t key, 
 
     switch (number) {
     case 0:
-        return espl_record_set(to, key, w->part[PART_SOLO], w->word, &word, sizeof word);
+        return espl_record_set_component(to, key, w->part[PART_SOLO], w->word, &word, sizeof word);
     case 1:
-        return espl_record_call(to, key, w->callback, payload, 5, 1);
+        return espl_record_custom(to, key, w->callback, payload, 5, 1);
     default:
-        return espl_record_call(to, key, w->callback, payload, sizeof payload, 256);
+        return espl_record_custom(to, key, w->callback, payload, sizeof payload, 256);
     }
 }
 
@@ -200,7 +200,7 @@ static espl_status record(sweep_world *w, espl_recorder *to, unsigned kind, uint
 
 static void make_commands(sweep_world *w, uint32_t which, uint32_t lanes)
 {
-    ck_assert_int_eq(espl_commands_create(w->world, lanes, &w->commands[which]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(w->world, lanes, &w->commands[which]), ESPL_OK);
 }
 
 static void tell_report(sweep_world *w, const espl_report *report)
@@ -213,20 +213,20 @@ static void tell_report(sweep_world *w, const espl_report *report)
     sweep_tell(w, &w->heard, sizeof w->heard);
 }
 
-static void tell_results(sweep_world *w, const espl_commands *commands)
+static void tell_results(sweep_world *w, const espl_command_buffer *commands)
 {
     for (uint32_t lane = 0; lane < SWEEP_LANES; ++lane) {
         espl_status status = ESPL_OK;
 
         for (uint32_t i = 0; status != ESPL_ERR_ARGUMENT; ++i) {
-            status = espl_commands_result(commands, lane, i);
+            status = espl_command_buffer_result(commands, lane, i);
             sweep_tell(w, &status, sizeof status);
         }
     }
     for (uint32_t i = 0; i < w->made_count; ++i) {
         espl_entity made = {0};
 
-        if (espl_commands_resolve(commands, w->pending[i], &made) == ESPL_OK) {
+        if (espl_command_buffer_resolve(commands, w->pending[i], &made) == ESPL_OK) {
             sweep_tell(w, &made, sizeof made);
         }
     }
@@ -259,17 +259,17 @@ static void prepare_recording(sweep_world *w, unsigned kind)
 // Refused, it is not there.
 static espl_status run_record(sweep_world *w, unsigned kind)
 {
-    const size_t before = espl_commands_count(w->commands[0]);
-    const espl_status status = record(w, espl_commands_recorder(w->commands[0], 0), kind, 1);
+    const size_t before = espl_command_buffer_count(w->commands[0]);
+    const espl_status status = record(w, espl_command_buffer_recorder(w->commands[0], 0), kind, 1);
 
-    ck_assert_uint_eq(espl_commands_count(w->commands[0]), before + (status == ESPL_OK));
+    ck_assert_uint_eq(espl_command_buffer_count(w->commands[0]), before + (status == ESPL_OK));
     return status;
 }
 
 static void prepare_play(sweep_world *w, unsigned kind)
 {
     make_commands(w, 0, 1);
-    ck_assert_int_eq(record(w, espl_commands_recorder(w->commands[0], 0), kind, 1), ESPL_OK);
+    ck_assert_int_eq(record(w, espl_command_buffer_recorder(w->commands[0], 0), kind, 1), ESPL_OK);
 }
 
 // Every third kind from the number on, dealt to lanes, by keys that lead elsewhere.
@@ -277,7 +277,8 @@ static void record_mix(sweep_world *w, uint32_t which, unsigned number)
 {
     make_commands(w, which, SWEEP_LANES);
     for (unsigned kind = number % 3; kind < sweep_command_count; kind += 3) {
-        espl_recorder *const to = espl_commands_recorder(w->commands[which], kind % SWEEP_LANES);
+        espl_recorder *const to =
+            espl_command_buffer_recorder(w->commands[which], kind % SWEEP_LANES);
         const bool is_full = w->made_count + 3 > SWEEP_MADE;
 
         if (!is_full || kind >= groups[0].count + groups[1].count) {
@@ -299,8 +300,8 @@ static void prepare_sync(sweep_world *w, unsigned number)
     record_mix(w, 0, number);
     w->made_count = 0;
     record_mix(w, 1, number + 1);
-    ck_assert_int_eq(espl_commands_submit(w->commands[1]), ESPL_OK);
-    ck_assert_int_eq(espl_commands_submit(w->commands[0]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(w->commands[1]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(w->commands[0]), ESPL_OK);
 }
 
 static espl_status run_sync(sweep_world *w, unsigned number)

@@ -113,10 +113,12 @@ static void make_prefab(sweep_world *w)
     for (uint32_t i = 0; i < 3; ++i) {
         const link_value value = {i, w->all[first + (i + 1) % 3]};
 
-        ck_assert_int_eq(espl_add(w->world, w->all[first + i], w->link, &value, sizeof value),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_add_component(w->world, w->all[first + i], w->link, &value, sizeof value),
+            ESPL_OK);
     }
-    ck_assert_int_eq(espl_add(w->world, w->part[PART_PREFAB], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(w->world, w->part[PART_PREFAB], ESPL_PREFAB, NULL, 0),
+                     ESPL_OK);
 }
 
 static void make_forest(sweep_world *w)
@@ -131,7 +133,7 @@ static void make_forest(sweep_world *w)
 // Until the hierarchy needs memory for one more member: its rows are there, so it needs room.
 static void fill_run(sweep_world *w)
 {
-    const espl_component rows[] = {ESPL_PLACEMENT, ESPL_MEMBER};
+    const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
     (void)make_tree(w, 5, 4);
     name_parts(w, 0, 5);
@@ -153,7 +155,7 @@ static void fill_run(sweep_world *w)
 
 static void fill_chunk(sweep_world *w)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
 
     (void)make_tree(w, 2, 1);
@@ -195,8 +197,9 @@ static void make_diverse(sweep_world *w)
         const espl_component sets[] = {w->word, w->tag};
 
         if (i % 3 != 2) {
-            ck_assert_int_eq(espl_add(w->world, w->all[i], sets[i % 3], i % 3 == 0 ? &word : NULL,
-                                      i % 3 == 0 ? sizeof word : 0),
+            ck_assert_int_eq(espl_add_component(w->world, w->all[i], sets[i % 3],
+                                                i % 3 == 0 ? &word : NULL,
+                                                i % 3 == 0 ? sizeof word : 0),
                              ESPL_OK);
         }
     }
@@ -209,8 +212,9 @@ static void make_sides(sweep_world *w)
     const espl_entity leaf = w->part[PART_LEAF], member = w->part[PART_MEMBER];
 
     ck_assert_int_eq(espl_set_stretch(w->world, w->part[PART_ROOT], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_context(w->world, leaf, 7), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(w->world, member, ESPL_KEEP_Y | ESPL_KEEP_UP), ESPL_OK);
+    ck_assert_int_eq(espl_set_user_data(w->world, leaf, 7), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(w->world, member, ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP),
+                     ESPL_OK);
 }
 
 // Entities that come and go leave free slots and free indices.
@@ -226,7 +230,7 @@ static void grow_old(sweep_world *w)
         ck_assert_int_eq(espl_attach(w->world, w->all[first + 2 + i], w->part[PART_OTHER], NULL),
                          ESPL_OK);
     }
-    ck_assert_int_eq(espl_detach(w->world, w->all[first + 4], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(w->world, w->all[first + 4], ESPL_KEEP_WORLD), ESPL_OK);
 }
 
 // Many die below a root, a root loses its only member, and another root dies above two others, while
@@ -254,7 +258,7 @@ static void put_off(sweep_world *w)
 
 static void prepay(sweep_world *w)
 {
-    const espl_component rows[] = {ESPL_PLACEMENT, ESPL_MEMBER};
+    const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
     ck_assert_int_eq(espl_reserve(w->world, 20), ESPL_OK);
     ck_assert_int_eq(espl_reserve_rows(w->world, rows, 2, 20), ESPL_OK);
@@ -269,8 +273,8 @@ static void leave_commands(sweep_world *w)
     const espl_instance_def def = {.source = w->part[PART_ROOT]};
     espl_entity pending = {0};
 
-    ck_assert_int_eq(espl_commands_create(w->world, 2, &w->waiting), ESPL_OK);
-    espl_recorder *const lane = espl_commands_recorder(w->waiting, 1);
+    ck_assert_int_eq(espl_command_buffer_create(w->world, 2, &w->waiting), ESPL_OK);
+    espl_recorder *const lane = espl_command_buffer_recorder(w->waiting, 1);
     ck_assert_int_eq(espl_record_instantiate(lane, 3, &def, 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(lane, 1, &def, 1, &pending), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(lane, 2, pending), ESPL_OK);
@@ -302,12 +306,12 @@ static void append(void *user, const void *bytes, size_t size)
     w->taped = test_hash_bytes(w->taped, bytes, size);
 }
 
-static void hear(void *user, const espl_calls *calls)
+static void hear(void *user, const espl_custom_calls *calls)
 {
     sweep_world *const w = user;
 
     for (size_t i = 0; i < calls->count; ++i) {
-        const espl_payload *const payload = &calls->payloads[i];
+        const espl_custom_payload *const payload = &calls->payloads[i];
 
         w->heard = test_hash_bytes(w->heard, payload->data, payload->size);
         w->heard = test_hash_bytes(w->heard, &payload->key, sizeof payload->key);
@@ -320,12 +324,12 @@ static void make_components(sweep_world *w)
     const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
     const espl_component_def link = {"link", sizeof(link_value), 4, at, 1};
     const espl_component_def tag = {.name = "tag"};
-    const espl_callback_def callback = {.name = "hear", .user = w, .function = hear};
+    const espl_custom_command_def callback = {.name = "hear", .user = w, .function = hear};
 
     ck_assert_int_eq(espl_component_register(w->world, &word, &w->word), ESPL_OK);
     ck_assert_int_eq(espl_component_register(w->world, &link, &w->link), ESPL_OK);
     ck_assert_int_eq(espl_component_register(w->world, &tag, &w->tag), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callback), ESPL_OK);
 }
 
 void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kind)
@@ -352,9 +356,9 @@ void sweep_world_begin(sweep_world *w, const sweep_scene *scene, test_blocks kin
 
 void sweep_world_end(sweep_world *w)
 {
-    espl_commands_destroy(w->waiting);
-    espl_commands_destroy(w->commands[0]);
-    espl_commands_destroy(w->commands[1]);
+    espl_command_buffer_destroy(w->waiting);
+    espl_command_buffer_destroy(w->commands[0]);
+    espl_command_buffer_destroy(w->commands[1]);
     test_world_end(&w->test);
 }
 

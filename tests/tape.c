@@ -213,7 +213,7 @@ void pick_instance(test_tape *tape, operation *op)
 {
     op->count = 1 + draw_below(&tape->draw, TAPE_COUNT_LIMIT);
     op->place = (espl_place)draw_below(&tape->draw, 3);
-    op->orphan = (espl_orphan)draw_below(&tape->draw, 2);
+    op->dead_parent = (espl_dead_parent)draw_below(&tape->draw, 2);
     op->sets_tag = draw_one_in(&tape->draw, 2);
     op->tag = (uint32_t)draw_bits(&tape->draw);
     pick_given(tape, op);
@@ -224,7 +224,7 @@ void pick_instance(test_tape *tape, operation *op)
         op->inherit = 0;
     }
     // Refused when recorded, even where a dead parent would leave it unread at playback.
-    if (op->before == TAPE_ALIEN && op->orphan == ESPL_ORPHAN_ROOT) {
+    if (op->before == TAPE_ALIEN && op->dead_parent == ESPL_DEAD_PARENT_ROOT) {
         op->before = MODEL_FOREIGN;
     }
     limit_clones(tape, op);
@@ -308,10 +308,10 @@ model_change tape_change_of(const operation *op)
     model_change change = op->change;
 
     if (op->code == OP_PLACE) {
-        change.add |= model_bit(ESPL_PLACEMENT);
+        change.add |= model_bit(ESPL_TRANSFORM);
         change.placement = op->value;
     } else if (op->code == OP_UNPLACE) {
-        change.remove |= model_bit(ESPL_PLACEMENT);
+        change.remove |= model_bit(ESPL_TRANSFORM);
     }
     return change;
 }
@@ -335,7 +335,7 @@ static model_answer apply_instance(test_tape *tape, const operation *op)
         .parent = is_simple ? MODEL_NONE : tape_node(tape, op->parent),
         .before = is_simple ? MODEL_NONE : tape_node(tape, op->before),
         .link = op->options.link,
-        .orphan = op->orphan,
+        .dead_parent = op->dead_parent,
         .place = is_simple ? ESPL_PLACE_SOURCE : op->place,
         .transform = op->value,
         .inherit = is_simple ? 0 : op->inherit,
@@ -377,7 +377,8 @@ static model_answer apply_set(test_model *model, uint32_t node, const operation 
     const espl_write_value value = {.transform = op->value};
     const bool is_world = op->code == OP_SET_WORLD;
 
-    return model_write(model, node, is_world ? ESPL_WRITE_WORLD : ESPL_WRITE_LOCAL, &value);
+    return model_write(model, node,
+                       is_world ? ESPL_WRITE_WORLD_TRANSFORM : ESPL_WRITE_LOCAL_TRANSFORM, &value);
 }
 
 static size_t count_infinite(const test_model *model)

@@ -49,7 +49,7 @@ typedef enum opcode {
 
 enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
 
-/// Ways to give and take components. One that does not fit is espl_change_array().
+/// Ways to give and take components. One that does not fit is espl_change_components_array().
 typedef enum change_form { CHANGE_ONE, CHANGE_SINGLE, CHANGE_ARRAY, CHANGE_FORM_COUNT } change_form;
 
 enum { SIDE_CALLBACKS = 3 };
@@ -66,8 +66,8 @@ typedef struct operation {
     uint32_t key, lane;
     uint32_t entity, parent, before; // operands
     espl_attach_options options;     // but for before
-    espl_stay keep;
-    espl_orphan orphan;
+    espl_keep keep;
+    espl_dead_parent dead_parent;
     espl_place place;
     espl_transform value;
     uint32_t inherit; // flags to set, or of an instance
@@ -111,7 +111,7 @@ typedef struct tape_style {
     tape_values values;
     uint32_t huge_one_in; // of VALUES_HUGE
     tape_flags flags;
-    uint32_t flag_mask;  // ESPL_KEEP_ flags that are given
+    uint32_t flag_mask;  // ESPL_ABSOLUTE_ flags that are given
     uint32_t bad_one_in; // operands
     bool has_unplaced;
     uint32_t components;  // set of those that come and go
@@ -212,7 +212,7 @@ typedef struct side_heard {
 typedef struct side_ear {
     struct test_side *side;
     uint32_t callback; // its number here
-    espl_callback number;
+    espl_custom_command number;
     uint32_t playbacks; // since the last side_forget_calls()
 } side_ear;
 
@@ -223,7 +223,7 @@ typedef struct test_side {
     espl_entity *handles;      // [capacity] by node of the model
     uint32_t capacity, mapped; // nodes [0, mapped) have their handles
     espl_entity foreign, alien, dead;
-    espl_commands *aliens, *batch;
+    espl_command_buffer *aliens, *batch;
     espl_entity *pending; // [pending_capacity] by number
     uint32_t pending_capacity;
     espl_entity fresh[TAPE_COUNT_LIMIT];

@@ -22,17 +22,17 @@ static const recipe recipes[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_ROTATION] = {false, SET, MODEL_ROTATION},
     [ESPL_WRITE_LOCAL_SCALE] = {false, SET, MODEL_SCALE},
     [ESPL_WRITE_LOCAL_POSE] = {false, SET, MODEL_POSE},
-    [ESPL_WRITE_LOCAL] = {false, SET, ALL},
+    [ESPL_WRITE_LOCAL_TRANSFORM] = {false, SET, ALL},
     [ESPL_WRITE_STRETCH] = {false, SET, STRETCH},
-    [ESPL_WRITE_CONTEXT] = {false, SET, CONTEXT},
+    [ESPL_WRITE_USER_DATA] = {false, SET, CONTEXT},
     [ESPL_WRITE_WORLD_POSITION] = {true, SET, MODEL_POSITION},
     [ESPL_WRITE_WORLD_ROTATION] = {true, SET, MODEL_ROTATION},
     [ESPL_WRITE_WORLD_SCALE] = {true, SET, MODEL_SCALE},
-    [ESPL_WRITE_WORLD] = {true, SET, ALL},
-    [ESPL_WRITE_TRANSLATE_LOCAL] = {false, ADD, MODEL_POSITION},
-    [ESPL_WRITE_ROTATE_LOCAL] = {false, APPLY, MODEL_ROTATION},
-    [ESPL_WRITE_TRANSFORM_LOCAL] = {false, APPLY, MODEL_POSE},
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = {false, TAKE_BACK, MODEL_POSE},
+    [ESPL_WRITE_WORLD_TRANSFORM] = {true, SET, ALL},
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {false, ADD, MODEL_POSITION},
+    [ESPL_WRITE_ROTATE_IN_PARENT] = {false, APPLY, MODEL_ROTATION},
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {false, APPLY, MODEL_POSE},
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {false, TAKE_BACK, MODEL_POSE},
     [ESPL_WRITE_TRANSLATE_WORLD] = {true, ADD, MODEL_POSITION},
     [ESPL_WRITE_ROTATE_WORLD] = {true, APPLY, MODEL_ROTATION},
     [ESPL_WRITE_TRANSFORM_WORLD] = {true, APPLY, MODEL_POSE},
@@ -62,7 +62,7 @@ static espl_transform whole_value(value_type type, const espl_write_value *value
         memcpy(out.stretch, value->stretch, sizeof out.stretch);
         break;
     case VALUE_CONTEXT:
-        out.context = value->context;
+        out.user_data = value->user_data;
         break;
     case VALUE_TRANSFORM:
         out = value->transform;
@@ -155,7 +155,7 @@ static void multiply(model_state *state, const espl_transform *value, unsigned p
     if ((parts & MODEL_SCALE) != 0) {
         state->local.scale *= value->scale;
     }
-    if ((parts & MODEL_SCALE) != 0 && (state->flags & ESPL_KEEP_SCALE) != 0) {
+    if ((parts & MODEL_SCALE) != 0 && (state->flags & ESPL_ABSOLUTE_SCALE) != 0) {
         state->kept.scale *= value->scale;
     }
     for (int i = 0; i < 3 && (parts & STRETCH) != 0; ++i) {
@@ -191,7 +191,7 @@ espl_status model_carry_out(model_placed *placed, espl_write_kind kind, const es
             memcpy(placed->state.local.stretch, value->stretch, sizeof value->stretch);
         }
         if ((r->parts & CONTEXT) != 0) {
-            placed->state.local.context = value->context;
+            placed->state.local.user_data = value->user_data;
         }
     }
     placed->world = model_world_of(placed->above, true, &placed->state);

@@ -42,9 +42,10 @@ static bool write_locals(check_bench *bench, tool_fault *fault)
 {
     for (size_t i = 0; i < bench->scene->node_count; ++i) {
         const espl_transform local = placement_round(&bench->moment.locals[i].place);
-        const espl_status status = espl_set_local(bench->stage.world, bench->nodes[i], &local);
+        const espl_status status =
+            espl_set_local_transform(bench->stage.world, bench->nodes[i], &local);
 
-        if (!stage_went_well(&bench->stage, status, "espl_set_local", fault)) {
+        if (!stage_went_well(&bench->stage, status, "espl_set_local_transform", fault)) {
             return false;
         }
     }
@@ -75,9 +76,10 @@ static bool read_worlds(check_bench *bench, tool_fault *fault)
 
     for (size_t i = 0; i < bench->scene->node_count; ++i) {
         espl_transform world;
-        const espl_status status = espl_get_world(bench->stage.world, bench->nodes[i], &world);
+        const espl_status status =
+            espl_get_world_transform(bench->stage.world, bench->nodes[i], &world);
 
-        if (!stage_went_well(&bench->stage, status, "espl_get_world", fault)) {
+        if (!stage_went_well(&bench->stage, status, "espl_get_world_transform", fault)) {
             return false;
         }
         tally_compare(&bench->tally, &bench->moment, i, &origin, &world);

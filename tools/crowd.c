@@ -103,8 +103,8 @@ oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy)
 
 static bool mark_prefab(tool_stage *stage, espl_entity entity, tool_fault *fault)
 {
-    return stage_went_well(stage, espl_add(stage->world, entity, ESPL_PREFAB, NULL, 0), "espl_add",
-                           fault);
+    return stage_went_well(stage, espl_add_component(stage->world, entity, ESPL_PREFAB, NULL, 0),
+                           "espl_add_component", fault);
 }
 
 /// An entity to carry seats, and a seat with the scene's nodes below it. All are prefabs, so that
@@ -112,7 +112,7 @@ static bool mark_prefab(tool_stage *stage, espl_entity entity, tool_fault *fault
 static bool make_prefabs(tool_crowd *crowd, tool_fault *fault)
 {
     tool_stage *const stage = crowd->stage;
-    const espl_component kinds[] = {ESPL_PLACEMENT, stage->copy_kind};
+    const espl_component kinds[] = {ESPL_TRANSFORM, stage->copy_kind};
     espl_entity *const nodes = crowd->nodes; // not in use yet
 
     if (!stage_went_well(stage, espl_create(stage->world, kinds, 1, 1, &crowd->carrier_prefab),
@@ -141,9 +141,10 @@ static bool reserve(tool_crowd *crowd, tool_fault *fault)
         fault_say(fault, "no memory for %zu copies", crowd->copy_count);
         return false;
     }
-    return stage_went_well(crowd->stage,
-                           espl_commands_create(crowd->stage->world, CROWD_LANES, &crowd->commands),
-                           "espl_commands_create", fault);
+    return stage_went_well(
+        crowd->stage,
+        espl_command_buffer_create(crowd->stage->world, CROWD_LANES, &crowd->commands),
+        "espl_command_buffer_create", fault);
 }
 
 bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
@@ -175,7 +176,7 @@ bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
 
 void crowd_close(tool_crowd *crowd)
 {
-    espl_commands_destroy(crowd->commands);
+    espl_command_buffer_destroy(crowd->commands);
     free(crowd->carriers);
     free(crowd->copies);
     free(crowd->nodes);
@@ -243,7 +244,7 @@ static void note(tool_crowd *crowd, size_t lane, espl_status status)
 
 static void record_carrier(tool_crowd *crowd, size_t lane, crowd_carrier *carrier)
 {
-    espl_recorder *const recorder = espl_commands_recorder(crowd->commands, (uint32_t)lane);
+    espl_recorder *const recorder = espl_command_buffer_recorder(crowd->commands, (uint32_t)lane);
 
     if (carrier->fate == FATE_SPAWN) {
         const espl_instance_def def = {
@@ -260,7 +261,7 @@ static void record_carrier(tool_crowd *crowd, size_t lane, crowd_carrier *carrie
 
 static void record_copy(tool_crowd *crowd, size_t lane, crowd_copy *copy)
 {
-    espl_recorder *const recorder = espl_commands_recorder(crowd->commands, (uint32_t)lane);
+    espl_recorder *const recorder = espl_command_buffer_recorder(crowd->commands, (uint32_t)lane);
     const crowd_carrier *const carrier = &crowd->carriers[copy->carrier];
 
     if (copy->fate == FATE_SPAWN) {
@@ -364,8 +365,8 @@ static bool play(tool_crowd *crowd, tool_fault *fault)
 {
     espl_report report = {0};
 
-    if (!stage_went_well(crowd->stage, espl_commands_submit(crowd->commands),
-                         "espl_commands_submit", fault)) {
+    if (!stage_went_well(crowd->stage, espl_command_buffer_submit(crowd->commands),
+                         "espl_command_buffer_submit", fault)) {
         return false;
     }
     const double begin = crowd_clock();
@@ -380,8 +381,8 @@ static bool number_is(const tool_stage *stage, espl_entity entity, espl_componen
 {
     uint32_t found = UINT32_MAX;
 
-    return espl_get(stage->world, entity, kind, &found, sizeof found) == ESPL_OK &&
-           found == number && !espl_has(stage->world, entity, ESPL_PREFAB);
+    return espl_get_component(stage->world, entity, kind, &found, sizeof found) == ESPL_OK &&
+           found == number && !espl_has_component(stage->world, entity, ESPL_PREFAB);
 }
 
 /// Find the entities of a fresh copy, and see that they are what was ordered.
@@ -391,8 +392,9 @@ static bool meet_copy(tool_crowd *crowd, crowd_copy *copy, tool_fault *fault)
     const size_t count = crowd->scene->node_count;
     const uint32_t number = (uint32_t)(copy - crowd->copies);
 
-    if (!stage_went_well(stage, espl_commands_resolve(crowd->commands, copy->pending, &copy->seat),
-                         "espl_commands_resolve", fault)) {
+    if (!stage_went_well(stage,
+                         espl_command_buffer_resolve(crowd->commands, copy->pending, &copy->seat),
+                         "espl_command_buffer_resolve", fault)) {
         return false;
     }
     bool is_right = number_is(stage, copy->seat, stage->copy_kind, number) &&
@@ -419,8 +421,8 @@ static bool meet(tool_crowd *crowd, tool_fault *fault)
         if (carrier->fate == FATE_SPAWN &&
             !stage_went_well(
                 crowd->stage,
-                espl_commands_resolve(crowd->commands, carrier->pending, &carrier->entity),
-                "espl_commands_resolve", fault)) {
+                espl_command_buffer_resolve(crowd->commands, carrier->pending, &carrier->entity),
+                "espl_command_buffer_resolve", fault)) {
             return false;
         }
     }
@@ -442,7 +444,7 @@ bool crowd_change(tool_crowd *crowd, double seconds, bool is_last, tool_fault *f
     if (!record(crowd, fault) || !play(crowd, fault) || !meet(crowd, fault)) {
         return false;
     }
-    espl_commands_reset(crowd->commands);
+    espl_command_buffer_reset(crowd->commands);
     return true;
 }
 
@@ -456,8 +458,9 @@ bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault)
         }
         carrier->place = place_carrier(crowd, carrier, seconds);
         const espl_transform local = placement_round(&carrier->place);
-        const espl_status status = espl_set_local(crowd->stage->world, carrier->entity, &local);
-        if (!stage_went_well(crowd->stage, status, "espl_set_local", fault)) {
+        const espl_status status =
+            espl_set_local_transform(crowd->stage->world, carrier->entity, &local);
+        if (!stage_went_well(crowd->stage, status, "espl_set_local_transform", fault)) {
             return false;
         }
     }

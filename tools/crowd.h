@@ -41,7 +41,7 @@ typedef struct crowd_copy {
 typedef struct tool_crowd {
     tool_stage *stage;
     const tool_scene *scene;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity carrier_prefab, seat_prefab;
     uint32_t phase_count;
     size_t seat_columns; // of the seats on a carrier

@@ -168,9 +168,9 @@ static bool write_copy(play_show *show, const crowd_copy *copy, tool_fault *faul
 
     for (size_t i = 0; i < show->moved_count && status == ESPL_OK; ++i) {
         const espl_entity node = copy->nodes[show->moved[i]];
-        status = espl_set_local(show->stage.world, node, &phase->locals[i]);
+        status = espl_set_local_transform(show->stage.world, node, &phase->locals[i]);
     }
-    return stage_went_well(&show->stage, status, "espl_set_local", fault);
+    return stage_went_well(&show->stage, status, "espl_set_local_transform", fault);
 }
 
 /// Read a copy's worlds right after it was written, while others still wait for their writes.
@@ -181,9 +181,10 @@ static bool judge_copy(play_show *show, const crowd_copy *copy, tool_fault *faul
 
     for (size_t i = 0; i < show->scene->node_count; ++i) {
         espl_transform world;
-        const espl_status status = espl_get_world(show->stage.world, copy->nodes[i], &world);
+        const espl_status status =
+            espl_get_world_transform(show->stage.world, copy->nodes[i], &world);
 
-        if (!stage_went_well(&show->stage, status, "espl_get_world", fault)) {
+        if (!stage_went_well(&show->stage, status, "espl_get_world_transform", fault)) {
             return false;
         }
         tally_compare(&show->tally, moment, i, &above, &world);
@@ -261,8 +262,9 @@ static bool sum_worlds(play_show *show, tool_fault *fault)
         if (!copy->is_alive) {
             continue;
         }
-        const espl_status status = espl_get_world(show->stage.world, show->crowd.nodes[i], &world);
-        if (!stage_went_well(&show->stage, status, "espl_get_world", fault)) {
+        const espl_status status =
+            espl_get_world_transform(show->stage.world, show->crowd.nodes[i], &world);
+        if (!stage_went_well(&show->stage, status, "espl_get_world_transform", fault)) {
             return false;
         }
         memcpy(bytes, &world, sizeof world);

@@ -135,7 +135,8 @@ static void change(replay *p)
     def.add = add;
     def.remove = read_words(r, &def.remove_count);
     if (replay_wants(p)) {
-        replay_compare(p, "change", espl_change_array(p->world, entities, count, &def, NULL));
+        replay_compare(p, "change",
+                       espl_change_components_array(p->world, entities, count, &def, NULL));
     }
 }
 
@@ -148,8 +149,9 @@ static void set_value(replay *p)
         reel_blame(&p->reel, "a value without bytes is set");
     }
     if (replay_wants(p)) {
-        replay_compare(p, "set",
-                       espl_set(p->world, entity, value.component, value.data, value.size));
+        replay_compare(
+            p, "set",
+            espl_set_component(p->world, entity, value.component, value.data, value.size));
     }
 }
 
@@ -168,7 +170,7 @@ static void column(replay *p)
         return;
     }
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = espl_set(p->world, entities[i], component, values + i * size, size);
+        status = espl_set_component(p->world, entities[i], component, values + i * size, size);
     }
     replay_compare(p, "column", status);
 }
@@ -199,9 +201,9 @@ static void attach(replay *p)
     const espl_entity child = reel_entity(r), parent = reel_entity(r);
     espl_attach_options options = {.before = reel_entity(r)};
 
-    options.position = (espl_stay)reel_u32(r);
-    options.rotation = (espl_stay)reel_u32(r);
-    options.scale = (espl_stay)reel_u32(r);
+    options.position = (espl_keep)reel_u32(r);
+    options.rotation = (espl_keep)reel_u32(r);
+    options.scale = (espl_keep)reel_u32(r);
     options.link = (espl_link)reel_u32(r);
     options.inherit = reel_u32(r);
     if (replay_wants(p)) {
@@ -215,7 +217,7 @@ static void detach(replay *p)
     const uint32_t stay = reel_u32(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "detach", espl_detach(p->world, entity, (espl_stay)stay));
+        replay_compare(p, "detach", espl_detach(p->world, entity, (espl_keep)stay));
     }
 }
 

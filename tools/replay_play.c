@@ -15,7 +15,7 @@ typedef struct lane {
 
 typedef struct playback {
     replay *p;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     uint32_t lane_count, tag;
     lane lanes[ESPL_LANE_LIMIT];
 } playback;
@@ -25,7 +25,7 @@ typedef struct command {
     uint32_t lane, kind, key;
     espl_entity target, parent, before;
     uint32_t count;
-    uint32_t link, place, orphan, position, rotation, scale, inherit;
+    uint32_t link, place, dead_parent, position, rotation, scale, inherit;
     espl_write_value head;
     espl_component_value values[ESPL_SET_LIMIT + 1]; // one more: the placement
     espl_component removed[ESPL_SET_LIMIT];
@@ -76,7 +76,7 @@ static void read_head(reel *r, command *c)
     if (words == 12 && c->kind != ESPL_TAPE_COMMAND_WRITE &&
         c->kind != ESPL_TAPE_COMMAND_INSTANTIATE) {
         c->values[c->value_count++] =
-            (espl_component_value){ESPL_PLACEMENT, sizeof(espl_transform), &c->head};
+            (espl_component_value){ESPL_TRANSFORM, sizeof(espl_transform), &c->head};
     }
 }
 
@@ -103,7 +103,7 @@ static void read_values(reel *r, command *c)
 static void read_command(playback *b, command *c)
 {
     reel *const r = &b->p->reel;
-    uint32_t *const rules[7] = {&c->link,     &c->place, &c->orphan, &c->position,
+    uint32_t *const rules[7] = {&c->link,     &c->place, &c->dead_parent, &c->position,
                                 &c->rotation, &c->scale, &c->inherit};
 
     *c = (command){.lane = reel_u32(r)};
@@ -147,7 +147,7 @@ static espl_instance_def instance_of(const command *c)
                                .parent = c->parent,
                                .before = c->before,
                                .link = (espl_link)c->link,
-                               .orphan = (espl_orphan)c->orphan,
+                               .dead_parent = (espl_dead_parent)c->dead_parent,
                                .place = (espl_place)c->place,
                                .transform = c->head.transform,
                                .values = c->values,
@@ -162,7 +162,7 @@ static espl_creation_def creation_of(const command *c)
                                .parent = c->parent,
                                .before = c->before,
                                .link = (espl_link)c->link,
-                               .orphan = (espl_orphan)c->orphan,
+                               .dead_parent = (espl_dead_parent)c->dead_parent,
                                .place = (espl_place)c->place,
                                .inherit = c->inherit};
 }
@@ -190,9 +190,9 @@ static espl_status record_maker(playback *b, espl_recorder *recorder, const comm
 
 static espl_status record_attach(espl_recorder *recorder, const command *c)
 {
-    const espl_attach_options options = {.position = (espl_stay)c->position,
-                                         .rotation = (espl_stay)c->rotation,
-                                         .scale = (espl_stay)c->scale,
+    const espl_attach_options options = {.position = (espl_keep)c->position,
+                                         .rotation = (espl_keep)c->rotation,
+                                         .scale = (espl_keep)c->scale,
                                          .link = (espl_link)c->link,
                                          .before = c->before,
                                          .inherit = c->inherit};
@@ -202,15 +202,15 @@ static espl_status record_attach(espl_recorder *recorder, const command *c)
 
 static espl_status record_components(espl_recorder *recorder, const command *c)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_component removed[ESPL_SET_LIMIT + 1] = {placement};
     const size_t first = c->place == 2 ? 1 : 0;
 
     if (c->kind == ESPL_TAPE_COMMAND_SET) {
         return c->value_count != 1
                    ? ESPL_ERR_ARGUMENT
-                   : espl_record_set(recorder, c->key, c->target, c->values[0].component,
-                                     c->values[0].data, c->values[0].size);
+                   : espl_record_set_component(recorder, c->key, c->target, c->values[0].component,
+                                               c->values[0].data, c->values[0].size);
     }
     memcpy(removed + first, c->removed, c->removed_count * sizeof *removed);
     const espl_change_def def = {.add = c->values,
@@ -218,12 +218,12 @@ static espl_status record_components(espl_recorder *recorder, const command *c)
                                  .remove = removed,
                                  .remove_count = c->removed_count + first};
 
-    return espl_record_change(recorder, c->key, c->target, &def);
+    return espl_record_change_components(recorder, c->key, c->target, &def);
 }
 
 static espl_status record(playback *b, const command *c)
 {
-    espl_recorder *const recorder = espl_commands_recorder(b->commands, c->lane);
+    espl_recorder *const recorder = espl_command_buffer_recorder(b->commands, c->lane);
     const espl_write write = {c->target, (espl_write_kind)c->place, c->head};
 
     switch ((espl_tape_command)c->kind) {
@@ -240,7 +240,7 @@ static espl_status record(playback *b, const command *c)
     case ESPL_TAPE_COMMAND_ATTACH:
         return record_attach(recorder, c);
     case ESPL_TAPE_COMMAND_DETACH:
-        return espl_record_detach(recorder, c->key, c->target, (espl_stay)c->position);
+        return espl_record_detach(recorder, c->key, c->target, (espl_keep)c->position);
     case ESPL_TAPE_COMMAND_SIBLING:
         return espl_record_set_sibling(recorder, c->key, c->target, c->before);
     case ESPL_TAPE_COMMAND_WRITE:
@@ -287,7 +287,7 @@ void replay_playback(replay *p)
         return;
     }
     *b = (playback){.p = p, .lane_count = lane_count, .tag = reel_u32(r)};
-    const espl_status made = espl_commands_create(p->world, lane_count, &b->commands);
+    const espl_status made = espl_command_buffer_create(p->world, lane_count, &b->commands);
 
     if (made != ESPL_OK) {
         reel_blame(r, "commands of %u lanes cannot be made: %s", lane_count,
@@ -298,7 +298,7 @@ void replay_playback(replay *p)
     if (replay_wants(p)) {
         replay_compare(p, "playback", espl_play(p->world, b->commands, NULL));
     }
-    espl_commands_destroy(b->commands);
+    espl_command_buffer_destroy(b->commands);
     for (uint32_t i = 0; i < lane_count; ++i) {
         free(b->lanes[i].pending);
     }

@@ -9,17 +9,17 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_LOCAL_ROTATION] = 4,
         [ESPL_WRITE_LOCAL_SCALE] = 1,
         [ESPL_WRITE_LOCAL_POSE] = 12,
-        [ESPL_WRITE_LOCAL] = 12,
+        [ESPL_WRITE_LOCAL_TRANSFORM] = 12,
         [ESPL_WRITE_STRETCH] = 3,
-        [ESPL_WRITE_CONTEXT] = 1,
+        [ESPL_WRITE_USER_DATA] = 1,
         [ESPL_WRITE_WORLD_POSITION] = 3,
         [ESPL_WRITE_WORLD_ROTATION] = 4,
         [ESPL_WRITE_WORLD_SCALE] = 1,
-        [ESPL_WRITE_WORLD] = 12,
-        [ESPL_WRITE_TRANSLATE_LOCAL] = 3,
-        [ESPL_WRITE_ROTATE_LOCAL] = 4,
-        [ESPL_WRITE_TRANSFORM_LOCAL] = 12,
-        [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = 12,
+        [ESPL_WRITE_WORLD_TRANSFORM] = 12,
+        [ESPL_WRITE_TRANSLATE_IN_PARENT] = 3,
+        [ESPL_WRITE_ROTATE_IN_PARENT] = 4,
+        [ESPL_WRITE_TRANSFORM_IN_PARENT] = 12,
+        [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = 12,
         [ESPL_WRITE_TRANSLATE_WORLD] = 3,
         [ESPL_WRITE_ROTATE_WORLD] = 4,
         [ESPL_WRITE_TRANSFORM_WORLD] = 12,
@@ -70,20 +70,20 @@ static espl_status write_by_function(espl_world *world, const espl_write *w)
         return espl_set_local_scale(world, e, v->scale);
     case ESPL_WRITE_LOCAL_POSE:
         return espl_set_local_pose(world, e, &v->transform);
-    case ESPL_WRITE_LOCAL:
-        return espl_set_local(world, e, &v->transform);
+    case ESPL_WRITE_LOCAL_TRANSFORM:
+        return espl_set_local_transform(world, e, &v->transform);
     case ESPL_WRITE_STRETCH:
         return espl_set_stretch(world, e, v->stretch);
-    case ESPL_WRITE_CONTEXT:
-        return espl_set_context(world, e, v->context);
+    case ESPL_WRITE_USER_DATA:
+        return espl_set_user_data(world, e, v->user_data);
     case ESPL_WRITE_WORLD_POSITION:
         return espl_set_world_position(world, e, v->position);
     case ESPL_WRITE_WORLD_ROTATION:
         return espl_set_world_rotation(world, e, v->rotation);
     case ESPL_WRITE_WORLD_SCALE:
         return espl_set_world_scale(world, e, v->scale);
-    case ESPL_WRITE_WORLD:
-        return espl_set_world(world, e, &v->transform);
+    case ESPL_WRITE_WORLD_TRANSFORM:
+        return espl_set_world_transform(world, e, &v->transform);
     default:
         return ESPL_ERR_ARGUMENT;
     }
@@ -95,14 +95,14 @@ static espl_status change_by_function(espl_world *world, const espl_write *w)
     const espl_entity e = w->entity;
 
     switch (w->kind) {
-    case ESPL_WRITE_TRANSLATE_LOCAL:
-        return espl_translate_local(world, e, v->position);
-    case ESPL_WRITE_ROTATE_LOCAL:
-        return espl_rotate_local(world, e, v->rotation);
-    case ESPL_WRITE_TRANSFORM_LOCAL:
-        return espl_transform_local(world, e, &v->transform);
-    case ESPL_WRITE_INVERSE_TRANSFORM_LOCAL:
-        return espl_inverse_transform_local(world, e, &v->transform);
+    case ESPL_WRITE_TRANSLATE_IN_PARENT:
+        return espl_translate_in_parent(world, e, v->position);
+    case ESPL_WRITE_ROTATE_IN_PARENT:
+        return espl_rotate_in_parent(world, e, v->rotation);
+    case ESPL_WRITE_TRANSFORM_IN_PARENT:
+        return espl_transform_in_parent(world, e, &v->transform);
+    case ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT:
+        return espl_inverse_transform_in_parent(world, e, &v->transform);
     case ESPL_WRITE_TRANSLATE_WORLD:
         return espl_translate_world(world, e, v->position);
     case ESPL_WRITE_ROTATE_WORLD:

@@ -79,7 +79,7 @@ void stage_close(tool_stage *stage)
 static bool create_nodes(tool_stage *stage, const tool_scene *scene, espl_entity *nodes,
                          tool_fault *fault)
 {
-    const espl_component kinds[] = {ESPL_PLACEMENT, stage->node_kind};
+    const espl_component kinds[] = {ESPL_TRANSFORM, stage->node_kind};
 
     espl_status status = espl_create(stage->world, kinds, 2, scene->node_count, nodes);
     if (!stage_went_well(stage, status, "espl_create", fault)) {
@@ -88,12 +88,12 @@ static bool create_nodes(tool_stage *stage, const tool_scene *scene, espl_entity
     for (uint32_t i = 0; i < scene->node_count; ++i) {
         const espl_transform local = placement_round(&scene->nodes[i].rest.place);
 
-        status = espl_set_local(stage->world, nodes[i], &local);
-        if (!stage_went_well(stage, status, "espl_set_local", fault)) {
+        status = espl_set_local_transform(stage->world, nodes[i], &local);
+        if (!stage_went_well(stage, status, "espl_set_local_transform", fault)) {
             return false;
         }
-        status = espl_set(stage->world, nodes[i], stage->node_kind, &i, sizeof i);
-        if (!stage_went_well(stage, status, "espl_set", fault)) {
+        status = espl_set_component(stage->world, nodes[i], stage->node_kind, &i, sizeof i);
+        if (!stage_went_well(stage, status, "espl_set_component", fault)) {
             return false;
         }
     }
@@ -102,11 +102,11 @@ static bool create_nodes(tool_stage *stage, const tool_scene *scene, espl_entity
 
 /// Attaching one by one would lay the hierarchy out anew each time; played together, once.
 static bool attach_nodes(tool_stage *stage, const tool_scene *scene, espl_entity seat,
-                         const espl_entity *nodes, espl_commands *commands, tool_fault *fault)
+                         const espl_entity *nodes, espl_command_buffer *commands, tool_fault *fault)
 {
     const espl_attach_options keep = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_report report;
 
     for (size_t i = 0; i < scene->node_count; ++i) {
@@ -134,15 +134,15 @@ static bool attach_nodes(tool_stage *stage, const tool_scene *scene, espl_entity
 bool stage_plant(tool_stage *stage, const tool_scene *scene, espl_entity seat, espl_entity *nodes,
                  tool_fault *fault)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     if (!create_nodes(stage, scene, nodes, fault) ||
-        !stage_went_well(stage, espl_commands_create(stage->world, 1, &commands),
-                         "espl_commands_create", fault)) {
+        !stage_went_well(stage, espl_command_buffer_create(stage->world, 1, &commands),
+                         "espl_command_buffer_create", fault)) {
         return false;
     }
     const bool is_attached = attach_nodes(stage, scene, seat, nodes, commands, fault);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return is_attached;
 }
 

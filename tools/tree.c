@@ -47,10 +47,10 @@ static bool print_node(const tool_stage *stage, const scene_node *node, espl_ent
     const int indent = 2 * (int)(depth < INDENT_LIMIT ? depth : INDENT_LIMIT);
     espl_transform local, world;
 
-    if (!stage_went_well(stage, espl_get_local(stage->world, entity, &local), "espl_get_local",
-                         fault) ||
-        !stage_went_well(stage, espl_get_world(stage->world, entity, &world), "espl_get_world",
-                         fault)) {
+    if (!stage_went_well(stage, espl_get_local_transform(stage->world, entity, &local),
+                         "espl_get_local_transform", fault) ||
+        !stage_went_well(stage, espl_get_world_transform(stage->world, entity, &world),
+                         "espl_get_world_transform", fault)) {
         return false;
     }
     (void)printf("%5u %5u  %-6s  %*s%s\n", espl_get_rank(stage->world, entity), depth,
@@ -83,9 +83,9 @@ static bool print_below(const tool_stage *stage, const tool_scene *scene, espl_e
     while (!espl_entity_is_null(entity)) {
         uint32_t node = 0;
         const espl_status status =
-            espl_get(stage->world, entity, stage->node_kind, &node, sizeof node);
+            espl_get_component(stage->world, entity, stage->node_kind, &node, sizeof node);
 
-        if (!stage_went_well(stage, status, "espl_get", fault) ||
+        if (!stage_went_well(stage, status, "espl_get_component", fault) ||
             !print_node(stage, &scene->nodes[node], entity, fault)) {
             return false;
         }

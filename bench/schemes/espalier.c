@@ -8,7 +8,7 @@
 /// A recording over all lanes.
 struct lanes {
     const struct scheme_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     lane_work work;
     const void *frame;
     size_t count;
@@ -18,14 +18,14 @@ static void record_share(void *argument, size_t lane)
 {
     const struct lanes *const all = argument;
     const size_t workers = all->world->workers;
-    espl_recorder *const recorder = espl_commands_recorder(all->commands, (uint32_t)lane);
+    espl_recorder *const recorder = espl_command_buffer_recorder(all->commands, (uint32_t)lane);
 
     all->work(recorder, all->world, all->frame, all->count * lane / workers,
               all->count * (lane + 1) / workers);
 }
 
-void espalier_record(const struct scheme_world *world, espl_commands *commands, lane_work work,
-                     const void *frame, size_t count)
+void espalier_record(const struct scheme_world *world, espl_command_buffer *commands,
+                     lane_work work, const void *frame, size_t count)
 {
     enum { SHARED = 4096 };
     const espl_executor *const executor = &world->executor;
@@ -33,13 +33,13 @@ void espalier_record(const struct scheme_world *world, espl_commands *commands, 
 
     // A command is recorded in 20 ns, and another worker wakes up in some 20,000.
     if (executor->parallel_for == NULL || count < SHARED) {
-        work(espl_commands_recorder(commands, 0), world, frame, 0, count);
+        work(espl_command_buffer_recorder(commands, 0), world, frame, 0, count);
         return;
     }
     executor->parallel_for(executor->context, record_share, &all, world->workers);
 }
 
-espl_report espalier_play(const struct scheme_world *world, espl_commands *commands)
+espl_report espalier_play(const struct scheme_world *world, espl_command_buffer *commands)
 {
     espl_report report;
 
@@ -50,20 +50,21 @@ espl_report espalier_play(const struct scheme_world *world, espl_commands *comma
     return report;
 }
 
-static espl_commands *commands_new(const struct scheme_world *world)
+static espl_command_buffer *commands_new(const struct scheme_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    must(espl_commands_create(world->world, world->workers, &commands), "espl_commands_create");
+    must(espl_command_buffer_create(world->world, world->workers, &commands),
+         "espl_command_buffer_create");
     return commands;
 }
 
-espl_commands *espalier_frame_commands(struct scheme_world *world)
+espl_command_buffer *espalier_frame_commands(struct scheme_world *world)
 {
     if (world->commands == NULL) {
         world->commands = commands_new(world);
     }
-    espl_commands_reset(world->commands);
+    espl_command_buffer_reset(world->commands);
     return world->commands;
 }
 
@@ -101,7 +102,7 @@ static struct scheme_world *world_new(size_t copies, size_t tree_size, unsigned 
 
 static void destroy(struct scheme_world *world)
 {
-    espl_commands_destroy(world->commands);
+    espl_command_buffer_destroy(world->commands);
     espl_world_destroy(world->world);
     espl_executor_destroy_threads(&world->executor);
     free(world->nodes);
@@ -131,7 +132,8 @@ static void record_planting(espl_recorder *recorder, const struct scheme_world *
     for (size_t i = begin; i < end; ++i) {
         const espl_transform local = transform_from(&forest->locals[i]);
 
-        must(espl_record_set_local(recorder, 0, entities[i], &local), "espl_record_set_local");
+        must(espl_record_set_local_transform(recorder, 0, entities[i], &local),
+             "espl_record_set_local_transform");
         if (forest->parents[i] != NO_NODE) {
             must(espl_record_attach(recorder, 0, entities[i], entities[forest->parents[i]],
                                     &keep_local),
@@ -145,17 +147,17 @@ void espalier_plant(const struct scheme_world *world, const struct forest *fores
                     const espl_entity *entities)
 {
     const struct planting planting = {forest, entities};
-    espl_commands *const commands = commands_new(world);
+    espl_command_buffer *const commands = commands_new(world);
 
     espalier_record(world, commands, record_planting, &planting, forest->count);
     (void)espalier_play(world, commands);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 static struct scheme_world *create(const struct forest *forest, unsigned workers)
 {
     struct scheme_world *const world = world_new(1, forest->count, workers);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
 
     must(espl_create(world->world, &placement, 1, forest->count, world->nodes), "espl_create");
     espalier_plant(world, forest, world->nodes);
@@ -183,10 +185,11 @@ static void record_copies(espl_recorder *recorder, const struct scheme_world *wo
     }
 }
 
-void espalier_resolve(const espl_commands *commands, espl_entity *entities, size_t count)
+void espalier_resolve(const espl_command_buffer *commands, espl_entity *entities, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
-        must(espl_commands_resolve(commands, entities[i], &entities[i]), "espl_commands_resolve");
+        must(espl_command_buffer_resolve(commands, entities[i], &entities[i]),
+             "espl_command_buffer_resolve");
     }
 }
 
@@ -195,18 +198,18 @@ static struct scheme_world *create_copies(const struct forest *tree, const struc
 {
     struct scheme_world *const world = world_new(copies, tree->count, workers);
     espl_entity *const prefab = block_new(tree->count, sizeof *prefab);
-    const espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB};
+    const espl_component components[] = {ESPL_TRANSFORM, ESPL_PREFAB};
 
     must(espl_create(world->world, components, 2, tree->count, prefab), "espl_create");
     espalier_plant(world, tree, prefab);
 
     world->roots = block_new(copies, sizeof *world->roots);
-    espl_commands *const commands = commands_new(world);
+    espl_command_buffer *const commands = commands_new(world);
     const struct copying copying = {prefab[0], root_locals, world->roots};
     espalier_record(world, commands, record_copies, &copying, copies);
     (void)espalier_play(world, commands);
     espalier_resolve(commands, world->roots, copies);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(prefab);
     return world;
 }
@@ -276,7 +279,8 @@ static void write_one(struct scheme_world *world, scheme_handle node, const stru
 {
     const espl_transform transform = transform_from(local);
 
-    must(espl_set_local(world->world, entity_from(node), &transform), "espl_set_local");
+    must(espl_set_local_transform(world->world, entity_from(node), &transform),
+         "espl_set_local_transform");
 }
 
 static void write_each(struct scheme_world *world, const struct scheme_write *writes, size_t count)
@@ -363,7 +367,7 @@ static void probe(struct scheme_world *world, const struct scheme_probe *probes,
 
 static void sum_positions(struct scheme_world *world, double sum[3])
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_query_def def = {.all = &placement, .all_count = 1};
     espl_query query;
     double x = 0, y = 0, z = 0;

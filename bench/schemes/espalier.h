@@ -30,7 +30,8 @@ struct scheme_world {
     espl_entity *nodes; ///< [copies * tree_size] entities by number, once the copies are walked.
     espl_entity *roots; ///< [copies] of copies that nobody has walked yet, or NULL.
     size_t copies, tree_size;
-    espl_commands *commands; ///< Of the frames: a lane for each worker. NULL before the first.
+    espl_command_buffer
+        *commands; ///< Of the frames: a lane for each worker. NULL before the first.
     espl_entity prefab;
     espl_component payload; ///< struct payload, on all nodes of the prefab.
     espl_component extra;   ///< The same on no node of the prefab, in the load `mixed`.
@@ -103,29 +104,29 @@ static inline struct pose entity_world(const struct scheme_world *world, espl_en
 {
     espl_transform transform;
 
-    must(espl_get_world(world->world, entity, &transform), "espl_get_world");
+    must(espl_get_world_transform(world->world, entity, &transform), "espl_get_world_transform");
     return pose_from(&transform);
 }
 
 static inline espl_attach_options keep_local_options(void)
 {
     return (espl_attach_options){
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 }
 
 /// Record items of a frame in the lanes of a commands object, equal shares in the order of the
 /// lanes, so that playback has the order of the items.
-void espalier_record(const struct scheme_world *world, espl_commands *commands, lane_work work,
-                     const void *frame, size_t count);
+void espalier_record(const struct scheme_world *world, espl_command_buffer *commands,
+                     lane_work work, const void *frame, size_t count);
 /// Play; a refused command ends the program.
-espl_report espalier_play(const struct scheme_world *world, espl_commands *commands);
+espl_report espalier_play(const struct scheme_world *world, espl_command_buffer *commands);
 /// Return the commands object of the frames, empty.
-espl_commands *espalier_frame_commands(struct scheme_world *world);
+espl_command_buffer *espalier_frame_commands(struct scheme_world *world);
 /// Give entities their locals and parents.
 void espalier_plant(const struct scheme_world *world, const struct forest *forest,
                     const espl_entity *entities);
 /// Replace pending handles by the entities they became.
-void espalier_resolve(const espl_commands *commands, espl_entity *entities, size_t count);
+void espalier_resolve(const espl_command_buffer *commands, espl_entity *entities, size_t count);
 
 /// Have room for a batch of so many writes; those gathered stay.
 void espalier_batch_reserve(struct scheme_world *world, size_t count);

@@ -31,7 +31,7 @@ size_t espalier_split(const struct scheme_world *world, struct scheme_part *out)
     return count;
 }
 
-static void record(struct scheme_world *world, espl_commands *commands, lane_work work,
+static void record(struct scheme_world *world, espl_command_buffer *commands, lane_work work,
                    const void *frame, size_t count)
 {
     const double before = clock_now();
@@ -41,7 +41,7 @@ static void record(struct scheme_world *world, espl_commands *commands, lane_wor
 }
 
 // A library that does not tell the time of its stages has no rest either.
-static void play(struct scheme_world *world, espl_commands *commands)
+static void play(struct scheme_world *world, espl_command_buffer *commands)
 {
     const double before = clock_now();
     const espl_report report = espalier_play(world, commands);
@@ -64,7 +64,8 @@ static void resolve(struct scheme_world *world, const espl_entity *pending, size
     for (size_t i = 0; i < count; ++i) {
         espl_entity entity;
 
-        must(espl_commands_resolve(world->commands, pending[i], &entity), "espl_commands_resolve");
+        must(espl_command_buffer_resolve(world->commands, pending[i], &entity),
+             "espl_command_buffer_resolve");
         out[i] = handle_from(entity);
     }
     world->times.resolve += clock_now() - before;
@@ -75,7 +76,7 @@ void espalier_make_prefab(struct scheme_world *world, const struct pose locals[P
 {
     const espl_component_def def = {
         .name = "payload", .size = sizeof(struct payload), .alignment = _Alignof(struct payload)};
-    espl_component components[] = {ESPL_PLACEMENT, ESPL_PREFAB, 0};
+    espl_component components[] = {ESPL_TRANSFORM, ESPL_PREFAB, 0};
     espl_entity entities[PREFAB_SIZE];
     uint32_t parents[PREFAB_SIZE] = {NO_NODE, 0, 0};
     struct pose own_locals[PREFAB_SIZE];
@@ -127,7 +128,7 @@ static void pending_reserve(struct scheme_world *world, size_t count)
 
 void espalier_spawn(struct scheme_world *world, const struct scheme_spawn_frame *frame)
 {
-    espl_commands *const commands = espalier_frame_commands(world);
+    espl_command_buffer *const commands = espalier_frame_commands(world);
 
     world->times = (struct frame_times){0};
     pending_reserve(world, frame->spawn_count);
@@ -208,7 +209,7 @@ static void move_all(struct scheme_world *world, const struct scheme_battle_fram
 // Commands are recorded while the systems of the frame read and write transforms.
 void espalier_battle(struct scheme_world *world, const struct scheme_battle_frame *frame)
 {
-    espl_commands *const commands = espalier_frame_commands(world);
+    espl_command_buffer *const commands = espalier_frame_commands(world);
 
     world->times = (struct frame_times){0};
     pending_reserve(world, 2 * frame->shot_count);
@@ -300,8 +301,8 @@ static void record_writes(espl_recorder *recorder, const struct scheme_world *wo
     for (size_t i = begin; i < end; ++i) {
         const espl_transform local = transform_from(&writes[i].local);
 
-        must(espl_record_set_local(recorder, 0, entity_from(writes[i].node), &local),
-             "espl_record_set_local");
+        must(espl_record_set_local_transform(recorder, 0, entity_from(writes[i].node), &local),
+             "espl_record_set_local_transform");
     }
 }
 
@@ -319,7 +320,8 @@ static void make_referring(const struct scheme_world *world)
     espl_component reference;
 
     must(espl_component_register(world->world, &def, &reference), "espl_component_register");
-    must(espl_add(world->world, world->prefab, reference, &child, sizeof child), "espl_add");
+    must(espl_add_component(world->world, world->prefab, reference, &child, sizeof child),
+         "espl_add_component");
 }
 
 void espalier_extend_prefab(struct scheme_world *world, unsigned extras)
@@ -387,7 +389,7 @@ void espalier_mix(struct scheme_world *world, const struct scheme_mixed_frame *f
 {
     const struct scheme_spawn_frame *const spawning = &frame->spawning;
     const size_t made = spawning->spawn_count * frame->copies;
-    espl_commands *const commands = espalier_frame_commands(world);
+    espl_command_buffer *const commands = espalier_frame_commands(world);
 
     world->times = (struct frame_times){0};
     pending_reserve(world, made);
@@ -403,13 +405,13 @@ static espl_status except_one(espl_world *world, enum scheme_exception kind, esp
 {
     switch (kind) {
     case EXCEPTION_FLAG:
-        return espl_set_inherit(world, entity, ESPL_KEEP_ROTATION);
+        return espl_set_inherit(world, entity, ESPL_ABSOLUTE_ROTATION);
     case EXCEPTION_STRETCH:
         return espl_set_stretch(world, entity, exceptional_stretch);
     case EXCEPTION_BARE:
-        return espl_remove(world, entity, ESPL_PLACEMENT);
+        return espl_remove_component(world, entity, ESPL_TRANSFORM);
     case EXCEPTION_CONTEXT:
-        return espl_set_context(world, entity, 1);
+        return espl_set_user_data(world, entity, 1);
     case EXCEPTION_DESTROYED:
         return espl_destroy(world, entity);
     }
@@ -426,7 +428,7 @@ void espalier_except(struct scheme_world *world, enum scheme_exception kind,
 
 void espalier_reparent(struct scheme_world *world, const struct scheme_move *moves, size_t count)
 {
-    espl_commands *const commands = espalier_frame_commands(world);
+    espl_command_buffer *const commands = espalier_frame_commands(world);
 
     world->times = (struct frame_times){0};
     record(world, commands, record_moves, moves, count);
@@ -440,7 +442,7 @@ void espalier_regraft(struct scheme_world *world, const struct scheme_move *move
     for (size_t i = 0; i < count; ++i) {
         const espl_entity leaf = entity_from(moves[i].leaf);
 
-        must(espl_detach(world->world, leaf, ESPL_STAY_LOCAL), "espl_detach");
+        must(espl_detach(world->world, leaf, ESPL_KEEP_LOCAL), "espl_detach");
         must(espl_attach(world->world, leaf, entity_from(moves[i].parent), &keep_local),
              "espl_attach");
     }
@@ -453,7 +455,7 @@ static void record_detaches(espl_recorder *recorder, const struct scheme_world *
 
     (void)world;
     for (size_t i = begin; i < end; ++i) {
-        must(espl_record_detach(recorder, 0, entity_from(moves[i].leaf), ESPL_STAY_LOCAL),
+        must(espl_record_detach(recorder, 0, entity_from(moves[i].leaf), ESPL_KEEP_LOCAL),
              "espl_record_detach");
     }
 }
@@ -463,11 +465,11 @@ void espalier_regraft_played(struct scheme_world *world, const struct scheme_mov
 {
     world->times = (struct frame_times){0};
     for (size_t i = 0; i < count; ++i) {
-        espl_commands *const detach = espalier_frame_commands(world);
+        espl_command_buffer *const detach = espalier_frame_commands(world);
         record(world, detach, record_detaches, &moves[i], 1);
         play(world, detach);
 
-        espl_commands *const attach = espalier_frame_commands(world);
+        espl_command_buffer *const attach = espalier_frame_commands(world);
         record(world, attach, record_moves, &moves[i], 1);
         play(world, attach);
     }

@@ -30,9 +30,9 @@ void espalier_set_swings(struct scheme_world *world, const struct scheme_swing *
 {
     world->swing = component_new(world, "swing", sizeof(struct swing));
     for (size_t i = 0; i < count; ++i) {
-        must(espl_add(world->world, entity_from(swings[i].node), world->swing, &swings[i].swing,
-                      sizeof swings[i].swing),
-             "espl_add");
+        must(espl_add_component(world->world, entity_from(swings[i].node), world->swing,
+                                &swings[i].swing, sizeof swings[i].swing),
+             "espl_add_component");
     }
 }
 
@@ -41,9 +41,9 @@ void espalier_set_velocities(struct scheme_world *world, const struct scheme_vel
 {
     world->velocity = component_new(world, "velocity", sizeof(struct velocity));
     for (size_t i = 0; i < count; ++i) {
-        must(espl_add(world->world, entity_from(velocities[i].node), world->velocity,
-                      &velocities[i].velocity, sizeof velocities[i].velocity),
-             "espl_add");
+        must(espl_add_component(world->world, entity_from(velocities[i].node), world->velocity,
+                                &velocities[i].velocity, sizeof velocities[i].velocity),
+             "espl_add_component");
     }
 }
 
@@ -89,8 +89,8 @@ static void step_rows(espl_writer *writer, const espl_query *rows, void *context
         espl_query_read(rows, moving->component, sizeof(struct velocity));
 
     for (size_t row = 0; row < rows->count; ++row) {
-        must(espl_writer_translate_local(writer, rows->entities[row], velocities[row].step),
-             "espl_writer_translate_local");
+        must(espl_writer_translate_in_parent(writer, rows->entities[row], velocities[row].step),
+             "espl_writer_translate_in_parent");
     }
 }
 
@@ -145,8 +145,8 @@ static void step_at_once(struct scheme_world *world, const espl_query *rows,
         espl_query_read(rows, moving->component, sizeof(struct velocity));
 
     for (size_t row = 0; row < rows->count; ++row) {
-        must(espl_translate_local(world->world, rows->entities[row], velocities[row].step),
-             "espl_translate_local");
+        must(espl_translate_in_parent(world->world, rows->entities[row], velocities[row].step),
+             "espl_translate_in_parent");
     }
 }
 
@@ -205,7 +205,7 @@ void espalier_move_roots_batch(struct scheme_world *world)
 
     world->batch_count = 0;
     iterate(world, all, gather_steps, &moving);
-    must(espl_write_vectors(world->world, ESPL_WRITE_TRANSLATE_LOCAL, world->batch_entities,
+    must(espl_write_vectors(world->world, ESPL_WRITE_TRANSLATE_IN_PARENT, world->batch_entities,
                             (const float(*)[3])world->batch_vectors, world->batch_count, NULL),
          "espl_write_vectors");
 }

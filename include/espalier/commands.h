@@ -20,7 +20,7 @@ extern "C" {
 /// Thread rule: one thread at a time, except that each recorder may be used by a thread of its own,
 /// also while the world plays other commands. Creating, submitting, resetting and destroying are
 /// changes of the world.
-typedef struct espl_commands espl_commands;
+typedef struct espl_command_buffer espl_command_buffer;
 
 /// One lane of commands: append-only, used by one thread at a time, no locks.
 typedef struct espl_recorder espl_recorder;
@@ -34,24 +34,24 @@ typedef struct espl_recorder espl_recorder;
 ///
 /// @param lanes  Recorders, 1 to ESPL_LANE_LIMIT.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NO_MEMORY.
-ESPL_API ESPL_NODISCARD espl_status espl_commands_create(espl_world *world, uint32_t lanes,
-                                                         espl_commands **out);
+ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes,
+                                                               espl_command_buffer **out);
 
 /// Destroy a commands object in any state; what it still holds is dropped. NULL is allowed. Not from
 /// a callback that was handed its payloads: a fault, heard by the trap, that does nothing.
-ESPL_API void espl_commands_destroy(espl_commands *commands);
+ESPL_API void espl_command_buffer_destroy(espl_command_buffer *commands);
 
 /// Empty it for the next recording and keep its memory, so that recording the same again takes none.
 /// Its pending handles become foreign, until 2^23 commands objects more were made or reset in the
 /// process: do not keep them that long. A submitted object is withdrawn. Not from a callback that
 /// was handed its payloads: a fault, heard by the trap, that does nothing.
-ESPL_API void espl_commands_reset(espl_commands *commands);
+ESPL_API void espl_command_buffer_reset(espl_command_buffer *commands);
 
 /// Return the recorder of a lane, NULL past the last. It lives as long as the commands object.
-ESPL_API espl_recorder *espl_commands_recorder(espl_commands *commands, uint32_t lane);
+ESPL_API espl_recorder *espl_command_buffer_recorder(espl_command_buffer *commands, uint32_t lane);
 
 /// Count the commands recorded in all lanes.
-ESPL_API size_t espl_commands_count(const espl_commands *commands);
+ESPL_API size_t espl_command_buffer_count(const espl_command_buffer *commands);
 
 // Recording. It never touches the world: whether an entity lives is found at playback. Refused when
 // recorded, the command is not there: ESPL_ERR_NO_MEMORY, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN
@@ -66,10 +66,10 @@ typedef enum espl_place {
 } espl_place;
 
 /// What an instance becomes when its parent is dead at playback.
-typedef enum espl_orphan {
-    ESPL_ORPHAN_REFUSE = 0, ///< It is not made; the command is refused with ESPL_ERR_DEAD.
-    ESPL_ORPHAN_ROOT = 1,   ///< It is made as a root or solo, `transform` relative to the world.
-} espl_orphan;
+typedef enum espl_dead_parent {
+    ESPL_DEAD_PARENT_REFUSE = 0, ///< It is not made; the command is refused with ESPL_ERR_DEAD.
+    ESPL_DEAD_PARENT_ROOT = 1, ///< It is made as a root or solo, `transform` relative to the world.
+} espl_dead_parent;
 
 /// What to instantiate, and where. All but `source` may be zero. Grows at the end only.
 typedef struct espl_instance_def {
@@ -77,7 +77,7 @@ typedef struct espl_instance_def {
     espl_entity parent;       ///< Null: none. May be pending.
     espl_entity before;       ///< Sibling to stand before; null: last.
     espl_link link;           ///< To the parent.
-    espl_orphan orphan;       ///< When the parent is dead.
+    espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place;         ///< How to read `transform`.
     espl_transform transform; ///< Not read for ESPL_PLACE_SOURCE.
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
@@ -108,18 +108,20 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, 
                                                        const espl_attach_options *options);
 /// Record espl_detach().
 ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity entity, espl_stay keep);
+                                                       espl_entity entity, espl_keep keep);
 /// Record espl_set_sibling(). @param before  Null: last.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, espl_entity before);
-/// Record espl_set_local(). The value is checked and normalised now.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key,
-                                                          espl_entity entity,
-                                                          const espl_transform *value);
-/// Record espl_set_world(). The value is checked and normalised now.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set_world(espl_recorder *recorder, uint32_t key,
-                                                          espl_entity entity,
-                                                          const espl_transform *value);
+/// Record espl_set_local_transform(). The value is checked and normalised now.
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_local_transform(espl_recorder *recorder,
+                                                                    uint32_t key,
+                                                                    espl_entity entity,
+                                                                    const espl_transform *value);
+/// Record espl_set_world_transform(). The value is checked and normalised now.
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_world_transform(espl_recorder *recorder,
+                                                                    uint32_t key,
+                                                                    espl_entity entity,
+                                                                    const espl_transform *value);
 
 /// Record one write of any kind. The value is checked now; a rotation, the transform's too, is
 /// normalised now.
@@ -131,14 +133,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recor
 
 /// What to create from nothing. All zero: a solo without components. Grows at the end only.
 typedef struct espl_creation_def {
-    /// [value_count] its components with their values, without repeats; copied. ESPL_PLACEMENT's
+    /// [value_count] its components with their values, without repeats; copied. ESPL_TRANSFORM's
     /// value is an espl_transform, as espl_change_def has it.
     const espl_component_value *values;
     size_t value_count; ///< At most ESPL_SET_LIMIT.
     espl_entity parent; ///< Null: none. May be pending.
     espl_entity before; ///< Sibling to stand before; null: last.
     espl_link link;     ///< To the parent.
-    espl_orphan orphan; ///< When the parent is dead.
+    espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place;   ///< How to read the placement; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
     uint32_t inherit;   ///< Inherit flags under the parent; a placement is needed for them.
 } espl_creation_def;
@@ -168,23 +170,25 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, 
 
 // --- Components ---
 
-/// Record espl_change(). The values are copied; of a placement the value is checked and normalised
-/// now. Refused now with ESPL_ERR_NO_COMPONENT and ESPL_ERR_ARGUMENT too, as espl_change().
-ESPL_API ESPL_NODISCARD espl_status espl_record_change(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity entity,
-                                                       const espl_change_def *change);
-/// Record espl_add().
-ESPL_API ESPL_NODISCARD espl_status espl_record_add(espl_recorder *recorder, uint32_t key,
-                                                    espl_entity entity, espl_component component,
-                                                    const void *data, size_t size);
-/// Record espl_remove().
-ESPL_API ESPL_NODISCARD espl_status espl_record_remove(espl_recorder *recorder, uint32_t key,
-                                                       espl_entity entity,
-                                                       espl_component component);
-/// Record espl_set(): at playback an entity that lacks the component is ESPL_ERR_NO_COMPONENT.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set(espl_recorder *recorder, uint32_t key,
-                                                    espl_entity entity, espl_component component,
-                                                    const void *data, size_t size);
+/// Record espl_change_components(). The values are copied; of a placement the value is checked and normalised
+/// now. Refused now with ESPL_ERR_NO_COMPONENT and ESPL_ERR_ARGUMENT too, as espl_change_components().
+ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
+                                                                  uint32_t key, espl_entity entity,
+                                                                  const espl_change_def *change);
+/// Record espl_add_component().
+ESPL_API ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key,
+                                                              espl_entity entity,
+                                                              espl_component component,
+                                                              const void *data, size_t size);
+/// Record espl_remove_component().
+ESPL_API ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *recorder,
+                                                                 uint32_t key, espl_entity entity,
+                                                                 espl_component component);
+/// Record espl_set_component(): at playback an entity that lacks the component is ESPL_ERR_NO_COMPONENT.
+ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key,
+                                                              espl_entity entity,
+                                                              espl_component component,
+                                                              const void *data, size_t size);
 /// Record espl_enable().
 ESPL_API ESPL_NODISCARD espl_status espl_record_enable(espl_recorder *recorder, uint32_t key,
                                                        espl_entity entity, espl_extent extent);
@@ -195,30 +199,30 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_disable(espl_recorder *recorder,
 // --- Callbacks ---
 
 /// Number of a registered callback; 0 names none.
-typedef uint32_t espl_callback;
+typedef uint32_t espl_custom_command;
 
 /// Callbacks a world can hold.
-#define ESPL_CALLBACK_LIMIT 256
+#define ESPL_CUSTOM_COMMAND_LIMIT 256
 
-/// What one espl_record_call() recorded.
-typedef struct espl_payload {
+/// What one espl_record_custom() recorded.
+typedef struct espl_custom_payload {
     const void *data; ///< [size] aligned as it was recorded; NULL where the size is 0.
     size_t size;
     uint32_t key;
     uint32_t lane, index; ///< Where it was recorded.
-} espl_payload;
+} espl_custom_payload;
 
 /// All payloads for one callback in one playback, in playback order. They are there until the
 /// function returns.
-typedef struct espl_calls {
+typedef struct espl_custom_calls {
     espl_world *world;
-    const espl_commands *commands; ///< Played: espl_commands_resolve() answers.
-    const espl_payload *payloads;  ///< [count]
+    const espl_command_buffer *commands; ///< Played: espl_command_buffer_resolve() answers.
+    const espl_custom_payload *payloads; ///< [count]
     size_t count;                  ///< At least 1.
-} espl_calls;
+} espl_custom_calls;
 
 /// A kind of command that is the user's own. Grows at the end only.
-typedef struct espl_callback_def {
+typedef struct espl_custom_command_def {
     const char *name; ///< For traces; copied. 1 to 255 bytes.
     void *user;       ///< Passed to the function.
     /// Called once a playback that has payloads for it, when all else of that playback is done and
@@ -226,17 +230,17 @@ typedef struct espl_callback_def {
     /// write transforms and components, record into other commands, and reset, submit or destroy
     /// them. Structural calls answer ESPL_ERR_BUSY, recording into the commands that are played
     /// ESPL_ERR_PLAYED.
-    void (*function)(void *user, const espl_calls *calls);
-} espl_callback_def;
+    void (*function)(void *user, const espl_custom_calls *calls);
+} espl_custom_command_def;
 
 /// Register a callback. Structural. It stays for the life of the world.
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (name, or no function), ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY,
 ///         ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_callback_register(espl_world *world,
-                                                           const espl_callback_def *def,
-                                                           espl_callback *out);
+ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
+                                                          const espl_custom_command_def *def,
+                                                          espl_custom_command *out);
 
 /// Largest alignment of a payload.
 #define ESPL_PAYLOAD_ALIGNMENT_LIMIT 256
@@ -245,12 +249,13 @@ ESPL_API ESPL_NODISCARD espl_status espl_callback_register(espl_world *world,
 ///
 /// @param callback   No such callback: ESPL_ERR_ARGUMENT.
 /// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
-///                   business: espl_commands_resolve() tells what they became.
+///                   business: espl_command_buffer_resolve() tells what they became.
 /// @param size       Any up to UINT32_MAX; 0 is a call without data.
 /// @param alignment  Power of two up to ESPL_PAYLOAD_ALIGNMENT_LIMIT; 0 means 1.
-ESPL_API ESPL_NODISCARD espl_status espl_record_call(espl_recorder *recorder, uint32_t key,
-                                                     espl_callback callback, const void *data,
-                                                     size_t size, size_t alignment);
+ESPL_API ESPL_NODISCARD espl_status espl_record_custom(espl_recorder *recorder, uint32_t key,
+                                                       espl_custom_command callback,
+                                                       const void *data, size_t size,
+                                                       size_t alignment);
 
 /// Stages of a playback.
 typedef enum espl_stage {
@@ -309,14 +314,14 @@ typedef struct espl_report {
 ///         calling thread, and the fault is told by the trap), ESPL_ERR_LIMIT (the clones need more
 ///         indices than are free before the playback; world untouched, commands intact),
 ///         ESPL_ERR_ARGUMENT.
-ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_commands *commands,
+ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
                                               espl_report *report);
 
 /// Put commands in line for espl_sync(). Submitting twice, or after playing, is refused with
 /// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED; from inside a job of the world with ESPL_ERR_BUSY, while a
 /// callback may submit. They may still be recorded into, and played by espl_play(), which takes them
 /// out of the line.
-ESPL_API ESPL_NODISCARD espl_status espl_commands_submit(espl_commands *commands);
+ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buffer *commands);
 
 /// Play every commands object that was submitted before this call, in order of submission: one, its
 /// callbacks, then the next. What a callback submits waits for the next call, so that a callback
@@ -334,13 +339,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *re
 /// @return ESPL_OK; ESPL_ERR_DEAD (refused at playback, destroyed in the same playback, or not
 ///         played yet); ESPL_ERR_FOREIGN (of other commands, or from before a reset);
 ///         ESPL_ERR_NULL_ENTITY; ESPL_ERR_ARGUMENT (not a pending handle).
-ESPL_API ESPL_NODISCARD espl_status espl_commands_resolve(const espl_commands *commands,
-                                                          espl_entity pending, espl_entity *out);
+ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_resolve(const espl_command_buffer *commands,
+                                                                espl_entity pending,
+                                                                espl_entity *out);
 
 /// Return what became of one command after playback: its status; ESPL_ERR_ARGUMENT where there is
 /// no such command or it was not played yet.
-ESPL_API espl_status espl_commands_result(const espl_commands *commands, uint32_t lane,
-                                          uint32_t index);
+ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
+                                                uint32_t index);
 
 // --- Short forms of common recordings ---
 
@@ -437,23 +443,25 @@ static inline ESPL_NODISCARD espl_status espl_record_attach_keep_local(espl_reco
 {
     espl_attach_options options = ESPL_ZERO;
 
-    options.position = options.rotation = options.scale = ESPL_STAY_LOCAL;
+    options.position = options.rotation = options.scale = ESPL_KEEP_LOCAL;
     return espl_record_attach(recorder, key, child, parent, &options);
 }
 
-/// Record espl_add() of the value that a pointer points to.
-#define ESPL_RECORD_ADD(recorder, key, entity, component, pointer) \
-    espl_record_add((recorder), (key), (entity), (component), (pointer), sizeof *(pointer))
+/// Record espl_add_component() of the value that a pointer points to.
+#define ESPL_RECORD_ADD(recorder, key, entity, component, pointer)                 \
+    espl_record_add_component((recorder), (key), (entity), (component), (pointer), \
+                              sizeof *(pointer))
 
-/// Record espl_set() of the value that a pointer points to.
-#define ESPL_RECORD_SET(recorder, key, entity, component, pointer) \
-    espl_record_set((recorder), (key), (entity), (component), (pointer), sizeof *(pointer))
+/// Record espl_set_component() of the value that a pointer points to.
+#define ESPL_RECORD_SET(recorder, key, entity, component, pointer)                 \
+    espl_record_set_component((recorder), (key), (entity), (component), (pointer), \
+                              sizeof *(pointer))
 
 /// Record one payload for a callback: the value that a pointer points to, with its alignment, which
 /// is at most ESPL_PAYLOAD_ALIGNMENT_LIMIT.
-#define ESPL_RECORD_CALL(recorder, key, callback, pointer)                        \
-    espl_record_call((recorder), (key), (callback), (pointer), sizeof *(pointer), \
-                     ESPL_ALIGNMENT_OF(pointer))
+#define ESPL_RECORD_CUSTOM(recorder, key, callback, pointer)                        \
+    espl_record_custom((recorder), (key), (callback), (pointer), sizeof *(pointer), \
+                       ESPL_ALIGNMENT_OF(pointer))
 
 /// Alignment of what a pointer points to. Where the compiler cannot tell, the largest that its size
 /// allows, which is at least that.

@@ -15,15 +15,17 @@ extern "C" {
 #endif
 
 /// Read the placement relative to the world.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world(const espl_world *world, espl_entity entity,
-                                                   espl_transform *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
+                                                             espl_entity entity,
+                                                             espl_transform *out);
 /// Read the placement relative to the parent; for a root or solo the same as the world's.
 ///
 /// Of a member with inherit flags a part reads as it was written while that still gives the world
 /// part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
 /// reads the identity, with the stretch and context that it copies.
-ESPL_API ESPL_NODISCARD espl_status espl_get_local(const espl_world *world, espl_entity entity,
-                                                   espl_transform *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
+                                                             espl_entity entity,
+                                                             espl_transform *out);
 
 // Parts of the two.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_position(const espl_world *world,
@@ -42,8 +44,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world
 ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, espl_entity entity,
                                                      float out[3]);
 /// Read the user's word.
-ESPL_API ESPL_NODISCARD espl_status espl_get_context(const espl_world *world, espl_entity entity,
-                                                     uint32_t *out);
+ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
+                                                       uint32_t *out);
 
 /// Read the world placements of many entities. The call overlaps their cache misses, so it is faster than
 /// single reads where the entities are far apart in memory.

@@ -20,7 +20,7 @@ typedef uint32_t espl_component;
 /// Components that every world has. Roles follow by themselves: they can be asked for in queries,
 /// not added or removed. The others come and go at any time.
 enum {
-    ESPL_PLACEMENT = 1, ///< Has a transform of its own. Its value, where one is given, is the local
+    ESPL_TRANSFORM = 1, ///< Has a transform of its own. Its value, where one is given, is the local
                         ///< espl_transform; read and write it by espalier/read.h and write.h.
     ESPL_SOLO = 2,      ///< Role: in no hierarchy. Tag.
     ESPL_ROOT = 3,      ///< Role: owner of a hierarchy. Tag.
@@ -70,7 +70,7 @@ typedef struct espl_component_value {
     const void *data; ///< [size] bytes, copied; NULL means zeros.
 } espl_component_value;
 
-/// Create solos with a set of components, zero-filled; with ESPL_PLACEMENT the identity placement.
+/// Create solos with a set of components, zero-filled; with ESPL_TRANSFORM the identity placement.
 /// Structural.
 ///
 /// @param components  [component_count] in any order, without repeats; NULL when the count is 0.
@@ -88,7 +88,7 @@ ESPL_API bool espl_is_alive(const espl_world *world, espl_entity entity);
 /// Components to give and to take away, in one step.
 typedef struct espl_change_def {
     /// [add_count] given with their values; where the entity has one already, its value is set.
-    /// ESPL_PLACEMENT has an espl_transform for its value, NULL means the identity.
+    /// ESPL_TRANSFORM has an espl_transform for its value, NULL means the identity.
     const espl_component_value *add;
     size_t add_count; ///< At most ESPL_SET_LIMIT, without repeats.
     /// [remove_count] taken away; one that is lacked, or named twice, is no matter.
@@ -99,54 +99,57 @@ typedef struct espl_change_def {
 /// Add and remove components of one entity. Structural.
 ///
 /// A placement that comes or goes moves nothing that hangs below the entity by more than rounding.
-/// Given to an entity that has one, its value is written as by espl_set_local(). Without it the
+/// Given to an entity that has one, its value is written as by espl_set_local_transform(). Without it the
 /// entity passes its parent's world through; its inherit flags are forgotten.
 /// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a size, a role, a repeat), the
 ///         handle's statuses, ESPL_ERR_LIMIT (a placement comes before others go, so a full set has
 ///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a placement's
 ///         value ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
-ESPL_API ESPL_NODISCARD espl_status espl_change(espl_world *world, espl_entity entity,
-                                                const espl_change_def *change);
+ESPL_API ESPL_NODISCARD espl_status espl_change_components(espl_world *world, espl_entity entity,
+                                                           const espl_change_def *change);
 
 /// Add and remove the same components on many entities. Structural. All or nothing.
 ///
 /// @param entities  [count] repeats are legal; may be memory of the world, a chunk's for example.
 /// @param refused   NULL, or out: where the call is refused for one entity, its index; else
 ///                  unchanged.
-/// Statuses as espl_change().
-ESPL_API ESPL_NODISCARD espl_status espl_change_array(espl_world *world,
-                                                      const espl_entity *entities, size_t count,
-                                                      const espl_change_def *change,
-                                                      size_t *refused);
+/// Statuses as espl_change_components().
+ESPL_API ESPL_NODISCARD espl_status espl_change_components_array(espl_world *world,
+                                                                 const espl_entity *entities,
+                                                                 size_t count,
+                                                                 const espl_change_def *change,
+                                                                 size_t *refused);
 
 /// Add a component with a value; has it already: sets the value. Structural.
 ///
 /// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one; for
-///              ESPL_PLACEMENT that of espl_transform, and NULL means the identity.
-/// Statuses as espl_change().
-ESPL_API ESPL_NODISCARD espl_status espl_add(espl_world *world, espl_entity entity,
-                                             espl_component component, const void *data,
-                                             size_t size);
+///              ESPL_TRANSFORM that of espl_transform, and NULL means the identity.
+/// Statuses as espl_change_components().
+ESPL_API ESPL_NODISCARD espl_status espl_add_component(espl_world *world, espl_entity entity,
+                                                       espl_component component, const void *data,
+                                                       size_t size);
 
-/// Remove a component; lacks it: does nothing. Structural. Statuses as espl_change().
-ESPL_API ESPL_NODISCARD espl_status espl_remove(espl_world *world, espl_entity entity,
-                                                espl_component component);
+/// Remove a component; lacks it: does nothing. Structural. Statuses as espl_change_components().
+ESPL_API ESPL_NODISCARD espl_status espl_remove_component(espl_world *world, espl_entity entity,
+                                                          espl_component component);
 
 /// Tell whether a living entity has a component; false for any other handle.
-ESPL_API bool espl_has(const espl_world *world, espl_entity entity, espl_component component);
+ESPL_API bool espl_has_component(const espl_world *world, espl_entity entity,
+                                 espl_component component);
 
 /// Copy a component's value out.
 ///
 /// @param out  [size] bytes; unchanged when refused.
 /// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (size; NULL for a size other than 0;
-///         ESPL_PLACEMENT or a role), the handle's statuses.
-ESPL_API ESPL_NODISCARD espl_status espl_get(const espl_world *world, espl_entity entity,
-                                             espl_component component, void *out, size_t size);
+///         ESPL_TRANSFORM or a role), the handle's statuses.
+ESPL_API ESPL_NODISCARD espl_status espl_get_component(const espl_world *world, espl_entity entity,
+                                                       espl_component component, void *out,
+                                                       size_t size);
 
-/// Copy a value into a component that the entity has. Not structural. Statuses as espl_get().
-ESPL_API ESPL_NODISCARD espl_status espl_set(espl_world *world, espl_entity entity,
-                                             espl_component component, const void *data,
-                                             size_t size);
+/// Copy a value into a component that the entity has. Not structural. Statuses as espl_get_component().
+ESPL_API ESPL_NODISCARD espl_status espl_set_component(espl_world *world, espl_entity entity,
+                                                       espl_component component, const void *data,
+                                                       size_t size);
 
 /// Make room for that many more entities with a component set, as espl_create() takes it; a role
 /// may be named too, ESPL_SOLO is meant otherwise. Kept until espl_compact(). Together with
@@ -173,9 +176,9 @@ typedef struct espl_query_def {
     const espl_component *any;  ///< [any_count] the entity has at least one of these.
     size_t any_count;           ///< At most ESPL_SET_LIMIT; 0 asks nothing.
     /// [changed_count] the chunk has the column of one of these, and it was written after `since`:
-    /// by espl_set(), by a value that espl_change() or its like gave to an entity that has the
+    /// by espl_set_component(), by a value that espl_change_components() or its like gave to an entity that has the
     /// component, by a call of espl_query_write(), or because an entity came into the chunk or
-    /// changed its row there. That is all that counts for a tag and for ESPL_PLACEMENT: a transform
+    /// changed its row there. That is all that counts for a tag and for ESPL_TRANSFORM: a transform
     /// that is written or propagated writes no column.
     const espl_component *changed;
     size_t changed_count; ///< At most ESPL_SET_LIMIT; 0 asks nothing.
@@ -191,9 +194,11 @@ ESPL_API uint64_t espl_get_version(const espl_world *world);
 ///
 /// @param def    NULL means {0}.
 /// @param count  NULL, or out: entities that answered; unchanged when refused.
-/// @return as espl_change() and espl_query_begin().
-ESPL_API ESPL_NODISCARD espl_status espl_change_query(espl_world *world, const espl_query_def *def,
-                                                      const espl_change_def *change, size_t *count);
+/// @return as espl_change_components() and espl_query_begin().
+ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *world,
+                                                                 const espl_query_def *def,
+                                                                 const espl_change_def *change,
+                                                                 size_t *count);
 
 /// Iteration over the chunks whose entities answer a query.
 ///
@@ -240,7 +245,7 @@ ESPL_API bool espl_query_next(espl_query *query);
 ESPL_API void espl_query_end(espl_query *query);
 
 /// Return one component's column of the chunk at hand, to be read: count values, aligned as
-/// registered; NULL where the chunk lacks it, for a tag and for ESPL_PLACEMENT. A size other than
+/// registered; NULL where the chunk lacks it, for a tag and for ESPL_TRANSFORM. A size other than
 /// the registered one is a fault: it traps in checked builds and gives NULL.
 ESPL_API const void *espl_query_read(const espl_query *query, espl_component component,
                                      size_t size);

@@ -88,7 +88,7 @@ typedef enum espl_tape_op {
 // A value is u32 component, u32 size, u32 1 and so many bytes, or 0 for zeros.
 //
 // A command is u32 lane, an espl_tape_command, u32 key; entity target, parent, before; u32 count;
-// bytes link, place, orphan, the three that stay, inherit, and 0; u32 size of a head: that of a
+// bytes link, place, dead_parent, the three that stay, inherit, and 0; u32 size of a head: that of a
 // transform, of what a kind of write takes, or 0; these bytes; list (u32) of u32 component, u32 size
 // and so many bytes. A size of 0xffff takes the component away. Commands come in an order in which
 // each names only pending entities that were made before it in the list, and in the order of their

@@ -23,7 +23,7 @@ typedef struct espl_transform {
     float position[3]; ///< Origin in the parent's axes; world units.
     float scale;       ///< Uniform, inherited by children. Negative mirrors, 0 collapses.
     float stretch[3];  ///< Per axis, never inherited as shape: it only moves children's positions.
-    uint32_t context;  ///< Opaque word of the user; carried along, never interpreted.
+    uint32_t user_data; ///< Opaque word of the user; carried along, never interpreted.
 } espl_transform;
 
 /// What queries and views hold of a placement: all but stretch and context. 32 bytes.
@@ -57,20 +57,21 @@ ESPL_API espl_transform espl_transform_compose(const espl_transform *parent,
 /// A kept part is stored as a world value of its own, whatever the parent does; the other parts are
 /// composed as ever.
 enum {
-    ESPL_KEEP_X = 1,       ///< World x of the position.
-    ESPL_KEEP_Y = 2,       ///< World y of the position.
-    ESPL_KEEP_Z = 4,       ///< World z of the position.
-    ESPL_KEEP_FORWARD = 8, ///< World direction of +Z.
-    ESPL_KEEP_UP = 16,     ///< World direction of +Y.
+    ESPL_ABSOLUTE_X = 1,       ///< World x of the position.
+    ESPL_ABSOLUTE_Y = 2,       ///< World y of the position.
+    ESPL_ABSOLUTE_Z = 4,       ///< World z of the position.
+    ESPL_ABSOLUTE_FORWARD = 8, ///< World direction of +Z.
+    ESPL_ABSOLUTE_UP = 16,     ///< World direction of +Y.
     /// Where one direction alone is kept, up is exact and forward as near as it can be; without
     /// this flag it is the other way round.
     ESPL_STRICT_UP = 32,
-    ESPL_KEEP_SCALE = 64, ///< World scale.
+    ESPL_ABSOLUTE_SCALE = 64, ///< World scale.
     /// World is a copy of the parent's, all 48 bytes. Stands alone: no other flag goes with it.
     ESPL_COPY_PARENT = 128,
 
-    ESPL_KEEP_POSITION = ESPL_KEEP_X | ESPL_KEEP_Y | ESPL_KEEP_Z,
-    ESPL_KEEP_ROTATION = ESPL_KEEP_FORWARD | ESPL_KEEP_UP, ///< The whole rotation, bit for bit.
+    ESPL_ABSOLUTE_POSITION = ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_Z,
+    ESPL_ABSOLUTE_ROTATION =
+        ESPL_ABSOLUTE_FORWARD | ESPL_ABSOLUTE_UP, ///< The whole rotation, bit for bit.
 };
 
 /// Compute the world placement of a member with inherit flags.
@@ -87,7 +88,7 @@ enum {
 /// the exact direction; where kept and composed rotation are the same bits, it is that one.
 /// ESPL_COPY_PARENT gives parent as it is. The result is not checked.
 /// @param kept   parts that the flags do not name are not read.
-/// @param flags  a byte of ESPL_KEEP_ flags.
+/// @param flags  a byte of ESPL_ABSOLUTE_ flags.
 ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
                                                const espl_transform *local,
                                                const espl_transform *kept, uint32_t flags);

@@ -15,11 +15,11 @@ extern "C" {
 #endif
 
 /// Which side of a placement stays when the parent changes.
-typedef enum espl_stay {
-    ESPL_STAY_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
-    ESPL_STAY_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
-    ESPL_STAY_NONE = 2,  ///< Snap to the parent: position 0, rotation identity, scale 1.
-} espl_stay;
+typedef enum espl_keep {
+    ESPL_KEEP_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
+    ESPL_KEEP_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
+    ESPL_SNAP = 2,       ///< Snap to the parent: position 0, rotation identity, scale 1.
+} espl_keep;
 
 /// Lifetime tie between a child and its parent.
 typedef enum espl_link {
@@ -29,14 +29,14 @@ typedef enum espl_link {
 
 /// How to attach. {0}: keep world, inherit everything, owned, last sibling. Grows at the end only.
 typedef struct espl_attach_options {
-    espl_stay position;
-    espl_stay rotation;
-    espl_stay scale;
+    espl_keep position;
+    espl_keep rotation;
+    espl_keep scale;
     espl_link link;
     /// Child of the new parent to stand before; null: last. Under the same parent null keeps the
     /// place.
     espl_entity before;
-    /// Inherit flags under the parent (espalier/transform.h): ESPL_KEEP_ flags, or ESPL_COPY_PARENT,
+    /// Inherit flags under the parent (espalier/transform.h): ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT,
     /// which snaps at once and leaves the other rules unread. 0: inherit everything.
     uint32_t inherit;
 } espl_attach_options;
@@ -59,12 +59,12 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
 /// Structural. The link kind and the inherit flags are forgotten.
 ///
-/// @param keep  ESPL_STAY_WORLD stays in place bit for bit, but that a rotation off unit length (by
-///              more than 4e-7) is normalised; ESPL_STAY_LOCAL: the local becomes the world;
-///              ESPL_STAY_NONE: the identity placement, but for the entity's own stretch and context.
+/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
+///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
+///              ESPL_SNAP: the identity placement, but for the entity's own stretch and context.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
-                                                espl_stay keep);
+                                                espl_keep keep);
 
 /// Move a member to another place among its siblings. Nothing else changes. Structural.
 ///
@@ -197,7 +197,7 @@ typedef struct espl_subtree_arrays {
     espl_entity *entities; ///< [capacity] Not NULL, but for a capacity of 0.
     uint32_t *parents; ///< [capacity] position of the parent; ESPL_NO_RANK for the top. Or NULL.
     uint32_t *depths;  ///< [capacity] links below the top. Or NULL.
-    espl_transform *locals; ///< [capacity] as espl_get_local() reads them. Or NULL.
+    espl_transform *locals; ///< [capacity] as espl_get_local_transform() reads them. Or NULL.
     espl_transform *worlds; ///< [capacity] Or NULL.
 } espl_subtree_arrays;
 

@@ -29,27 +29,27 @@ extern "C" {
 /// Kinds of write, each with its function and its form in a batch. "Local" is relative to the parent
 /// and in its axes; on a root or solo both spaces are the world.
 typedef enum espl_write_kind {
-    ESPL_WRITE_LOCAL_POSITION,          ///< position[3]
-    ESPL_WRITE_LOCAL_ROTATION,          ///< rotation[4]
-    ESPL_WRITE_LOCAL_SCALE,             ///< scale
-    ESPL_WRITE_LOCAL_POSE,              ///< transform, but for its stretch and context
-    ESPL_WRITE_LOCAL,                   ///< transform
-    ESPL_WRITE_STRETCH,                 ///< stretch[3]
-    ESPL_WRITE_CONTEXT,                 ///< context
-    ESPL_WRITE_WORLD_POSITION,          ///< position[3]
-    ESPL_WRITE_WORLD_ROTATION,          ///< rotation[4]
-    ESPL_WRITE_WORLD_SCALE,             ///< scale
-    ESPL_WRITE_WORLD,                   ///< transform
-    ESPL_WRITE_TRANSLATE_LOCAL,         ///< position[3], an offset
-    ESPL_WRITE_ROTATE_LOCAL,            ///< rotation[4]
-    ESPL_WRITE_TRANSFORM_LOCAL,         ///< transform
-    ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, ///< transform
-    ESPL_WRITE_TRANSLATE_WORLD,         ///< position[3], an offset
-    ESPL_WRITE_ROTATE_WORLD,            ///< rotation[4]
-    ESPL_WRITE_TRANSFORM_WORLD,         ///< transform
-    ESPL_WRITE_INVERSE_TRANSFORM_WORLD, ///< transform
-    ESPL_WRITE_MULTIPLY_SCALE,          ///< scale, a factor
-    ESPL_WRITE_MULTIPLY_STRETCH,        ///< stretch[3], factors
+    ESPL_WRITE_LOCAL_POSITION,              ///< position[3]
+    ESPL_WRITE_LOCAL_ROTATION,              ///< rotation[4]
+    ESPL_WRITE_LOCAL_SCALE,                 ///< scale
+    ESPL_WRITE_LOCAL_POSE,                  ///< transform, but for its stretch and context
+    ESPL_WRITE_LOCAL_TRANSFORM,             ///< transform
+    ESPL_WRITE_STRETCH,                     ///< stretch[3]
+    ESPL_WRITE_USER_DATA,                   ///< context
+    ESPL_WRITE_WORLD_POSITION,              ///< position[3]
+    ESPL_WRITE_WORLD_ROTATION,              ///< rotation[4]
+    ESPL_WRITE_WORLD_SCALE,                 ///< scale
+    ESPL_WRITE_WORLD_TRANSFORM,             ///< transform
+    ESPL_WRITE_TRANSLATE_IN_PARENT,         ///< position[3], an offset
+    ESPL_WRITE_ROTATE_IN_PARENT,            ///< rotation[4]
+    ESPL_WRITE_TRANSFORM_IN_PARENT,         ///< transform
+    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, ///< transform
+    ESPL_WRITE_TRANSLATE_WORLD,             ///< position[3], an offset
+    ESPL_WRITE_ROTATE_WORLD,                ///< rotation[4]
+    ESPL_WRITE_TRANSFORM_WORLD,             ///< transform
+    ESPL_WRITE_INVERSE_TRANSFORM_WORLD,     ///< transform
+    ESPL_WRITE_MULTIPLY_SCALE,              ///< scale, a factor
+    ESPL_WRITE_MULTIPLY_STRETCH,            ///< stretch[3], factors
     ESPL_WRITE_KIND_COUNT
 } espl_write_kind;
 
@@ -65,14 +65,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl
 ESPL_API ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
                                                         const espl_transform *value);
 /// Set all 48 bytes.
-ESPL_API ESPL_NODISCARD espl_status espl_set_local(espl_world *world, espl_entity entity,
-                                                   const espl_transform *value);
+ESPL_API ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
+                                                             const espl_transform *value);
 /// Set the stretch, which is the same in both spaces. It moves children and shapes the entity itself.
 ESPL_API ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
                                                      const float stretch[3]);
 /// Set the user's word.
-ESPL_API ESPL_NODISCARD espl_status espl_set_context(espl_world *world, espl_entity entity,
-                                                     uint32_t context);
+ESPL_API ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
+                                                       uint32_t context);
 
 // --- Set in world axes: the local becomes the value as it is seen from the parent ---
 //
@@ -86,25 +86,25 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world, e
 ESPL_API ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
                                                          float scale);
 /// Set all 48 bytes, stretch and context too.
-ESPL_API ESPL_NODISCARD espl_status espl_set_world(espl_world *world, espl_entity entity,
-                                                   const espl_transform *value);
+ESPL_API ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
+                                                             const espl_transform *value);
 
 // --- Change in the parent's axes ---
 
 /// position += offset.
-ESPL_API ESPL_NODISCARD espl_status espl_translate_local(espl_world *world, espl_entity entity,
-                                                         const float offset[3]);
+ESPL_API ESPL_NODISCARD espl_status espl_translate_in_parent(espl_world *world, espl_entity entity,
+                                                             const float offset[3]);
 /// rotation := by * rotation; the position stays. The product is normalised like any rotation.
-ESPL_API ESPL_NODISCARD espl_status espl_rotate_local(espl_world *world, espl_entity entity,
-                                                      const float by[4]);
+ESPL_API ESPL_NODISCARD espl_status espl_rotate_in_parent(espl_world *world, espl_entity entity,
+                                                          const float by[4]);
 /// pose := by * pose, as espl_transform_compose(); stretch and context stay.
-ESPL_API ESPL_NODISCARD espl_status espl_transform_local(espl_world *world, espl_entity entity,
-                                                         const espl_transform *by);
+ESPL_API ESPL_NODISCARD espl_status espl_transform_in_parent(espl_world *world, espl_entity entity,
+                                                             const espl_transform *by);
 /// pose := inverse of by * pose, as espl_transform_relative(). ESPL_LOSSY where by has a scale or
 /// stretch of zero: what cannot be reached stays.
-ESPL_API ESPL_NODISCARD espl_status espl_inverse_transform_local(espl_world *world,
-                                                                 espl_entity entity,
-                                                                 const espl_transform *by);
+ESPL_API ESPL_NODISCARD espl_status espl_inverse_transform_in_parent(espl_world *world,
+                                                                     espl_entity entity,
+                                                                     const espl_transform *by);
 
 // --- Change in world axes: as the four above on the world placement, then set as world values ---
 
@@ -142,7 +142,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 ///
 /// The world placement stays where it is, to rounding: parts that become kept keep their bits, for
 /// the others a local is found. ESPL_COPY_PARENT snaps to the parent at once.
-/// @param flags  a byte of ESPL_KEEP_ flags; ESPL_COPY_PARENT stands alone.
+/// @param flags  a byte of ESPL_ABSOLUTE_ flags; ESPL_COPY_PARENT stands alone.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached below a scale or
 ///         stretch of zero); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
 ///         ESPL_ERR_ARGUMENT; the statuses that all writes have, also those for want of memory.
@@ -168,7 +168,7 @@ typedef union espl_write_value {
     float rotation[4];
     float scale;
     float stretch[3];
-    uint32_t context;
+    uint32_t user_data;
     espl_transform transform;
 } espl_write_value;
 

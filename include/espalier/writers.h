@@ -152,8 +152,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_writer_turn_about(espl_writer *writer, 
 ESPL_API ESPL_NODISCARD espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity,
                                                         uint32_t flags, const char *site);
 
-// The calls of espalier/write.h through a writer: espl_set_local(world, ...) becomes
-// espl_writer_set_local(writer, ...).
+// The calls of espalier/write.h through a writer: espl_set_local_transform(world, ...) becomes
+// espl_writer_set_local_transform(writer, ...).
 
 #define espl_writer_set_local_position(writer, entity, position) \
     espl_writer_vector(writer, entity, ESPL_WRITE_LOCAL_POSITION, position, ESPL_SITE)
@@ -163,28 +163,28 @@ ESPL_API ESPL_NODISCARD espl_status espl_writer_inherit(espl_writer *writer, esp
     espl_writer_scalar(writer, entity, ESPL_WRITE_LOCAL_SCALE, scale, ESPL_SITE)
 #define espl_writer_set_local_pose(writer, entity, value) \
     espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL_POSE, value, ESPL_SITE)
-#define espl_writer_set_local(writer, entity, value) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL, value, ESPL_SITE)
+#define espl_writer_set_local_transform(writer, entity, value) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL_TRANSFORM, value, ESPL_SITE)
 #define espl_writer_set_stretch(writer, entity, stretch) \
     espl_writer_vector(writer, entity, ESPL_WRITE_STRETCH, stretch, ESPL_SITE)
-#define espl_writer_set_context(writer, entity, context) \
-    espl_writer_word(writer, entity, ESPL_WRITE_CONTEXT, context, ESPL_SITE)
+#define espl_writer_set_user_data(writer, entity, context) \
+    espl_writer_word(writer, entity, ESPL_WRITE_USER_DATA, context, ESPL_SITE)
 #define espl_writer_set_world_position(writer, entity, position) \
     espl_writer_vector(writer, entity, ESPL_WRITE_WORLD_POSITION, position, ESPL_SITE)
 #define espl_writer_set_world_rotation(writer, entity, rotation) \
     espl_writer_rotation(writer, entity, ESPL_WRITE_WORLD_ROTATION, rotation, ESPL_SITE)
 #define espl_writer_set_world_scale(writer, entity, scale) \
     espl_writer_scalar(writer, entity, ESPL_WRITE_WORLD_SCALE, scale, ESPL_SITE)
-#define espl_writer_set_world(writer, entity, value) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_WORLD, value, ESPL_SITE)
-#define espl_writer_translate_local(writer, entity, offset) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_LOCAL, offset, ESPL_SITE)
-#define espl_writer_rotate_local(writer, entity, by) \
-    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_LOCAL, by, ESPL_SITE)
-#define espl_writer_transform_local(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_LOCAL, by, ESPL_SITE)
-#define espl_writer_inverse_transform_local(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, by, ESPL_SITE)
+#define espl_writer_set_world_transform(writer, entity, value) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_WORLD_TRANSFORM, value, ESPL_SITE)
+#define espl_writer_translate_in_parent(writer, entity, offset) \
+    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, offset, ESPL_SITE)
+#define espl_writer_rotate_in_parent(writer, entity, by) \
+    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_IN_PARENT, by, ESPL_SITE)
+#define espl_writer_transform_in_parent(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_IN_PARENT, by, ESPL_SITE)
+#define espl_writer_inverse_transform_in_parent(writer, entity, by) \
+    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, by, ESPL_SITE)
 #define espl_writer_translate_world(writer, entity, offset) \
     espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, offset, ESPL_SITE)
 #define espl_writer_rotate_world(writer, entity, by) \

@@ -138,7 +138,7 @@ espl_status espl__apply_place(espl__apply *a)
     if (!espl__slot_is(a->playback->forest, slot, ESPL__SLOT_BARE)) {
         const espl_write_value whole = {.transform = *value};
 
-        return espl__edit_write(a->edit, slot, ESPL_WRITE_LOCAL, &whole);
+        return espl__edit_write(a->edit, slot, ESPL_WRITE_LOCAL_TRANSFORM, &whole);
     }
     if (!espl__components_fit(espl__components_count(a->playback, a->part, slot), true)) {
         return ESPL_ERR_LIMIT;
@@ -168,7 +168,7 @@ static espl_status find_parent(const espl__apply *a, espl__new_place *place)
     }
     const espl_status status = espl__apply_find(a, &a->entry->parent, &place->parent);
 
-    if (status == ESPL_ERR_DEAD && a->command->orphan == ESPL_ORPHAN_ROOT) {
+    if (status == ESPL_ERR_DEAD && a->command->dead_parent == ESPL_DEAD_PARENT_ROOT) {
         place->parent = ESPL__NO_SLOT;
         return ESPL_OK;
     }

@@ -52,7 +52,7 @@ static bool has_room(const espl__playback *playback, const espl__entry *entry)
 {
     const espl__operand *const parent = &entry->parent;
 
-    if (!espl__operand_is_living(parent) || entry->command->orphan == ESPL_ORPHAN_ROOT) {
+    if (!espl__operand_is_living(parent) || entry->command->dead_parent == ESPL_DEAD_PARENT_ROOT) {
         return false;
     }
     const espl__tree *const t = espl__tree_of(playback->forest, parent->number);

@@ -7,7 +7,8 @@
 
 enum { NAME_LIMIT = 255 };
 
-_Static_assert(ESPL_CALLBACK_LIMIT <= UINT8_MAX + 1, "a command holds every callback's number");
+_Static_assert(ESPL_CUSTOM_COMMAND_LIMIT <= UINT8_MAX + 1,
+               "a command holds every callback's number");
 _Static_assert((int)ESPL_PAYLOAD_ALIGNMENT_LIMIT == (int)ESPL__PAYLOAD_ALIGNMENT,
                "blocks are aligned for every payload");
 
@@ -19,14 +20,14 @@ static bool is_name_sound(const char *name)
 }
 
 espl_status espl__callback_register(espl__heap *heap, espl__callbacks *callbacks,
-                                    const espl_callback_def *def, espl_callback *out)
+                                    const espl_custom_command_def *def, espl_custom_command *out)
 {
     const uint32_t count = atomic_load_explicit(&callbacks->count, memory_order_relaxed);
 
     if (!is_name_sound(def->name)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (count == ESPL_CALLBACK_LIMIT) {
+    if (count == ESPL_CUSTOM_COMMAND_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
     const size_t name_size = strlen(def->name) + 1;
@@ -72,8 +73,8 @@ static bool is_alignment(size_t alignment)
     return (alignment & (alignment - 1)) == 0 && alignment <= ESPL_PAYLOAD_ALIGNMENT_LIMIT;
 }
 
-espl_status espl_record_call(espl_recorder *recorder, uint32_t key, espl_callback callback,
-                             const void *data, size_t size, size_t alignment)
+espl_status espl_record_custom(espl_recorder *recorder, uint32_t key, espl_custom_command callback,
+                               const void *data, size_t size, size_t alignment)
 {
     espl_status status = espl__check_recorder(recorder);
     unsigned char *bytes = NULL;
@@ -136,15 +137,15 @@ static void begin_lists(const espl__playback *playback)
     ESPL_CHECK(sum == playback->call_count);
 }
 
-static espl_payload payload_of(const espl__playback *playback, const espl__entry *entry)
+static espl_custom_payload payload_of(const espl__playback *playback, const espl__entry *entry)
 {
     const size_t size = entry->command->value_count;
 
-    return (espl_payload){.data = size != 0 ? espl__entry_payload(playback, entry) : NULL,
-                          .size = size,
-                          .key = entry->command->key,
-                          .lane = entry->lane,
-                          .index = entry->index};
+    return (espl_custom_payload){.data = size != 0 ? espl__entry_payload(playback, entry) : NULL,
+                                 .size = size,
+                                 .key = entry->command->key,
+                                 .lane = entry->lane,
+                                 .index = entry->index};
 }
 
 void espl__calls_take(espl__playback *playback)
@@ -172,7 +173,7 @@ void espl__calls_take(espl__playback *playback)
 void espl__calls_report(const espl__playback *playback, espl_report *report)
 {
     for (size_t i = 0; i < playback->call_count; ++i) {
-        const espl_payload *const payload = &playback->payloads[i];
+        const espl_custom_payload *const payload = &playback->payloads[i];
 
         playback->lanes[payload->lane].results[payload->index] = ESPL_OK;
     }
@@ -182,14 +183,14 @@ void espl__calls_report(const espl__playback *playback, espl_report *report)
 }
 
 void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
-                           const espl_commands *commands)
+                           const espl_command_buffer *commands)
 {
     const espl__callback *const callbacks = playback->callbacks.entries;
     size_t begin = 0;
 
     for (size_t i = 0; begin < playback->call_count; ++i) {
-        const espl_calls calls = {world, commands, playback->payloads + begin,
-                                  callbacks[i].end - begin};
+        const espl_custom_calls calls = {world, commands, playback->payloads + begin,
+                                         callbacks[i].end - begin};
 
         if (calls.count != 0) {
             espl__watch_part(&playback->watch, callbacks[i].name, true);

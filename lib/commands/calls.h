@@ -11,7 +11,7 @@
 typedef struct espl__callback {
     char *name;
     void *user;
-    void (*function)(void *user, const espl_calls *calls);
+    void (*function)(void *user, const espl_custom_calls *calls);
     size_t end; // of its payloads among those of the playback under way
 } espl__callback;
 
@@ -23,7 +23,7 @@ typedef struct espl__callbacks {
 
 /// Register a callback. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__callback_register(espl__heap *heap, espl__callbacks *callbacks,
-                                    const espl_callback_def *def, espl_callback *out);
+                                    const espl_custom_command_def *def, espl_custom_command *out);
 void espl__callbacks_free(espl__heap *heap, espl__callbacks *callbacks);
 /// Bytes that the register takes, under ESPL__FOR_WORLD.
 size_t espl__callbacks_bytes(const espl__callbacks *callbacks);

@@ -50,7 +50,7 @@ static bool fits(const espl__apply *a, uint32_t slot, size_t after)
            espl__components_fit(after, comes || (had_transform && !goes));
 }
 
-// Add, write or remove the transform. As in espl_change(), a remark is not returned.
+// Add, write or remove the transform. As in espl_change_components(), a remark is not returned.
 static espl_status change_transform(espl__apply *a)
 {
     espl_status status = ESPL_OK;

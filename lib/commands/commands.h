@@ -57,7 +57,7 @@ typedef struct espl__command {
     uint32_t payload;
     uint32_t value_count; // call: bytes of its payload
     uint8_t kind, link, place,
-        orphan; // write: `place` is its kind; call: of which callback, from 0
+        dead_parent; // write: `place` is its kind; call: of which callback, from 0
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
@@ -120,18 +120,18 @@ typedef struct espl__lane {
 /// Each lane may be written by another thread, so each has cache lines of its own.
 struct espl_recorder {
     _Alignas(64) espl__lane lane;
-    struct espl_commands *owner;
+    struct espl_command_buffer *owner;
     uint32_t number;
 };
 
 /// Queue of the command buffers that espl_sync() plays, in the order of their submission.
 typedef struct espl__line {
-    struct espl_commands *first, *last;
+    struct espl_command_buffer *first, *last;
     uint64_t turns;        // submissions so far
     const bool *is_closed; // true while jobs run in the world: submissions are refused then
 } espl__line;
 
-struct espl_commands {
+struct espl_command_buffer {
     espl__heap *heap;
     const espl__store *store; // component sizes only
     const void *world;        // compared, never followed
@@ -144,9 +144,9 @@ struct espl_commands {
     bool is_handed_over;        // to callbacks that run at this moment
     bool is_submitted;          // is in the queue
     espl__line *line;           // queue of the world
-    struct espl_commands *next; // behind this one in the queue
+    struct espl_command_buffer *next; // behind this one in the queue
     uint64_t turn;              // number of its submission
-    espl_payload *payloads;     // of all calls, by callback; stb array, filled by playback
+    espl_custom_payload *payloads; // of all calls, by callback; stb array, filled by playback
     espl_recorder recorders[];  // [lane_count]
 };
 
@@ -174,9 +174,9 @@ static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint
     return (espl_entity){serial, (UINT32_C(1) << 31) | (lane << ESPL__PENDING_TAG_BITS) | tag};
 }
 
-static inline bool espl__is_stay(espl_stay stay)
+static inline bool espl__is_stay(espl_keep stay)
 {
-    return stay == ESPL_STAY_WORLD || stay == ESPL_STAY_LOCAL || stay == ESPL_STAY_NONE;
+    return stay == ESPL_KEEP_WORLD || stay == ESPL_KEEP_LOCAL || stay == ESPL_SNAP;
 }
 
 static inline bool espl__is_link(espl_link link)
@@ -194,11 +194,11 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
                                 _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
-                                espl_commands **out);
+                                espl_command_buffer **out);
 /// Remove all that was recorded in a lane, and keep the memory.
 void espl__lane_clear(espl__lane *lane);
 /// Remove a commands object from the queue of its world.
-void espl__commands_withdraw(espl_commands *commands);
+void espl__commands_withdraw(espl_command_buffer *commands);
 
 // --- Recording (recorder.c) ---
 
@@ -206,9 +206,9 @@ void espl__commands_withdraw(espl_commands *commands);
 espl_status espl__check_recorder(const espl_recorder *recorder);
 /// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another commands object or one that was
 /// never issued, ESPL_ERR_NULL_ENTITY, else ESPL_OK.
-espl_status espl__check_operand(const espl_commands *owner, espl_entity entity);
+espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity);
 /// The same for an operand that may be the null entity.
-espl_status espl__check_optional(const espl_commands *owner, espl_entity entity);
+espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity);
 /// Append a command and make room for its payload, which the caller fills. The command was checked.
 ///
 /// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.

@@ -7,13 +7,13 @@
 
 static size_t object_size(uint32_t lanes)
 {
-    return sizeof(espl_commands) + lanes * sizeof(espl_recorder);
+    return sizeof(espl_command_buffer) + lanes * sizeof(espl_recorder);
 }
 
 // One counter for all worlds, so that pending handles of one world are foreign in another.
 static _Atomic uint32_t next_tag;
 
-static void take_tag(espl_commands *commands)
+static void take_tag(espl_command_buffer *commands)
 {
     const uint32_t mask = (UINT32_C(1) << ESPL__PENDING_TAG_BITS) - 1;
 
@@ -22,13 +22,13 @@ static void take_tag(espl_commands *commands)
 
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
                                 _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
-                                espl_commands **out)
+                                espl_command_buffer **out)
 {
     if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl_commands *const commands =
-        espl__heap_take(heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(espl_commands));
+    espl_command_buffer *const commands = espl__heap_take(
+        heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(espl_command_buffer));
     if (commands == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -50,15 +50,15 @@ espl_status espl__commands_make(espl__heap *heap, const espl__store *store, cons
     return ESPL_OK;
 }
 
-void espl__commands_withdraw(espl_commands *commands)
+void espl__commands_withdraw(espl_command_buffer *commands)
 {
     espl__line *const line = commands->line;
-    espl_commands *before = NULL;
+    espl_command_buffer *before = NULL;
 
     if (!commands->is_submitted) {
         return;
     }
-    for (espl_commands *at = line->first; at != commands; at = at->next) {
+    for (espl_command_buffer *at = line->first; at != commands; at = at->next) {
         before = at;
     }
     if (before == NULL) {
@@ -71,7 +71,7 @@ void espl__commands_withdraw(espl_commands *commands)
     commands->next = NULL;
 }
 
-void espl_commands_destroy(espl_commands *commands)
+void espl_command_buffer_destroy(espl_command_buffer *commands)
 {
     // The callbacks under way read its payloads.
     if (commands == NULL || !ESPL_DEMAND(commands->hooks, !commands->is_handed_over)) {
@@ -91,7 +91,7 @@ void espl_commands_destroy(espl_commands *commands)
     }
     ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, commands->payloads);
     espl__heap_give(heap, ESPL__FOR_RECORDING, commands, 1, object_size(commands->lane_count),
-                    _Alignof(espl_commands));
+                    _Alignof(espl_command_buffer));
 }
 
 void espl__lane_clear(espl__lane *lane)
@@ -103,7 +103,7 @@ void espl__lane_clear(espl__lane *lane)
     lane->pending_count = lane->call_count = 0;
 }
 
-void espl_commands_reset(espl_commands *commands)
+void espl_command_buffer_reset(espl_command_buffer *commands)
 {
     if (!ESPL_DEMAND(NULL, commands != NULL) ||
         !ESPL_DEMAND(commands->hooks, !commands->is_handed_over)) {
@@ -117,14 +117,14 @@ void espl_commands_reset(espl_commands *commands)
     }
 }
 
-espl_recorder *espl_commands_recorder(espl_commands *commands, uint32_t lane)
+espl_recorder *espl_command_buffer_recorder(espl_command_buffer *commands, uint32_t lane)
 {
     return ESPL_DEMAND(NULL, commands != NULL) && lane < commands->lane_count
                ? &commands->recorders[lane]
                : NULL;
 }
 
-size_t espl_commands_count(const espl_commands *commands)
+size_t espl_command_buffer_count(const espl_command_buffer *commands)
 {
     size_t count = 0;
 
@@ -137,7 +137,7 @@ size_t espl_commands_count(const espl_commands *commands)
     return count;
 }
 
-espl_status espl_commands_submit(espl_commands *commands)
+espl_status espl_command_buffer_submit(espl_command_buffer *commands)
 {
     if (!ESPL_DEMAND(NULL, commands != NULL) || commands->is_submitted) {
         return ESPL_ERR_ARGUMENT;
@@ -163,8 +163,8 @@ espl_status espl_commands_submit(espl_commands *commands)
     return ESPL_OK;
 }
 
-espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pending,
-                                  espl_entity *out)
+espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, espl_entity pending,
+                                        espl_entity *out)
 {
     if (!ESPL_DEMAND(NULL, commands != NULL) || !ESPL_DEMAND(commands->hooks, out != NULL)) {
         return ESPL_ERR_ARGUMENT;
@@ -191,7 +191,8 @@ espl_status espl_commands_resolve(const espl_commands *commands, espl_entity pen
     return ESPL_OK;
 }
 
-espl_status espl_commands_result(const espl_commands *commands, uint32_t lane, uint32_t index)
+espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
+                                       uint32_t index)
 {
     if (!ESPL_DEMAND(NULL, commands != NULL) || !commands->is_played ||
         lane >= commands->lane_count ||

@@ -146,7 +146,8 @@ typedef struct espl__playback {
     uint32_t lane_count, tag;
     espl__entry *entries; // [entry_count]
     size_t entry_count;
-    espl_payload *payloads; // [call_count] out: of all calls, by callback; set before a playback
+    espl_custom_payload
+        *payloads; // [call_count] out: of all calls, by callback; set before a playback
     size_t call_count;
     uint32_t *pending_entries; // [pending_count] the command that makes it
     uint32_t *pending_slots;   // [pending_count] once made; else ESPL__NO_SLOT
@@ -225,7 +226,7 @@ void espl__calls_take(espl__playback *playback);
 void espl__calls_report(const espl__playback *playback, espl_report *report);
 /// Hand the payloads of the playback that is done over to the callbacks.
 void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
-                           const espl_commands *commands);
+                           const espl_command_buffer *commands);
 
 // --- Parts and the nursery (apply_stage.c) ---
 

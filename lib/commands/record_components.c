@@ -19,7 +19,7 @@ typedef struct given_list {
     size_t value_count;
 } given_list;
 
-static void listing_begin(given_list *l, const espl_commands *owner)
+static void listing_begin(given_list *l, const espl_command_buffer *owner)
 {
     l->store = owner->store;
     l->placement = ESPL__PLACEMENT_STAYS;
@@ -47,7 +47,7 @@ static bool is_listed(const given_list *l, espl_component component, bool is_tak
 
 static bool is_given(const given_list *l, espl_component component)
 {
-    return component == ESPL_PLACEMENT ? l->placement == ESPL__PLACEMENT_COMES
+    return component == ESPL_TRANSFORM ? l->placement == ESPL__PLACEMENT_COMES
                                        : is_listed(l, component, false);
 }
 
@@ -78,7 +78,7 @@ static espl_status list_value(given_list *l, const espl_component_value *value)
     if (info == NULL) {
         return ESPL_ERR_NO_COMPONENT;
     }
-    const bool is_placement = component == ESPL_PLACEMENT;
+    const bool is_placement = component == ESPL_TRANSFORM;
     const size_t size = is_placement ? sizeof(espl_transform) : info->size;
 
     if (is_role(component) || value->size != size || is_given(l, component)) {
@@ -100,7 +100,7 @@ static espl_status list_removal(given_list *l, espl_component component)
     if (is_role(component) || is_given(l, component)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (component == ESPL_PLACEMENT) {
+    if (component == ESPL_TRANSFORM) {
         l->placement = ESPL__PLACEMENT_GOES;
     } else if (!is_listed(l, component, true)) {
         add_value(l, component, ESPL__VALUE_TAKEN, 1, NULL);
@@ -142,8 +142,8 @@ static espl_status list_change(given_list *l, const espl_change_def *def)
     return status;
 }
 
-espl_status espl_record_change(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               const espl_change_def *def)
+espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                          const espl_change_def *def)
 {
     given_list l;
     espl_status status = espl__check_recorder(recorder);
@@ -171,39 +171,39 @@ espl_status espl_record_change(espl_recorder *recorder, uint32_t key, espl_entit
                           NULL);
 }
 
-espl_status espl_record_add(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                            espl_component component, const void *data, size_t size)
+espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                      espl_component component, const void *data, size_t size)
 {
     const espl_component_value value = {component, size, data};
 
-    return espl_record_change(recorder, key, entity,
-                              &(espl_change_def){.add = &value, .add_count = 1});
+    return espl_record_change_components(recorder, key, entity,
+                                         &(espl_change_def){.add = &value, .add_count = 1});
 }
 
-espl_status espl_record_remove(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               espl_component component)
+espl_status espl_record_remove_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                         espl_component component)
 {
-    return espl_record_change(recorder, key, entity,
-                              &(espl_change_def){.remove = &component, .remove_count = 1});
+    return espl_record_change_components(
+        recorder, key, entity, &(espl_change_def){.remove = &component, .remove_count = 1});
 }
 
-static espl_status check_set(const espl_commands *owner, espl_component component, const void *data,
-                             size_t size)
+static espl_status check_set(const espl_command_buffer *owner, espl_component component,
+                             const void *data, size_t size)
 {
     const espl__component_info *const info = espl__component_info_of(owner->store, component);
 
     if (info == NULL) {
         return ESPL_ERR_NO_COMPONENT;
     }
-    if (component == ESPL_PLACEMENT || is_role(component) || info->size != size ||
+    if (component == ESPL_TRANSFORM || is_role(component) || info->size != size ||
         !ESPL_DEMAND(owner->hooks, data != NULL || size == 0)) {
         return ESPL_ERR_ARGUMENT;
     }
     return ESPL_OK;
 }
 
-espl_status espl_record_set(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                            espl_component component, const void *data, size_t size)
+espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                      espl_component component, const void *data, size_t size)
 {
     espl_status status = espl__check_recorder(recorder);
 
@@ -258,11 +258,12 @@ espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_enti
 static bool are_rules_valid(const espl_creation_def *def)
 {
     return espl__is_link(def->link) && (unsigned)def->place <= ESPL_PLACE_WORLD &&
-           (unsigned)def->orphan <= ESPL_ORPHAN_ROOT && espl__flags_are_valid(def->inherit) &&
+           (unsigned)def->dead_parent <= ESPL_DEAD_PARENT_ROOT &&
+           espl__flags_are_valid(def->inherit) &&
            (def->inherit == 0 || !espl_entity_is_null(def->parent));
 }
 
-static espl_status check_creation(const espl_commands *owner, const espl_creation_def *def,
+static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
                                   given_list *l)
 {
     espl_status status = espl__check_optional(owner, def->parent);
@@ -314,7 +315,7 @@ espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl
                          .kind = is_placed ? ESPL__COMMAND_CREATE : ESPL__COMMAND_CREATE_BARE,
                          .link = (uint8_t)def->link,
                          .place = (uint8_t)def->place,
-                         .orphan = (uint8_t)def->orphan,
+                         .dead_parent = (uint8_t)def->dead_parent,
                          .inherit = (uint8_t)def->inherit},
         pending);
 }

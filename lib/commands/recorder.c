@@ -9,7 +9,7 @@
 
 // Tell whether a handle is a pending one of another commands object, or of a lane that there is not. Its
 // words are passed one by one, for the reason that espl__is_alive() gives.
-static inline bool is_foreign(const espl_commands *owner, uint32_t index, uint32_t generation)
+static inline bool is_foreign(const espl_command_buffer *owner, uint32_t index, uint32_t generation)
 {
     const espl_entity entity = {index, generation};
 
@@ -17,7 +17,7 @@ static inline bool is_foreign(const espl_commands *owner, uint32_t index, uint32
                                         espl__pending_lane(entity) >= owner->lane_count);
 }
 
-static inline espl_status check_operand(const espl_commands *owner, const espl_entity *entity)
+static inline espl_status check_operand(const espl_command_buffer *owner, const espl_entity *entity)
 {
     const uint32_t index = entity->index, generation = entity->generation;
 
@@ -28,17 +28,18 @@ static inline espl_status check_operand(const espl_commands *owner, const espl_e
 }
 
 // The null entity passes, because it is not pending.
-static inline espl_status check_optional(const espl_commands *owner, const espl_entity *entity)
+static inline espl_status check_optional(const espl_command_buffer *owner,
+                                         const espl_entity *entity)
 {
     return is_foreign(owner, entity->index, entity->generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
 }
 
-espl_status espl__check_operand(const espl_commands *owner, espl_entity entity)
+espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity)
 {
     return check_operand(owner, &entity);
 }
 
-espl_status espl__check_optional(const espl_commands *owner, espl_entity entity)
+espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity)
 {
     return check_optional(owner, &entity);
 }
@@ -280,7 +281,7 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                               espl_stay keep)
+                               espl_keep keep)
 {
     espl_status status = espl__check_recorder(recorder);
 
@@ -367,16 +368,16 @@ static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_
     return espl_record_write(recorder, key, &write);
 }
 
-espl_status espl_record_set_local(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                  const espl_transform *value)
+espl_status espl_record_set_local_transform(espl_recorder *recorder, uint32_t key,
+                                            espl_entity entity, const espl_transform *value)
 {
-    return record_transform(recorder, key, entity, value, ESPL_WRITE_LOCAL);
+    return record_transform(recorder, key, entity, value, ESPL_WRITE_LOCAL_TRANSFORM);
 }
 
-espl_status espl_record_set_world(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                  const espl_transform *value)
+espl_status espl_record_set_world_transform(espl_recorder *recorder, uint32_t key,
+                                            espl_entity entity, const espl_transform *value)
 {
-    return record_transform(recorder, key, entity, value, ESPL_WRITE_WORLD);
+    return record_transform(recorder, key, entity, value, ESPL_WRITE_WORLD_TRANSFORM);
 }
 
 espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -399,7 +400,7 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
 
 // --- Instantiate ---
 
-static espl_status list_values(const espl_commands *owner, const espl_instance_def *def,
+static espl_status list_values(const espl_command_buffer *owner, const espl_instance_def *def,
                                espl__given *given)
 {
     if (def->value_count > ESPL_SET_LIMIT ||
@@ -420,7 +421,7 @@ static espl_status list_values(const espl_commands *owner, const espl_instance_d
     return ESPL_OK;
 }
 
-static espl_status check_instance(const espl_commands *owner, const espl_instance_def *def)
+static espl_status check_instance(const espl_command_buffer *owner, const espl_instance_def *def)
 {
     espl_status status = check_operand(owner, &def->source);
 
@@ -430,7 +431,7 @@ static espl_status check_instance(const espl_commands *owner, const espl_instanc
         return status;
     }
     return !espl__is_link(def->link) || (unsigned)def->place > ESPL_PLACE_WORLD ||
-                   (unsigned)def->orphan > ESPL_ORPHAN_ROOT ||
+                   (unsigned)def->dead_parent > ESPL_DEAD_PARENT_ROOT ||
                    !espl__flags_are_valid(def->inherit) ||
                    (def->inherit != 0 && espl_entity_is_null(def->parent))
                ? ESPL_ERR_ARGUMENT
@@ -496,7 +497,7 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                .kind = ESPL__COMMAND_INSTANTIATE,
                                .link = (uint8_t)def->link,
                                .place = (uint8_t)def->place,
-                               .orphan = (uint8_t)def->orphan,
+                               .dead_parent = (uint8_t)def->dead_parent,
                                .inherit = (uint8_t)def->inherit};
     return def->value_count == 0
                ? append_making(recorder, command, transform, NULL, 0, pending)

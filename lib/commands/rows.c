@@ -196,7 +196,7 @@ static espl_status list_makes(espl__playback *playback)
 static espl_status plain_change(espl__store *store, const espl__forest *forest, uint32_t slot,
                                 uint32_t now, uint32_t *out)
 {
-    const espl_component role = role_of(forest, slot), placement = ESPL_PLACEMENT;
+    const espl_component role = role_of(forest, slot), placement = ESPL_TRANSFORM;
     const bool has_transform = !espl__slot_is(forest, slot, ESPL__SLOT_BARE);
     espl_status status = ESPL_OK;
 

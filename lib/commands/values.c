@@ -80,7 +80,7 @@ static size_t count_base(const espl__store *store, uint32_t base, bool is_copy)
     if (base == ESPL__NONE) {
         return 0;
     }
-    const bool has_transform = espl__archetype_has(store, base, ESPL_PLACEMENT);
+    const bool has_transform = espl__archetype_has(store, base, ESPL_TRANSFORM);
     const bool loses_tag = is_copy && espl__archetype_has(store, base, ESPL_PREFAB);
 
     // Every row has exactly one role.
@@ -128,7 +128,7 @@ espl_status espl__components_archetype(const espl__playback *playback, const esp
     size_t count = 0;
 
     if (has_transform) {
-        components[count++] = ESPL_PLACEMENT;
+        components[count++] = ESPL_TRANSFORM;
     }
     components[count++] = role;
     ESPL_CHECK(count + from.count <= ESPL_SET_LIMIT);

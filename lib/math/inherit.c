@@ -11,14 +11,14 @@ espl__kept espl__kept_of(const espl_pose *world, uint32_t flags)
 
     kept.flags = flags;
     for (int i = 0; i < 3; ++i) {
-        if ((flags & ((unsigned)ESPL_KEEP_X << i)) != 0) {
+        if ((flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0) {
             kept.pose.position[i] = world->position[i];
         }
     }
-    if ((flags & ESPL_KEEP_ROTATION) != 0) {
+    if ((flags & ESPL_ABSOLUTE_ROTATION) != 0) {
         memcpy(kept.pose.rotation, world->rotation, sizeof kept.pose.rotation);
     }
-    if ((flags & ESPL_KEEP_SCALE) != 0) {
+    if ((flags & ESPL_ABSOLUTE_SCALE) != 0) {
         kept.pose.scale = world->scale;
     }
     return kept;
@@ -31,7 +31,7 @@ espl__kept espl__kept_of(const espl_pose *world, uint32_t flags)
 static bool mix_rotation(float out[static 4], const float kept[static 4],
                          const float composed[static 4], uint32_t flags)
 {
-    const bool keeps_forward = (flags & ESPL_KEEP_FORWARD) != 0;
+    const bool keeps_forward = (flags & ESPL_ABSOLUTE_FORWARD) != 0;
     const bool is_up_exact = (flags & ESPL_STRICT_UP) != 0;
     double right[3], up[3], forward[3], near[3];
 
@@ -49,21 +49,21 @@ static bool mix_rotation(float out[static 4], const float kept[static 4],
 
 static void keep_rotation(float composed[static 4], const espl__kept *kept)
 {
-    const uint32_t both = kept->flags & ESPL_KEEP_ROTATION;
+    const uint32_t both = kept->flags & ESPL_ABSOLUTE_ROTATION;
     const float *const own = kept->pose.rotation;
     float mixed[4];
 
     if (both == 0 || memcmp(own, composed, sizeof mixed) == 0) {
         return;
     }
-    if (both == ESPL_KEEP_ROTATION) {
+    if (both == ESPL_ABSOLUTE_ROTATION) {
         memcpy(composed, own, sizeof mixed);
     } else if (mix_rotation(mixed, own, composed, kept->flags)) {
         memcpy(composed, mixed, sizeof mixed);
     } else {
         // One rotation whole: the one that holds the exact direction.
         const uint32_t exact =
-            (kept->flags & ESPL_STRICT_UP) != 0 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD;
+            (kept->flags & ESPL_STRICT_UP) != 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
 
         if (both == exact) {
             memcpy(composed, own, sizeof mixed);
@@ -77,11 +77,11 @@ void espl__keep_parts(espl_pose *composed, const espl__kept *kept)
         return;
     }
     for (int i = 0; i < 3; ++i) {
-        if ((kept->flags & ((unsigned)ESPL_KEEP_X << i)) != 0) {
+        if ((kept->flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0) {
             composed->position[i] = kept->pose.position[i];
         }
     }
-    if ((kept->flags & ESPL_KEEP_SCALE) != 0) {
+    if ((kept->flags & ESPL_ABSOLUTE_SCALE) != 0) {
         composed->scale = kept->pose.scale;
     }
     keep_rotation(composed->rotation, kept);

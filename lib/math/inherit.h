@@ -12,7 +12,7 @@ enum { ESPL__FLAGS_ALL = 0xff };
 /// identity's, so that equal ones are equal bytes.
 typedef struct espl__kept {
     espl_pose pose;
-    uint32_t flags; // ESPL_KEEP_ flags, ESPL_COPY_PARENT; 0: takes everything from its parent
+    uint32_t flags; // ESPL_ABSOLUTE_ flags, ESPL_COPY_PARENT; 0: takes everything from its parent
 } espl__kept;
 
 _Static_assert(sizeof(espl__kept) == 36, "kept: 32 + 4");

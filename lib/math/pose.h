@@ -34,7 +34,7 @@ _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations 
 /// What a placement has beside its pose; most entities have the default.
 typedef struct espl__extra {
     float stretch[3];
-    uint32_t context;
+    uint32_t user_data;
 } espl__extra;
 
 _Static_assert(sizeof(espl_transform) == 48, "transform: 16 + 12 + 4 + 12 + 4");
@@ -93,7 +93,7 @@ static inline espl__extra espl__extra_of(const espl_transform *transform)
 {
     const espl_transform *const t = transform;
 
-    return (espl__extra){{t->stretch[0], t->stretch[1], t->stretch[2]}, t->context};
+    return (espl__extra){{t->stretch[0], t->stretch[1], t->stretch[2]}, t->user_data};
 }
 
 static inline espl_transform espl__transform_of(const espl_pose *pose, const espl__extra *extra)
@@ -103,7 +103,7 @@ static inline espl_transform espl__transform_of(const espl_pose *pose, const esp
         {pose->position[0], pose->position[1], pose->position[2]},
         pose->scale,
         {extra->stretch[0], extra->stretch[1], extra->stretch[2]},
-        extra->context};
+        extra->user_data};
 }
 
 /// out = conjugate of q, its inverse at unit length. out may be q.

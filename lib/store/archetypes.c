@@ -127,9 +127,9 @@ static bool build(espl__store *store, const espl_component *set, size_t count, e
         take_component(store, &archetype, set[i]);
     }
 
-    // ESPL_PLACEMENT has the lowest number, so its column is the first.
+    // ESPL_TRANSFORM has the lowest number, so its column is the first.
     choose_capacity(store, &archetype);
-    if (count > 0 && set[0] == ESPL_PLACEMENT) {
+    if (count > 0 && set[0] == ESPL_TRANSFORM) {
         archetype.placement_offset = archetype.columns[0].offset;
     }
     *out = archetype;
@@ -277,9 +277,9 @@ espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_co
 espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
                                  uint32_t *out)
 {
-    static const espl_component removed[] = {ESPL_PREFAB, ESPL_PLACEMENT, ESPL_SOLO, ESPL_ROOT,
+    static const espl_component removed[] = {ESPL_PREFAB, ESPL_TRANSFORM, ESPL_SOLO, ESPL_ROOT,
                                              ESPL_MEMBER};
-    const espl_component added[] = {ESPL_SOLO + kind / 2, ESPL_PLACEMENT};
+    const espl_component added[] = {ESPL_SOLO + kind / 2, ESPL_TRANSFORM};
     espl_status status = ESPL_OK;
 
     ESPL_CHECK(kind < ESPL__COPY_KINDS);

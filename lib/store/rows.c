@@ -84,7 +84,7 @@ static void pair_columns(column_pairs *pairs, const espl__archetype *to,
         }
         const bool is_shared =
             next < from_count && from->columns[next].component == column.component;
-        if (column.component != ESPL_PLACEMENT) {
+        if (column.component != ESPL_TRANSFORM) {
             pairs->items[pairs->count++] = (column_pair){
                 column.size, column.offset, is_shared ? from->columns[next].offset : ESPL__NONE};
         }

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-// In order of their numbers. ESPL_PLACEMENT is the slot column.
+// In order of their numbers. ESPL_TRANSFORM is the slot column.
 static const espl_component_def built_in[] = {
-    [ESPL_PLACEMENT -
+    [ESPL_TRANSFORM -
      1] = {.name = "placement", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
     [ESPL_SOLO - 1] = {.name = "solo"},
     [ESPL_ROOT - 1] = {.name = "root"},

@@ -48,7 +48,7 @@ typedef struct espl__chunk {
     uint32_t archetype;
     uint32_t position;     // in the archetype's list of chunks; of a free number: in free_chunks
     uint32_t count;        // rows in use
-    uint32_t slots_offset; // of the ESPL_PLACEMENT column, or ESPL__NONE: as in its archetype
+    uint32_t slots_offset; // of the ESPL_TRANSFORM column, or ESPL__NONE: as in its archetype
     uint64_t *versions;    // [columns + 1] in the same block: of the handles, then of each column
     uint32_t leaving_count;
     uint32_t mark;       // 0, but for a moment in which the layer above sorts rows by chunk
@@ -78,7 +78,7 @@ typedef struct espl__archetype {
     uint32_t capacity;         // rows of a chunk
     uint32_t chunk_bytes;      // at most ESPL__CHUNK_BYTES (a single row may take more)
     uint32_t versions_offset;  // of the versions in a chunk, behind the last column
-    uint32_t placement_offset; // of the ESPL_PLACEMENT column, or ESPL__NONE
+    uint32_t placement_offset; // of the ESPL_TRANSFORM column, or ESPL__NONE
     uint32_t block_alignment;  // of a chunk's bytes, 64 .. 256
     bool is_changed;           // stands in the store's changed list
     size_t count;              // rows in all chunks, those marked to leave included
@@ -308,9 +308,9 @@ void espl__rows_fill(espl__store *store, uint32_t chunk, espl_component componen
 void espl__rows_fill_last(espl__store *store, uint32_t archetype, espl_component component,
                           size_t count, const void *value);
 /// Version of the last write of a component in a chunk that has it; of a tag, and of
-/// ESPL_PLACEMENT, the version at which an entity last came into the chunk or changed its row.
+/// ESPL_TRANSFORM, the version at which an entity last came into the chunk or changed its row.
 uint64_t espl__chunk_version(const espl__store *store, uint32_t chunk, espl_component component);
-/// Write the slot of a living entity to its record and, where it has ESPL_PLACEMENT, to its chunk.
+/// Write the slot of a living entity to its record and, where it has ESPL_TRANSFORM, to its chunk.
 /// Slots are mirrors: this is no write of a column. Different entities at the same time, if need be.
 static inline void espl__entity_set_slot(const espl__store *store, uint32_t index, uint32_t slot)
 {

@@ -199,7 +199,7 @@ static const char *broken_layout(const espl__store *store, const espl__archetype
             return "columns stand in the order of their components and do not overlap";
         }
         end = column->offset + (size_t)archetype->capacity * column->size;
-        placement = column->component == ESPL_PLACEMENT ? column->offset : placement;
+        placement = column->component == ESPL_TRANSFORM ? column->offset : placement;
     }
     end = (end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
     if (end != archetype->versions_offset) {

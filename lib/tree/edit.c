@@ -316,7 +316,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     const bool is_same_world = espl__pose_is_same(&forest->world[slot], world);
     const bool is_same_stretch =
         memcmp(now.extra.stretch, placement->extra.stretch, sizeof now.extra.stretch) == 0;
-    const bool is_same_user_data = now.extra.context == placement->extra.context;
+    const bool is_same_user_data = now.extra.user_data == placement->extra.user_data;
 
     if (is_same_world && espl__placement_is_equal(&now, placement)) {
         return true;

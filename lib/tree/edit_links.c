@@ -232,7 +232,7 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl_pose world = shown.local;
 
     espl__edit_refresh(edit, slot);
-    if (rules->stay.position == ESPL_STAY_WORLD &&
+    if (rules->stay.position == ESPL_KEEP_WORLD &&
         !espl__edit_keep_worlds(edit, slot, up, ESPL__NO_SLOT)) {
         return ESPL_ERR_NO_MEMORY;
     }

@@ -196,8 +196,8 @@ espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, esp
 
 espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
 {
-    static const espl__stay_rules local_stays = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
-    static const espl__stay_rules world_stays = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
+    static const espl__stay_rules local_stays = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
+    static const espl__stay_rules world_stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, place->parent, &room);
 

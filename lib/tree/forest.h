@@ -366,7 +366,7 @@ static inline bool espl__slot_copies(const espl__forest *forest, uint32_t slot)
 /// Tell whether a slot keeps all of its world, so that nothing above changes it or what is below.
 static inline bool espl__slot_keeps_world(const espl__forest *forest, uint32_t slot)
 {
-    enum { ALL = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE };
+    enum { ALL = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE };
 
     return espl__slot_is(forest, slot, ESPL__SLOT_KEEPS) &&
            (espl__slot_kept(forest, slot).flags & (ALL | ESPL_COPY_PARENT)) == ALL;

@@ -99,11 +99,11 @@ espl_pose espl__placement_seen(const espl__placement *placement, const espl__fra
 static unsigned find_unreached(const espl__frame *parent, const espl_pose *wanted, unsigned lost,
                                uint32_t flags)
 {
-    const bool keeps_scale = (flags & ESPL_KEEP_SCALE) != 0;
+    const bool keeps_scale = (flags & ESPL_ABSOLUTE_SCALE) != 0;
     unsigned parts = (lost & ESPL__LOST_SCALE) != 0 && !keeps_scale ? ESPL__PART_SCALE : 0u;
     float back[4], away[3], offset[3], missing[3];
 
-    if ((lost & ~(unsigned)ESPL__LOST_SCALE) == 0 || (flags & ESPL_KEEP_POSITION) == 0) {
+    if ((lost & ~(unsigned)ESPL__LOST_SCALE) == 0 || (flags & ESPL_ABSOLUTE_POSITION) == 0) {
         return parts | ((lost & ~(unsigned)ESPL__LOST_SCALE) != 0 ? ESPL__PART_POSITION : 0u);
     }
     // The axes that are lost are the parent's, those that are kept the world's.
@@ -117,7 +117,7 @@ static unsigned find_unreached(const espl__frame *parent, const espl_pose *wante
     }
     espl__rotation_apply(missing, parent->world.rotation, offset);
     for (int i = 0; i < 3; ++i) {
-        if ((flags & ((unsigned)ESPL_KEEP_X << i)) == 0 && missing[i] != 0) {
+        if ((flags & ((unsigned)ESPL_ABSOLUTE_X << i)) == 0 && missing[i] != 0) {
             parts |= ESPL__PART_POSITION;
         }
     }
@@ -256,7 +256,7 @@ espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world
 }
 
 // Parts that a rule asks for.
-static unsigned parts_with(espl__stay_rules rules, espl_stay stay)
+static unsigned parts_with(espl__stay_rules rules, espl_keep stay)
 {
     return (rules.position == stay ? ESPL__PART_POSITION : 0u) |
            (rules.rotation == stay ? ESPL__PART_ROTATION : 0u) |
@@ -273,9 +273,9 @@ static espl_status move_to_none(espl__placement *placement, espl_pose *world,
 
     next.kept = espl__kept_none();
     next.local = *local;
-    copy_parts(&next.local, world, parts_with(rules, ESPL_STAY_WORLD));
-    copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
-    if (rules.rotation == ESPL_STAY_WORLD) {
+    copy_parts(&next.local, world, parts_with(rules, ESPL_KEEP_WORLD));
+    copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
+    if (rules.rotation == ESPL_KEEP_WORLD) {
         (void)espl__rotation_normalize(next.local.rotation);
     }
     return take_over(placement, world, NULL, &next);
@@ -286,7 +286,7 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
                                  espl__stay_rules rules, uint32_t flags)
 {
     const espl_pose identity = espl__pose_identity();
-    const unsigned staying = parts_with(rules, ESPL_STAY_WORLD);
+    const unsigned staying = parts_with(rules, ESPL_KEEP_WORLD);
     espl__placement next = *placement;
     espl_pose seen;
 
@@ -301,13 +301,13 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
         return take_over(placement, world, parent, &next);
     }
     next.local = *local;
-    if (flags == 0 && parts_with(rules, ESPL_STAY_LOCAL) == ESPL__PART_POSE) {
+    if (flags == 0 && parts_with(rules, ESPL_KEEP_LOCAL) == ESPL__PART_POSE) {
         return take_over(placement, world, parent, &next);
     }
     const unsigned lost = relative(&seen, parent, world, local);
 
     copy_parts(&next.local, &seen, staying);
-    copy_parts(&next.local, &identity, parts_with(rules, ESPL_STAY_NONE));
+    copy_parts(&next.local, &identity, parts_with(rules, ESPL_SNAP));
     espl_pose kept = espl__pose_compose(&parent->world, parent->extra.stretch, &next.local);
 
     copy_parts(&kept, world, staying);
@@ -322,7 +322,7 @@ espl_status espl__placement_snap(espl__placement *placement, espl_pose *world,
                                  const espl__frame *parent, espl__stay_rules rules)
 {
     const espl_pose identity = espl__pose_identity();
-    const unsigned parts = parts_with(rules, ESPL_STAY_NONE);
+    const unsigned parts = parts_with(rules, ESPL_SNAP);
 
     const stance s = stance_of(placement, world, parent);
 
@@ -344,17 +344,17 @@ static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
     [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
     [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
-    [ESPL_WRITE_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_LOCAL_TRANSFORM] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
     [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
-    [ESPL_WRITE_CONTEXT] = {ESPL__VALUE_WORD, 0, false},
+    [ESPL_WRITE_USER_DATA] = {ESPL__VALUE_WORD, 0, false},
     [ESPL_WRITE_WORLD_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
     [ESPL_WRITE_WORLD_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
     [ESPL_WRITE_WORLD_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, true},
-    [ESPL_WRITE_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
-    [ESPL_WRITE_TRANSLATE_LOCAL] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
-    [ESPL_WRITE_ROTATE_LOCAL] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
-    [ESPL_WRITE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_WORLD_TRANSFORM] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
+    [ESPL_WRITE_ROTATE_IN_PARENT] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
     [ESPL_WRITE_TRANSLATE_WORLD] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
     [ESPL_WRITE_ROTATE_WORLD] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
     [ESPL_WRITE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
@@ -398,15 +398,15 @@ bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value)
     espl__extra extra;
 
     switch (kind) {
-    case ESPL_WRITE_LOCAL:
-    case ESPL_WRITE_WORLD:
+    case ESPL_WRITE_LOCAL_TRANSFORM:
+    case ESPL_WRITE_WORLD_TRANSFORM:
         extra = espl__extra_of(&value->transform);
         return !espl__extra_is_default(&extra);
     case ESPL_WRITE_STRETCH:
     case ESPL_WRITE_MULTIPLY_STRETCH:
         return value->stretch[0] != 1 || value->stretch[1] != 1 || value->stretch[2] != 1;
-    case ESPL_WRITE_CONTEXT:
-        return value->context != 0;
+    case ESPL_WRITE_USER_DATA:
+        return value->user_data != 0;
     default:
         return false;
     }
@@ -446,23 +446,23 @@ static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_wr
     unsigned lost = 0;
 
     switch (kind) {
-    case ESPL_WRITE_TRANSLATE_LOCAL:
+    case ESPL_WRITE_TRANSLATE_IN_PARENT:
     case ESPL_WRITE_TRANSLATE_WORLD:
         for (int i = 0; i < 3; ++i) {
             pose->position[i] = before.position[i] + by.position[i];
         }
         break;
-    case ESPL_WRITE_ROTATE_LOCAL:
+    case ESPL_WRITE_ROTATE_IN_PARENT:
     case ESPL_WRITE_ROTATE_WORLD:
         espl__rotation_multiply(pose->rotation, by.rotation, before.rotation);
         (void)espl__rotation_normalize(pose->rotation);
         break;
-    case ESPL_WRITE_TRANSFORM_LOCAL:
+    case ESPL_WRITE_TRANSFORM_IN_PARENT:
     case ESPL_WRITE_TRANSFORM_WORLD:
         *pose = espl__pose_compose(&by, value->transform.stretch, &before);
         (void)espl__rotation_normalize(pose->rotation);
         break;
-    case ESPL_WRITE_INVERSE_TRANSFORM_LOCAL:
+    case ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT:
     case ESPL_WRITE_INVERSE_TRANSFORM_WORLD:
         lost = espl__pose_relative(pose, &by, value->transform.stretch, &before, &before);
         break;
@@ -486,12 +486,12 @@ static espl_status multiply_scale(const stance *s, float factor)
 // The stretch and context that a write leaves. false: not finite.
 static bool change_extra(espl__extra *extra, espl_write_kind kind, const espl_write_value *value)
 {
-    if (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD) {
+    if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_WORLD_TRANSFORM) {
         *extra = espl__extra_of(&value->transform);
     } else if (kind == ESPL_WRITE_STRETCH) {
         memcpy(extra->stretch, value->stretch, sizeof extra->stretch);
-    } else if (kind == ESPL_WRITE_CONTEXT) {
-        extra->context = value->context;
+    } else if (kind == ESPL_WRITE_USER_DATA) {
+        extra->user_data = value->user_data;
     } else if (kind == ESPL_WRITE_MULTIPLY_STRETCH) {
         for (int i = 0; i < 3; ++i) {
             extra->stretch[i] *= value->stretch[i];
@@ -536,7 +536,7 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl
     unsigned lost = 0;
 
     // The usual write: a value that was checked already.
-    if (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) {
+    if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE) {
         *local = espl__pose_of(&value->transform);
         return ESPL_OK;
     }

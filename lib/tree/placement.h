@@ -133,8 +133,9 @@ espl_status espl__placement_write_local(espl__placement *placement, espl_write_k
 /// Tell whether writes of a kind may change a stretch or a context.
 static inline bool espl__write_has_extra(espl_write_kind kind)
 {
-    return kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_WORLD || kind == ESPL_WRITE_CONTEXT ||
-           kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH;
+    return kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_WORLD_TRANSFORM ||
+           kind == ESPL_WRITE_USER_DATA || kind == ESPL_WRITE_STRETCH ||
+           kind == ESPL_WRITE_MULTIPLY_STRETCH;
 }
 /// Tell whether a write may leave a stretch or context other than the default where they are the
 /// default now.
@@ -151,7 +152,7 @@ espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world
 
 /// How each part comes along to another parent.
 typedef struct espl__stay_rules {
-    uint8_t position, rotation, scale; // espl_stay
+    uint8_t position, rotation, scale; // espl_keep
 } espl__stay_rules;
 
 /// Bring a node under another parent, or none. As espl__placement_write().

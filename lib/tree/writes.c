@@ -40,7 +40,7 @@ static bool store(espl__forest *forest, espl__context *context, const espl__node
     if (!is_moved && !is_stretched) {
         context->counts.nodes_skipped += 1;
         context->counts.worlds_kept += 1;
-        if (change->before.extra.context != change->after.extra.context) {
+        if (change->before.extra.user_data != change->after.extra.user_data) {
             espl__propagate_user_data(forest, slot);
         }
     }
@@ -565,7 +565,7 @@ static bool has_only_poses(const pass *p)
     const espl__write_source *const source = p->w->source;
 
     return p->forest->trees[p->tree].side == NULL && source->is_one_kind &&
-           (source->kind == ESPL_WRITE_LOCAL || source->kind == ESPL_WRITE_LOCAL_POSE);
+           (source->kind == ESPL_WRITE_LOCAL_TRANSFORM || source->kind == ESPL_WRITE_LOCAL_POSE);
 }
 
 // --- The whole ---

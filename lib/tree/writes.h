@@ -40,7 +40,7 @@ static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slo
 {
     static const espl__extra none = {{1, 1, 1}, 0};
 
-    return (kind == ESPL_WRITE_LOCAL || kind == ESPL_WRITE_LOCAL_POSE) &&
+    return (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE) &&
            espl__slot_is_plain(forest, slot) &&
            memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
                   sizeof none) == 0;

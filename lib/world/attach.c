@@ -42,7 +42,7 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
 
 // --- Detach ---
 
-static espl_status detach(espl_world *world, espl_entity entity, espl_stay keep)
+static espl_status detach(espl_world *world, espl_entity entity, espl_keep keep)
 {
     const uint8_t stay = (uint8_t)keep;
     const espl__command command = {.target = entity,
@@ -59,7 +59,7 @@ static espl_status detach(espl_world *world, espl_entity entity, espl_stay keep)
     return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
-espl_status espl_detach(espl_world *world, espl_entity entity, espl_stay keep)
+espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)
 {
     if (espl__may_tape(world)) {
         espl__tape_word(world, ESPL_TAPE_DETACH, entity, (uint32_t)keep);

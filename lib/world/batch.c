@@ -95,7 +95,7 @@ static inline bool entry_wants_side(const entries *e, size_t i)
     espl_write_value value;
 
     // The usual case, without a copy of the value.
-    if (kind == ESPL_WRITE_LOCAL) {
+    if (kind == ESPL_WRITE_LOCAL_TRANSFORM) {
         espl__extra extra;
 
         memcpy(&extra, (const unsigned char *)value_of(e, i) + offsetof(espl_transform, stretch),

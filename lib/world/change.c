@@ -31,7 +31,7 @@ static espl_status find_destination(espl__store *store, uint32_t from, const com
 
 static espl_status find_placed(espl__change *c)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const component_lists lists = {&placement, c->placement == ESPL__PLACEMENT_COMES ? 1 : 0,
                                    &placement, c->placement == ESPL__PLACEMENT_GOES ? 1 : 0};
     espl__store *const store = &c->world->store;
@@ -383,7 +383,7 @@ static bool plays_placements(const espl__change *c)
         return c->placement == ESPL__PLACEMENT_COMES && c->bucket_count != 0;
     }
     for (size_t i = 0; i < c->bucket_count; ++i) {
-        if (espl__archetype_has(&c->world->store, c->buckets[i].from, ESPL_PLACEMENT)) {
+        if (espl__archetype_has(&c->world->store, c->buckets[i].from, ESPL_TRANSFORM)) {
             return true;
         }
     }

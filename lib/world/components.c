@@ -24,7 +24,7 @@ static bool is_new(seen_set *seen, espl_component component)
 
 static espl_status read_value(espl__change *c, const espl_component_value *value)
 {
-    if (value->component != ESPL_PLACEMENT) {
+    if (value->component != ESPL_TRANSFORM) {
         c->add[c->add_count] = value->component;
         c->values[c->add_count++] = *value;
         return ESPL_OK;
@@ -46,7 +46,7 @@ static espl_status read_add(espl__change *c, const espl_component_value *value, 
     if (info == NULL) {
         return ESPL_ERR_NO_COMPONENT;
     }
-    const size_t size = component == ESPL_PLACEMENT ? sizeof(espl_transform) : info->size;
+    const size_t size = component == ESPL_TRANSFORM ? sizeof(espl_transform) : info->size;
 
     if (espl__is_role(component) || value->size != size || !is_new(seen, component)) {
         return ESPL_ERR_ARGUMENT;
@@ -65,7 +65,7 @@ static espl_status read_remove(espl__change *c, espl_component component, const 
     if (espl__is_role(component) || !is_new(&seen, component)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (component == ESPL_PLACEMENT) {
+    if (component == ESPL_TRANSFORM) {
         c->placement = ESPL__PLACEMENT_GOES;
     } else {
         c->remove[c->remove_count++] = component;
@@ -129,19 +129,20 @@ static espl_status change_array(espl_world *world, const char *operation,
     return espl__refuse(world, operation, concerned, espl__tape_end(world, status));
 }
 
-espl_status espl_change(espl_world *world, espl_entity entity, const espl_change_def *def)
+espl_status espl_change_components(espl_world *world, espl_entity entity,
+                                   const espl_change_def *def)
 {
     return change_array(world, "change", &entity, 1, def, NULL);
 }
 
-espl_status espl_change_array(espl_world *world, const espl_entity *entities, size_t count,
-                              const espl_change_def *def, size_t *refused)
+espl_status espl_change_components_array(espl_world *world, const espl_entity *entities,
+                                         size_t count, const espl_change_def *def, size_t *refused)
 {
     return change_array(world, "change", entities, count, def, refused);
 }
 
-espl_status espl_add(espl_world *world, espl_entity entity, espl_component component,
-                     const void *data, size_t size)
+espl_status espl_add_component(espl_world *world, espl_entity entity, espl_component component,
+                               const void *data, size_t size)
 {
     const espl_component_value value = {component, size, data};
 
@@ -149,14 +150,14 @@ espl_status espl_add(espl_world *world, espl_entity entity, espl_component compo
                         NULL);
 }
 
-espl_status espl_remove(espl_world *world, espl_entity entity, espl_component component)
+espl_status espl_remove_component(espl_world *world, espl_entity entity, espl_component component)
 {
     return change_array(world, "remove", &entity, 1,
                         &(espl_change_def){.remove = &component, .remove_count = 1}, NULL);
 }
 
-espl_status espl_change_query(espl_world *world, const espl_query_def *def,
-                              const espl_change_def *change_def, size_t *count)
+espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,
+                                         const espl_change_def *change_def, size_t *count)
 {
     espl__change c;
     size_t entities = 0;
@@ -238,5 +239,5 @@ espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent exten
 
 bool espl_is_enabled(const espl_world *world, espl_entity entity)
 {
-    return espl_is_alive(world, entity) && !espl_has(world, entity, ESPL_DISABLED);
+    return espl_is_alive(world, entity) && !espl_has_component(world, entity, ESPL_DISABLED);
 }

@@ -116,7 +116,7 @@ static espl_status create(espl_world *world, const espl_component *components,
         return status;
     }
 
-    const bool is_placed = espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT);
+    const bool is_placed = espl__archetype_has(&world->store, archetype, ESPL_TRANSFORM);
     espl__heap_forbid(&world->heap);
     for (size_t i = 0; i < count; ++i) {
         const espl_entity entity = espl__entity_take(&world->store);
@@ -179,7 +179,7 @@ bool espl_is_alive(const espl_world *world, espl_entity entity)
 
 // --- Values of one entity ---
 
-bool espl_has(const espl_world *world, espl_entity entity, espl_component component)
+bool espl_has_component(const espl_world *world, espl_entity entity, espl_component component)
 {
     return espl_is_alive(world, entity) &&
            espl__archetype_has(&world->store, espl__entity_archetype(&world->store, entity.index),
@@ -200,15 +200,15 @@ static espl_status check_value(const espl_world *world, espl_entity entity,
     if (info == NULL) {
         return ESPL_ERR_NO_COMPONENT;
     }
-    if (component == ESPL_PLACEMENT || espl__is_role(component) || info->size != size ||
+    if (component == ESPL_TRANSFORM || espl__is_role(component) || info->size != size ||
         !ESPL_DEMAND(&world->hooks, data != NULL || size == 0)) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl_has(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
+    return espl_has_component(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
 }
 
-espl_status espl_get(const espl_world *world, espl_entity entity, espl_component component,
-                     void *out, size_t size)
+espl_status espl_get_component(const espl_world *world, espl_entity entity,
+                               espl_component component, void *out, size_t size)
 {
     const espl_status status = check_value(world, entity, component, out, size);
 
@@ -218,8 +218,8 @@ espl_status espl_get(const espl_world *world, espl_entity entity, espl_component
     return espl__refuse(world, "get", entity, status);
 }
 
-espl_status espl_set(espl_world *world, espl_entity entity, espl_component component,
-                     const void *data, size_t size)
+espl_status espl_set_component(espl_world *world, espl_entity entity, espl_component component,
+                               const void *data, size_t size)
 {
     espl_status status = check_value(world, entity, component, data, size);
 

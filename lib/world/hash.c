@@ -75,7 +75,7 @@ static uint64_t mix_pose(uint64_t hash, const espl_pose *pose)
 
 static uint64_t mix_extra(uint64_t hash, const espl__extra *extra)
 {
-    return mix(mix_floats(hash, extra->stretch, 3), extra->context);
+    return mix(mix_floats(hash, extra->stretch, 3), extra->user_data);
 }
 
 static uint64_t mix_transform(uint64_t hash, const espl_transform *transform)
@@ -120,7 +120,7 @@ static uint64_t hash_components(const espl_world *world, uint32_t index)
         const espl_component component = archetype->set[i];
         const espl__component_info *const info = espl__component_info_of(store, component);
 
-        if (component == ESPL_PLACEMENT || espl__is_role(component)) {
+        if (component == ESPL_TRANSFORM || espl__is_role(component)) {
             continue;
         }
         uint64_t hash =
@@ -262,7 +262,7 @@ static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const
 
         hash = mix(hash, column->component);
         // Slots are mirrors of the records'.
-        if (column->component != ESPL_PLACEMENT) {
+        if (column->component != ESPL_TRANSFORM) {
             hash =
                 mix_bytes(hash, chunk->bytes + column->offset, (size_t)chunk->count * column->size);
         }

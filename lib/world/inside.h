@@ -45,7 +45,7 @@ struct espl_world {
     espl__playback playback;
     espl__line line; // for espl_sync()
     _Atomic uint32_t commands_alive;
-    espl_commands *own; // one lane, in which makes.c records; NULL until it is needed
+    espl_command_buffer *own;   // one lane, in which makes.c records; NULL until it is needed
     _Atomic uint32_t own_alive; // 1 while there is `own`, which commands_alive does not count
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
     bool is_playing;
@@ -171,7 +171,7 @@ static inline void *espl__carve(unsigned char *block, size_t *at, size_t count, 
 /// Make a block of scratch as large as asked for; what it held is lost where it grows (batch.c).
 espl_status espl__scratch_grow(espl_world *world, espl__scratch *scratch, size_t size);
 
-/// What espl_get_world() and espl_get_local() read of a slot (read.c). One without a transform of
+/// What espl_get_world_transform() and espl_get_local_transform() read of a slot (read.c). One without a transform of
 /// its own shows its parent's stretch and context in both.
 espl_transform espl__read_world(const espl_world *world, uint32_t slot);
 espl_transform espl__read_local(const espl_world *world, uint32_t slot);
@@ -202,7 +202,7 @@ static inline bool espl__is_role(espl_component component)
 
 /// Make a commands object of the world (play.c). @param alive  counts it.
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
-                              espl_commands **out);
+                              espl_command_buffer **out);
 /// Free world->own (makes.c).
 void espl__own_free(espl_world *world);
 /// Apply the one command of a lane at once, as a playback does (structure.c). Pending handles are foreign.

@@ -177,7 +177,7 @@ static const char *entity_rule(const espl_world *world, uint32_t index)
     const uint32_t archetype = world->store.chunks[record->chunk].archetype;
     const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
 
-    if (espl__archetype_has(&world->store, archetype, ESPL_PLACEMENT) == is_bare) {
+    if (espl__archetype_has(&world->store, archetype, ESPL_TRANSFORM) == is_bare) {
         return "entities with a placement have a transform, others pass through";
     }
     // Roles in an unsettled tree may be late, because rows found no memory to move.

@@ -9,7 +9,7 @@
 
 void espl__own_free(espl_world *world)
 {
-    espl_commands_destroy(world->own);
+    espl_command_buffer_destroy(world->own);
     world->own = NULL;
 }
 

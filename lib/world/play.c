@@ -5,7 +5,7 @@
 #include <string.h>
 
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
-                              espl_commands **out)
+                              espl_command_buffer **out)
 {
     const espl_status status = espl__commands_make(&world->heap, &world->store, world, alive,
                                                    &world->line, lanes, out);
@@ -17,7 +17,7 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
     return status;
 }
 
-espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_commands **out)
+espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_command_buffer **out)
 {
     if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
         return ESPL_ERR_ARGUMENT;
@@ -26,8 +26,8 @@ espl_status espl_commands_create(espl_world *world, uint32_t lanes, espl_command
                         espl__commands_of(world, &world->commands_alive, lanes, out));
 }
 
-static espl_status register_callback(espl_world *world, const espl_callback_def *def,
-                                     espl_callback *out)
+static espl_status register_callback(espl_world *world, const espl_custom_command_def *def,
+                                     espl_custom_command *out)
 {
     const espl_status status = espl__check_structural(world);
 
@@ -41,8 +41,8 @@ static espl_status register_callback(espl_world *world, const espl_callback_def 
     return espl__callback_register(&world->heap, &world->playback.callbacks, def, out);
 }
 
-espl_status espl_callback_register(espl_world *world, const espl_callback_def *def,
-                                   espl_callback *out)
+espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
+                                  espl_custom_command *out)
 {
     return espl__refuse(world, "registration of a callback", espl_entity_null(),
                         register_callback(world, def, out));
@@ -51,7 +51,7 @@ espl_status espl_callback_register(espl_world *world, const espl_callback_def *d
 // --- Playback ---
 
 // Room for the answers, so that playback need not fail at its end.
-static bool reserve_answers(espl_world *world, espl_commands *commands)
+static bool reserve_answers(espl_world *world, espl_command_buffer *commands)
 {
     size_t calls = 0;
 
@@ -82,7 +82,7 @@ static espl__lane_view view_of(const espl__lane *lane)
                              .call_count = lane->call_count};
 }
 
-static void mark_played(espl_commands *commands)
+static void mark_played(espl_command_buffer *commands)
 {
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         espl__lane *const lane = &commands->recorders[i].lane;
@@ -95,7 +95,7 @@ static void mark_played(espl_commands *commands)
 }
 
 // Callbacks are an iteration: they may read and write, and no structural call is carried out.
-static void hand_over(espl_world *world, espl_commands *commands)
+static void hand_over(espl_world *world, espl_command_buffer *commands)
 {
     commands->is_handed_over = true;
     world->iterations += 1;
@@ -104,7 +104,7 @@ static void hand_over(espl_world *world, espl_commands *commands)
     commands->is_handed_over = false;
 }
 
-static espl_status check_playable(const espl_world *world, const espl_commands *commands)
+static espl_status check_playable(const espl_world *world, const espl_command_buffer *commands)
 {
     const espl_status status = espl__check_structural(world);
 
@@ -120,7 +120,7 @@ static espl_status check_playable(const espl_world *world, const espl_commands *
     return commands->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
 }
 
-static espl_status run(espl_world *world, espl_commands *commands, espl_report *report)
+static espl_status run(espl_world *world, espl_command_buffer *commands, espl_report *report)
 {
     espl__lane_view lanes[ESPL_LANE_LIMIT];
 
@@ -141,7 +141,7 @@ static espl_status run(espl_world *world, espl_commands *commands, espl_report *
     return status;
 }
 
-static void finish(espl_world *world, espl_commands *commands, const espl_report *report)
+static void finish(espl_world *world, espl_command_buffer *commands, const espl_report *report)
 {
     mark_played(commands);
     world->playback.accepted += report->accepted;
@@ -150,7 +150,7 @@ static void finish(espl_world *world, espl_commands *commands, const espl_report
     hand_over(world, commands);
 }
 
-static espl_status play(espl_world *world, espl_commands *commands, espl_report *report,
+static espl_status play(espl_world *world, espl_command_buffer *commands, espl_report *report,
                         bool is_timed)
 {
     espl_status status = check_playable(world, commands);
@@ -176,7 +176,7 @@ static espl_status play(espl_world *world, espl_commands *commands, espl_report 
     return status;
 }
 
-espl_status espl_play(espl_world *world, espl_commands *commands, espl_report *report)
+espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_report *report)
 {
     espl_report account = {0};
     const espl_status status = play(world, commands, &account, report != NULL);

@@ -200,7 +200,7 @@ ESPL__INLINE void fetch_ahead(const espl__store *store, const espl__archetype *a
 
 // Fetch the worlds of the next chunk where they lie apart, as those of roots do, or of what has
 // moved about; a stretch without large gaps the machine sees by itself, and to ask for it besides
-// made the sum of all positions a third slower. For queries that name ESPL_PLACEMENT: others are
+// made the sum of all positions a third slower. For queries that name ESPL_TRANSFORM: others are
 // hardly there to read worlds.
 ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *archetype,
                                uint32_t at)
@@ -208,7 +208,7 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
     const espl__store *const store = &query->state.world->store;
     const espl_pose *const worlds = query->worlds;
 
-    if (!names(query->state.all, query->state.all_count, ESPL_PLACEMENT) ||
+    if (!names(query->state.all, query->state.all_count, ESPL_TRANSFORM) ||
         espl__array_length(archetype->chunks) - at <= 1) {
         return;
     }
@@ -284,7 +284,7 @@ void espl_query_end(espl_query *query)
 static bool has_column(const espl_query *query, espl_component component, size_t size)
 {
     if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL || query->count == 0 ||
-        component == ESPL_PLACEMENT) {
+        component == ESPL_TRANSFORM) {
         return false;
     }
     const espl__component_info *const info =

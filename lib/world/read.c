@@ -77,8 +77,8 @@ typedef struct part {
 } part;
 
 _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
-                   offsetof(espl_transform, context) - offsetof(espl_transform, stretch) ==
-                       offsetof(espl__extra, context),
+                   offsetof(espl_transform, user_data) - offsetof(espl_transform, stretch) ==
+                       offsetof(espl__extra, user_data),
                "a transform is a pose, and behind it an extra");
 
 #define ALL(name, of)                                           \
@@ -150,14 +150,16 @@ ESPL__INLINE espl_status read_part(const espl_world *world, const espl_entity *e
     return ESPL_OK;
 }
 
-espl_status espl_get_world(const espl_world *world, espl_entity entity, espl_transform *out)
+espl_status espl_get_world_transform(const espl_world *world, espl_entity entity,
+                                     espl_transform *out)
 {
     static const part what = ALL("get world", OF_WORLD);
 
     return read_part(world, &entity, &what, out);
 }
 
-espl_status espl_get_local(const espl_world *world, espl_entity entity, espl_transform *out)
+espl_status espl_get_local_transform(const espl_world *world, espl_entity entity,
+                                     espl_transform *out)
 {
     static const part what = ALL("get local", OF_LOCAL);
 
@@ -213,9 +215,9 @@ espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float 
     return read_part(world, &entity, &what, out);
 }
 
-espl_status espl_get_context(const espl_world *world, espl_entity entity, uint32_t *out)
+espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint32_t *out)
 {
-    static const part what = EXTRA("get context", context);
+    static const part what = EXTRA("get context", user_data);
 
     return read_part(world, &entity, &what, out);
 }

@@ -405,7 +405,7 @@ static void put_columns(const espl_query *rows)
     const size_t count = espl__array_length(archetype->columns);
 
     for (size_t i = 0; i < count; ++i) {
-        if (archetype->columns[i].component != ESPL_PLACEMENT && is_written(rows, chunk, i)) {
+        if (archetype->columns[i].component != ESPL_TRANSFORM && is_written(rows, chunk, i)) {
             put_column(world, rows, chunk, &archetype->columns[i]);
         }
     }
@@ -501,8 +501,8 @@ static void put_command(espl_world *world, uint32_t number, const lane_cursor *c
                         const espl__command *command, const espl__lane *lane)
 {
     const uint8_t rules[8] = {
-        command->link,          command->place,      command->orphan,  command->stay_position,
-        command->stay_rotation, command->stay_scale, command->inherit, 0};
+        command->link,          command->place,      command->dead_parent, command->stay_position,
+        command->stay_rotation, command->stay_scale, command->inherit,     0};
     const size_t head = head_size(command);
     const unsigned char *const payload =
         head != 0 || command->value_count != 0
@@ -524,7 +524,7 @@ static void put_command(espl_world *world, uint32_t number, const lane_cursor *c
 
 // Write what can be written of a lane: up to a command that names what another lane is yet to make.
 // @param guesses  commands to be written though they do. @return commands passed.
-static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_t number,
+static size_t put_lane(espl_world *world, const espl_command_buffer *commands, uint32_t number,
                        lane_cursor *cursors, size_t guesses)
 {
     const espl__lane *const lane = &commands->recorders[number].lane;
@@ -551,7 +551,7 @@ static size_t put_lane(espl_world *world, const espl_commands *commands, uint32_
     return at - from;
 }
 
-void espl__tape_play(espl_world *world, const espl_commands *commands)
+void espl__tape_play(espl_world *world, const espl_command_buffer *commands)
 {
     lane_cursor cursors[ESPL_LANE_LIMIT] = {{0, 0}};
     size_t left = 0, guesses = 0;

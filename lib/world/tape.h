@@ -71,7 +71,7 @@ void espl__tape_rotate_about(espl_world *world, espl_entity entity, const float 
 void espl__tape_batch(espl_world *world, size_t count);
 void espl__tape_entry(espl_world *world, espl_entity entity, espl_write_kind kind,
                       const void *value);
-void espl__tape_play(espl_world *world, const espl_commands *commands);
+void espl__tape_play(espl_world *world, const espl_command_buffer *commands);
 /// The one command of a lane, which is applied at once.
 void espl__tape_make(espl_world *world, const espl__lane *lane);
 /// The columns of the chunk that a query shows which were written since it shows it, whole records.

@@ -79,9 +79,10 @@ espl_status espl_set_local_pose(espl_world *world, espl_entity entity, const esp
     return set_local(world, &entity, ESPL_WRITE_LOCAL_POSE, value);
 }
 
-espl_status espl_set_local(espl_world *world, espl_entity entity, const espl_transform *value)
+espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
+                                     const espl_transform *value)
 {
-    return set_local(world, &entity, ESPL_WRITE_LOCAL, value);
+    return set_local(world, &entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
 }
 
 espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float stretch[3])
@@ -89,9 +90,9 @@ espl_status espl_set_stretch(espl_world *world, espl_entity entity, const float 
     return write_one(world, entity, ESPL_WRITE_STRETCH, stretch);
 }
 
-espl_status espl_set_context(espl_world *world, espl_entity entity, uint32_t context)
+espl_status espl_set_user_data(espl_world *world, espl_entity entity, uint32_t context)
 {
-    return write_one(world, entity, ESPL_WRITE_CONTEXT, &context);
+    return write_one(world, entity, ESPL_WRITE_USER_DATA, &context);
 }
 
 espl_status espl_set_world_position(espl_world *world, espl_entity entity, const float position[3])
@@ -109,30 +110,32 @@ espl_status espl_set_world_scale(espl_world *world, espl_entity entity, float sc
     return write_one(world, entity, ESPL_WRITE_WORLD_SCALE, &scale);
 }
 
-espl_status espl_set_world(espl_world *world, espl_entity entity, const espl_transform *value)
+espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
+                                     const espl_transform *value)
 {
-    return write_one(world, entity, ESPL_WRITE_WORLD, value);
+    return write_one(world, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
 }
 
-espl_status espl_translate_local(espl_world *world, espl_entity entity, const float offset[3])
+espl_status espl_translate_in_parent(espl_world *world, espl_entity entity, const float offset[3])
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSLATE_LOCAL, offset);
+    return write_one(world, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, offset);
 }
 
-espl_status espl_rotate_local(espl_world *world, espl_entity entity, const float by[4])
+espl_status espl_rotate_in_parent(espl_world *world, espl_entity entity, const float by[4])
 {
-    return write_one(world, entity, ESPL_WRITE_ROTATE_LOCAL, by);
+    return write_one(world, entity, ESPL_WRITE_ROTATE_IN_PARENT, by);
 }
 
-espl_status espl_transform_local(espl_world *world, espl_entity entity, const espl_transform *by)
+espl_status espl_transform_in_parent(espl_world *world, espl_entity entity,
+                                     const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_TRANSFORM_LOCAL, by);
+    return write_one(world, entity, ESPL_WRITE_TRANSFORM_IN_PARENT, by);
 }
 
-espl_status espl_inverse_transform_local(espl_world *world, espl_entity entity,
-                                         const espl_transform *by)
+espl_status espl_inverse_transform_in_parent(espl_world *world, espl_entity entity,
+                                             const espl_transform *by)
 {
-    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL, by);
+    return write_one(world, entity, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, by);
 }
 
 espl_status espl_translate_world(espl_world *world, espl_entity entity, const float offset[3])

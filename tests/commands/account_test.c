@@ -19,11 +19,11 @@ static void bytes_are_known(test_world *test)
     test_world_is_valid(test->world);
 }
 
-static espl_commands *begin(espl_world *world)
+static espl_command_buffer *begin(espl_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     return commands;
 }
 
@@ -44,7 +44,7 @@ START_TEST(what_is_kept_is_known_and_goes_back)
         espl_entity copies[40];
 
         if (espl_is_alive(world, chain[i])) {
-            ck_assert_int_eq(espl_detach(world, chain[i], ESPL_STAY_WORLD), ESPL_OK);
+            ck_assert_int_eq(espl_detach(world, chain[i], ESPL_KEEP_WORLD), ESPL_OK);
             ck_assert_int_eq(espl_instantiate(world, chain[i], 1 + step % 40, copies), ESPL_OK);
             ck_assert_int_eq(espl_destroy_only(world, chain[i]), ESPL_OK);
         }
@@ -72,7 +72,7 @@ START_TEST(what_is_kept_is_known_without_memory)
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         test_free_scratch(test.world);
         test_heap_arm(&test.heap, n, true);
-        status = espl_detach(test.world, chain[length / 2], ESPL_STAY_WORLD);
+        status = espl_detach(test.world, chain[length / 2], ESPL_KEEP_WORLD);
         test_heap_arm(&test.heap, 0, false);
         bytes_are_known(&test);
     }
@@ -103,12 +103,12 @@ START_TEST(played_commands_are_counted_and_no_others)
     ck_assert_int_eq(espl_destroy_only(world, b), ESPL_OK);
     counts_are(world, 0, 0);
 
-    espl_commands *const one = begin(world), *const other = begin(world);
-    espl_recorder *const lane = espl_commands_recorder(one, 0);
+    espl_command_buffer *const one = begin(world), *const other = begin(world);
+    espl_recorder *const lane = espl_command_buffer_recorder(one, 0);
     ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(espl_commands_recorder(other, 0), 0, b, ESPL_STAY_WORLD),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_detach(espl_command_buffer_recorder(other, 0), 0, b, ESPL_KEEP_WORLD), ESPL_OK);
     // Refused as a whole, it is none of them.
     test_heap_arm(&test.heap, 1, true);
     test_free_scratch(world);
@@ -118,14 +118,14 @@ START_TEST(played_commands_are_counted_and_no_others)
     ck_assert_int_eq(espl_play(world, one, NULL), ESPL_OK);
     counts_are(world, 2, 1);
     ck_assert_int_eq(espl_play(world, one, NULL), ESPL_ERR_PLAYED);
-    espl_commands_reset(one);
+    espl_command_buffer_reset(one);
     ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
-    ck_assert_int_eq(espl_commands_submit(one), ESPL_OK);
-    ck_assert_int_eq(espl_commands_submit(other), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(one), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(other), ESPL_OK);
     ck_assert_int_eq(espl_sync(world, NULL), ESPL_OK);
     counts_are(world, 4, 1);
-    espl_commands_destroy(one);
-    espl_commands_destroy(other);
+    espl_command_buffer_destroy(one);
+    espl_command_buffer_destroy(other);
     test_world_end(&test);
 }
 END_TEST

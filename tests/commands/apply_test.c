@@ -7,20 +7,20 @@
 
 static test_world test;
 static espl_world *world;
-static espl_commands *commands;
+static espl_command_buffer *commands;
 static espl_recorder *recorder;
 
 static void set_up(void)
 {
     test_world_begin(&test, 7, NULL);
     world = test.world;
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    recorder = espl_command_buffer_recorder(commands, 0);
 }
 
 static void tear_down(void)
 {
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 
@@ -41,14 +41,14 @@ static espl_report play(void)
 
 static espl_status result(uint32_t index)
 {
-    return espl_commands_result(commands, 0, index);
+    return espl_command_buffer_result(commands, 0, index);
 }
 
 static espl_entity become(espl_entity pending)
 {
     espl_entity entity = {0, 0};
 
-    ck_assert_int_eq(espl_commands_resolve(commands, pending, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &entity), ESPL_OK);
     return entity;
 }
 
@@ -97,12 +97,12 @@ static espl_entity record_clone(espl_entity source, espl_entity parent)
     return pending;
 }
 
-static espl_entity record_leaf(espl_entity parent, espl_orphan orphan)
+static espl_entity record_leaf(espl_entity parent, espl_dead_parent dead_parent)
 {
     const espl_transform at = test_at(1, 0, 0);
-    const espl_component_value value = {ESPL_PLACEMENT, sizeof at, &at};
+    const espl_component_value value = {ESPL_TRANSFORM, sizeof at, &at};
     const espl_creation_def def = {
-        .values = &value, .value_count = 1, .parent = parent, .orphan = orphan};
+        .values = &value, .value_count = 1, .parent = parent, .dead_parent = dead_parent};
     espl_entity pending = {0, 0};
 
     ck_assert_int_eq(espl_record_create(recorder, 0, &def, 1, &pending), ESPL_OK);
@@ -172,7 +172,7 @@ START_TEST(a_new_node_takes_the_end_of_the_range_of_its_parent)
     const uint64_t laid_out = world->forest.nodes_laid_out;
 
     ck_assert_uint_gt(before.capacity, before.used);
-    const espl_entity leaf = record_leaf(root, ESPL_ORPHAN_REFUSE);
+    const espl_entity leaf = record_leaf(root, ESPL_DEAD_PARENT_REFUSE);
 
     (void)play();
     ck_assert_uint_eq(slot_of(become(leaf)), before.base + before.used);
@@ -189,7 +189,7 @@ START_TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
     const uint32_t hole = slot_of(first);
 
     ck_assert_int_eq(espl_destroy(world, first), ESPL_OK);
-    const espl_entity leaf = record_leaf(root, ESPL_ORPHAN_REFUSE);
+    const espl_entity leaf = record_leaf(root, ESPL_DEAD_PARENT_REFUSE);
 
     (void)play();
     ck_assert_uint_eq(slot_of(become(leaf)), hole);
@@ -205,7 +205,8 @@ START_TEST(a_tree_whose_range_is_full_comes_to_a_larger_one_with_all_new_nodes)
 
     ck_assert_uint_eq(before.capacity, 3);
     for (int i = 0; i < 5; ++i) {
-        leaves[i] = record_leaf(i % 2 == 0 || i == 1 ? root : leaves[i - 2], ESPL_ORPHAN_REFUSE);
+        leaves[i] =
+            record_leaf(i % 2 == 0 || i == 1 ? root : leaves[i - 2], ESPL_DEAD_PARENT_REFUSE);
     }
     (void)play();
     ck_assert_uint_eq(tree_of(root)->live, 8);
@@ -233,7 +234,7 @@ START_TEST(any_number_of_new_nodes_finds_room)
 
         for (uint32_t i = 0; i < count; ++i) {
             const espl_entity pending = i % 3 == 0 ? record_clone(source, parent)
-                                                   : record_leaf(parent, ESPL_ORPHAN_REFUSE);
+                                                   : record_leaf(parent, ESPL_DEAD_PARENT_REFUSE);
 
             parent = i % 4 == 0 ? pending : parent;
         }
@@ -256,7 +257,7 @@ START_TEST(steady_instances_do_not_let_the_pool_grow)
     uint32_t mark = 0;
 
     for (uint32_t frame = 0; frame < 60; ++frame) {
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         espl_entity pendings[COUNT];
 
         for (uint32_t i = 0; i < COUNT; ++i) {
@@ -320,7 +321,7 @@ START_TEST(a_cycle_that_an_earlier_command_opened_is_none)
     const espl_entity a = test_solo(world), b = test_solo(world);
 
     attach(b, a);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, b, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(recorder, 0, b, ESPL_KEEP_WORLD), ESPL_OK);
     record_attach(a, b);
     (void)play();
     ck_assert_int_eq(result(1), ESPL_OK);
@@ -336,7 +337,8 @@ START_TEST(what_comes_below_a_dead_parent_is_refused_or_a_root_as_its_command_sa
     for (int i = 0; i < 2; ++i) {
         const espl_instance_def def = {.source = prefab,
                                        .parent = parent,
-                                       .orphan = i == 0 ? ESPL_ORPHAN_REFUSE : ESPL_ORPHAN_ROOT,
+                                       .dead_parent =
+                                           i == 0 ? ESPL_DEAD_PARENT_REFUSE : ESPL_DEAD_PARENT_ROOT,
                                        .place = ESPL_PLACE_LOCAL,
                                        .transform = at};
         espl_entity pending = {0, 0};
@@ -347,9 +349,9 @@ START_TEST(what_comes_below_a_dead_parent_is_refused_or_a_root_as_its_command_sa
         ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &pending), ESPL_OK);
         (void)pending;
     }
-    const espl_entity refused = record_leaf(parent, ESPL_ORPHAN_REFUSE);
-    const espl_entity made = record_leaf(parent, ESPL_ORPHAN_ROOT);
-    const espl_entity below = record_leaf(refused, ESPL_ORPHAN_ROOT);
+    const espl_entity refused = record_leaf(parent, ESPL_DEAD_PARENT_REFUSE);
+    const espl_entity made = record_leaf(parent, ESPL_DEAD_PARENT_ROOT);
+    const espl_entity below = record_leaf(refused, ESPL_DEAD_PARENT_ROOT);
     espl_entity none = {0, 0};
 
     (void)play();
@@ -357,7 +359,7 @@ START_TEST(what_comes_below_a_dead_parent_is_refused_or_a_root_as_its_command_sa
     ck_assert_int_eq(result(2), ESPL_OK);
     ck_assert_int_eq(result(3), ESPL_ERR_DEAD);
     ck_assert_int_eq(result(4), ESPL_OK);
-    ck_assert_int_eq(espl_commands_resolve(commands, refused, &none), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, refused, &none), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_get_role(world, become(made)), ESPL_ROLE_SOLO);
     ck_assert_float_eq(test_world_of(world, become(made)).position[0], 1);
     // The parent of this one was never made.
@@ -372,7 +374,7 @@ START_TEST(a_sibling_that_an_earlier_command_took_away_is_refused)
 
     attach(a, root);
     attach(b, root);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(recorder, 0, b, a), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(recorder, 0, a, b), ESPL_OK);
     (void)play();
@@ -470,14 +472,14 @@ START_TEST(a_group_that_is_applied_alone_is_as_if_played_by_itself)
             espl_entity clone = {0, 0};
 
             (void)record_clone(own[source], own[parent]);
-            (void)record_leaf(free_parent, ESPL_ORPHAN_REFUSE);
+            (void)record_leaf(free_parent, ESPL_DEAD_PARENT_REFUSE);
             // The same by calls at once: the clone comes to the parent with the source's local.
             const espl_transform local = test_local_of(world, singles[source]);
-            const espl_attach_options options = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL,
-                                                 ESPL_STAY_LOCAL, ESPL_LINK_OWNED, {0, 0}, 0};
+            const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
+                                                 ESPL_LINK_OWNED, {0, 0},          0};
 
             ck_assert_int_eq(espl_instantiate(world, singles[source], 1, &clone), ESPL_OK);
-            ck_assert_int_eq(espl_set_local(world, clone, &local), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(world, clone, &local), ESPL_OK);
             ck_assert_int_eq(espl_attach(world, clone, singles[parent], &options), ESPL_OK);
         }
         (void)play();
@@ -509,12 +511,12 @@ START_TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_trans
     espl_write write = {.kind = ESPL_WRITE_STRETCH, .value = {.stretch = {3, 1, 1}}};
     espl_entity bare = {0, 0};
     const espl_entity parent = test_solo(world), child = test_solo(world);
-    const espl_attach_options options = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL,
-                                         ESPL_LINK_OWNED, {0, 0}, 0};
+    const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
+                                         ESPL_LINK_OWNED, {0, 0},          0};
 
     ck_assert_int_eq(espl_create(world, NULL, 0, 1, &bare), ESPL_OK);
     ck_assert_int_eq(espl_attach(world, child, bare, &options), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(world, child, &at), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(world, child, &at), ESPL_OK);
     write.entity = parent;
     ck_assert_int_eq(espl_record_attach(recorder, 0, bare, parent, &options), ESPL_OK);
     ck_assert_int_eq(espl_record_write(recorder, 0, &write), ESPL_OK);
@@ -539,7 +541,7 @@ static uint64_t play_in_parts(uint64_t seed, uint32_t workers, test_manner manne
     world_fixture_record(&w, seed, 0);
     ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
     test_world_is_valid(w.test.world);
-    espl_commands_destroy(w.commands);
+    espl_command_buffer_destroy(w.commands);
     world_fixture_record(&w, seed + 1, 0);
     ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
     const uint64_t hash = test_physical_hash(w.test.world);

@@ -21,12 +21,12 @@
 // --- Small helpers ---
 
 static const espl_attach_options keep_local = {
-    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
 typedef struct scene {
     test_world test;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *lane[3];
     espl_report report;
 } scene;
@@ -36,15 +36,15 @@ static void scene_begin(scene *s)
     memset(s, 0, sizeof *s);
     test_world_begin(&s->test, 0, NULL);
     s->world = s->test.world;
-    ck_assert_int_eq(espl_commands_create(s->world, 3, &s->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 3, &s->commands), ESPL_OK);
     for (uint32_t i = 0; i < 3; ++i) {
-        s->lane[i] = espl_commands_recorder(s->commands, i);
+        s->lane[i] = espl_command_buffer_recorder(s->commands, i);
     }
 }
 
 static void scene_end(scene *s)
 {
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
 }
 
@@ -58,7 +58,7 @@ static void play(scene *s)
 
 static espl_status result(const scene *s, uint32_t lane, uint32_t index)
 {
-    return espl_commands_result(s->commands, lane, index);
+    return espl_command_buffer_result(s->commands, lane, index);
 }
 
 static espl_entity child_of(scene *s, espl_entity parent, float x)
@@ -71,7 +71,7 @@ static espl_entity child_of(scene *s, espl_entity parent, float x)
 static espl_entity resolved(const scene *s, espl_entity pending)
 {
     espl_entity out = {0};
-    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
     return out;
 }
 
@@ -205,13 +205,13 @@ START_TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, &refused), ESPL_OK);
-    def.orphan = ESPL_ORPHAN_ROOT;
+    def.dead_parent = ESPL_DEAD_PARENT_ROOT;
     def.place = ESPL_PLACE_LOCAL;
     def.transform = test_at(7, 0, 0);
     ck_assert_int_eq(espl_record_instantiate(s.lane[2], 0, &def, 1, &orphan), ESPL_OK);
     play(&s);
     ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, refused, &refused), ESPL_ERR_DEAD);
     orphan = resolved(&s, orphan);
     ck_assert_int_eq(espl_get_role(s.world, orphan), ESPL_ROLE_SOLO);
     ck_assert_float_eq(test_world_of(s.world, orphan).position[0], 7);
@@ -228,7 +228,7 @@ START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_KEEP_WORLD), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.refused_by[-ESPL_ERR_DEAD], 2);
     ck_assert_uint_eq(s.report.first_refused[-ESPL_ERR_DEAD].lane, 0);
@@ -247,9 +247,9 @@ START_TEST(c7_a_recycled_index_remembers_nothing)
     espl_transform stretched = test_at(1, 2, 3);
 
     stretched.stretch[0] = 5;
-    stretched.context = 9;
+    stretched.user_data = 9;
     ck_assert_int_eq(espl_attach(s.world, child, root, &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(s.world, child, &stretched), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, child, &stretched), ESPL_OK);
     ck_assert_int_eq(espl_destroy(s.world, child), ESPL_OK);
     const espl_entity fresh = test_solo(s.world);
     ck_assert_uint_eq(fresh.index, child.index);
@@ -270,7 +270,7 @@ START_TEST(c9_a_detached_child_that_keeps_its_local_has_a_new_world_at_once)
     const espl_entity root = test_solo_at(s.world, 10, 0, 0);
     const espl_entity child = child_of(&s, root, 1), below = child_of(&s, child, 1);
 
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
     play(&s);
     ck_assert_float_eq(test_world_of(s.world, child).position[0], 1);
     ck_assert_float_eq(test_world_of(s.world, below).position[0], 2);
@@ -285,7 +285,7 @@ START_TEST(c10_a_child_orphaned_and_adopted_in_one_playback_has_the_new_parent)
     const espl_entity old = test_solo_at(s.world, 10, 0, 0), next = test_solo_at(s.world, 20, 0, 0);
     const espl_entity child = child_of(&s, old, 1);
 
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_LOCAL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, &keep_local), ESPL_OK);
     play(&s);
     ck_assert(is_child(&s, child, next));
@@ -351,7 +351,7 @@ START_TEST(c14_dead_members_anywhere_among_many_are_passed_over)
     for (int i = 0; i < 3; ++i) {
         ck_assert_int_eq(espl_destroy(s.world, child[dead[i]]), ESPL_OK);
     }
-    espl_commands_reset(s.commands);
+    espl_command_buffer_reset(s.commands);
     for (size_t i = 0; i < COUNT; ++i) {
         ck_assert_int_eq(espl_record_destroy(s.lane[i % 3], 0, child[i]), ESPL_OK);
     }
@@ -420,9 +420,9 @@ START_TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
         espl_transform value = test_at((float)i, 1, 2);
         value.scale = 0.5f + (float)i;
         value.stretch[i % 3] = 2;
-        value.context = (uint32_t)i;
+        value.user_data = (uint32_t)i;
         child[i] = child_of(&s, root, 1);
-        ck_assert_int_eq(espl_set_local(s.world, child[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(s.world, child[i], &value), ESPL_OK);
         before[i] = test_local_of(s.world, child[i]);
     }
     for (int i = 0; i < 40; i += 2) {
@@ -472,7 +472,7 @@ START_TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
         const espl_entity solo = test_solo(s.world);
         const espl_transform value = test_at(1, 0, 0);
 
-        ck_assert_int_eq(espl_record_set_local(s.lane[order], 0, solo, &value), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(s.lane[order], 0, solo, &value), ESPL_OK);
         ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo), ESPL_OK);
         play(&s);
         ck_assert(!espl_is_alive(s.world, solo));
@@ -510,14 +510,16 @@ START_TEST(f3_a_component_added_in_two_lanes_is_there_once_with_the_later_value)
     ck_assert_int_eq(espl_component_register(s.world, &def, &word), ESPL_OK);
     const espl_entity by_lane = test_solo(s.world), by_key = test_solo(s.world);
     for (uint32_t i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_record_add(s.lane[i], 9, by_lane, word, &values[i], 4), ESPL_OK);
-        ck_assert_int_eq(espl_record_add(s.lane[i], 5 - i, by_key, word, &values[i], 4), ESPL_OK);
+        ck_assert_int_eq(espl_record_add_component(s.lane[i], 9, by_lane, word, &values[i], 4),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_record_add_component(s.lane[i], 5 - i, by_key, word, &values[i], 4),
+                         ESPL_OK);
     }
     play(&s);
     ck_assert_uint_eq(s.report.applied, 4);
-    ck_assert_int_eq(espl_get(s.world, by_lane, word, &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s.world, by_lane, word, &value, 4), ESPL_OK);
     ck_assert_uint_eq(value, 2);
-    ck_assert_int_eq(espl_get(s.world, by_key, word, &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s.world, by_key, word, &value, 4), ESPL_OK);
     ck_assert_uint_eq(value, 1);
     scene_end(&s);
 }
@@ -533,7 +535,7 @@ START_TEST(f5_an_attach_taken_back_changes_nothing)
     const espl_transform before = test_world_of(s.world, child);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[0], 0, child, ESPL_KEEP_WORLD), ESPL_OK);
     play(&s);
     const espl_transform after = test_world_of(s.world, child);
     ck_assert(test_same(&before, &after));
@@ -556,12 +558,12 @@ START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothi
     const espl_attach_options before_dead = {.before = dead};
 
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, dead), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(s.lane[1], 0, dead, &value), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_world(s.lane[1], 0, dead, &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(s.lane[1], 0, dead, &value), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_world_transform(s.lane[1], 0, dead, &value), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, other, dead, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, &before_dead), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_STAY_NONE), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_SNAP), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy_only(s.lane[1], 0, dead), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, dead), ESPL_OK);
@@ -629,8 +631,8 @@ START_TEST(f8_each_instance_gets_its_own_values)
         for (int k = 0; k < KINDS; ++k) {
             unsigned char got[64] = {0};
             const bool has = (i >> k & 1) != 0;
-            ck_assert(espl_has(s.world, entity, kinds[k]) == has);
-            ck_assert_int_eq(espl_get(s.world, entity, kinds[k], got, size[k]),
+            ck_assert(espl_has_component(s.world, entity, kinds[k]) == has);
+            ck_assert_int_eq(espl_get_component(s.world, entity, kinds[k], got, size[k]),
                              has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
             ck_assert(!has || memcmp(got, bytes[i][k], size[k]) == 0);
         }
@@ -673,7 +675,7 @@ START_TEST(f15_ids_may_be_far_larger_than_counts)
 {
     enum { MANY = MANY_OR_FEW(20000, 40) };
     espl_entity *const filler = malloc(MANY * sizeof *filler);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     scene s;
 
     ck_assert_ptr_nonnull(filler);
@@ -684,7 +686,7 @@ START_TEST(f15_ids_may_be_far_larger_than_counts)
         ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, filler[i]), ESPL_OK);
     }
     play(&s);
-    espl_commands_reset(s.commands);
+    espl_command_buffer_reset(s.commands);
     const espl_instance_def def = instance_of(a, b);
     ck_assert_uint_ge(a.index, MANY);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, a, b, NULL), ESPL_OK);
@@ -724,19 +726,20 @@ START_TEST(f17_a_pending_entity_of_other_commands_is_foreign)
     scene_begin(&s);
     const espl_entity source = test_solo(s.world);
     const espl_instance_def def = instance_of(source, espl_entity_null());
-    espl_commands *other = NULL;
+    espl_command_buffer *other = NULL;
     espl_entity alien;
 
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &other), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(other, 0), 0, &def, 1, &alien),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &other), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_command_buffer_recorder(other, 0), 0, &def, 1, &alien),
+        ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, alien, &alien), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_play(s.world, other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, source, alien, NULL), ESPL_ERR_FOREIGN);
     play(&s);
     ck_assert_uint_eq(s.report.accepted, 0);
-    espl_commands_destroy(other);
+    espl_command_buffer_destroy(other);
     scene_end(&s);
 }
 END_TEST
@@ -789,7 +792,7 @@ START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
 {
     const size_t many = MANY_OR_FEW(test_scaled(100000), 60);
     espl_entity *const entity = malloc(many * sizeof *entity);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     scene s;
 
     ck_assert_ptr_nonnull(entity);

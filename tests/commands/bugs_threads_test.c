@@ -32,11 +32,11 @@ static void *record_payloads(void *argument)
         const uint32_t value[4] = {c->number, round, c->number * round, 1};
         const float at[3] = {(float)c->number, (float)round, 0};
 
-        c->refused +=
-            espl_record_add(c->recorder, round, entity, c->component, value, sizeof value) < 0;
+        c->refused += espl_record_add_component(c->recorder, round, entity, c->component, value,
+                                                sizeof value) < 0;
         c->refused += espl_record_set_local_position(c->recorder, round, entity, at) < 0;
-        c->refused +=
-            espl_record_set(c->recorder, round, entity, c->component, value, sizeof value) < 0;
+        c->refused += espl_record_set_component(c->recorder, round, entity, c->component, value,
+                                                sizeof value) < 0;
     }
     return NULL;
 }
@@ -48,7 +48,7 @@ static uint64_t play_clerks(bool is_threaded)
     const uint32_t count = test_fitting(ENTITIES, 4);
     espl_entity entities[ENTITIES];
     clerk clerks[CLERKS];
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_component component = 0;
     test_world test;
 
@@ -57,9 +57,9 @@ static uint64_t play_clerks(bool is_threaded)
     for (uint32_t i = 0; i < count; ++i) {
         entities[i] = test_solo(test.world);
     }
-    ck_assert_int_eq(espl_commands_create(test.world, CLERKS, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, CLERKS, &commands), ESPL_OK);
     for (uint32_t i = 0; i < CLERKS; ++i) {
-        clerks[i] = (clerk){.recorder = espl_commands_recorder(commands, i),
+        clerks[i] = (clerk){.recorder = espl_command_buffer_recorder(commands, i),
                             .entities = entities,
                             .component = component,
                             .count = count,
@@ -81,7 +81,7 @@ static uint64_t play_clerks(bool is_threaded)
     ck_assert_uint_eq(report.applied, 3 * CLERKS * ROUNDS);
     const uint64_t hash = test_physical_hash(test.world);
 
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     return hash;
 }
@@ -111,9 +111,9 @@ static uint64_t read_placements(const scene *s, espl_entity entity, uint64_t has
     espl_transform seen = espl_transform_identity();
     float at[3] = {0};
 
-    (void)!espl_get_world(s->test.world, entity, &seen);
+    (void)!espl_get_world_transform(s->test.world, entity, &seen);
     hash = add(hash, &seen, sizeof seen);
-    (void)!espl_get_local(s->test.world, entity, &seen);
+    (void)!espl_get_local_transform(s->test.world, entity, &seen);
     hash = add(hash, &seen, sizeof seen);
     (void)!espl_relative(s->test.world, s->entities[0], entity, &seen);
     hash = add(hash, &seen, sizeof seen);
@@ -140,7 +140,7 @@ static uint64_t read_links(const scene *s, espl_entity entity, uint64_t hash)
 static uint64_t read_components(const scene *s, espl_entity entity, uint64_t hash)
 {
     for (size_t i = 0; i < SCRIPT_COMPONENTS; ++i) {
-        const bool has = espl_has(s->test.world, entity, s->script.number[i]);
+        const bool has = espl_has_component(s->test.world, entity, s->script.number[i]);
 
         hash = add(hash, &has, sizeof has);
     }
@@ -274,7 +274,8 @@ static uint64_t count_frames(const espl_executor *executor)
         espl_write writes[ENTITIES];
 
         for (uint32_t i = 0; i < s.count; ++i) {
-            writes[i] = (espl_write){.entity = s.entities[i], .kind = ESPL_WRITE_TRANSLATE_LOCAL};
+            writes[i] =
+                (espl_write){.entity = s.entities[i], .kind = ESPL_WRITE_TRANSLATE_IN_PARENT};
             writes[i].value.position[0] = frame % 3 == 0 ? 0 : 1;
         }
         (void)!espl_write_batch(s.test.world, writes, s.count, NULL);
@@ -341,13 +342,13 @@ static written play_filled(int fill)
     written w = {.tape = TEST_HASH_START};
     const espl_world_def def = {
         .allocator = {&fill, take_filled, give_back}, .tape = {&w, hear_tape}, .tag = 21};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     script_world s = {0};
     espl_world *world = NULL;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     script_world_begin(&s, world, script_population(300), 4);
-    ck_assert_int_eq(espl_commands_create(world, 3, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 3, &commands), ESPL_OK);
     for (uint64_t frame = 0; frame < 6; ++frame) {
         script lines = script_write(&s, frame + 70, script_lines(120, 300), 0, false);
         script_recording recording;
@@ -356,13 +357,13 @@ static written play_filled(int fill)
         (void)!espl_play(world, commands, NULL);
         script_recording_free(&recording);
         script_free(&lines);
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         script_disturb(&s, frame);
         ck_assert_int_eq(espl_tape_frame(world), ESPL_OK);
     }
     w.logical = test_logical_hash(world);
     w.physical = test_physical_hash(world);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
     return w;
 }

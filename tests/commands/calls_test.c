@@ -26,14 +26,14 @@ typedef struct one_ear {
 // What was heard, in order.
 struct ear {
     one_ear of[CALLBACKS];
-    espl_callback callbacks[CALLBACKS];
+    espl_custom_command callbacks[CALLBACKS];
     note heard[RECORD_LIMIT];
     size_t heard_count;
     size_t visits; // of callbacks
     uint32_t last; // callback that was visited before
 };
 
-static void hear(void *user, const espl_calls *calls)
+static void hear(void *user, const espl_custom_calls *calls)
 {
     const one_ear *const own = user;
     ear *const all = own->all;
@@ -43,7 +43,7 @@ static void hear(void *user, const espl_calls *calls)
     all->last = own->number;
     all->visits += 1;
     for (size_t i = 0; i < calls->count; ++i) {
-        const espl_payload *const payload = &calls->payloads[i];
+        const espl_custom_payload *const payload = &calls->payloads[i];
         note said;
 
         ck_assert_uint_ge(payload->size, sizeof said);
@@ -52,7 +52,7 @@ static void hear(void *user, const espl_calls *calls)
         ck_assert_uint_eq(said.key, payload->key);
         ck_assert_uint_eq(said.lane, payload->lane);
         ck_assert_uint_eq(said.index, payload->index);
-        ck_assert_int_eq(espl_commands_result(calls->commands, payload->lane, payload->index),
+        ck_assert_int_eq(espl_command_buffer_result(calls->commands, payload->lane, payload->index),
                          ESPL_OK);
         all->heard[all->heard_count++] = said;
     }
@@ -64,19 +64,20 @@ static void ear_begin(ear *all, espl_world *world)
 
     memset(all, 0, sizeof *all);
     for (uint32_t i = 0; i < CALLBACKS; ++i) {
-        const espl_callback_def def = {.name = names[i], .user = &all->of[i], .function = hear};
+        const espl_custom_command_def def = {
+            .name = names[i], .user = &all->of[i], .function = hear};
 
         all->of[i] = (one_ear){all, i};
-        ck_assert_int_eq(espl_callback_register(world, &def, &all->callbacks[i]), ESPL_OK);
+        ck_assert_int_eq(espl_register_command(world, &def, &all->callbacks[i]), ESPL_OK);
         ck_assert_uint_eq(all->callbacks[i], i + 1);
     }
 }
 
-static espl_commands *commands_of(espl_world *world, uint32_t lanes)
+static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, lanes, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
     return commands;
 }
 
@@ -98,7 +99,7 @@ static int compare_notes(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static size_t record_notes(espl_commands *commands, const ear *all, const espl_entity *solos,
+static size_t record_notes(espl_command_buffer *commands, const ear *all, const espl_entity *solos,
                            uint64_t *random, note *notes)
 {
     const uint32_t steps = test_below(random, RECORD_LIMIT);
@@ -108,12 +109,13 @@ static size_t record_notes(espl_commands *commands, const ear *all, const espl_e
 
     for (uint32_t i = 0; i < steps; ++i) {
         const uint32_t lane = test_below(random, LANES), key = test_below(random, keys);
-        espl_recorder *const recorder = espl_commands_recorder(commands, lane);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, lane);
         const espl_transform at = test_at(1, 2, (float)i);
         unsigned char room[sizeof(note) + 300];
 
         if (test_one_in(random, 3)) {
-            ck_assert_int_eq(espl_record_set_local(recorder, key, solos[i % 8], &at), ESPL_OK);
+            ck_assert_int_eq(espl_record_set_local_transform(recorder, key, solos[i % 8], &at),
+                             ESPL_OK);
             in_lane[lane] += 1;
             continue;
         }
@@ -123,8 +125,8 @@ static size_t record_notes(espl_commands *commands, const ear *all, const espl_e
 
         memset(room, 0xEE, sizeof room);
         memcpy(room, &said, sizeof said);
-        ck_assert_int_eq(espl_record_call(recorder, key, all->callbacks[said.callback], room, size,
-                                          (size_t)1 << test_below(random, 9)),
+        ck_assert_int_eq(espl_record_custom(recorder, key, all->callbacks[said.callback], room,
+                                            size, (size_t)1 << test_below(random, 9)),
                          ESPL_OK);
         notes[count++] = said;
     }
@@ -146,7 +148,7 @@ START_TEST(payloads_arrive_together_and_in_playback_order)
     for (int i = 0; i < 8; ++i) {
         solos[i] = test_solo(test.world);
     }
-    espl_commands *const commands = commands_of(test.world, LANES);
+    espl_command_buffer *const commands = commands_of(test.world, LANES);
     for (int round = 0; round < 60; ++round) {
         note notes[RECORD_LIMIT];
         espl_report report;
@@ -157,15 +159,15 @@ START_TEST(payloads_arrive_together_and_in_playback_order)
         ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
         ck_assert_uint_eq(all.heard_count, count);
         ck_assert_uint_eq(report.calls, count);
-        ck_assert_uint_eq(report.accepted, espl_commands_count(commands));
+        ck_assert_uint_eq(report.accepted, espl_command_buffer_count(commands));
         ck_assert_uint_eq(report.applied, report.accepted);
         for (size_t i = 0; i < count; ++i) {
             ck_assert_int_eq(compare_notes(&notes[i], &all.heard[i]), 0);
             ck_assert_uint_eq(notes[i].seal, all.heard[i].seal);
         }
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -179,21 +181,21 @@ START_TEST(without_payloads_nobody_is_called)
     test_world_begin(&test, 0, NULL);
     ear_begin(&all, test.world);
     const espl_entity solo = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
     const note said = {.callback = 2};
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(all.visits + report.calls, 0);
-    espl_commands_reset(commands);
-    ck_assert_int_eq(espl_record_call(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
+    espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, solo), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(all.visits + report.calls, 0);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -206,21 +208,21 @@ START_TEST(calls_are_in_no_group)
 
     test_world_begin(&test, 0, NULL);
     ear_begin(&all, test.world);
-    espl_commands *const commands = commands_of(test.world, 2);
+    espl_command_buffer *const commands = commands_of(test.world, 2);
     const espl_entity a = test_solo(test.world), b = test_solo(test.world);
     const espl_instance_def def = {.source = a, .parent = b};
     espl_entity pending[3];
 
     for (uint32_t i = 0; i < 50; ++i) {
         const note said = {0, 0, 0, i, 0};
-        ck_assert_int_eq(
-            espl_record_call(espl_commands_recorder(commands, 0), 0, 1, &said, sizeof said, 8),
-            ESPL_OK);
+        ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, 1, &said,
+                                            sizeof said, 8),
+                         ESPL_OK);
     }
-    espl_recorder *const other = espl_commands_recorder(commands, 1);
+    espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
     ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(other, 0, pending[1]), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 53);
     ck_assert_uint_eq(report.calls, 50);
@@ -229,7 +231,7 @@ START_TEST(calls_are_in_no_group)
     ck_assert_uint_ge(report.largest_group, 2);
     ck_assert_uint_eq(report.pendings, 3);
     ck_assert_uint_eq(report.created, 2);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -238,15 +240,15 @@ END_TEST
 
 typedef struct inside {
     test_world test;
-    espl_commands *own, *other;
+    espl_command_buffer *own, *other;
     espl_entity solo, parent, pending;
     espl_component number;
-    espl_callback callback;
-    void (*act)(struct inside *in, const espl_calls *calls);
+    espl_custom_command callback;
+    void (*act)(struct inside *in, const espl_custom_calls *calls);
     size_t visits;
 } inside;
 
-static void visit(void *user, const espl_calls *calls)
+static void visit(void *user, const espl_custom_calls *calls)
 {
     inside *const in = user;
 
@@ -257,9 +259,9 @@ static void visit(void *user, const espl_calls *calls)
 }
 
 // A world where a solo moved and got a clone, told to one callback.
-static void inside_play(inside *in, void (*act)(inside *in, const espl_calls *calls))
+static void inside_play(inside *in, void (*act)(inside *in, const espl_custom_calls *calls))
 {
-    const espl_callback_def def = {.name = "inside", .user = in, .function = visit};
+    const espl_custom_command_def def = {.name = "inside", .user = in, .function = visit};
     const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     const espl_transform at = test_at(5, 6, 7);
 
@@ -267,15 +269,15 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_calls *ca
     in->act = act;
     test_world_begin(&in->test, 0, NULL);
     ck_assert_int_eq(espl_component_register(in->test.world, &number, &in->number), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(in->test.world, &def, &in->callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(in->test.world, &def, &in->callback), ESPL_OK);
     in->solo = test_solo(in->test.world);
     in->parent = test_solo(in->test.world);
-    ck_assert_int_eq(espl_add(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(in->test.world, in->solo, in->number, NULL, 4), ESPL_OK);
     in->own = commands_of(in->test.world, 1);
     in->other = commands_of(in->test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(in->own, 0);
-    ck_assert_int_eq(espl_record_call(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(recorder, 9, in->solo, &at), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(in->own, 0);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, in->callback, "abc", 4, 1), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 9, in->solo, &at), ESPL_OK);
     ck_assert_int_eq(espl_record_spawn(recorder, 9, in->solo, in->parent, NULL, &in->pending),
                      ESPL_OK);
     ck_assert_int_eq(espl_play(in->test.world, in->own, NULL), ESPL_OK);
@@ -284,21 +286,21 @@ static void inside_play(inside *in, void (*act)(inside *in, const espl_calls *ca
 
 static void inside_end(inside *in)
 {
-    espl_commands_destroy(in->own);
-    espl_commands_destroy(in->other);
+    espl_command_buffer_destroy(in->own);
+    espl_command_buffer_destroy(in->other);
     test_world_end(&in->test);
 }
 
-static void look_around(inside *in, const espl_calls *calls)
+static void look_around(inside *in, const espl_custom_calls *calls)
 {
     const espl_transform local = test_local_of(calls->world, in->solo);
     espl_entity clone = {0};
 
     ck_assert_float_eq(local.position[2], 7);
     ck_assert_str_eq(calls->payloads[0].data, "abc");
-    ck_assert_int_eq(espl_commands_resolve(calls->commands, in->pending, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(calls->commands, in->pending, &clone), ESPL_OK);
     ck_assert(espl_entity_equal(espl_get_parent(calls->world, clone), in->parent));
-    ck_assert_int_eq(espl_commands_result(calls->commands, 0, 2), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(calls->commands, 0, 2), ESPL_OK);
     test_world_is_valid(calls->world);
 }
 
@@ -311,16 +313,17 @@ START_TEST(a_callback_sees_what_the_playback_did)
 }
 END_TEST
 
-static void write_around(inside *in, const espl_calls *calls)
+static void write_around(inside *in, const espl_custom_calls *calls)
 {
     const espl_transform at = test_at(-1, 0, 0);
     const espl_write write = {
-        .entity = in->parent, .kind = ESPL_WRITE_LOCAL, .value = {.transform = at}};
+        .entity = in->parent, .kind = ESPL_WRITE_LOCAL_TRANSFORM, .value = {.transform = at}};
     const uint32_t value = 77;
 
-    ck_assert_int_eq(espl_set_local(calls->world, in->solo, &at), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(calls->world, in->solo, &at), ESPL_OK);
     ck_assert_int_eq(espl_write_batch(calls->world, &write, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set(calls->world, in->solo, in->number, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(calls->world, in->solo, in->number, &value, sizeof value),
+                     ESPL_OK);
 }
 
 START_TEST(a_callback_writes_transforms_and_components)
@@ -333,30 +336,30 @@ START_TEST(a_callback_writes_transforms_and_components)
     const espl_transform parent = test_local_of(in.test.world, in.parent);
     ck_assert_float_eq(solo.position[0], -1);
     ck_assert_float_eq(parent.position[0], -1);
-    ck_assert_int_eq(espl_get(in.test.world, in.solo, in.number, &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(in.test.world, in.solo, in.number, &value, 4), ESPL_OK);
     ck_assert_uint_eq(value, 77);
     inside_end(&in);
 }
 END_TEST
 
-static void change_structure(inside *in, const espl_calls *calls)
+static void change_structure(inside *in, const espl_custom_calls *calls)
 {
     espl_world *const world = calls->world;
-    const espl_callback_def callback = {.name = "late", .function = visit};
+    const espl_custom_command_def callback = {.name = "late", .function = visit};
     const espl_component_def component = {.name = "late"};
     espl_transform stretched = espl_transform_identity();
     const uint64_t before = test_physical_hash(world);
     espl_component number = 0;
-    espl_callback late = 0;
+    espl_custom_command late = 0;
     espl_entity out;
 
     ck_assert_int_eq(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_destroy(world, in->solo), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_remove(world, in->solo, in->number), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_callback_register(world, &callback, &late), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_compact(world), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_reserve(world, 10), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
@@ -364,7 +367,7 @@ static void change_structure(inside *in, const espl_calls *calls)
     ck_assert_int_eq(espl_sync(world, NULL), ESPL_ERR_BUSY);
     // The first side array of a hierarchy is memory, so structural, as during iteration.
     stretched.stretch[1] = 2;
-    ck_assert_int_eq(espl_set_local(world, in->solo, &stretched), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_local_transform(world, in->solo, &stretched), ESPL_ERR_BUSY);
     ck_assert_uint_eq(late + number, 0);
     ck_assert_uint_eq(test_physical_hash(world), before);
 }
@@ -379,21 +382,21 @@ START_TEST(structural_calls_from_a_callback_are_busy)
 }
 END_TEST
 
-static void record_around(inside *in, const espl_calls *calls)
+static void record_around(inside *in, const espl_custom_calls *calls)
 {
-    espl_recorder *const own = espl_commands_recorder(in->own, 0);
-    espl_recorder *const other = espl_commands_recorder(in->other, 0);
+    espl_recorder *const own = espl_command_buffer_recorder(in->own, 0);
+    espl_recorder *const other = espl_command_buffer_recorder(in->other, 0);
 
     ck_assert_int_eq(espl_record_destroy(own, 0, in->solo), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_call(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_commands_submit(in->own), ESPL_ERR_PLAYED);
-    espl_commands_reset(in->other);
+    ck_assert_int_eq(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
+    espl_command_buffer_reset(in->other);
     ck_assert_int_eq(espl_record_destroy(other, 0, in->parent), ESPL_OK);
-    ck_assert_int_eq(espl_record_call(other, 0, in->callback, calls->payloads[0].data, 4, 1),
+    ck_assert_int_eq(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1),
                      ESPL_OK);
 }
 
-static void play_again(inside *in, const espl_calls *calls)
+static void play_again(inside *in, const espl_custom_calls *calls)
 {
     ck_assert_str_eq(calls->payloads[0].data, "abc");
     ck_assert(!espl_is_alive(calls->world, in->parent));
@@ -406,7 +409,7 @@ START_TEST(a_callback_records_into_other_commands)
     inside_play(&in, record_around);
     ck_assert(espl_is_alive(in.test.world, in.parent));
     in.act = play_again;
-    espl_commands *const played = in.own;
+    espl_command_buffer *const played = in.own;
     in.own = in.other;
     in.other = played;
     ck_assert_int_eq(espl_play(in.test.world, in.own, NULL), ESPL_OK);
@@ -415,20 +418,20 @@ START_TEST(a_callback_records_into_other_commands)
 }
 END_TEST
 
-static void pull_the_rug(inside *in, const espl_calls *calls)
+static void pull_the_rug(inside *in, const espl_custom_calls *calls)
 {
     const size_t traps = ESPL_CHECKS >= 1 ? 1 : 0;
 
-    espl_commands_reset(in->own);
+    espl_command_buffer_reset(in->own);
     ck_assert_uint_eq(in->test.hooks.traps, traps);
-    espl_commands_destroy(in->own);
+    espl_command_buffer_destroy(in->own);
     ck_assert_uint_eq(in->test.hooks.traps, 2 * traps);
     ck_assert_str_eq(calls->payloads[0].data, "abc");
     look_around(in, calls);
     // Others may come and go.
-    espl_commands_destroy(in->other);
+    espl_command_buffer_destroy(in->other);
     in->other = commands_of(in->test.world, 7);
-    espl_commands_reset(in->other);
+    espl_command_buffer_reset(in->other);
 }
 
 START_TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
@@ -436,8 +439,8 @@ START_TEST(a_callback_cannot_reset_or_destroy_its_own_commands)
     inside in;
 
     inside_play(&in, pull_the_rug);
-    espl_commands_reset(in.own);
-    ck_assert_uint_eq(espl_commands_count(in.own), 0);
+    espl_command_buffer_reset(in.own);
+    ck_assert_uint_eq(espl_command_buffer_count(in.own), 0);
     ck_assert_uint_eq(in.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     inside_end(&in);
 }
@@ -448,28 +451,31 @@ END_TEST
 START_TEST(a_callback_without_a_sound_name_is_refused)
 {
     char name[258];
-    espl_callback out = 99;
+    espl_custom_command out = 99;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
     memset(name, 'n', sizeof name);
     name[256] = name[257] = 0;
     ck_assert_int_eq(
-        espl_callback_register(test.world, &(espl_callback_def){.function = hear}, &out),
+        espl_register_command(test.world, &(espl_custom_command_def){.function = hear}, &out),
         ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_callback_register(
-                         test.world, &(espl_callback_def){.name = "", .function = hear}, &out),
+    ck_assert_int_eq(espl_register_command(test.world,
+                                           &(espl_custom_command_def){.name = "", .function = hear},
+                                           &out),
                      ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_callback_register(
-                         test.world, &(espl_callback_def){.name = name, .function = hear}, &out),
-                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_register_command(test.world,
+                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
+        ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.lines, 3);
     ck_assert_uint_eq(test.hooks.traps, 0);
     name[255] = 0;
     ck_assert_uint_eq(out, 99);
-    ck_assert_int_eq(espl_callback_register(
-                         test.world, &(espl_callback_def){.name = name, .function = hear}, &out),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_register_command(test.world,
+                              &(espl_custom_command_def){.name = name, .function = hear}, &out),
+        ESPL_OK);
     ck_assert_uint_eq(out, 1);
     test_world_end(&test);
 }
@@ -477,17 +483,18 @@ END_TEST
 
 START_TEST(a_callback_without_a_function_is_a_fault)
 {
-    const espl_callback_def none = {.name = "none"}, some = {.name = "some", .function = hear};
+    const espl_custom_command_def none = {.name = "none"},
+                                  some = {.name = "some", .function = hear};
     const size_t trapped = ESPL_CHECKS >= 1 ? 1 : 0;
-    espl_callback out = 99;
+    espl_custom_command out = 99;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_callback_register(test.world, &none, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(test.world, &none, &out), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.traps, trapped);
-    ck_assert_int_eq(espl_callback_register(test.world, NULL, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(test.world, NULL, &out), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.traps, 2 * trapped);
-    ck_assert_int_eq(espl_callback_register(test.world, &some, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_register_command(test.world, &some, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test.hooks.traps, 3 * trapped);
     ck_assert_uint_eq(out, 99);
     test_world_end(&test);
@@ -496,22 +503,22 @@ END_TEST
 
 START_TEST(callbacks_end_at_their_limit)
 {
-    const espl_callback_def def = {.name = "one of many", .function = hear};
+    const espl_custom_command_def def = {.name = "one of many", .function = hear};
     test_world test;
-    espl_callback out = 0;
+    espl_custom_command out = 0;
 
     test_world_begin(&test, 0, NULL);
-    for (uint32_t i = 0; i < ESPL_CALLBACK_LIMIT; ++i) {
-        ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+    for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
+        ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
         ck_assert_uint_eq(out, i + 1);
     }
-    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_ERR_LIMIT);
-    ck_assert_uint_eq(out, ESPL_CALLBACK_LIMIT);
+    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(out, ESPL_CUSTOM_COMMAND_LIMIT);
     test_world_end(&test);
 }
 END_TEST
 
-static void count_visit(void *user, const espl_calls *calls)
+static void count_visit(void *user, const espl_custom_calls *calls)
 {
     *(size_t *)user += calls->count;
 }
@@ -520,40 +527,41 @@ START_TEST(the_last_of_all_callbacks_is_called)
 {
     size_t visits = 0, others = 0;
     test_world test;
-    espl_callback out = 0;
+    espl_custom_command out = 0;
 
     test_world_begin(&test, 0, NULL);
-    for (uint32_t i = 0; i < ESPL_CALLBACK_LIMIT; ++i) {
-        const espl_callback_def def = {.name = "one of many",
-                                       .user = i + 1 < ESPL_CALLBACK_LIMIT ? &others : &visits,
-                                       .function = count_visit};
-        ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+    for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
+        const espl_custom_command_def def = {.name = "one of many",
+                                             .user = i + 1 < ESPL_CUSTOM_COMMAND_LIMIT ? &others
+                                                                                       : &visits,
+                                             .function = count_visit};
+        ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
     }
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_call(recorder, 0, out, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_call(recorder, 0, out - 1, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_call(recorder, 0, out, NULL, 0, 0), ESPL_OK);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, out, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, out - 1, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, out, NULL, 0, 0), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     ck_assert_uint_eq(visits, 2);
     ck_assert_uint_eq(others, 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
 
 START_TEST(registering_without_memory_changes_nothing)
 {
-    const espl_callback_def def = {.name = "sparks", .function = hear};
+    const espl_custom_command_def def = {.name = "sparks", .function = hear};
     espl_status status = ESPL_ERR_NO_MEMORY;
-    espl_callback out = 0;
+    espl_custom_command out = 0;
     test_world test;
     size_t points = 0;
 
     test_world_begin(&test, 0, NULL);
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_callback_register(test.world, &def, &out);
+        status = espl_register_command(test.world, &def, &out);
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && out == 0));
         points += status != ESPL_OK;
@@ -567,17 +575,17 @@ END_TEST
 
 START_TEST(registering_during_iteration_is_busy)
 {
-    const espl_callback_def def = {.name = "sparks", .function = hear};
+    const espl_custom_command_def def = {.name = "sparks", .function = hear};
     const espl_query_def everything = {0};
     espl_query query;
-    espl_callback out = 0;
+    espl_custom_command out = 0;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
     ck_assert_int_eq(espl_query_begin(test.world, &everything, &query), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_ERR_BUSY);
     espl_query_end(&query);
-    ck_assert_int_eq(espl_callback_register(test.world, &def, &out), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
     test_world_end(&test);
 }
 END_TEST
@@ -591,10 +599,10 @@ START_TEST(a_call_is_refused_when_recorded)
 
     test_world_begin(&test, 0, NULL);
     ear_begin(&all, test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const struct {
-        espl_callback callback;
+        espl_custom_command callback;
         size_t size, alignment;
         espl_status status;
     } refused[] = {{0, 4, 1, ESPL_ERR_ARGUMENT},
@@ -606,21 +614,21 @@ START_TEST(a_call_is_refused_when_recorded)
                    {1, SIZE_MAX, 1, sizeof(size_t) > 4 ? ESPL_ERR_LIMIT : ESPL_ERR_NO_MEMORY}};
 
     for (size_t i = 0; i < sizeof refused / sizeof *refused; ++i) {
-        ck_assert_int_eq(espl_record_call(recorder, 0, refused[i].callback, "data", refused[i].size,
-                                          refused[i].alignment),
+        ck_assert_int_eq(espl_record_custom(recorder, 0, refused[i].callback, "data",
+                                            refused[i].size, refused[i].alignment),
                          refused[i].status);
     }
     ck_assert_uint_eq(test.hooks.lines + test.hooks.traps, 0);
-    ck_assert_uint_eq(espl_commands_count(commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_call(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 1, "data", 4, 1), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(all.visits + test.hooks.traps, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
 
-static void check_zeros(void *user, const espl_calls *calls)
+static void check_zeros(void *user, const espl_custom_calls *calls)
 {
     static const unsigned char zeros[100];
     size_t *const visits = user;
@@ -638,30 +646,30 @@ static void check_zeros(void *user, const espl_calls *calls)
 START_TEST(payloads_may_be_zeros_or_nothing)
 {
     size_t visits = 0;
-    const espl_callback_def def = {.name = "z", .user = &visits, .function = check_zeros};
-    espl_callback callback;
+    const espl_custom_command_def def = {.name = "z", .user = &visits, .function = check_zeros};
+    espl_custom_command callback;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_callback_register(test.world, &def, &callback), ESPL_OK);
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_register_command(test.world, &def, &callback), ESPL_OK);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     // What stands in memory that is used again must not shine through.
     for (int round = 0; round < 2; ++round) {
-        ck_assert_int_eq(espl_record_call(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
-        ck_assert_int_eq(espl_record_call(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
-        ck_assert_int_eq(espl_record_call(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, NULL, 100, 64), ESPL_OK);
+        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, &visits, 0, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_custom(recorder, 0, callback, "hi", 2, 0), ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         for (int i = 0; i < 3; ++i) {
             ck_assert_int_eq(
-                espl_record_call(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1),
+                espl_record_custom(recorder, 0, callback, "\xEE\xEE\xEE\xEE\xEE\xEE\xEE", 8, 1),
                 ESPL_OK);
         }
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
     }
     ck_assert_uint_eq(visits, 2);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -679,8 +687,8 @@ START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     test_world_begin(&test, 0, NULL);
     ear_begin(&all, test.world);
     const espl_entity solo = test_solo(test.world), parent = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     size_t recording_points = 0;
     for (uint32_t i = 0; i < CALLS; ++i) {
         const note said = {i % CALLBACKS, i % 7, 0, i, i};
@@ -688,11 +696,12 @@ START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
         for (size_t n = 1; status != ESPL_OK; ++n) {
             test_heap_arm(&test.heap, n, true);
             status =
-                espl_record_call(recorder, said.key, said.callback + 1, &said, sizeof said, 64);
+                espl_record_custom(recorder, said.key, said.callback + 1, &said, sizeof said, 64);
             test_heap_arm(&test.heap, 0, false);
             ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
             recording_points += status != ESPL_OK;
-            ck_assert_uint_eq(espl_commands_count(commands), i + (status == ESPL_OK ? 1u : 0u));
+            ck_assert_uint_eq(espl_command_buffer_count(commands),
+                              i + (status == ESPL_OK ? 1u : 0u));
         }
     }
     ck_assert_uint_ge(recording_points, 3);
@@ -715,7 +724,7 @@ START_TEST(without_memory_nobody_is_called_and_the_retry_calls_once)
     ck_assert_uint_ge(points, 5);
     ck_assert_uint_eq(all.visits, CALLBACKS);
     ck_assert_uint_eq(all.heard_count, CALLS);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST

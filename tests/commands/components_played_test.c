@@ -24,12 +24,12 @@ static void tear_down(void)
 static espl_status record_word(espl_recorder *lane, uint32_t key, espl_entity entity,
                                uint32_t value)
 {
-    return espl_record_set(lane, key, entity, p.word, &value, sizeof value);
+    return espl_record_set_component(lane, key, entity, p.word, &value, sizeof value);
 }
 
 static espl_status record_add_word(uint32_t key, espl_entity entity, uint32_t value)
 {
-    return espl_record_add(p.lane, key, entity, p.word, &value, sizeof value);
+    return espl_record_add_component(p.lane, key, entity, p.word, &value, sizeof value);
 }
 
 static espl_entity record_clone(espl_entity source)
@@ -48,16 +48,19 @@ START_TEST(all_changes_of_an_entity_are_one_move_of_its_row)
     const espl_entity entity = parts_bare(&p);
 
     give_word(&p, entity, 1);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.pair, NULL, 8), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, NULL, 48), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.pair, NULL, 8), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, 48),
+                     ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.applied, 5);
     ck_assert_uint_eq(p.report.row_moves, 1);
-    ck_assert(!espl_has(p.world, entity, p.word) && espl_has(p.world, entity, p.pair));
-    ck_assert(espl_has(p.world, entity, p.mark) && espl_has(p.world, entity, ESPL_PLACEMENT));
+    ck_assert(!espl_has_component(p.world, entity, p.word) &&
+              espl_has_component(p.world, entity, p.pair));
+    ck_assert(espl_has_component(p.world, entity, p.mark) &&
+              espl_has_component(p.world, entity, ESPL_TRANSFORM));
     ck_assert(!espl_is_enabled(p.world, entity));
 }
 END_TEST
@@ -68,7 +71,7 @@ START_TEST(what_comes_and_goes_again_moves_no_row)
 
     ck_assert_int_eq(record_add_word(0, entity, 3), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, p.word), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
     const uint64_t version = espl_get_version(p.world);
     parts_play(&p);
@@ -83,8 +86,8 @@ START_TEST(what_goes_and_comes_again_is_zero_unless_it_is_given)
     const espl_entity entity = parts_bare(&p);
 
     give_word(&p, entity, 3);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, p.word), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 4), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.row_moves, 0);
     ck_assert_uint_eq(word_of(&p, entity), 0);
@@ -113,7 +116,7 @@ START_TEST(a_value_wants_the_component_at_that_moment)
     ck_assert_int_eq(record_word(p.lane, 0, entity, 1), ESPL_OK);
     ck_assert_int_eq(record_add_word(1, entity, 2), ESPL_OK);
     ck_assert_int_eq(record_word(p.lane, 2, entity, 3), ESPL_OK);
-    ck_assert_int_eq(espl_record_remove(p.lane, 3, entity, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 3, entity, p.word), ESPL_OK);
     ck_assert_int_eq(record_word(p.lane, 4, entity, 4), ESPL_OK);
     ck_assert_int_eq(record_add_word(5, entity, 5), ESPL_OK);
     parts_play(&p);
@@ -133,8 +136,8 @@ START_TEST(a_value_is_one_write_of_its_column)
 
     give_word(&p, entity, 1);
     give_word(&p, beside, 1);
-    ck_assert_int_eq(espl_add(p.world, entity, p.pair, NULL, 8), ESPL_OK);
-    ck_assert_int_eq(espl_add(p.world, beside, p.pair, NULL, 8), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(p.world, entity, p.pair, NULL, 8), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(p.world, beside, p.pair, NULL, 8), ESPL_OK);
     const uint64_t version = espl_get_version(p.world);
     for (uint32_t i = 0; i < 9; ++i) {
         ck_assert_int_eq(record_word(p.lane, 0, entity, i), ESPL_OK);
@@ -161,7 +164,7 @@ START_TEST(components_alone_lay_no_hierarchy_out)
     hang(&p, low, root, ESPL_LINK_OWNED);
     give_word(&p, low, 1);
     ck_assert_int_eq(record_word(p.lane, 0, low, 8), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
     const uint64_t moved = test_count_moved_nodes(p.world);
     parts_play(&p);
@@ -179,13 +182,13 @@ START_TEST(a_change_and_a_new_role_are_one_move)
     const espl_entity root = test_solo(p.world), low = test_solo(p.world);
 
     give_word(&p, low, 4);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.mark, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(p.lane, 0, low, root, NULL), ESPL_OK);
     ck_assert_int_eq(record_word(p.lane, 0, low, 9), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.row_moves, 2);
     ck_assert_int_eq(espl_get_role(p.world, low), ESPL_ROLE_MEMBER);
-    ck_assert(espl_has(p.world, low, p.mark));
+    ck_assert(espl_has_component(p.world, low, p.mark));
     ck_assert_uint_eq(word_of(&p, low), 9);
 }
 END_TEST
@@ -218,20 +221,20 @@ START_TEST(a_clone_has_what_its_source_had_at_that_moment)
     ck_assert_int_eq(record_word(p.lane, 0, source, 2), ESPL_OK);
     ck_assert_int_eq(record_word(p.lane, 0, second, 5), ESPL_OK);
     const espl_entity third = record_clone(source), fourth = record_clone(second);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, source, p.word), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, source, p.word), ESPL_OK);
     const espl_entity fifth = record_clone(source);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, source, ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_entity sixth = record_clone(source);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused, 0);
-    ck_assert(!espl_has(p.world, parts_resolved(&p, first), p.word));
+    ck_assert(!espl_has_component(p.world, parts_resolved(&p, first), p.word));
     ck_assert_uint_eq(word_of(&p, parts_resolved(&p, second)), 5);
     ck_assert_uint_eq(word_of(&p, parts_resolved(&p, third)), 2);
     ck_assert_uint_eq(word_of(&p, parts_resolved(&p, fourth)), 5);
-    ck_assert(!espl_has(p.world, parts_resolved(&p, fifth), p.word));
+    ck_assert(!espl_has_component(p.world, parts_resolved(&p, fifth), p.word));
     ck_assert(espl_is_enabled(p.world, parts_resolved(&p, fifth)));
     ck_assert(!espl_is_enabled(p.world, parts_resolved(&p, sixth)));
-    ck_assert(!espl_has(p.world, source, p.word));
+    ck_assert(!espl_has_component(p.world, source, p.word));
 }
 END_TEST
 
@@ -245,8 +248,9 @@ START_TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
         const espl_instance_def def = {.source = source};
 
         ck_assert_int_eq(
-            comes != 0 ? espl_record_add(p.lane, 0, source, ESPL_PLACEMENT, &value, sizeof value)
-                       : espl_record_remove(p.lane, 0, source, ESPL_PLACEMENT),
+            comes != 0
+                ? espl_record_add_component(p.lane, 0, source, ESPL_TRANSFORM, &value, sizeof value)
+                : espl_record_remove_component(p.lane, 0, source, ESPL_TRANSFORM),
             ESPL_OK);
         ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 20, clones), ESPL_OK);
         parts_play(&p);
@@ -256,10 +260,10 @@ START_TEST(clones_of_what_got_or_lost_its_placement_move_no_row)
         for (uint32_t i = 0; i < 20; ++i) {
             const espl_entity clone = parts_resolved(&p, clones[i]);
 
-            ck_assert_int_eq(espl_has(p.world, clone, ESPL_PLACEMENT), comes);
+            ck_assert_int_eq(espl_has_component(p.world, clone, ESPL_TRANSFORM), comes);
             ck_assert(comes == 0 || test_world_of(p.world, clone).position[1] == 2);
         }
-        espl_commands_reset(p.commands);
+        espl_command_buffer_reset(p.commands);
     }
 }
 END_TEST
@@ -271,21 +275,21 @@ START_TEST(the_tag_of_a_prefab_stays_with_who_was_given_it)
     const espl_instance_def def = {.source = source, .values = &tag, .value_count = 1};
     espl_entity tagged[2] = {{0}};
 
-    ck_assert_int_eq(espl_record_add(p.lane, 0, source, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, source, ESPL_PREFAB, NULL, 0), ESPL_OK);
     const espl_entity plain = record_clone(source);
     ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &def, 2, tagged), ESPL_OK);
     const espl_entity below = record_clone(tagged[0]);
     // A clone that is given the tag later keeps it; its clones lack it.
-    ck_assert_int_eq(espl_record_add(p.lane, 0, plain, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, plain, ESPL_PREFAB, NULL, 0), ESPL_OK);
     const espl_entity last = record_clone(plain);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, tagged[1], ESPL_PREFAB), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, tagged[1], ESPL_PREFAB), ESPL_OK);
     parts_play(&p);
-    ck_assert(espl_has(p.world, source, ESPL_PREFAB));
-    ck_assert(espl_has(p.world, parts_resolved(&p, plain), ESPL_PREFAB));
-    ck_assert(espl_has(p.world, parts_resolved(&p, tagged[0]), ESPL_PREFAB));
-    ck_assert(!espl_has(p.world, parts_resolved(&p, tagged[1]), ESPL_PREFAB));
-    ck_assert(!espl_has(p.world, parts_resolved(&p, below), ESPL_PREFAB));
-    ck_assert(!espl_has(p.world, parts_resolved(&p, last), ESPL_PREFAB));
+    ck_assert(espl_has_component(p.world, source, ESPL_PREFAB));
+    ck_assert(espl_has_component(p.world, parts_resolved(&p, plain), ESPL_PREFAB));
+    ck_assert(espl_has_component(p.world, parts_resolved(&p, tagged[0]), ESPL_PREFAB));
+    ck_assert(!espl_has_component(p.world, parts_resolved(&p, tagged[1]), ESPL_PREFAB));
+    ck_assert(!espl_has_component(p.world, parts_resolved(&p, below), ESPL_PREFAB));
+    ck_assert(!espl_has_component(p.world, parts_resolved(&p, last), ESPL_PREFAB));
 }
 END_TEST
 
@@ -296,13 +300,14 @@ START_TEST(a_reference_that_is_given_is_mapped_by_the_next_clone)
     hang(&p, low, top, ESPL_LINK_OWNED);
     give_link(&p, low, low);
     const parts_link down = {1, low}, up = {2, top};
-    ck_assert_int_eq(espl_record_add(p.lane, 0, top, p.link, &down, sizeof down), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, top, p.link, &down, sizeof down),
+                     ESPL_OK);
     const espl_entity first = record_clone(top);
     // As it stands, until it is cloned in its turn.
-    ck_assert_int_eq(espl_record_set(p.lane, 0, first, p.link, &up, sizeof up), ESPL_OK);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, low, p.link, &up, sizeof up), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, first, p.link, &up, sizeof up), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, low, p.link, &up, sizeof up), ESPL_OK);
     const espl_entity second = record_clone(top);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, second, p.link), ESPL_OK);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, second, p.link), ESPL_OK);
     const espl_entity third = record_clone(second);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused, 0);
@@ -316,7 +321,8 @@ START_TEST(a_reference_that_is_given_is_mapped_by_the_next_clone)
     ck_assert(espl_entity_equal(link_of(&p, one).named, top));
     ck_assert_uint_eq(link_of(&p, one).data, 2);
     ck_assert(espl_entity_equal(link_of(&p, below_one).named, below_one));
-    ck_assert(!espl_has(p.world, two, p.link) && !espl_has(p.world, three, p.link));
+    ck_assert(!espl_has_component(p.world, two, p.link) &&
+              !espl_has_component(p.world, three, p.link));
     ck_assert(espl_entity_equal(link_of(&p, below_two).named, two));
     ck_assert(espl_entity_equal(link_of(&p, below_three).named, three));
     ck_assert_uint_eq(link_of(&p, below_three).data, 2);
@@ -354,7 +360,7 @@ START_TEST(extents_are_those_of_the_moment)
     ck_assert_int_eq(espl_record_disable(p.lane, 0, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(p.lane, 1, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(p.lane, 2, node[3], node[1], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(p.lane, 3, node[2], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(p.lane, 3, node[2], ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(p.lane, 4, node[1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 5, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     parts_play(&p);
@@ -378,7 +384,7 @@ START_TEST(what_one_of_an_extent_gets_is_its_own)
     ck_assert_int_eq(espl_record_disable(p.lane, 0, root, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(p.lane, 1, members[3], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert_int_eq(record_add_word(2, members[4], 9), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 3, members[5], p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 3, members[5], p.mark, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(p.lane, 4, members[5], ESPL_EXTENT_SUBTREE), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused, 0);
@@ -386,9 +392,9 @@ START_TEST(what_one_of_an_extent_gets_is_its_own)
     ck_assert(!espl_is_enabled(p.world, root));
     for (uint32_t i = 0; i < count; ++i) {
         ck_assert_int_eq(espl_is_enabled(p.world, members[i]), i == 3 || i == 5);
-        ck_assert_int_eq(espl_has(p.world, members[i], p.word), i == 4);
-        ck_assert_int_eq(espl_has(p.world, members[i], p.mark), i == 5);
-        ck_assert_int_eq(espl_has(p.world, members[i], ESPL_PLACEMENT), i % 2 == 0);
+        ck_assert_int_eq(espl_has_component(p.world, members[i], p.word), i == 4);
+        ck_assert_int_eq(espl_has_component(p.world, members[i], p.mark), i == 5);
+        ck_assert_int_eq(espl_has_component(p.world, members[i], ESPL_TRANSFORM), i % 2 == 0);
     }
     ck_assert_uint_eq(word_of(&p, members[4]), 9);
     free(members);
@@ -402,7 +408,8 @@ START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     make_tree(node);
     // Its role and its placement count.
     for (uint32_t i = 0; i < ESPL_SET_LIMIT - 2; ++i) {
-        ck_assert_int_eq(espl_record_add(p.lane, 0, node[2], p.tags[i], NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_add_component(p.lane, 0, node[2], p.tags[i], NULL, 0),
+                         ESPL_OK);
     }
     ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
@@ -411,8 +418,8 @@ START_TEST(a_full_entity_in_the_extent_refuses_all_of_it)
     ck_assert_uint_eq(p.report.refused, 1);
     ck_assert_uint_eq(enabled(node), 12);
     // What has the tag needs no room for it.
-    espl_commands_reset(p.commands);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, node[2], p.tags[0]), ESPL_OK);
+    espl_command_buffer_reset(p.commands);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, node[2], p.tags[0]), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 1, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 2, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     parts_play(&p);
@@ -427,22 +434,25 @@ START_TEST(a_full_set_takes_no_placement)
     const espl_entity full = parts_bare(&p), other = parts_bare(&p);
 
     for (uint32_t i = 0; i < ESPL_SET_LIMIT - 1; ++i) {
-        ck_assert_int_eq(espl_add(p.world, full, p.tags[i], NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(p.world, full, p.tags[i], NULL, 0), ESPL_OK);
     }
-    ck_assert_int_eq(espl_record_add(p.lane, 0, full, ESPL_PLACEMENT, NULL, sizeof(espl_transform)),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_add_component(p.lane, 0, full, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
+        ESPL_OK);
     const espl_entity clone = record_clone(full);
     ck_assert_int_eq(
-        espl_record_add(p.lane, 0, clone, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+        espl_record_add_component(p.lane, 0, clone, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
+        ESPL_OK);
     ck_assert_int_eq(
-        espl_record_add(p.lane, 0, other, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+        espl_record_add_component(p.lane, 0, other, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
+        ESPL_OK);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_LIMIT);
     ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
     ck_assert_int_eq(parts_result(&p, 2), ESPL_ERR_LIMIT);
     ck_assert_int_eq(parts_result(&p, 3), ESPL_OK);
-    ck_assert(!espl_has(p.world, full, ESPL_PLACEMENT));
-    ck_assert(espl_has(p.world, other, ESPL_PLACEMENT));
+    ck_assert(!espl_has_component(p.world, full, ESPL_TRANSFORM));
+    ck_assert(espl_has_component(p.world, other, ESPL_TRANSFORM));
 }
 END_TEST
 
@@ -456,49 +466,64 @@ START_TEST(recording_refuses_what_needs_no_world)
     espl_transform odd = espl_transform_identity();
     odd.scale = 1.0f / 0.0f;
 
-    ck_assert_int_eq(espl_record_add(p.lane, 0, nobody, p.word, NULL, 4), ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, 0, NULL, 0), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, unknown, NULL, 4), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 5), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, NULL, 4),
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, nobody, p.word, NULL, 4),
+                     ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, 0, NULL, 0),
+                     ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, unknown, NULL, 4),
+                     ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 5),
                      ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, ESPL_PLACEMENT, &odd, sizeof odd),
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, ESPL_SOLO, NULL, 0),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, NULL, 4),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, ESPL_TRANSFORM, &odd, sizeof odd),
                      ESPL_ERR_NOT_FINITE);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, unknown), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_record_remove(p.lane, 0, entity, role), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(
-        espl_record_change(p.lane, 0, entity, &(espl_change_def){.add = twice, .add_count = 2}),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, &(espl_change_def){twice, 1, &word, 1}),
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, unknown),
+                     ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_remove_component(p.lane, 0, entity, role), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_change_components(
+                         p.lane, 0, entity, &(espl_change_def){.add = twice, .add_count = 2}),
                      ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(
-        espl_record_change(p.lane, 0, entity,
-                           &(espl_change_def){.add = twice, .add_count = ESPL_SET_LIMIT + 1}),
-        ESPL_ERR_LIMIT);
+        espl_record_change_components(p.lane, 0, entity, &(espl_change_def){twice, 1, &word, 1}),
+        ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(
-        espl_record_change(p.lane, 0, entity,
-                           &(espl_change_def){.remove = &word, .remove_count = ESPL_SET_LIMIT + 1}),
+        espl_record_change_components(
+            p.lane, 0, entity, &(espl_change_def){.add = twice, .add_count = ESPL_SET_LIMIT + 1}),
         ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, nobody, p.word, &word, 4), ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, unknown, &word, 4), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &word, 8), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, ESPL_SOLO, NULL, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, ESPL_PLACEMENT, &odd, sizeof odd),
+    ck_assert_int_eq(espl_record_change_components(
+                         p.lane, 0, entity,
+                         &(espl_change_def){.remove = &word, .remove_count = ESPL_SET_LIMIT + 1}),
+                     ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_record_change_components(p.lane, 0, entity, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, nobody, p.word, &word, 4),
+                     ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, unknown, &word, 4),
+                     ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, p.word, &word, 8),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, p.word, NULL, 4),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, ESPL_SOLO, NULL, 0),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, ESPL_TRANSFORM, &odd, sizeof odd),
                      ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_record_enable(p.lane, 0, nobody, ESPL_EXTENT_OWNED),
                      ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, (espl_extent)3), ESPL_ERR_ARGUMENT);
-    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     // Nothing at all is a change too.
-    ck_assert_int_eq(espl_record_change(p.lane, 0, entity, &(espl_change_def){0}), ESPL_OK);
+    ck_assert_int_eq(espl_record_change_components(p.lane, 0, entity, &(espl_change_def){0}),
+                     ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.applied, 1);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, NULL, 4), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &word, 4), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.word, NULL, 4),
+                     ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, p.word, &word, 4),
+                     ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_record_enable(p.lane, 0, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_PLAYED);
 }
 END_TEST
@@ -515,7 +540,7 @@ static espl_entity with_tags(uint32_t tags, bool is_placed)
         count += 1;
     }
     if (is_placed) {
-        set[count++] = ESPL_PLACEMENT;
+        set[count++] = ESPL_TRANSFORM;
     }
     ck_assert_int_eq(espl_create(p.world, set, count, 1, &out), ESPL_OK);
     return out;
@@ -534,9 +559,9 @@ static void fill_change(uint32_t added, uint32_t removed, int placement, espl_co
     }
     if (placement == 1) {
         add[def->add_count++] =
-            (espl_component_value){ESPL_PLACEMENT, sizeof(espl_transform), NULL};
+            (espl_component_value){ESPL_TRANSFORM, sizeof(espl_transform), NULL};
     } else if (placement == 2) {
-        remove[def->remove_count++] = ESPL_PLACEMENT;
+        remove[def->remove_count++] = ESPL_TRANSFORM;
     }
 }
 
@@ -553,18 +578,19 @@ START_TEST(limits_are_those_of_the_call_at_once)
         const espl_entity played = with_tags(tags, is_placed), at_once = with_tags(tags, is_placed);
 
         fill_change((uint32_t)(i / 8 % 3), (uint32_t)(i / 24 % 3), i / 72, add, remove, &def);
-        ck_assert_int_eq(espl_record_change(p.lane, 0, played, &def), ESPL_OK);
+        ck_assert_int_eq(espl_record_change_components(p.lane, 0, played, &def), ESPL_OK);
         parts_play(&p);
-        const espl_status status = espl_change(p.world, at_once, &def);
+        const espl_status status = espl_change_components(p.world, at_once, &def);
         ck_assert_int_eq(parts_result(&p, 0), status);
         ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
         refused += status != ESPL_OK ? 1 : 0;
         for (espl_component c = 1; c <= p.tags[PARTS_TAGS - 1]; ++c) {
-            ck_assert_int_eq(espl_has(p.world, played, c), espl_has(p.world, at_once, c));
+            ck_assert_int_eq(espl_has_component(p.world, played, c),
+                             espl_has_component(p.world, at_once, c));
         }
         ck_assert_int_eq(espl_destroy(p.world, played), ESPL_OK);
         ck_assert_int_eq(espl_destroy(p.world, at_once), ESPL_OK);
-        espl_commands_reset(p.commands);
+        espl_command_buffer_reset(p.commands);
     }
     ck_assert_uint_gt(refused, 20);
 }
@@ -581,33 +607,34 @@ START_TEST(a_change_is_made_as_a_whole_or_not_at_all)
     give_word(&p, low, 1);
     ck_assert_int_eq(espl_attach(p.world, low, root, &copies), ESPL_OK);
     value.position[0] = 4;
-    const espl_component_value add[] = {{p.mark, 0, NULL}, {ESPL_PLACEMENT, sizeof value, &value}};
+    const espl_component_value add[] = {{p.mark, 0, NULL}, {ESPL_TRANSFORM, sizeof value, &value}};
     const espl_change_def def = {add, 2, &word, 1};
-    ck_assert_int_eq(espl_record_change(p.lane, 0, low, &def), ESPL_OK);
+    ck_assert_int_eq(espl_record_change_components(p.lane, 0, low, &def), ESPL_OK);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_COPIES_PARENT);
-    ck_assert(espl_has(p.world, low, p.word) && !espl_has(p.world, low, p.mark));
+    ck_assert(espl_has_component(p.world, low, p.word) &&
+              !espl_has_component(p.world, low, p.mark));
 
     // One that makes a world overflow is done; a later one may make it finite again.
-    espl_commands_reset(p.commands);
+    espl_command_buffer_reset(p.commands);
     espl_transform large = espl_transform_identity(), small = large;
     large.scale = 1e30f, small.scale = 1e-30f;
-    const espl_component_value huge[] = {{p.mark, 0, NULL}, {ESPL_PLACEMENT, sizeof large, &large}};
+    const espl_component_value huge[] = {{p.mark, 0, NULL}, {ESPL_TRANSFORM, sizeof large, &large}};
     const espl_entity top = test_solo(p.world), below = test_solo(p.world);
-    ck_assert_int_eq(espl_set_local(p.world, below, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(p.world, below, &large), ESPL_OK);
     const espl_attach_options local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     ck_assert_int_eq(espl_attach(p.world, below, top, &local), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_change(p.lane, 0, top, &(espl_change_def){.add = huge, .add_count = 2}),
-        ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(p.lane, 0, below, &small), ESPL_OK);
+    ck_assert_int_eq(espl_record_change_components(p.lane, 0, top,
+                                                   &(espl_change_def){.add = huge, .add_count = 2}),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(p.lane, 0, below, &small), ESPL_OK);
     ck_assert_int_eq(record_add_word(0, top, 3), ESPL_OK);
     parts_play(&p);
     for (uint32_t i = 0; i < 3; ++i) {
         ck_assert_int_eq(parts_result(&p, i), ESPL_OK);
     }
-    ck_assert(espl_has(p.world, top, p.mark));
+    ck_assert(espl_has_component(p.world, top, p.mark));
     ck_assert_uint_eq(word_of(&p, top), 3);
     ck_assert_uint_eq(test_count_overflowed(p.world), 0);
     ck_assert_float_eq(test_world_of(p.world, below).scale, 1e30f * 1e-30f);
@@ -626,7 +653,7 @@ START_TEST(any_number_of_values_of_one_entity_is_linear)
         const uint32_t pair[2] = {i, i};
 
         ck_assert_int_eq(i % 2 != 0 ? record_word(p.lane, 0, entity, i)
-                                    : espl_record_add(p.lane, 0, entity, p.pair, pair, 8),
+                                    : espl_record_add_component(p.lane, 0, entity, p.pair, pair, 8),
                          ESPL_OK);
     }
     parts_play(&p);
@@ -645,7 +672,7 @@ START_TEST(clones_between_values_keep_them_linear)
     for (uint32_t i = 1; i <= count; ++i) {
         ck_assert_int_eq(record_word(p.lane, 0, source, i), ESPL_OK);
         last = record_clone(i % 2 != 0 ? source : last);
-        ck_assert_int_eq(espl_record_add(p.lane, 0, last, p.mark, NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_add_component(p.lane, 0, last, p.mark, NULL, 0), ESPL_OK);
     }
     parts_play(&p);
     ck_assert_uint_eq(p.report.created, count);
@@ -664,10 +691,11 @@ START_TEST(no_entity_takes_memory_of_its_own)
         entities[i] = test_solo(p.world);
     }
     for (uint32_t round = 0; round < 4; ++round) {
-        espl_commands_reset(p.commands);
+        espl_command_buffer_reset(p.commands);
         for (uint32_t i = 0; i < count; ++i) {
-            ck_assert_int_eq(round % 2 == 0 ? record_add_word(0, entities[i], i)
-                                            : espl_record_remove(p.lane, 0, entities[i], p.word),
+            ck_assert_int_eq(round % 2 == 0
+                                 ? record_add_word(0, entities[i], i)
+                                 : espl_record_remove_component(p.lane, 0, entities[i], p.word),
                              ESPL_OK);
             ck_assert_int_eq(espl_record_disable(p.next, 1, entities[i], ESPL_EXTENT_OWNED),
                              ESPL_OK);
@@ -690,27 +718,29 @@ static void record_everything(parts *q, const espl_entity node[4])
 {
     const uint32_t seven = 7;
     const parts_link link = {3, node[1]};
-    const espl_component gone[] = {q->word, ESPL_PLACEMENT};
+    const espl_component gone[] = {q->word, ESPL_TRANSFORM};
     const espl_component_value come[] = {
         {q->pair, 8, NULL}, {q->link, sizeof link, &link}, {ESPL_PREFAB, 0, NULL}};
     const espl_change_def both = {come, 3, gone, 2};
-    const espl_component_value values[] = {{ESPL_PLACEMENT, sizeof(espl_transform), NULL},
+    const espl_component_value values[] = {{ESPL_TRANSFORM, sizeof(espl_transform), NULL},
                                            {q->word, 4, &seven}};
     const espl_creation_def creation = {
-        .values = values, .value_count = 2, .parent = node[0], .inherit = ESPL_KEEP_Y};
+        .values = values, .value_count = 2, .parent = node[0], .inherit = ESPL_ABSOLUTE_Y};
     const espl_instance_def instance = {.source = node[0], .values = values + 1, .value_count = 1};
     espl_entity made[3] = {{0}}, clones[2] = {{0}};
 
-    ck_assert_int_eq(espl_record_change(q->lane, 0, node[1], &both), ESPL_OK);
+    ck_assert_int_eq(espl_record_change_components(q->lane, 0, node[1], &both), ESPL_OK);
     ck_assert_int_eq(espl_record_create(q->lane, 1, &creation, 3, made), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(q->lane, 2, &instance, 2, clones), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(q->lane, 3, clones[1], q->tags[9], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_set(q->lane, 3, made[1], q->word, &seven, 4), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(q->lane, 3, clones[1], q->tags[9], NULL, 0),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_record_set_component(q->lane, 3, made[1], q->word, &seven, 4), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(q->lane, 4, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(q->lane, 5, node[3]), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(q->lane, 6, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     for (uint32_t i = 0; i < 40; ++i) {
-        ck_assert_int_eq(espl_record_add(q->next, 7, made[2], q->tags[i], NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_record_add_component(q->next, 7, made[2], q->tags[i], NULL, 0),
+                         ESPL_OK);
     }
 }
 
@@ -768,13 +798,15 @@ START_TEST(recording_without_memory_records_nothing)
     espl_entity made[2] = {{0}};
 
     test_heap_arm(&p.test.heap, 1, true);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, entity, p.word, &value, 4), ESPL_ERR_NO_MEMORY);
-    ck_assert_int_eq(espl_record_set(p.lane, 0, entity, p.word, &value, 4), ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, entity, p.word, &value, 4),
+                     ESPL_ERR_NO_MEMORY);
+    ck_assert_int_eq(espl_record_set_component(p.lane, 0, entity, p.word, &value, 4),
+                     ESPL_ERR_NO_MEMORY);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_OWNED), ESPL_ERR_NO_MEMORY);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, made), ESPL_ERR_NO_MEMORY);
     ck_assert(espl_entity_is_null(made[0]));
     test_heap_arm(&p.test.heap, 0, false);
-    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, made), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(word_of(&p, parts_resolved(&p, made[1])), 4);

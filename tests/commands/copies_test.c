@@ -41,7 +41,7 @@ static void scene_begin(scene *s)
     ck_assert_int_eq(espl_component_register(s->world, &speed, &s->speed), ESPL_OK);
     ck_assert_int_eq(espl_component_register(s->world, &tag, &s->tag), ESPL_OK);
 
-    const espl_component set[] = {ESPL_PLACEMENT, s->speed, ESPL_PREFAB, s->tag, ESPL_DISABLED};
+    const espl_component set[] = {ESPL_TRANSFORM, s->speed, ESPL_PREFAB, s->tag, ESPL_DISABLED};
     s->members[0] = create(s, set, 3);
     s->members[1] = create(s, set, 2);
     s->members[2] = create(s, set + 1, 1);
@@ -53,7 +53,8 @@ static void scene_begin(scene *s)
     hang(s, 4, 2);
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         const float value[3] = {(float)i, 2.5f, -1};
-        ck_assert_int_eq(espl_set(s->world, s->members[i], s->speed, value, sizeof value), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(s->world, s->members[i], s->speed, value, sizeof value),
+                         ESPL_OK);
     }
 }
 
@@ -88,13 +89,13 @@ static void are_neighbours(const espl_world *world, const espl_entity *copies, s
 
 static void set_is(const scene *s, espl_entity clone, uint32_t member, espl_component role)
 {
-    ck_assert(espl_has(s->world, clone, role));
-    ck_assert(!espl_has(s->world, clone, ESPL_PREFAB));
-    ck_assert_int_eq(espl_has(s->world, clone, ESPL_PLACEMENT), member != 2);
-    ck_assert_int_eq(espl_has(s->world, clone, s->tag), member == 4);
-    ck_assert_int_eq(espl_has(s->world, clone, ESPL_DISABLED), member == 4);
+    ck_assert(espl_has_component(s->world, clone, role));
+    ck_assert(!espl_has_component(s->world, clone, ESPL_PREFAB));
+    ck_assert_int_eq(espl_has_component(s->world, clone, ESPL_TRANSFORM), member != 2);
+    ck_assert_int_eq(espl_has_component(s->world, clone, s->tag), member == 4);
+    ck_assert_int_eq(espl_has_component(s->world, clone, ESPL_DISABLED), member == 4);
     float value[3] = {0};
-    ck_assert_int_eq(espl_get(s->world, clone, s->speed, value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s->world, clone, s->speed, value, sizeof value), ESPL_OK);
     ck_assert(value[0] == (float)member && value[1] == 2.5f && value[2] == -1);
 }
 
@@ -128,8 +129,9 @@ static original original_of(const scene *s)
     for (uint32_t i = 0; i < MEMBERS; ++i) {
         out.looks[i] = look_of(s->world, s->members[i]);
         out.ranks[i] = espl_get_rank(s->world, s->members[i]);
-        ck_assert_int_eq(espl_get(s->world, s->members[i], s->speed, out.speeds[i], SPEED_SIZE),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_get_component(s->world, s->members[i], s->speed, out.speeds[i], SPEED_SIZE),
+            ESPL_OK);
     }
     return out;
 }
@@ -195,17 +197,18 @@ END_TEST
 static espl_report play_instance(scene *s, const espl_instance_def *def, size_t count,
                                  espl_entity *tops)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report = {0};
 
-    ck_assert_int_eq(espl_commands_create(s->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &commands), ESPL_OK);
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, def, count, tops), ESPL_OK);
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, def, count, tops),
+        ESPL_OK);
     ck_assert_int_eq(espl_play(s->world, commands, &report), ESPL_OK);
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_is_valid(s->world);
     return report;
 }
@@ -254,11 +257,14 @@ START_TEST(a_member_with_values_goes_straight_to_its_set)
     are_neighbours(s.world, tops, count);
     for (size_t i = 0; i < count; ++i) {
         float value[3] = {0};
-        ck_assert(espl_has(s.world, tops[i], s.tag) && espl_has(s.world, tops[i], ESPL_ROOT));
-        ck_assert_int_eq(espl_get(s.world, tops[i], s.speed, value, sizeof value), ESPL_OK);
+        ck_assert(espl_has_component(s.world, tops[i], s.tag) &&
+                  espl_has_component(s.world, tops[i], ESPL_ROOT));
+        ck_assert_int_eq(espl_get_component(s.world, tops[i], s.speed, value, sizeof value),
+                         ESPL_OK);
         ck_assert(value[0] == 8);
         const espl_entity low = espl_get_first_child(s.world, tops[i]);
-        ck_assert(!espl_has(s.world, low, s.tag) && espl_has(s.world, low, ESPL_MEMBER));
+        ck_assert(!espl_has_component(s.world, low, s.tag) &&
+                  espl_has_component(s.world, low, ESPL_MEMBER));
     }
     scene_end(&s);
 }
@@ -268,13 +274,13 @@ END_TEST
 START_TEST(a_clone_of_a_clone_lacks_the_tag_of_a_prefab_that_the_first_was_given)
 {
     const espl_component_value tag = {.component = ESPL_PREFAB};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity pending[3], clone[3];
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def first = {.source = s.members[0], .values = &tag, .value_count = 1};
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &first, 1, &pending[0]), ESPL_OK);
     const espl_instance_def second = {.source = pending[0]};
@@ -283,12 +289,12 @@ START_TEST(a_clone_of_a_clone_lacks_the_tag_of_a_prefab_that_the_first_was_given
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &third, 1, &pending[2]), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
     for (int i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(commands, pending[i], &clone[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[i], &clone[i]), ESPL_OK);
     }
-    ck_assert(espl_has(s.world, clone[0], ESPL_PREFAB));
-    ck_assert(!espl_has(s.world, clone[1], ESPL_PREFAB));
-    ck_assert(espl_has(s.world, clone[2], ESPL_PREFAB));
-    espl_commands_destroy(commands);
+    ck_assert(espl_has_component(s.world, clone[0], ESPL_PREFAB));
+    ck_assert(!espl_has_component(s.world, clone[1], ESPL_PREFAB));
+    ck_assert(espl_has_component(s.world, clone[2], ESPL_PREFAB));
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -297,27 +303,27 @@ END_TEST
 START_TEST(clones_of_many_commands_are_neighbours_too)
 {
     const uint32_t count = (uint32_t)fitting(200, MEMBERS + 1);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity tops[400];
     espl_report report = {0};
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_commands_create(s.world, 2, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 2, &commands), ESPL_OK);
     for (uint32_t i = 0; i < 2 * count; ++i) {
         const espl_instance_def def = {.source = s.members[i % 2 == 0 ? 0 : 3]};
-        ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(commands, i / count), 0,
-                                                 &def, 1, &tops[i % 2 * count + i / 2]),
+        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, i / count),
+                                                 0, &def, 1, &tops[i % 2 * count + i / 2]),
                          ESPL_OK);
     }
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.row_moves, 0);
     for (uint32_t i = 0; i < 2 * count; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(commands, tops[i], &tops[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, tops[i], &tops[i]), ESPL_OK);
     }
     are_neighbours(s.world, tops + count, count);
     copies_stand_together(&s, tops, count, ESPL_ROOT);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_is_valid(s.world);
     scene_end(&s);
 }

@@ -30,7 +30,7 @@ static espl_transform somewhere(void)
 // One that is placed, with the other fields as given.
 static espl_entity record_placed(espl_creation_def def, const espl_transform *local)
 {
-    const espl_component_value value = {ESPL_PLACEMENT, sizeof *local, local};
+    const espl_component_value value = {ESPL_TRANSFORM, sizeof *local, local};
     espl_entity pending = {0};
 
     def.values = &value;
@@ -59,8 +59,8 @@ START_TEST(nothing_asked_for_is_a_bare_solo)
     const espl_entity made = parts_resolved(&p, pending);
     ck_assert_uint_eq(p.report.created, 1);
     ck_assert_int_eq(espl_get_role(p.world, made), ESPL_ROLE_SOLO);
-    ck_assert(!espl_has(p.world, made, ESPL_PLACEMENT));
-    ck_assert_int_eq(espl_get_local(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
+    ck_assert(!espl_has_component(p.world, made, ESPL_TRANSFORM));
+    ck_assert_int_eq(espl_get_local_transform(p.world, made, &unused), ESPL_ERR_NO_TRANSFORM);
 }
 END_TEST
 
@@ -71,7 +71,7 @@ START_TEST(copies_are_alike_and_stand_in_order)
     const uint32_t word = 77;
     const espl_component_value values[] = {{p.word, 4, &word},
                                            {p.pair, 8, NULL},
-                                           {ESPL_PLACEMENT, sizeof local, &local},
+                                           {ESPL_TRANSFORM, sizeof local, &local},
                                            {ESPL_DISABLED, 0, NULL}};
     const espl_creation_def def = {
         .values = values, .value_count = 4, .parent = parent, .before = first};
@@ -89,7 +89,7 @@ START_TEST(copies_are_alike_and_stand_in_order)
         ck_assert(espl_entity_equal(espl_get_child(p.world, parent, i), made));
         ck_assert(test_same(&got, &local));
         ck_assert_uint_eq(word_of(&p, made), 77);
-        ck_assert_int_eq(espl_get(p.world, made, p.pair, &pair, 8), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(p.world, made, p.pair, &pair, 8), ESPL_OK);
         ck_assert_uint_eq(pair, 0);
         ck_assert(!espl_is_enabled(p.world, made));
     }
@@ -101,9 +101,9 @@ END_TEST
 START_TEST(a_place_is_relative_to_the_parent_or_to_the_world)
 {
     static const espl_place places[] = {ESPL_PLACE_SOURCE, ESPL_PLACE_LOCAL, ESPL_PLACE_WORLD};
-    static const uint32_t flags[] = {0, ESPL_KEEP_Y, ESPL_KEEP_ROTATION, ESPL_COPY_PARENT};
+    static const uint32_t flags[] = {0, ESPL_ABSOLUTE_Y, ESPL_ABSOLUTE_ROTATION, ESPL_COPY_PARENT};
     const espl_place place = places[_i % 3];
-    const espl_stay stay = place == ESPL_PLACE_WORLD ? ESPL_STAY_WORLD : ESPL_STAY_LOCAL;
+    const espl_keep stay = place == ESPL_PLACE_WORLD ? ESPL_KEEP_WORLD : ESPL_KEEP_LOCAL;
     const espl_attach_options options = {.position = stay,
                                          .rotation = stay,
                                          .scale = stay,
@@ -112,8 +112,8 @@ START_TEST(a_place_is_relative_to_the_parent_or_to_the_world)
     const espl_transform up = somewhere(), local = {{0, 0, 0, 1}, {1, 1, 1}, 0.5f, {2, 1, 1}, 4};
     const espl_entity parent = test_solo(p.world), other = test_solo(p.world);
 
-    ck_assert_int_eq(espl_set_local(p.world, parent, &up), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(p.world, other, &local), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &up), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(p.world, other, &local), ESPL_OK);
     const espl_entity pending = record_placed(
         (espl_creation_def){
             .parent = parent, .link = ESPL_LINK_FREE, .place = place, .inherit = flags[_i / 3]},
@@ -137,7 +137,7 @@ START_TEST(a_world_that_cannot_be_reached_is_lossy)
     const espl_entity parent = test_solo(p.world);
 
     flat.scale = 0;
-    ck_assert_int_eq(espl_set_local(p.world, parent, &flat), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &flat), ESPL_OK);
     (void)record_placed((espl_creation_def){.parent = parent, .place = ESPL_PLACE_WORLD}, &wanted);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 0), ESPL_LOSSY);
@@ -157,8 +157,8 @@ START_TEST(a_whole_hierarchy_is_made_in_one_playback)
         node[i] = i == 3 ? record_bare(node[i - 1], nobody)
                          : record_placed((espl_creation_def){.parent = node[i - 1]}, &step);
     }
-    ck_assert_int_eq(espl_record_add(p.lane, 0, node[5], p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(p.lane, 0, node[1], &step), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, node[5], p.mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(p.lane, 0, node[1], &step), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, node[2], ESPL_EXTENT_OWNED), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused, 0);
@@ -167,7 +167,7 @@ START_TEST(a_whole_hierarchy_is_made_in_one_playback)
     const espl_entity last = parts_resolved(&p, node[5]);
     ck_assert_float_eq(test_world_of(p.world, last).position[0], 5);
     ck_assert_uint_eq(espl_get_depth(p.world, last), 5);
-    ck_assert(espl_has(p.world, last, p.mark) && !espl_is_enabled(p.world, last));
+    ck_assert(espl_has_component(p.world, last, p.mark) && !espl_is_enabled(p.world, last));
     ck_assert(espl_is_enabled(p.world, parts_resolved(&p, node[1])));
 }
 END_TEST
@@ -180,12 +180,13 @@ START_TEST(what_is_made_is_cloned_and_destroyed_like_any_other)
     const uint32_t word = 5;
     espl_entity copies[2] = {{0}}, second = {0};
 
-    ck_assert_int_eq(espl_record_add(p.lane, 0, low, p.word, &word, 4), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.word, &word, 4), ESPL_OK);
     ck_assert_int_eq(
         espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = top}, 2, copies),
         ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(p.lane, 0, top), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, copies[0], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, copies[0], ESPL_PREFAB, NULL, 0),
+                     ESPL_OK);
     ck_assert_int_eq(
         espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = copies[0]}, 1, &second),
         ESPL_OK);
@@ -198,9 +199,10 @@ START_TEST(what_is_made_is_cloned_and_destroyed_like_any_other)
     espl_entity dead = {0};
     ck_assert(test_same(&x, &local) && test_same(&y, &local));
     ck_assert_uint_eq(word_of(&p, espl_get_first_child(p.world, two)), 5);
-    ck_assert(espl_has(p.world, one, ESPL_PREFAB) && !espl_has(p.world, two, ESPL_PREFAB));
-    ck_assert_int_eq(espl_commands_resolve(p.commands, top, &dead), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_commands_resolve(p.commands, copies[1], &dead), ESPL_ERR_DEAD);
+    ck_assert(espl_has_component(p.world, one, ESPL_PREFAB) &&
+              !espl_has_component(p.world, two, ESPL_PREFAB));
+    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, top, &dead), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, copies[1], &dead), ESPL_ERR_DEAD);
 }
 END_TEST
 
@@ -235,17 +237,18 @@ START_TEST(a_dead_parent_refuses_or_leaves_a_root)
 
     ck_assert_int_eq(espl_record_destroy(p.lane, 0, parent), ESPL_OK);
     const espl_entity refused = record_placed((espl_creation_def){.parent = parent}, &local);
-    const espl_entity root = record_placed(
-        (espl_creation_def){
-            .parent = parent, .before = low, .orphan = ESPL_ORPHAN_ROOT, .inherit = ESPL_KEEP_X},
-        &local);
+    const espl_entity root = record_placed((espl_creation_def){.parent = parent,
+                                                               .before = low,
+                                                               .dead_parent = ESPL_DEAD_PARENT_ROOT,
+                                                               .inherit = ESPL_ABSOLUTE_X},
+                                           &local);
     const espl_entity below = record_bare(refused, nobody);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 1), ESPL_ERR_DEAD);
     ck_assert_int_eq(parts_result(&p, 2), ESPL_OK);
     ck_assert_int_eq(parts_result(&p, 3), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_commands_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_commands_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, refused, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, below, &out), ESPL_ERR_DEAD);
     const espl_transform world = test_world_of(p.world, parts_resolved(&p, root));
     ck_assert(test_same(&world, &local));
     ck_assert_uint_eq(espl_get_inherit(p.world, parts_resolved(&p, root)), 0);
@@ -280,15 +283,15 @@ START_TEST(recording_an_instance_refuses_what_needs_no_world)
     const espl_instance_def defs[] = {
         {.source = source, .link = (espl_link)2},
         {.source = source, .place = (espl_place)3},
-        {.source = source, .orphan = (espl_orphan)2},
+        {.source = source, .dead_parent = (espl_dead_parent)2},
         {.source = source, .parent = source, .inherit = 1u << 20},
-        {.source = source, .inherit = ESPL_KEEP_X},
+        {.source = source, .inherit = ESPL_ABSOLUTE_X},
     };
 
     for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
         ck_assert_int_eq(espl_record_instantiate(p.lane, 0, &defs[i], 1, NULL), ESPL_ERR_ARGUMENT);
     }
-    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
 }
 END_TEST
 
@@ -298,7 +301,7 @@ START_TEST(recording_a_creation_refuses_what_needs_no_world)
     const espl_component_value twice[] = {good, good}, size = {p.word, 8, NULL};
     const espl_component_value role = {ESPL_SOLO, 0, NULL}, unknown = {999, 0, NULL};
     espl_transform odd = espl_transform_identity();
-    const espl_component_value infinite = {ESPL_PLACEMENT, sizeof odd, &odd};
+    const espl_component_value infinite = {ESPL_TRANSFORM, sizeof odd, &odd};
     const espl_entity parent = test_solo(p.world), foreign = {0, UINT32_C(1) << 31 | 12345};
     const struct {
         espl_creation_def def;
@@ -313,13 +316,13 @@ START_TEST(recording_a_creation_refuses_what_needs_no_world)
         {{.values = NULL, .value_count = 1}, ESPL_ERR_ARGUMENT},
         {{.parent = foreign}, ESPL_ERR_FOREIGN},
         {{.parent = parent, .before = foreign}, ESPL_ERR_FOREIGN},
-        {{.parent = parent, .inherit = ESPL_KEEP_X}, ESPL_ERR_ARGUMENT},
+        {{.parent = parent, .inherit = ESPL_ABSOLUTE_X}, ESPL_ERR_ARGUMENT},
         {{.parent = parent, .inherit = 1u << 20}, ESPL_ERR_ARGUMENT},
         {{.place = (espl_place)3}, ESPL_ERR_ARGUMENT},
-        {{.orphan = (espl_orphan)2}, ESPL_ERR_ARGUMENT},
+        {{.dead_parent = (espl_dead_parent)2}, ESPL_ERR_ARGUMENT},
         {{.link = (espl_link)2}, ESPL_ERR_ARGUMENT},
     };
-    espl_creation_def flags = {.values = &infinite, .value_count = 1, .inherit = ESPL_KEEP_X};
+    espl_creation_def flags = {.values = &infinite, .value_count = 1, .inherit = ESPL_ABSOLUTE_X};
 
     odd.position[1] = 1.0f / 0.0f;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -332,7 +335,7 @@ START_TEST(recording_a_creation_refuses_what_needs_no_world)
     ck_assert_int_eq(espl_record_create(p.lane, 0, NULL, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, ESPL_PENDING_LIMIT, NULL),
                      ESPL_ERR_LIMIT);
-    ck_assert_uint_eq(espl_commands_count(p.commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(p.commands), 0);
     ck_assert_uint_eq(p.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
     parts_play(&p);
     ck_assert_int_eq(espl_record_create(p.lane, 0, &flags, 1, NULL), ESPL_ERR_PLAYED);
@@ -351,11 +354,11 @@ START_TEST(a_set_with_its_role_stays_within_the_limit)
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 2, NULL), ESPL_OK);
     def.value_count -= 1;
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &full), ESPL_OK);
-    values[0] = (espl_component_value){ESPL_PLACEMENT, sizeof(espl_transform), NULL};
+    values[0] = (espl_component_value){ESPL_TRANSFORM, sizeof(espl_transform), NULL};
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
     def.value_count += 1;
     ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_add(p.lane, 0, full, p.word, NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_record_add_component(p.lane, 0, full, p.word, NULL, 4), ESPL_OK);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_LIMIT);
     ck_assert_int_eq(parts_result(&p, 1), ESPL_OK);
@@ -373,7 +376,7 @@ START_TEST(a_creation_whose_world_overflows_is_done)
     const espl_entity parent = test_solo(p.world);
 
     large.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local(p.world, parent, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &large), ESPL_OK);
     const espl_entity pending = record_placed((espl_creation_def){.parent = parent}, &large);
     const espl_entity bare = record_bare(parent, nobody);
     parts_play(&p);
@@ -436,7 +439,7 @@ START_TEST(a_refused_call_that_makes_entities_changes_nothing)
     const espl_entity root = test_solo(test.world), other = test_solo(test.world);
     const espl_entity dead = test_solo(test.world), marker = {12, 34};
     const espl_transform bad = {.scale = NAN};
-    const uint32_t inherit = ESPL_KEEP_X;
+    const uint32_t inherit = ESPL_ABSOLUTE_X;
 
     ck_assert_int_eq(espl_destroy(test.world, dead), ESPL_OK);
     const struct {

@@ -230,9 +230,9 @@ static bool is_small(void)
 static void write_at_once(espl_world *world, uint32_t frame)
 {
     enum { COUNT = 64 };
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_attach_options local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const float to[3] = {(float)frame, 1, 2};
     espl_entity entity[COUNT];
     espl_view view;
@@ -251,7 +251,7 @@ static void write_at_once(espl_world *world, uint32_t frame)
     ck_assert_float_eq(test_world_of(world, entity[COUNT - 1]).position[0], to[0] + 2);
 }
 
-static void run_frame(script_world *s, espl_commands *commands, const way *w, uint32_t frame,
+static void run_frame(script_world *s, espl_command_buffer *commands, const way *w, uint32_t frame,
                       trail *t)
 {
     script lines =
@@ -274,7 +274,7 @@ static void run_frame(script_world *s, espl_commands *commands, const way *w, ui
     t->account[frame] = script_account(&r, &report);
     t->stats[frame] = hash_stats(s->world);
     add_report(t, &report);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     script_recording_free(&r);
     script_free(&lines);
     script_disturb(s, 2000 + frame);
@@ -286,7 +286,7 @@ static trail run(const way *w)
     trail t = {.created = 0};
     script_world s;
     espl_world *world = NULL;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     moody_begin(&memory, w->mood);
     const espl_world_def def = {
@@ -296,12 +296,13 @@ static trail run(const way *w)
         test_cut_jobs(world, w->wide);
     }
     script_world_begin(&s, world, script_population(ENTITIES), 9);
-    ck_assert_int_eq(espl_commands_create(world, w->lanes > 0 ? w->lanes : 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, w->lanes > 0 ? w->lanes : 1, &commands),
+                     ESPL_OK);
     for (uint32_t frame = 0; frame < frame_count(); ++frame) {
         run_frame(&s, commands, w, frame, &t);
     }
     test_world_is_valid(world);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
     moody_end(&memory);
     return t;

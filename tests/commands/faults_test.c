@@ -18,11 +18,11 @@ static espl_transform scaled(float scale)
     return transform;
 }
 
-static espl_commands *commands_of(espl_world *world)
+static espl_command_buffer *commands_of(espl_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     return commands;
 }
 
@@ -33,32 +33,32 @@ START_TEST(an_overflow_that_a_later_command_takes_away_is_done)
     test_world_begin(&test, 0, NULL);
     const espl_entity root = test_solo(test.world), child = test_solo(test.world);
     const espl_transform large = scaled(1e30f), small = scaled(1e-30f);
-    espl_commands *const commands = commands_of(test.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_report report;
 
     ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(test.world, child, &large), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(recorder, 0, root, &large), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(recorder, 0, child, &small), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(recorder, 0, root, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(test.world, child, &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, root, &large), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, child, &small), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, root, &large), ESPL_OK);
 
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_commands_result(commands, 0, i), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_result(commands, 0, i), ESPL_OK);
     }
     ck_assert_float_eq(test_local_of(test.world, root).scale, 1e30f);
     ck_assert_float_eq(test_world_of(test.world, child).scale, 1e30f * 1e-30f);
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
 
     // One that stays is counted.
-    espl_commands_reset(commands);
-    ck_assert_int_eq(espl_record_set_local(recorder, 0, child, &large), ESPL_OK);
+    espl_command_buffer_reset(commands);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, child, &large), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
     ck_assert_uint_ge(report.overflowed, 1);
     ck_assert_uint_eq(test_count_overflowed(test.world), 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -71,13 +71,13 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     const espl_entity parent = test_solo(test.world);
     const espl_transform large = scaled(1e30f), identity = espl_transform_identity();
     const espl_attach_options keep = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
-    espl_commands *const commands = commands_of(test.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+    espl_command_buffer *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_entity clone;
 
-    ck_assert_int_eq(espl_set_local(test.world, child, &large), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(test.world, parent, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(test.world, child, &large), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(test.world, parent, &large), ESPL_OK);
     ck_assert_int_eq(espl_attach(test.world, child, prefab, &keep), ESPL_OK);
     const espl_instance_def def = {
         .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
@@ -85,22 +85,22 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     ck_assert_int_eq(espl_record_destroy(recorder, 0, clone), ESPL_OK);
 
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 1), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_OK);
     ck_assert_uint_eq(espl_count_children(test.world, parent), 0);
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
 
     // Without the destroy it is there.
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_resolve(commands, clone, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
     const espl_entity below = espl_get_first_child(test.world, clone);
     ck_assert_uint_eq(test_count_overflowed(test.world), 1);
     ck_assert_int_eq(espl_set_local_scale(test.world, parent, 1), ESPL_OK);
     ck_assert_float_eq(test_world_of(test.world, below).scale, 1e30f);
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -111,20 +111,21 @@ START_TEST(pending_handles_of_another_world_are_foreign)
     test_world_begin(&test, 0, NULL);
     test_world_begin(&other, 0, NULL);
     const espl_entity source = test_solo(test.world), target = test_solo(other.world);
-    espl_commands *const commands = commands_of(test.world);
-    espl_commands *const others = commands_of(other.world);
+    espl_command_buffer *const commands = commands_of(test.world);
+    espl_command_buffer *const others = commands_of(other.world);
     const espl_instance_def def = {.source = source}, their = {.source = target};
     espl_entity pending, theirs;
 
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &pending),
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending),
         ESPL_OK);
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(others, 0), 0, &their, 1, &theirs), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(others, 0), 0, pending),
+        espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &their, 1, &theirs),
+        ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(others, 0), 0, pending),
                      ESPL_ERR_FOREIGN);
-    espl_commands_destroy(commands);
-    espl_commands_destroy(others);
+    espl_command_buffer_destroy(commands);
+    espl_command_buffer_destroy(others);
     test_world_end(&test);
     test_world_end(&other);
 }
@@ -135,8 +136,8 @@ START_TEST(a_clone_with_too_many_components_is_refused_alone)
     test_world test;
     test_world_begin(&test, 0, NULL);
     const espl_entity source = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     espl_component_value values[ESPL_SET_LIMIT] = {{0}};
     espl_instance_def def = {.source = source, .values = values, .value_count = ESPL_SET_LIMIT};
     espl_report report;
@@ -155,9 +156,9 @@ START_TEST(a_clone_with_too_many_components_is_refused_alone)
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.applied, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_LIMIT], 1);
-    ck_assert_int_eq(espl_commands_resolve(commands, full, &full), ESPL_OK);
-    ck_assert(espl_has(test.world, full, values[ESPL_SET_LIMIT - 3].component));
-    espl_commands_destroy(commands);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
+    ck_assert(espl_has_component(test.world, full, values[ESPL_SET_LIMIT - 3].component));
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -166,12 +167,12 @@ START_TEST(a_world_is_not_destroyed_under_its_commands)
 {
     test_world test;
     test_world_begin(&test, 0, NULL);
-    espl_commands *const commands = commands_of(test.world);
+    espl_command_buffer *const commands = commands_of(test.world);
 
     espl_world_destroy(test.world); // a fault: heard by the trap in checked builds, refused in all
     ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
     test_world_is_valid(test.world);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -183,30 +184,30 @@ START_TEST(members_of_a_large_star_are_destroyed_one_by_one)
     test_world_begin(&test, 0, NULL);
     const uint32_t count = test_fitting(test_scaled(MEMBERS), 1);
     const espl_entity root = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world);
+    espl_command_buffer *const commands = commands_of(test.world);
     const espl_instance_def def = {.source = root, .parent = root};
     espl_entity *const pending = malloc(count * sizeof *pending);
 
     ck_assert_ptr_nonnull(pending);
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, count, pending),
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, pending),
         ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     for (uint32_t i = 0; i < count; ++i) {
         espl_entity member;
 
-        ck_assert_int_eq(espl_commands_resolve(commands, pending[i], &member), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[i], &member), ESPL_OK);
         ck_assert_int_eq(espl_destroy(test.world, member), ESPL_OK);
     }
     ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
     free(pending);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
 
 typedef struct recording {
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity source;
     bool is_refused;
 } recording;
@@ -217,8 +218,8 @@ static void *record_many(void *argument)
     const espl_instance_def def = {.source = r->source};
 
     for (int i = 0; i < 20000; ++i) {
-        r->is_refused |= espl_record_instantiate(espl_commands_recorder(r->commands, 0), 0, &def, 1,
-                                                 NULL) != ESPL_OK;
+        r->is_refused |= espl_record_instantiate(espl_command_buffer_recorder(r->commands, 0), 0,
+                                                 &def, 1, NULL) != ESPL_OK;
     }
     return NULL;
 }
@@ -230,7 +231,7 @@ START_TEST(recording_goes_on_while_other_commands_are_played)
     test_world test;
     test_world_begin(&test, 0, NULL);
     const espl_entity source = test_solo(test.world);
-    espl_commands *const played = commands_of(test.world);
+    espl_command_buffer *const played = commands_of(test.world);
     recording r = {.commands = commands_of(test.world), .source = source};
     const espl_instance_def def = {.source = source};
     pthread_t thread;
@@ -238,15 +239,15 @@ START_TEST(recording_goes_on_while_other_commands_are_played)
     ck_assert_int_eq(pthread_create(&thread, NULL, record_many, &r), 0);
     for (uint32_t frame = 0; frame < frames; ++frame) {
         ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(played, 0), 0, &def, CLONES, NULL),
+            espl_record_instantiate(espl_command_buffer_recorder(played, 0), 0, &def, CLONES, NULL),
             ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, played, NULL), ESPL_OK);
-        espl_commands_reset(played);
+        espl_command_buffer_reset(played);
     }
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
     ck_assert(!r.is_refused);
-    espl_commands_destroy(played);
-    espl_commands_destroy(r.commands);
+    espl_command_buffer_destroy(played);
+    espl_command_buffer_destroy(r.commands);
     test_world_end(&test);
 }
 END_TEST
@@ -275,19 +276,19 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
     for (size_t good = 0; good < 64; ++good) {
         tiring t = {.good = SIZE_MAX};
         const espl_executor executor = {&t, 4, run_tiring};
-        const espl_component placement = ESPL_PLACEMENT;
+        const espl_component placement = ESPL_TRANSFORM;
         const espl_transform moved = test_at(1, 2, 3);
         test_world test;
         espl_entity solo[SOLOS];
         test_world_begin(&test, 0, &executor);
         test_cut_jobs(test.world, 512);
-        espl_commands *const commands = commands_of(test.world);
+        espl_command_buffer *const commands = commands_of(test.world);
 
         ck_assert_int_eq(espl_create(test.world, &placement, 1, solos, solo), ESPL_OK);
         for (size_t i = 0; i < solos; ++i) {
-            ck_assert_int_eq(
-                espl_record_set_local(espl_commands_recorder(commands, 0), 0, solo[i], &moved),
-                ESPL_OK);
+            ck_assert_int_eq(espl_record_set_local_transform(
+                                 espl_command_buffer_recorder(commands, 0), 0, solo[i], &moved),
+                             ESPL_OK);
         }
         const uint64_t before = test_physical_hash(test.world);
         t = (tiring){.good = good};
@@ -306,7 +307,7 @@ START_TEST(an_executor_that_tires_changes_nothing_or_the_change_is_completed)
             }
             completed += was_tired;
         }
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         test_world_end(&test);
     }
     // So few entities are one job, and its range is run without the executor.
@@ -325,8 +326,8 @@ static uint64_t play_giant(size_t good, bool *was_tired)
     espl_entity leaf[LEAVES];
     test_world test;
     test_world_begin(&test, 5, &executor);
-    espl_commands *const commands = commands_of(test.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl_entity root = test_solo(test.world);
     const espl_creation_def def = {.parent = root};
 
@@ -346,7 +347,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
 
     test_world_is_valid(test.world);
     ck_assert(status == ESPL_OK || (status == ESPL_ERR_EXECUTOR && *was_tired && hash == before));
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     return status == ESPL_OK ? hash : 0;
 }

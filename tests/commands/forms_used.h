@@ -14,7 +14,7 @@ typedef struct used_health {
 typedef struct used_names {
     espl_entity prefab, parent, other;
     espl_component health;
-    espl_callback callback;
+    espl_custom_command callback;
 } used_names;
 
 /// Record a clone of the prefab under the parent, at (1, 2, 3), and write to it.
@@ -64,7 +64,7 @@ static inline espl_status use_call(espl_recorder *recorder, const used_names *na
 {
     const used_health health = {7, 8};
 
-    return ESPL_RECORD_CALL(recorder, 0, names->callback, &health);
+    return ESPL_RECORD_CUSTOM(recorder, 0, names->callback, &health);
 }
 
 #endif

@@ -25,10 +25,10 @@ enum { ROOT, CHILD, SOLO };
 #define BULK model_bit(MODEL_BULK)
 #define PREFAB model_bit(ESPL_PREFAB)
 #define DISABLED model_bit(ESPL_DISABLED)
-#define PLACED model_bit(ESPL_PLACEMENT)
+#define PLACED model_bit(ESPL_TRANSFORM)
 
 static const espl_attach_options keep_local = {
-    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
 static operation attach(uint32_t child, uint32_t parent, uint32_t before, bool keeps_local)
 {
@@ -48,7 +48,7 @@ static operation attach_free(uint32_t child, uint32_t parent)
 
 static operation on(opcode code, uint32_t entity)
 {
-    return (operation){.code = code, .entity = entity, .keep = ESPL_STAY_LOCAL};
+    return (operation){.code = code, .entity = entity, .keep = ESPL_KEEP_LOCAL};
 }
 
 static operation set(opcode code, uint32_t entity, float x)
@@ -56,17 +56,18 @@ static operation set(opcode code, uint32_t entity, float x)
     return (operation){.code = code, .entity = entity, .value = test_at(x, 1, -x)};
 }
 
-static operation make(uint32_t source, uint32_t parent, espl_place place, espl_orphan orphan)
+static operation make(uint32_t source, uint32_t parent, espl_place place,
+                      espl_dead_parent dead_parent)
 {
     return (operation){.code = OP_INSTANCE,
                        .entity = source,
                        .parent = parent,
                        .before = MODEL_NONE,
                        .place = place,
-                       .orphan = orphan,
+                       .dead_parent = dead_parent,
                        .value = test_at(3, 4, 5),
                        .count = 1,
-                       .sets_tag = orphan == ESPL_ORPHAN_ROOT,
+                       .sets_tag = dead_parent == ESPL_DEAD_PARENT_ROOT,
                        .tag = 77};
 }
 
@@ -90,7 +91,7 @@ static operation attach_with(uint32_t child, uint32_t parent, uint32_t flags)
 
 static operation make_with(uint32_t source, uint32_t parent, espl_place place, uint32_t flags)
 {
-    operation op = make(source, parent, place, ESPL_ORPHAN_ROOT);
+    operation op = make(source, parent, place, ESPL_DEAD_PARENT_ROOT);
     op.inherit = flags;
     return op;
 }
@@ -101,14 +102,15 @@ static operation sibling(uint32_t entity, uint32_t before)
 }
 
 // Values differ from one to the next.
-static operation create(uint32_t parent, espl_place place, espl_orphan orphan, uint32_t set)
+static operation create(uint32_t parent, espl_place place, espl_dead_parent dead_parent,
+                        uint32_t set)
 {
     return (operation){.code = OP_CREATION,
                        .entity = NONE,
                        .parent = parent,
                        .before = NONE,
                        .place = place,
-                       .orphan = orphan,
+                       .dead_parent = dead_parent,
                        .value = test_at(6, 7, 8),
                        .count = 1,
                        .given = set,
@@ -119,7 +121,7 @@ static operation create(uint32_t parent, espl_place place, espl_orphan orphan, u
 
 static operation create_with(uint32_t parent, espl_place place, uint32_t set, uint32_t flags)
 {
-    operation op = create(parent, place, ESPL_ORPHAN_ROOT, set);
+    operation op = create(parent, place, ESPL_DEAD_PARENT_ROOT, set);
     op.inherit = flags;
     op.options.link = ESPL_LINK_FREE;
     return op;
@@ -127,7 +129,7 @@ static operation create_with(uint32_t parent, espl_place place, uint32_t set, ui
 
 static operation create_before(uint32_t parent, uint32_t before, uint32_t set)
 {
-    operation op = create(parent, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, set);
+    operation op = create(parent, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, set);
     op.before = before;
     op.count = 2;
     op.zeroed = PLACED | LOAD;
@@ -136,7 +138,7 @@ static operation create_before(uint32_t parent, uint32_t before, uint32_t set)
 
 static operation make_given(uint32_t source, uint32_t parent, uint32_t set)
 {
-    operation op = make(source, parent, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT);
+    operation op = make(source, parent, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT);
     op.given = set;
     op.load = 300 + set;
     op.kin = SOLO;
@@ -219,27 +221,27 @@ static void list_structure(operation out[STRUCTURE])
                              set(OP_SET_WORLD, SOLO, 7),
                              set(OP_SET_LOCAL, BORN, 8),
                              set(OP_SET_WORLD, BORN, 9),
-                             make(ROOT, NONE, ESPL_PLACE_SOURCE, ESPL_ORPHAN_REFUSE),
-                             make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
-                             make(CHILD, NONE, ESPL_PLACE_SOURCE, ESPL_ORPHAN_ROOT),
-                             make(CHILD, ROOT, ESPL_PLACE_SOURCE, ESPL_ORPHAN_ROOT),
-                             make(SOLO, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE),
-                             make(SOLO, CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT),
-                             make(SOLO, SOLO, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                             make(SOLO, MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                             make(SOLO, MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
-                             make(MODEL_DEAD, ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT),
-                             keep(CHILD, ESPL_KEEP_Y | ESPL_KEEP_ROTATION),
+                             make(ROOT, NONE, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_REFUSE),
+                             make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE),
+                             make(CHILD, NONE, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_ROOT),
+                             make(CHILD, ROOT, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_ROOT),
+                             make(SOLO, ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE),
+                             make(SOLO, CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT),
+                             make(SOLO, SOLO, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT),
+                             make(SOLO, MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT),
+                             make(SOLO, MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE),
+                             make(MODEL_DEAD, ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT),
+                             keep(CHILD, ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION),
                              keep(CHILD, ESPL_COPY_PARENT),
                              keep(CHILD, 0),
-                             keep(SOLO, ESPL_KEEP_POSITION),
-                             keep(BORN, ESPL_KEEP_SCALE),
-                             attach_with(SOLO, CHILD, ESPL_KEEP_X),
+                             keep(SOLO, ESPL_ABSOLUTE_POSITION),
+                             keep(BORN, ESPL_ABSOLUTE_SCALE),
+                             attach_with(SOLO, CHILD, ESPL_ABSOLUTE_X),
                              attach_with(SOLO, ROOT, ESPL_COPY_PARENT),
                              write(ROOT, ESPL_WRITE_TRANSLATE_WORLD, 2),
                              write(CHILD, ESPL_WRITE_TRANSLATE_WORLD, 3),
                              write(BORN, ESPL_WRITE_STRETCH, 2),
-                             make_with(CHILD, ROOT, ESPL_PLACE_WORLD, ESPL_KEEP_Z),
+                             make_with(CHILD, ROOT, ESPL_PLACE_WORLD, ESPL_ABSOLUTE_Z),
                              make_with(SOLO, CHILD, ESPL_PLACE_SOURCE, ESPL_COPY_PARENT)};
 
     _Static_assert(sizeof all == STRUCTURE * sizeof *all, "all of them");
@@ -254,19 +256,20 @@ static void list_components(operation out[COMPONENTS])
         sibling(SOLO, CHILD),
         sibling(CHILD, SOLO),
         sibling(BORN, CHILD),
-        create(NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, TAG | LOAD | PLACED),
-        create(NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, 0),
-        create(CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE, TAG | PLACED | DISABLED),
-        create(SOLO, ESPL_PLACE_SOURCE, ESPL_ORPHAN_ROOT, TAG | MARK),
-        create(MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT, TAG | PLACED),
-        create(MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, TAG | PLACED),
-        create(BORN, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, KIN | PLACED),
-        create(BORN, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT, TAG | KIN | PREFAB | PLACED),
-        create(ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, TAG | PLACED | BULK),
-        create(ROOT, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT, TAG | PLACED | BULK | LOAD | MARK | KIN),
-        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_KEEP_Y),
+        create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | LOAD | PLACED),
+        create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, 0),
+        create(CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED | DISABLED),
+        create(SOLO, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_ROOT, TAG | MARK),
+        create(MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | PLACED),
+        create(MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED),
+        create(BORN, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, KIN | PLACED),
+        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | KIN | PREFAB | PLACED),
+        create(ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED | BULK),
+        create(ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT,
+               TAG | PLACED | BULK | LOAD | MARK | KIN),
+        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_ABSOLUTE_Y),
         create_with(CHILD, ESPL_PLACE_LOCAL, TAG | PLACED, ESPL_COPY_PARENT),
-        create_with(ROOT, ESPL_PLACE_LOCAL, TAG, ESPL_KEEP_Y),
+        create_with(ROOT, ESPL_PLACE_LOCAL, TAG, ESPL_ABSOLUTE_Y),
         create_before(ROOT, CHILD, TAG | LOAD),
         create_before(ROOT, CHILD, TAG | LOAD | PLACED),
         create_before(NONE, CHILD, TAG),
@@ -304,7 +307,7 @@ static void list_components(operation out[COMPONENTS])
         set_value(CHILD, MODEL_MARK, 0),
         set_value(BORN, MODEL_TAG, 73),
         set_value(BORN, MODEL_LOAD, 74),
-        set_value(ROOT, ESPL_PLACEMENT, 0),
+        set_value(ROOT, ESPL_TRANSFORM, 0),
         enable(OP_DISABLE, ROOT, ESPL_EXTENT_OWNED),
         enable(OP_DISABLE, ROOT, ESPL_EXTENT_SUBTREE),
         enable(OP_DISABLE, CHILD, ESPL_EXTENT_ENTITY),
@@ -332,7 +335,7 @@ static void list_chosen(operation out[CHOSEN])
         attach_free(CHILD, ROOT),
         attach(BORN, CHILD, NONE, false),
         attach(SOLO, BORN, NONE, true),
-        attach_with(SOLO, CHILD, ESPL_KEEP_X),
+        attach_with(SOLO, CHILD, ESPL_ABSOLUTE_X),
         on(OP_DETACH, CHILD),
         on(OP_DESTROY, ROOT),
         on(OP_DESTROY, CHILD),
@@ -344,14 +347,14 @@ static void list_chosen(operation out[CHOSEN])
         set(OP_SET_WORLD, BORN, 9),
         keep(CHILD, ESPL_COPY_PARENT),
         write(ROOT, ESPL_WRITE_TRANSLATE_WORLD, FAR),
-        make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE),
+        make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE),
         make_given(CHILD, NONE, PREFAB | LOAD),
         make_given(BORN, SOLO, MARK),
         make_given(SOLO, ROOT, LOAD | KIN),
-        create(NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, TAG | LOAD | PLACED),
-        create(CHILD, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE, TAG | PLACED | DISABLED),
-        create(BORN, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT, TAG | KIN | PREFAB | PLACED),
-        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_KEEP_Y),
+        create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | LOAD | PLACED),
+        create(CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED | DISABLED),
+        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | KIN | PREFAB | PLACED),
+        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_ABSOLUTE_Y),
         create_before(ROOT, CHILD, TAG | LOAD),
         change(CHILD, KIN | PREFAB, MARK | LOAD),
         change(CHILD, LOAD, 0),

@@ -36,7 +36,7 @@ typedef struct side {
     test_world test;
     test_executor hostile;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity actors[ACTORS], dead;
     uint64_t random; // that of planting
 } side;
@@ -53,7 +53,7 @@ typedef struct pair {
 static step any_step(pair *p)
 {
     const uint32_t known = p->actor_count;
-    const espl_stay stay = (espl_stay)test_below(&p->random, 3);
+    const espl_keep stay = (espl_keep)test_below(&p->random, 3);
     step s = {.kind = (kind)test_below(&p->random, KINDS + 4),
               .target = test_below(&p->random, known),
               .other = test_below(&p->random, known),
@@ -94,11 +94,11 @@ static espl_attach_options options_of(const side *s, const step *k)
 
 static espl_status record(side *s, const step *k, uint32_t key)
 {
-    espl_recorder *const lane = espl_commands_recorder(s->commands, key % LANES);
+    espl_recorder *const lane = espl_command_buffer_recorder(s->commands, key % LANES);
     const espl_entity target = actor(s, k->target), other = actor(s, k->other);
     const espl_attach_options options = options_of(s, k);
     const espl_component_value placement = {
-        .component = ESPL_PLACEMENT, .size = sizeof k->value, .data = &k->value};
+        .component = ESPL_TRANSFORM, .size = sizeof k->value, .data = &k->value};
     const espl_creation_def def = {.values = &placement, .value_count = 1, .parent = other};
 
     switch (k->kind) {
@@ -109,15 +109,16 @@ static espl_status record(side *s, const step *k, uint32_t key)
     case SIBLING:
         return espl_record_set_sibling(lane, key, target, options.before);
     case LOCAL:
-        return espl_record_set_local(lane, key, target, &k->value);
+        return espl_record_set_local_transform(lane, key, target, &k->value);
     case WORLD:
-        return espl_record_set_world(lane, key, target, &k->value);
+        return espl_record_set_world_transform(lane, key, target, &k->value);
     case INHERIT:
         return espl_record_set_inherit(lane, key, target, k->options.inherit);
     case PLACE:
-        return espl_record_add(lane, key, target, ESPL_PLACEMENT, &k->value, sizeof k->value);
+        return espl_record_add_component(lane, key, target, ESPL_TRANSFORM, &k->value,
+                                         sizeof k->value);
     case UNPLACE:
-        return espl_record_remove(lane, key, target, ESPL_PLACEMENT);
+        return espl_record_remove_component(lane, key, target, ESPL_TRANSFORM);
     case CREATE:
         return espl_record_create(lane, key, &def, 1, &s->actors[k->made]);
     case DESTROY:
@@ -132,7 +133,7 @@ static espl_status record(side *s, const step *k, uint32_t key)
 static espl_status create(side *s, const step *k)
 {
     const espl_attach_options options = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_entity parent = actor(s, k->other);
 
     s->actors[k->made] = s->dead;
@@ -141,7 +142,7 @@ static espl_status create(side *s, const step *k)
     }
     const espl_entity made = test_solo(s->world);
 
-    ck_assert_int_eq(espl_set_local(s->world, made, &k->value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s->world, made, &k->value), ESPL_OK);
     const espl_status status = espl_attach(s->world, made, parent, &options);
 
     if (status < 0) {
@@ -166,15 +167,15 @@ static espl_status carry_out(side *s, const step *k)
     case SIBLING:
         return espl_set_sibling(world, target, options.before);
     case LOCAL:
-        return espl_set_local(world, target, &k->value);
+        return espl_set_local_transform(world, target, &k->value);
     case WORLD:
-        return espl_set_world(world, target, &k->value);
+        return espl_set_world_transform(world, target, &k->value);
     case INHERIT:
         return espl_set_inherit(world, target, k->options.inherit);
     case PLACE:
-        return espl_add(world, target, ESPL_PLACEMENT, &k->value, sizeof k->value);
+        return espl_add_component(world, target, ESPL_TRANSFORM, &k->value, sizeof k->value);
     case UNPLACE:
-        return espl_remove(world, target, ESPL_PLACEMENT);
+        return espl_remove_component(world, target, ESPL_TRANSFORM);
     case CREATE:
         return create(s, k);
     case DESTROY:
@@ -243,8 +244,8 @@ static void move_roots(const pair *p)
 
         if (espl_is_alive(p->played.world, x) &&
             espl_entity_is_null(espl_get_parent(p->played.world, x))) {
-            ck_assert_int_eq(espl_set_local(p->played.world, x, &turned),
-                             espl_set_local(p->at_once.world, y, &turned));
+            ck_assert_int_eq(espl_set_local_transform(p->played.world, x, &turned),
+                             espl_set_local_transform(p->at_once.world, y, &turned));
         }
     }
 }
@@ -270,7 +271,7 @@ static espl_entity make_node(side *s, const plan *of)
         espl_transform value = random_transform(&s->random, is_stretched);
 
         value.scale = test_between(&s->random, 0.9f, 1.1f);
-        ck_assert_int_eq(espl_set_local(s->world, entity, &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(s->world, entity, &value), ESPL_OK);
     }
     return entity;
 }
@@ -331,7 +332,7 @@ static void side_begin(side *s, uint64_t seed, bool is_played)
     if (is_played && seed % 3 == 0) {
         test_cut_jobs(s->world, 8);
     }
-    ck_assert_int_eq(espl_commands_create(s->world, LANES, &s->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &s->commands), ESPL_OK);
     s->dead = test_solo(s->world);
     ck_assert_int_eq(espl_destroy(s->world, s->dead), ESPL_OK);
     s->random = seed;
@@ -339,7 +340,7 @@ static void side_begin(side *s, uint64_t seed, bool is_played)
 
 static void side_end(side *s)
 {
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
 }
 
@@ -361,7 +362,7 @@ static void resolve(pair *p)
         if (p->steps[i].kind == CREATE) {
             espl_entity *const made = &s->actors[p->steps[i].made];
 
-            if (espl_commands_resolve(s->commands, *made, made) != ESPL_OK) {
+            if (espl_command_buffer_resolve(s->commands, *made, made) != ESPL_OK) {
                 *made = s->dead;
             }
         }
@@ -379,14 +380,14 @@ static void play_round(pair *p)
     ck_assert_int_eq(espl_play(a->world, a->commands, NULL), ESPL_OK);
     test_world_is_valid(a->world);
     for (uint32_t i = 0; i < STEPS; ++i) {
-        const espl_status played = espl_commands_result(a->commands, i % LANES, i / LANES);
+        const espl_status played = espl_command_buffer_result(a->commands, i % LANES, i / LANES);
         const espl_status at_once = carry_out(b, &p->steps[i]);
 
         ck_assert_msg(played == at_once, "step %u of kind %u: played %d, at once %d", i,
                       (unsigned)p->steps[i].kind, (int)played, (int)at_once);
     }
     resolve(p);
-    espl_commands_reset(a->commands);
+    espl_command_buffer_reset(a->commands);
     ck_assert_int_eq(espl_compact(b->world), ESPL_OK);
     compare(p);
     move_roots(p);

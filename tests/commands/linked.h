@@ -17,7 +17,7 @@ typedef struct scene {
     test_world test;
     espl_world *world;
     espl_component links, target, data, mark;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *lane;
     espl_report report;
 } scene;
@@ -42,13 +42,13 @@ static inline void scene_begin(scene *s)
     s->data = register_one(s->world, &(espl_component_def){"data", 8, 8, NULL, 0});
     s->target = register_one(s->world, &(espl_component_def){"target", 8, 4, first, 1});
     s->mark = register_one(s->world, &(espl_component_def){"mark", 0, 1, NULL, 0});
-    ck_assert_int_eq(espl_commands_create(s->world, 1, &s->commands), ESPL_OK);
-    s->lane = espl_commands_recorder(s->commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
+    s->lane = espl_command_buffer_recorder(s->commands, 0);
 }
 
 static inline void scene_end(scene *s)
 {
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
 }
 
@@ -63,7 +63,7 @@ static inline espl_entity resolved(const scene *s, espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
     return out;
 }
 
@@ -71,7 +71,7 @@ static inline espl_entity resolved(const scene *s, espl_entity pending)
 
 static inline espl_entity make(scene *s)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, s->links, s->data, s->target};
+    const espl_component set[] = {ESPL_TRANSFORM, s->links, s->data, s->target};
     espl_entity entity = {0};
 
     ck_assert_int_eq(espl_create(s->world, set, 4, 1, &entity), ESPL_OK);
@@ -102,12 +102,13 @@ static inline void set_links(scene *s, espl_entity entity, espl_entity a, espl_e
     unsigned char bytes[LINKS_SIZE];
 
     pack_links(bytes, named);
-    ck_assert_int_eq(espl_set(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
 }
 
 static inline void set_target(scene *s, espl_entity entity, espl_entity named)
 {
-    ck_assert_int_eq(espl_set(s->world, entity, s->target, &named, sizeof named), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, entity, s->target, &named, sizeof named),
+                     ESPL_OK);
 }
 
 static inline espl_entity link_of(const scene *s, espl_entity entity, int i)
@@ -115,7 +116,7 @@ static inline espl_entity link_of(const scene *s, espl_entity entity, int i)
     unsigned char bytes[LINKS_SIZE];
     espl_entity named;
 
-    ck_assert_int_eq(espl_get(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s->world, entity, s->links, bytes, LINKS_SIZE), ESPL_OK);
     ck_assert(bytes[0] == bytes[9] && bytes[9] == bytes[18] && bytes[18] == bytes[27]);
     memcpy(&named, bytes + link_offsets[i], sizeof named);
     return named;
@@ -125,7 +126,8 @@ static inline espl_entity target_of(const scene *s, espl_entity entity)
 {
     espl_entity named = {0};
 
-    ck_assert_int_eq(espl_get(s->world, entity, s->target, &named, sizeof named), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s->world, entity, s->target, &named, sizeof named),
+                     ESPL_OK);
     return named;
 }
 

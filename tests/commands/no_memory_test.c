@@ -27,7 +27,7 @@ static bool is_small(void)
 typedef struct side {
     test_world test;
     script_world s;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     script_recording recording;
     uint64_t results, account, world; // of the last playback
 } side;
@@ -37,12 +37,12 @@ static void side_begin(side *sd, const espl_executor *executor, uint32_t entitie
     test_world_begin(&sd->test, 6, executor);
     test_cut_jobs(sd->test.world, 1024);
     script_world_begin(&sd->s, sd->test.world, entities, 12);
-    ck_assert_int_eq(espl_commands_create(sd->test.world, 2, &sd->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(sd->test.world, 2, &sd->commands), ESPL_OK);
 }
 
 static void side_end(side *sd)
 {
-    espl_commands_destroy(sd->commands);
+    espl_command_buffer_destroy(sd->commands);
     test_world_end(&sd->test);
 }
 
@@ -60,7 +60,7 @@ static espl_status side_play(side *sd)
 static void side_rest(side *sd)
 {
     script_recording_free(&sd->recording);
-    espl_commands_reset(sd->commands);
+    espl_command_buffer_reset(sd->commands);
 }
 
 static void sides_agree(const side *a, const side *b)
@@ -78,7 +78,7 @@ static void is_untouched(const side *sd, uint64_t world, uint64_t results, size_
 
     ck_assert_uint_eq(script_hash(&sd->s), world);
     ck_assert_uint_eq(script_results(r), results);
-    ck_assert_uint_eq(espl_commands_count(sd->commands), count);
+    ck_assert_uint_eq(espl_command_buffer_count(sd->commands), count);
     test_world_is_valid(sd->test.world);
 }
 
@@ -95,7 +95,7 @@ typedef struct shortage {
 static size_t play_without(side *faulted, const shortage *how, espl_status wanted)
 {
     const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
-    const size_t count = espl_commands_count(faulted->commands);
+    const size_t count = espl_command_buffer_count(faulted->commands);
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
 
@@ -123,7 +123,7 @@ static size_t play_without(side *faulted, const shortage *how, espl_status wante
 static size_t play_in_little_room(side *faulted, espl_status wanted)
 {
     const uint64_t world = script_hash(&faulted->s), results = script_results(&faulted->recording);
-    const size_t count = espl_commands_count(faulted->commands);
+    const size_t count = espl_command_buffer_count(faulted->commands);
     const size_t step = TEST_SCRATCH_STEP * (size_t)test_stride(7);
     espl_status status = ESPL_ERR_NO_MEMORY;
     size_t points = 0;
@@ -251,13 +251,13 @@ static size_t record_without(side *sd, const script *lines, size_t i, uint32_t l
     size_t points = 0;
 
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-        const size_t count = espl_commands_count(sd->commands);
+        const size_t count = espl_command_buffer_count(sd->commands);
 
         test_heap_arm(&sd->test.heap, n, false);
         status = script_record_line(&sd->s, &sd->recording, lines, i, lane);
         test_heap_arm(&sd->test.heap, 0, false);
         points += status == ESPL_ERR_NO_MEMORY;
-        ck_assert_uint_eq(espl_commands_count(sd->commands), count + (status == ESPL_OK));
+        ck_assert_uint_eq(espl_command_buffer_count(sd->commands), count + (status == ESPL_OK));
     }
     return points;
 }
@@ -339,12 +339,12 @@ static void play_watched(watcher *w)
     const espl_world_def def = {
         .allocator = {w, watch_take, watch_give}, .executor = executor, .tag = 6};
     espl_world *world = NULL;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     script_world s;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     script_world_begin(&s, world, script_population(MANY), 12);
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     w->world = world;
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         script lines = script_write(&s, frame, script_lines(MANY, MANY), 0, true);
@@ -354,12 +354,12 @@ static void play_watched(watcher *w)
         const espl_status status = espl_play(world, commands, NULL);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_LIMIT && is_small()));
         ck_assert(!test_is_in_commit(world));
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         script_recording_free(&r);
         script_free(&lines);
     }
     w->world = NULL;
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
 }
 
@@ -442,7 +442,7 @@ static bool play_with_lapse(const side *calm, espl_status wanted, lapse *l, size
     l->at = SIZE_MAX;
     record_crowd(&sd, &executor, &lines);
     const uint64_t world = script_hash(&sd.s), results = script_results(&sd.recording);
-    const size_t count = espl_commands_count(sd.commands);
+    const size_t count = espl_command_buffer_count(sd.commands);
 
     l->at = at;
     l->calls = 0;

@@ -16,7 +16,7 @@ typedef struct parts {
     espl_world *world;
     espl_component word, pair, link, mark; // 4 and 8 bytes, a reference behind a word, a tag
     espl_component tags[PARTS_TAGS];
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *lane, *next; // the first and the second
     espl_report report;
 } parts;
@@ -55,14 +55,14 @@ static inline void parts_begin(parts *p)
 
         p->tags[i] = parts_register(p->world, name, 0, NULL);
     }
-    ck_assert_int_eq(espl_commands_create(p->world, PARTS_LANES, &p->commands), ESPL_OK);
-    p->lane = espl_commands_recorder(p->commands, 0);
-    p->next = espl_commands_recorder(p->commands, 1);
+    ck_assert_int_eq(espl_command_buffer_create(p->world, PARTS_LANES, &p->commands), ESPL_OK);
+    p->lane = espl_command_buffer_recorder(p->commands, 0);
+    p->next = espl_command_buffer_recorder(p->commands, 1);
 }
 
 static inline void parts_end(parts *p)
 {
-    espl_commands_destroy(p->commands);
+    espl_command_buffer_destroy(p->commands);
     test_world_end(&p->test);
 }
 
@@ -70,21 +70,21 @@ static inline void parts_end(parts *p)
 static inline void parts_play(parts *p)
 {
     ck_assert_int_eq(espl_play(p->world, p->commands, &p->report), ESPL_OK);
-    ck_assert_uint_eq(p->report.accepted, espl_commands_count(p->commands));
+    ck_assert_uint_eq(p->report.accepted, espl_command_buffer_count(p->commands));
     ck_assert_uint_eq(p->report.accepted, p->report.applied + p->report.refused);
     test_world_is_valid(p->world);
 }
 
 static inline espl_status parts_result(const parts *p, uint32_t index)
 {
-    return espl_commands_result(p->commands, 0, index);
+    return espl_command_buffer_result(p->commands, 0, index);
 }
 
 static inline espl_entity parts_resolved(const parts *p, espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_commands_resolve(p->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(p->commands, pending, &out), ESPL_OK);
     return out;
 }
 
@@ -100,7 +100,7 @@ static inline uint32_t word_of(const parts *p, espl_entity entity)
 {
     uint32_t out = 0;
 
-    ck_assert_int_eq(espl_get(p->world, entity, p->word, &out, sizeof out), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(p->world, entity, p->word, &out, sizeof out), ESPL_OK);
     return out;
 }
 
@@ -108,20 +108,20 @@ static inline parts_link link_of(const parts *p, espl_entity entity)
 {
     parts_link out = {0};
 
-    ck_assert_int_eq(espl_get(p->world, entity, p->link, &out, sizeof out), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(p->world, entity, p->link, &out, sizeof out), ESPL_OK);
     return out;
 }
 
 static inline void give_word(const parts *p, espl_entity entity, uint32_t value)
 {
-    ck_assert_int_eq(espl_add(p->world, entity, p->word, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(p->world, entity, p->word, &value, sizeof value), ESPL_OK);
 }
 
 static inline void give_link(const parts *p, espl_entity entity, espl_entity named)
 {
     const parts_link value = {7, named};
 
-    ck_assert_int_eq(espl_add(p->world, entity, p->link, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(p->world, entity, p->link, &value, sizeof value), ESPL_OK);
 }
 
 static inline void hang(const parts *p, espl_entity child, espl_entity parent, espl_link link)
@@ -143,7 +143,7 @@ static inline uint64_t parts_hash(const parts *p)
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count; ++row) {
             for (espl_component c = ends[0]; c <= ends[1]; ++c) {
-                const bool has = espl_has(p->world, query.entities[row], c);
+                const bool has = espl_has_component(p->world, query.entities[row], c);
 
                 hash = test_hash_bytes(hash, &has, sizeof has);
             }

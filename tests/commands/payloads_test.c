@@ -225,17 +225,17 @@ END_TEST
 
 // --- Lanes ---
 
-static espl_commands *commands_of(espl_world *world, uint32_t lanes)
+static espl_command_buffer *commands_of(espl_world *world, uint32_t lanes)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, lanes, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, lanes, &commands), ESPL_OK);
     return commands;
 }
 
-static size_t payload_blocks(espl_commands *commands, uint32_t lane)
+static size_t payload_blocks(espl_command_buffer *commands, uint32_t lane)
 {
-    const espl__payloads *const p = &espl_commands_recorder(commands, lane)->lane.payloads;
+    const espl__payloads *const p = &espl_command_buffer_recorder(commands, lane)->lane.payloads;
     size_t count = 0;
 
     for (uint32_t i = 0; i < ESPL__PAYLOAD_BLOCKS; ++i) {
@@ -250,23 +250,24 @@ START_TEST(a_lane_without_payloads_takes_none)
 
     test_world_begin(&test, 0, NULL);
     const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 3);
+    espl_command_buffer *const commands = commands_of(test.world, 3);
     const espl_transform at = test_at(1, 2, 3);
 
     for (int i = 0; i < 100; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
         ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, a, b), ESPL_OK);
-        ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_STAY_LOCAL), ESPL_OK);
+        ck_assert_int_eq(espl_record_detach(recorder, 0, a, ESPL_KEEP_LOCAL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_record_set_local(espl_commands_recorder(commands, 1), 0, a, &at),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_set_local_transform(espl_command_buffer_recorder(commands, 1), 0, a, &at),
+        ESPL_OK);
     ck_assert_uint_eq(payload_blocks(commands, 0), 0);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
     ck_assert_uint_eq(payload_blocks(commands, 2), 0);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     ck_assert_uint_eq(payload_blocks(commands, 1), 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -277,12 +278,12 @@ START_TEST(recorders_share_no_line)
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_commands *const commands = commands_of(test.world, ESPL_LANE_LIMIT);
+    espl_command_buffer *const commands = commands_of(test.world, ESPL_LANE_LIMIT);
     for (uint32_t lane = 0; lane < ESPL_LANE_LIMIT; ++lane) {
-        ck_assert_uint_eq((uintptr_t)espl_commands_recorder(commands, lane) % 64, 0);
+        ck_assert_uint_eq((uintptr_t)espl_command_buffer_recorder(commands, lane) % 64, 0);
     }
     ck_assert_uint_eq(sizeof(espl_recorder) % 64, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -292,11 +293,11 @@ END_TEST
 typedef struct load {
     espl_entity prefab, mount, solos[SOLOS];
     espl_component number;
-    espl_callback callback;
+    espl_custom_command callback;
     size_t heard;
 } load;
 
-static void hear(void *user, const espl_calls *calls)
+static void hear(void *user, const espl_custom_calls *calls)
 {
     load *const l = user;
 
@@ -306,11 +307,11 @@ static void hear(void *user, const espl_calls *calls)
 static void load_begin(load *l, espl_world *world)
 {
     const espl_component_def number = {.name = "number", .size = 64, .alignment = 64};
-    const espl_callback_def callback = {.name = "heard", .user = l, .function = hear};
+    const espl_custom_command_def callback = {.name = "heard", .user = l, .function = hear};
 
     memset(l, 0, sizeof *l);
     ck_assert_int_eq(espl_component_register(world, &number, &l->number), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(world, &callback, &l->callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(world, &callback, &l->callback), ESPL_OK);
     l->prefab = test_solo(world);
     l->mount = test_solo(world);
     for (int i = 0; i < SOLOS; ++i) {
@@ -318,13 +319,13 @@ static void load_begin(load *l, espl_world *world)
     }
 }
 
-static void record_load(const load *l, espl_commands *commands, uint32_t count)
+static void record_load(const load *l, espl_command_buffer *commands, uint32_t count)
 {
     const espl_component_value value = {l->number, 64, NULL};
     const espl_instance_def def = {
         .source = l->prefab, .parent = l->mount, .values = &value, .value_count = 1};
-    espl_recorder *const one = espl_commands_recorder(commands, 0);
-    espl_recorder *const other = espl_commands_recorder(commands, 1);
+    espl_recorder *const one = espl_command_buffer_recorder(commands, 0);
+    espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
 
     for (uint32_t i = 0; i < count; ++i) {
         const espl_transform at = test_at((float)i, 1, 2);
@@ -332,8 +333,9 @@ static void record_load(const load *l, espl_commands *commands, uint32_t count)
 
         ck_assert_int_eq(espl_record_instantiate(one, i, &def, 1, &clone), ESPL_OK);
         ck_assert_int_eq(espl_record_destroy(one, i, clone), ESPL_OK);
-        ck_assert_int_eq(espl_record_call(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local(other, i, l->solos[i % SOLOS], &at), ESPL_OK);
+        ck_assert_int_eq(espl_record_custom(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at),
+                         ESPL_OK);
     }
 }
 
@@ -347,18 +349,18 @@ START_TEST(recording_the_same_again_takes_no_memory)
     }
     test_world_begin(&test, 0, NULL);
     load_begin(&l, test.world);
-    espl_commands *const commands = commands_of(test.world, 2);
+    espl_command_buffer *const commands = commands_of(test.world, 2);
     record_load(&l, commands, 1000);
     const size_t bytes = test.heap.bytes;
     for (int round = 0; round < 5; ++round) {
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         ck_assert_uint_eq(test.heap.bytes, bytes);
         test_heap_arm(&test.heap, 1, true);
         record_load(&l, commands, round == 3 ? 700 : 1000);
         ck_assert_uint_eq(test.heap.calls, 0);
         test_heap_arm(&test.heap, 0, false);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -387,7 +389,7 @@ static void register_typed(espl_world *world, typed out[9])
 }
 
 // Step through the values of a command where they were recorded.
-static void check_recorded(const espl_commands *commands, uint32_t index, const typed *types,
+static void check_recorded(const espl_command_buffer *commands, uint32_t index, const typed *types,
                            const uint32_t *picked, size_t count)
 {
     const espl__lane *const lane = &commands->recorders[0].lane;
@@ -423,7 +425,7 @@ START_TEST(values_stand_aligned_where_they_were_recorded)
         memset(bytes[i], i + 1, sizeof bytes[i]);
     }
     const espl_entity source = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
     for (uint32_t round = 0; round < 60; ++round) {
         espl_component_value values[9];
         uint32_t picked[9];
@@ -440,12 +442,12 @@ START_TEST(values_stand_aligned_where_they_were_recorded)
         }
         const espl_instance_def def = {.source = source, .values = values, .value_count = count};
         ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &clone),
+            espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &clone),
             ESPL_OK);
         check_recorded(commands, round, types, picked, count);
     }
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -459,8 +461,8 @@ START_TEST(values_of_one_component_are_aligned_too)
     test_world_begin(&test, 0, NULL);
     register_typed(test.world, types);
     const espl_entity solo = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
     const espl__playback playback = {.lanes = &view};
@@ -469,15 +471,16 @@ START_TEST(values_of_one_component_are_aligned_too)
         const typed *const type = &types[i * 5 % 9];
 
         ck_assert_int_eq(
-            i % 2 == 0 ? espl_record_add(recorder, 0, solo, type->component, bytes, type->size)
-                       : espl_record_set(recorder, 0, solo, type->component, bytes, type->size),
+            i % 2 == 0
+                ? espl_record_add_component(recorder, 0, solo, type->component, bytes, type->size)
+                : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size),
             ESPL_OK);
         const espl__entry entry = {.command = &lane->commands[i]};
         espl__value_cursor c = espl__values_of(&playback, &entry);
         ck_assert(espl__values_next(&c));
         ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -496,7 +499,7 @@ static espl_write any_write(espl_entity entity, espl_write_kind kind, uint64_t *
         write.value.scale = test_between(random, 0.5f, 2);
         return write;
     case VALUE_CONTEXT:
-        write.value.context = test_below(random, 100);
+        write.value.user_data = test_below(random, 100);
         return write;
     case VALUE_TRANSFORM:
         write.value.transform =
@@ -538,22 +541,22 @@ START_TEST(each_kind_of_write_is_recorded_as_it_is_made_at_once)
     test_world_begin(&at_once, 5, NULL);
     plant_three(test.world, node);
     plant_three(at_once.world, twin);
-    espl_commands *const commands = commands_of(test.world, 1);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
     for (int round = 0; round < 20; ++round) {
         const uint32_t i = test_below(&random, 3);
         espl_write write = any_write(node[i], kind, &random);
 
-        ck_assert_int_eq(espl_record_write(espl_commands_recorder(commands, 0), 0, &write),
+        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, &write),
                          ESPL_OK);
         write.entity = twin[i];
         const espl_status status = form_write(at_once.world, &write, FORM_FUNCTION);
         ck_assert_int_ge(status, 0);
         ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_commands_result(commands, 0, 0), status);
+        ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), status);
         ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(at_once.world));
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     test_world_end(&at_once);
 }
@@ -561,7 +564,7 @@ END_TEST
 
 // --- Short forms ---
 
-static void hear_health(void *user, const espl_calls *calls)
+static void hear_health(void *user, const espl_custom_calls *calls)
 {
     const used_health *const health = calls->payloads[0].data;
 
@@ -575,25 +578,25 @@ static void hear_health(void *user, const espl_calls *calls)
 START_TEST(short_forms_record_what_they_say)
 {
     size_t heard = 0;
-    const espl_callback_def def = {.name = "health", .user = &heard, .function = hear_health};
+    const espl_custom_command_def def = {.name = "health", .user = &heard, .function = hear_health};
     test_world test;
     used_names names = {0};
     espl_entity clone;
 
     test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_callback_register(test.world, &def, &names.callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(test.world, &def, &names.callback), ESPL_OK);
     names.prefab = test_solo_at(test.world, 9, 9, 9);
     names.parent = test_solo_at(test.world, 1, 0, 0);
     names.other = test_solo_at(test.world, 3, 0, 0);
-    espl_commands *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(use_transforms(recorder, &names, &clone), ESPL_OK);
     ck_assert_int_eq(use_call(recorder, &names), ESPL_OK);
     ck_assert_int_eq(espl_record_attach_keep_world(recorder, 1, names.other, names.parent),
                      ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_resolve(commands, clone, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
     const espl_transform local = test_local_of(test.world, clone);
     ck_assert(espl_entity_equal(espl_get_parent(test.world, clone), names.parent));
     ck_assert_float_eq(local.position[1], 5);
@@ -602,7 +605,7 @@ START_TEST(short_forms_record_what_they_say)
     espl_transform other = test_local_of(test.world, names.other);
     ck_assert_float_eq(other.position[0], 2);
 
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     ck_assert_int_eq(use_attaches(recorder, &names), ESPL_OK);
     ck_assert_int_eq(espl_record_spawn(recorder, 0, names.prefab, espl_entity_null(), NULL, &clone),
                      ESPL_OK);
@@ -610,10 +613,10 @@ START_TEST(short_forms_record_what_they_say)
     other = test_local_of(test.world, names.other);
     ck_assert(espl_entity_equal(espl_get_parent(test.world, names.other), names.prefab));
     ck_assert_float_eq(other.position[0], 2);
-    ck_assert_int_eq(espl_commands_resolve(commands, clone, &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, clone, &clone), ESPL_OK);
     ck_assert_float_eq(test_world_of(test.world, clone).position[0], 9);
     ck_assert_uint_eq(heard, 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -629,14 +632,14 @@ START_TEST(short_forms_of_components_record_what_they_say)
     test_world_begin(&test, 0, NULL);
     ck_assert_int_eq(espl_component_register(test.world, &def, &names.health), ESPL_OK);
     names.other = test_solo(test.world);
-    espl_commands *const commands = commands_of(test.world, 1);
-    ck_assert_int_eq(use_components(espl_commands_recorder(commands, 0), &names), ESPL_OK);
+    espl_command_buffer *const commands = commands_of(test.world, 1);
+    ck_assert_int_eq(use_components(espl_command_buffer_recorder(commands, 0), &names), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_get(test.world, names.other, names.health, &health, sizeof health),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_get_component(test.world, names.other, names.health, &health, sizeof health), ESPL_OK);
     ck_assert(health.points >= 40 && health.points <= 40);
     ck_assert_uint_eq(health.shields, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST

@@ -12,7 +12,7 @@ enum { LANES = 4 };
 typedef struct stage {
     test_world test;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *lane[LANES];
     espl_report report;
     espl_component link;
@@ -38,15 +38,15 @@ static void stage_begin(stage *s, int maker)
     s->top = test_solo_at(s->world, 2, 0, 0);
     s->child = test_solo_at(s->world, 3, 0, 0);
     ck_assert_int_eq(espl_attach(s->world, s->child, s->top, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(s->world, LANES, &s->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &s->commands), ESPL_OK);
     for (uint32_t i = 0; i < LANES; ++i) {
-        s->lane[i] = espl_commands_recorder(s->commands, i);
+        s->lane[i] = espl_command_buffer_recorder(s->commands, i);
     }
 }
 
 static void stage_end(stage *s)
 {
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
 }
 
@@ -57,22 +57,22 @@ static const espl_entity nobody = {0, 0};
 static uint32_t lane_step(const stage *s)
 {
     const espl_instance_def def = {.source = s->source};
-    espl_commands *other = NULL;
+    espl_command_buffer *other = NULL;
     espl_entity first, second;
 
-    ck_assert_int_eq(espl_commands_create(s->world, LANES, &other), ESPL_OK);
-    espl_recorder *const lanes[] = {espl_commands_recorder(other, 0),
-                                    espl_commands_recorder(other, 1)};
+    ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &other), ESPL_OK);
+    espl_recorder *const lanes[] = {espl_command_buffer_recorder(other, 0),
+                                    espl_command_buffer_recorder(other, 1)};
     ck_assert_int_eq(espl_record_instantiate(lanes[0], 0, &def, 1, &first), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(lanes[1], 0, &def, 1, &second), ESPL_OK);
-    espl_commands_destroy(other);
+    espl_command_buffer_destroy(other);
     ck_assert_uint_eq(first.index, second.index);
     return second.generation - first.generation;
 }
 
 typedef struct making {
     espl_entity parent, before;
-    espl_orphan orphan;
+    espl_dead_parent dead_parent;
     uint32_t count; // 0 counts as 1
 } making;
 
@@ -80,18 +80,18 @@ static espl_status record_maker(stage *s, uint32_t lane, uint32_t key, const mak
                                 espl_entity *pending)
 {
     const espl_transform at = test_at((float)key, 0, 0);
-    const espl_component_value placement = {ESPL_PLACEMENT, sizeof at, &at};
+    const espl_component_value placement = {ESPL_TRANSFORM, sizeof at, &at};
     const espl_instance_def clone = {.source = s->source,
                                      .parent = how->parent,
                                      .before = how->before,
-                                     .orphan = how->orphan,
+                                     .dead_parent = how->dead_parent,
                                      .place = ESPL_PLACE_LOCAL,
                                      .transform = at};
     const espl_creation_def creation = {.values = &placement,
                                         .value_count = 1,
                                         .parent = how->parent,
                                         .before = how->before,
-                                        .orphan = how->orphan};
+                                        .dead_parent = how->dead_parent};
     const uint32_t count = how->count > 0 ? how->count : 1;
 
     return s->creates ? espl_record_create(s->lane[lane], key, &creation, count, pending)
@@ -125,7 +125,7 @@ static espl_entity resolved(const stage *s, espl_entity pending)
 {
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), ESPL_OK);
     ck_assert(espl_is_alive(s->world, out));
     ck_assert_uint_eq(out.generation >> 31, 0);
     return out;
@@ -137,7 +137,7 @@ static void resolves_to(const stage *s, espl_entity pending, espl_status status)
     const espl_entity before = {123, 456};
     espl_entity out = before;
 
-    ck_assert_int_eq(espl_commands_resolve(s->commands, pending, &out), status);
+    ck_assert_int_eq(espl_command_buffer_resolve(s->commands, pending, &out), status);
     ck_assert(espl_entity_equal(out, before));
 }
 
@@ -148,7 +148,7 @@ static bool is(espl_entity a, espl_entity b)
 
 static espl_status result(const stage *s, uint32_t lane, uint32_t index)
 {
-    return espl_commands_result(s->commands, lane, index);
+    return espl_command_buffer_result(s->commands, lane, index);
 }
 
 // --- Every use of a pending, each command in a lane of its own ---
@@ -177,17 +177,17 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
     case 5:
         return espl_record_attach(r, key, s->source, s->top, &before);
     case 6:
-        return espl_record_detach(r, key, pending, ESPL_STAY_WORLD);
+        return espl_record_detach(r, key, pending, ESPL_KEEP_WORLD);
     case 7:
         return espl_record_set_sibling(r, key, pending, nobody);
     case 8:
         return espl_record_set_sibling(r, key, s->child, pending);
     case 9:
-        return espl_record_set_local(r, key, pending, &at);
+        return espl_record_set_local_transform(r, key, pending, &at);
     case 10:
         return espl_record_write(r, key, &write);
     case 11:
-        return espl_record_set_inherit(r, key, pending, ESPL_KEEP_Y);
+        return espl_record_set_inherit(r, key, pending, ESPL_ABSOLUTE_Y);
     case 12:
         return espl_record_instantiate(r, key, &(espl_instance_def){.source = pending}, 1, NULL);
     default:
@@ -334,7 +334,7 @@ START_TEST(a_parent_that_is_not_made_orphans_like_one_that_is_dead)
     const espl_entity refused = make_refused(&s, 0, 1), later = make(&s, 0, 9, nobody);
     const espl_entity destroyed = make(&s, 0, 2, nobody);
     ck_assert_int_eq(espl_record_destroy(s.lane[0], 3, destroyed), ESPL_OK);
-    making how = {.parent = refused, .orphan = ESPL_ORPHAN_ROOT};
+    making how = {.parent = refused, .dead_parent = ESPL_DEAD_PARENT_ROOT};
     ck_assert_int_eq(record_maker(&s, 1, 4, &how, &of_refused), ESPL_OK);
     how.parent = later;
     ck_assert_int_eq(record_maker(&s, 2, 4, &how, &of_later), ESPL_OK);
@@ -406,7 +406,7 @@ START_TEST(a_clone_of_a_pending_is_of_what_it_is_at_that_moment)
     const espl_instance_def def = {.source = pending};
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 2, &def, 1, &first), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 3, s.source, pending, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local(s.lane[3], 3, pending, &at), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(s.lane[3], 3, pending, &at), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[0], 4, &def, 1, &second), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy_subtree(s.lane[2], 5, pending), ESPL_OK);
     play(&s);
@@ -433,7 +433,8 @@ START_TEST(a_pending_in_a_value_stays_as_it_is)
     const espl_instance_def def = {.source = s.source, .values = &value, .value_count = 1};
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 1, &def, 1, &holder), ESPL_OK);
     play(&s);
-    ck_assert_int_eq(espl_get(s.world, resolved(&s, holder), s.link, &held, sizeof held), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(s.world, resolved(&s, holder), s.link, &held, sizeof held),
+                     ESPL_OK);
     ck_assert(is(held, pending));
     stage_end(&s);
 }
@@ -478,7 +479,7 @@ START_TEST(no_copies_are_no_command_and_no_handle)
     ck_assert_int_eq(s.creates ? espl_record_create(s.lane[0], 0, &creation, 0, &pending)
                                : espl_record_instantiate(s.lane[0], 0, &clone, 0, &pending),
                      ESPL_OK);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 0);
     ck_assert(is(pending, (espl_entity){3, 4}));
     play(&s);
     stage_end(&s);
@@ -520,10 +521,10 @@ START_TEST(resolving_answers_in_every_state)
 
     // What it became is told, whatever became of that.
     ck_assert_int_eq(espl_destroy(s.world, entity), ESPL_OK);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, pending, &again), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &again), ESPL_OK);
     ck_assert(is(again, entity));
 
-    espl_commands_reset(s.commands);
+    espl_command_buffer_reset(s.commands);
     resolves_to(&s, pending, ESPL_ERR_FOREIGN);
     stage_end(&s);
 }
@@ -532,17 +533,18 @@ END_TEST
 START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
 {
     stage s;
-    espl_commands *others = NULL;
+    espl_command_buffer *others = NULL;
     espl_entity theirs;
 
     stage_begin(&s, _i);
-    ck_assert_int_eq(espl_commands_create(s.world, LANES, &others), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &others), ESPL_OK);
     const espl_instance_def def = {.source = s.source};
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(others, 1), 0, &def, 1, &theirs), ESPL_OK);
+        espl_record_instantiate(espl_command_buffer_recorder(others, 1), 0, &def, 1, &theirs),
+        ESPL_OK);
     const espl_entity old = make(&s, 1, 0, nobody);
     resolves_to(&s, theirs, ESPL_ERR_FOREIGN);
-    espl_commands_reset(s.commands);
+    espl_command_buffer_reset(s.commands);
     espl_entity no_lane = make(&s, 1, 0, nobody);
     no_lane.generation += LANES * lane_step(&s);
     for (int use = 0; use < USES; ++use) {
@@ -550,8 +552,8 @@ START_TEST(pendings_of_other_commands_are_foreign_when_recorded)
         ck_assert_int_eq(record_use(&s, use, 2, 0, theirs), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(record_use(&s, use, 2, 0, old), ESPL_ERR_FOREIGN);
     }
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
-    espl_commands_destroy(others);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
+    espl_command_buffer_destroy(others);
     stage_end(&s);
 }
 END_TEST
@@ -584,7 +586,7 @@ START_TEST(calls_at_once_do_not_know_pendings)
     for (int played = 0; played < 2; ++played) {
         ck_assert(!espl_is_alive(s.world, pending));
         ck_assert_int_eq(espl_destroy(s.world, pending), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(espl_set_local(s.world, pending, &at), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_FOREIGN);
@@ -610,8 +612,8 @@ START_TEST(a_pending_stays_foreign_while_tags_go_round)
     const size_t resets = test_scaled(lane_step(&s) - 2);
     const espl_entity pending = make(&s, 1, 0, nobody);
     for (size_t i = 0; i < resets; ++i) {
-        espl_commands_reset(s.commands);
-        if (espl_commands_resolve(s.commands, pending, &out) != ESPL_ERR_FOREIGN) {
+        espl_command_buffer_reset(s.commands);
+        if (espl_command_buffer_resolve(s.commands, pending, &out) != ESPL_ERR_FOREIGN) {
             ck_abort_msg("known again after %zu resets", i + 1);
         }
     }
@@ -631,7 +633,7 @@ static int by_handle(const void *a, const void *b)
 START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
 {
     enum { OBJECTS = 5, RESETS = 4, EACH = 3, ALL = OBJECTS * RESETS * LANES * EACH };
-    espl_commands *objects[OBJECTS];
+    espl_command_buffer *objects[OBJECTS];
     espl_entity all[ALL];
     size_t count = 0;
     stage s;
@@ -639,18 +641,18 @@ START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
     stage_begin(&s, _i);
     const espl_instance_def def = {.source = s.source};
     for (size_t i = 0; i < OBJECTS; ++i) {
-        ck_assert_int_eq(espl_commands_create(s.world, LANES, &objects[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(s.world, LANES, &objects[i]), ESPL_OK);
     }
     for (size_t reset = 0; reset < RESETS; ++reset) {
         for (size_t i = 0; i < OBJECTS * LANES; ++i) {
             espl_recorder *const lane =
-                espl_commands_recorder(objects[i / LANES], (uint32_t)(i % LANES));
+                espl_command_buffer_recorder(objects[i / LANES], (uint32_t)(i % LANES));
 
             ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, EACH, all + count), ESPL_OK);
             count += EACH;
         }
         for (size_t i = 0; i < OBJECTS; ++i) {
-            espl_commands_reset(objects[i]);
+            espl_command_buffer_reset(objects[i]);
         }
     }
     qsort(all, count, sizeof *all, by_handle);
@@ -659,7 +661,7 @@ START_TEST(handles_of_all_objects_lanes_and_resets_are_distinct)
         ck_assert(all[i].generation >> 31 == 1);
     }
     for (size_t i = 0; i < OBJECTS; ++i) {
-        espl_commands_destroy(objects[i]);
+        espl_command_buffer_destroy(objects[i]);
     }
     stage_end(&s);
 }
@@ -692,7 +694,7 @@ START_TEST(a_million_pendings_are_made_named_and_resolved)
     ck_assert_uint_eq(s.report.created, count - (count + 7) / 8);
     for (uint32_t i = 0; i < count; ++i) {
         espl_entity entity = {0};
-        const espl_status status = espl_commands_resolve(s.commands, pending[i], &entity);
+        const espl_status status = espl_command_buffer_resolve(s.commands, pending[i], &entity);
 
         if (status != (i % 8 == 0 ? ESPL_ERR_DEAD : ESPL_OK) ||
             (status == ESPL_OK && (!espl_is_alive(s.world, entity) || entity.index >= count + 8 ||

@@ -92,7 +92,7 @@ static operation write_any(uint32_t entity, espl_write_kind kind)
         op.data.scale = 1.5f;
         break;
     case VALUE_CONTEXT:
-        op.data.context = 9;
+        op.data.user_data = 9;
         break;
     case VALUE_TRANSFORM:
         op.data.transform = test_at(1, -2, 3);
@@ -183,9 +183,9 @@ START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
          attach(SOLO, ROOT, none, false)},
         {on(OP_DESTROY_ONLY, ROOT), attach(SOLO, ROOT, none, false), on(OP_DESTROY, SOLO),
          set(OP_SET_LOCAL, CHILD, 9)},
-        {make(ROOT, CHILD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT), on(OP_DESTROY_ONLY, CHILD),
+        {make(ROOT, CHILD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT), on(OP_DESTROY_ONLY, CHILD),
          attach(SOLO, ROOT, CHILD, false), set(OP_SET_WORLD, ROOT, 2)},
-        {make(SOLO, SOLO, ESPL_PLACE_SOURCE, ESPL_ORPHAN_REFUSE), on(OP_DESTROY, SOLO),
+        {make(SOLO, SOLO, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_REFUSE), on(OP_DESTROY, SOLO),
          attach(SOLO, CHILD, none, false), attach(CHILD, SOLO, none, true)},
         {change(SOLO, BULK, 0), change(SOLO, MARK, 0), change(SOLO, 0, KIN | LOAD),
          enable(OP_DISABLE, SOLO, ESPL_EXTENT_ENTITY)},
@@ -218,14 +218,14 @@ END_TEST
 START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
 {
     const operation sets[5][4] = {
-        {create(CHILD, ESPL_PLACE_LOCAL, ESPL_ORPHAN_ROOT, TAG | PLACED),
+        {create(CHILD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT, TAG | PLACED),
          attach(SOLO, BORN, NONE, false), change(BORN, LOAD, TAG), on(OP_DESTROY_ONLY, CHILD)},
-        {make(ROOT, NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE), on(OP_DESTROY, BORN),
-         create(BORN, ESPL_PLACE_WORLD, ESPL_ORPHAN_ROOT, KIN | PLACED),
+        {make(ROOT, NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE), on(OP_DESTROY, BORN),
+         create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, KIN | PLACED),
          attach(BORN, CHILD, NONE, true)},
-        {create(NONE, ESPL_PLACE_LOCAL, ESPL_ORPHAN_REFUSE, LOAD), set_value(BORN, MODEL_LOAD, 76),
-         make_given(BORN, ROOT, MARK), change(BORN, PLACED, LOAD)},
-        {create(ROOT, ESPL_PLACE_WORLD, ESPL_ORPHAN_REFUSE, TAG | PLACED),
+        {create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, LOAD),
+         set_value(BORN, MODEL_LOAD, 76), make_given(BORN, ROOT, MARK), change(BORN, PLACED, LOAD)},
+        {create(ROOT, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED),
          attach(CHILD, ROOT, BORN, false), sibling(BORN, CHILD),
          enable(OP_DISABLE, BORN, ESPL_EXTENT_OWNED)},
         {create_before(ROOT, CHILD, TAG | BULK | PLACED), change(BORN, MARK | LOAD, 0),

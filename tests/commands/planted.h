@@ -20,9 +20,9 @@ static inline espl_entity bare(espl_world *world)
 static inline void attach(espl_world *world, espl_entity child, espl_entity parent,
                           uint32_t inherit)
 {
-    const espl_attach_options options = {.position = ESPL_STAY_LOCAL,
-                                         .rotation = ESPL_STAY_LOCAL,
-                                         .scale = ESPL_STAY_LOCAL,
+    const espl_attach_options options = {.position = ESPL_KEEP_LOCAL,
+                                         .rotation = ESPL_KEEP_LOCAL,
+                                         .scale = ESPL_KEEP_LOCAL,
                                          .inherit = inherit};
 
     ck_assert_int_eq(espl_attach(world, child, parent, &options), ESPL_OK);
@@ -30,7 +30,7 @@ static inline void attach(espl_world *world, espl_entity child, espl_entity pare
 
 static inline bool is_placed(const espl_world *world, espl_entity entity)
 {
-    return espl_has(world, entity, ESPL_PLACEMENT);
+    return espl_has_component(world, entity, ESPL_TRANSFORM);
 }
 
 // --- What can be read ---
@@ -51,8 +51,8 @@ static inline look look_of(const espl_world *world, espl_entity entity)
                 .role = espl_get_role(world, entity)};
     const espl_status wanted = out.is_placed ? ESPL_OK : ESPL_ERR_NO_TRANSFORM;
 
-    ck_assert_int_eq(espl_get_local(world, entity, &out.local), wanted);
-    ck_assert_int_eq(espl_get_world(world, entity, &out.world), wanted);
+    ck_assert_int_eq(espl_get_local_transform(world, entity, &out.local), wanted);
+    ck_assert_int_eq(espl_get_world_transform(world, entity, &out.world), wanted);
     return out;
 }
 
@@ -82,7 +82,7 @@ static inline espl_transform random_transform(uint64_t *random, bool is_stretche
                                                                : 1;
     }
     t.scale = test_one_in(random, 9) ? 0 : test_between(random, 0.5f, 2);
-    t.context = is_stretched ? test_below(random, 3) : 0;
+    t.user_data = is_stretched ? test_below(random, 3) : 0;
     ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
     return t;
 }
@@ -94,10 +94,10 @@ static inline uint32_t random_inherit(uint64_t *random)
                                 0,
                                 ESPL_COPY_PARENT,
                                 ESPL_COPY_PARENT,
-                                ESPL_KEEP_SCALE,
-                                ESPL_KEEP_POSITION,
-                                ESPL_KEEP_X | ESPL_KEEP_UP,
-                                ESPL_KEEP_ROTATION};
+                                ESPL_ABSOLUTE_SCALE,
+                                ESPL_ABSOLUTE_POSITION,
+                                ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_UP,
+                                ESPL_ABSOLUTE_ROTATION};
 
     return choices[test_below(random, sizeof choices / sizeof *choices)];
 }
@@ -111,7 +111,7 @@ static inline void plant(espl_world *world, uint64_t *random, espl_entity *entit
 
         entities[i] = is_pass ? bare(world) : test_solo(world);
         if (!is_pass) {
-            ck_assert_int_eq(espl_set_local(world, entities[i], &value), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(world, entities[i], &value), ESPL_OK);
         }
         if (i > 0 && !test_one_in(random, 6)) {
             attach(world, entities[i], entities[test_below(random, i)],

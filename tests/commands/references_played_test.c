@@ -61,12 +61,12 @@ START_TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
     const espl_entity lost = link_of(&s, copy_a, 0);
     espl_transform unused;
     ck_names(link_of(&s, copy_b, 0), lost);
-    ck_assert_int_eq(espl_get_world(s.world, lost, &unused), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_get_world_transform(s.world, lost, &unused), ESPL_ERR_DEAD);
     ck_names(link_of(&s, copy_a, 1), copy_b);
     ck_names(link_of(&s, copy_b, 1), copy_a);
     // Its handle is used up: whoever comes next is another.
     ck_assert(!espl_entity_equal(make(&s), lost));
-    ck_assert_int_eq(espl_get_world(s.world, lost, &unused), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_get_world_transform(s.world, lost, &unused), ESPL_ERR_DEAD);
     scene_end(&s);
 }
 END_TEST
@@ -90,7 +90,7 @@ START_TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
     const espl_entity two = child(&s, resolved(&s, second), 0);
     const espl_entity lost = link_of(&s, one, 0);
     espl_transform unused;
-    ck_assert_int_eq(espl_get_world(s.world, lost, &unused), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_get_world_transform(s.world, lost, &unused), ESPL_ERR_DEAD);
     ck_names(link_of(&s, two, 0), lost);
     ck_names(link_of(&s, one, 1), one);
     ck_names(link_of(&s, two, 1), two);
@@ -260,12 +260,13 @@ static bool settle(stage *st, uint32_t first)
     ck_assert_int_eq(played, ESPL_OK);
     for (uint32_t i = first; i < st->count; ++i) {
         espl_entity found = {UINT32_MAX, 1}; // nobody's
-        const espl_status status = espl_commands_resolve(st->s.commands, st->actors[i], &found);
+        const espl_status status =
+            espl_command_buffer_resolve(st->s.commands, st->actors[i], &found);
 
         ck_assert(status == ESPL_OK || status == ESPL_ERR_DEAD);
         st->actors[i] = found;
     }
-    espl_commands_reset(st->s.commands);
+    espl_command_buffer_reset(st->s.commands);
     test_world_is_valid(st->s.world);
     return true;
 }
@@ -323,8 +324,8 @@ static void stages_agree(const stage *a, const stage *b)
 
     pair_trees(&p, a, b);
     for (size_t i = 0, living = p.count; i < living; ++i) {
-        ck_assert_int_eq(espl_has(a->s.world, p.left[i], a->s.links),
-                         espl_has(b->s.world, p.right[i], b->s.links));
+        ck_assert_int_eq(espl_has_component(a->s.world, p.left[i], a->s.links),
+                         espl_has_component(b->s.world, p.right[i], b->s.links));
         for (int k = 0; k < LINKS; ++k) {
             names_agree(&p, a, b, link_of(&a->s, p.left[i], k), link_of(&b->s, p.right[i], k));
         }

@@ -20,10 +20,10 @@ static espl_entity attached(scene *s, espl_entity parent, uint32_t i)
 {
     const espl_transform value = {{0, 0, 0.6f, 0.8f}, {(float)i, 2, -1}, 1.5f, {1, 2, 1}, i};
     const espl_attach_options options = {.link = i % 2 == 0 ? ESPL_LINK_OWNED : ESPL_LINK_FREE,
-                                         .inherit = i % 3 == 2 ? ESPL_KEEP_SCALE : 0};
+                                         .inherit = i % 3 == 2 ? ESPL_ABSOLUTE_SCALE : 0};
     const espl_entity child = test_solo(s->world);
 
-    ck_assert_int_eq(espl_set_local(s->world, child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s->world, child, &value), ESPL_OK);
     ck_assert_int_eq(espl_attach(s->world, child, parent, &options), ESPL_OK);
     return child;
 }
@@ -48,20 +48,21 @@ static void scene_end(scene *s)
 
 static espl_status move(scene *s, espl_entity child, espl_entity before, bool is_recorded)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report = {0};
 
     if (!is_recorded) {
         return espl_set_sibling(s->world, child, before);
     }
-    ck_assert_int_eq(espl_commands_create(s->world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(espl_commands_recorder(commands, 0), 0, child, before),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_set_sibling(espl_command_buffer_recorder(commands, 0), 0, child, before),
+        ESPL_OK);
     ck_assert_int_eq(espl_play(s->world, commands, &report), ESPL_OK);
-    const espl_status status = espl_commands_result(commands, 0, 0);
+    const espl_status status = espl_command_buffer_result(commands, 0, 0);
     ck_assert_uint_eq(report.visited_nodes, 0);
     ck_assert_uint_eq(report.row_moves, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return status;
 }
 
@@ -238,26 +239,27 @@ END_TEST
 
 START_TEST(recording_refuses_what_is_known_by_then)
 {
-    espl_commands *commands = NULL, *others = NULL;
+    espl_command_buffer *commands = NULL, *others = NULL;
     espl_entity pending;
     scene s;
 
     scene_begin(&s, 2);
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &others), ESPL_OK);
-    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &others), ESPL_OK);
+    espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.children[0], .parent = s.parent};
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(others, 0), 0, &def, 1, &pending), ESPL_OK);
+        espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &pending),
+        ESPL_OK);
     const espl_entity null = espl_entity_null(), child = s.children[0];
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, null, child), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending, null), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, pending), ESPL_ERR_FOREIGN);
-    ck_assert_uint_eq(espl_commands_count(commands), 0);
+    ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, child, null), ESPL_ERR_PLAYED);
-    espl_commands_destroy(others);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(others);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -265,14 +267,14 @@ END_TEST
 // A clone stands before an original, and an original before a clone, in one playback.
 START_TEST(pending_entities_take_part)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity pending[2], made[2];
     espl_report report;
     scene s;
 
     scene_begin(&s, 3);
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
-    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     const espl_instance_def def = {.source = s.below[1], .parent = s.parent};
     ck_assert_int_eq(espl_record_instantiate(lane, 0, &def, 2, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, pending[1], s.children[0]), ESPL_OK);
@@ -284,10 +286,10 @@ START_TEST(pending_entities_take_part)
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
-    ck_assert_int_eq(espl_commands_resolve(commands, pending[1], &made[1]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[1], &made[1]), ESPL_OK);
     const espl_entity wanted[] = {s.children[0], s.children[2], made[1], s.children[1]};
     order_is(&s, wanted, 4);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST

@@ -14,15 +14,15 @@ typedef struct line line;
 // Says which object was played: its number is the payload.
 struct line {
     test_world test;
-    espl_commands *objects[OBJECTS];
-    espl_callback callback;
+    espl_command_buffer *objects[OBJECTS];
+    espl_custom_command callback;
     espl_entity solo;
     uint32_t played[256];
     size_t count;
     void (*act)(line *l, uint32_t number); // from inside the callback; may be NULL
 };
 
-static void note_played(void *user, const espl_calls *calls)
+static void note_played(void *user, const espl_custom_calls *calls)
 {
     line *const l = user;
     uint32_t number = 0;
@@ -37,21 +37,21 @@ static void note_played(void *user, const espl_calls *calls)
 
 static void record_number(line *l, uint32_t number)
 {
-    ck_assert_int_eq(
-        ESPL_RECORD_CALL(espl_commands_recorder(l->objects[number], 0), 0, l->callback, &number),
-        ESPL_OK);
+    ck_assert_int_eq(ESPL_RECORD_CUSTOM(espl_command_buffer_recorder(l->objects[number], 0), 0,
+                                        l->callback, &number),
+                     ESPL_OK);
 }
 
 static void line_begin(line *l)
 {
-    const espl_callback_def def = {.name = "played", .user = l, .function = note_played};
+    const espl_custom_command_def def = {.name = "played", .user = l, .function = note_played};
 
     memset(l, 0, sizeof *l);
     test_world_begin(&l->test, 0, NULL);
-    ck_assert_int_eq(espl_callback_register(l->test.world, &def, &l->callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(l->test.world, &def, &l->callback), ESPL_OK);
     l->solo = test_solo(l->test.world);
     for (uint32_t i = 0; i < OBJECTS; ++i) {
-        ck_assert_int_eq(espl_commands_create(l->test.world, 1, &l->objects[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(l->test.world, 1, &l->objects[i]), ESPL_OK);
         record_number(l, i);
     }
 }
@@ -59,14 +59,14 @@ static void line_begin(line *l)
 static void line_end(line *l)
 {
     for (uint32_t i = 0; i < OBJECTS; ++i) {
-        espl_commands_destroy(l->objects[i]);
+        espl_command_buffer_destroy(l->objects[i]);
     }
     test_world_end(&l->test);
 }
 
 static void submit(line *l, uint32_t number)
 {
-    ck_assert_int_eq(espl_commands_submit(l->objects[number]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(l->objects[number]), ESPL_OK);
 }
 
 static void sync_plays(line *l, const uint32_t *numbers, size_t count)
@@ -92,11 +92,11 @@ START_TEST(the_line_is_played_in_order_of_submission)
     submit(&l, 3);
     submit(&l, 0);
     submit(&l, 5);
-    ck_assert_int_eq(espl_commands_submit(l.objects[0]), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_ARGUMENT);
     sync_plays(&l, (const uint32_t[]){3, 0, 5}, 3);
-    ck_assert_int_eq(espl_commands_submit(l.objects[0]), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_command_buffer_submit(l.objects[0]), ESPL_ERR_PLAYED);
     sync_plays(&l, NULL, 0);
-    espl_commands_reset(l.objects[0]);
+    espl_command_buffer_reset(l.objects[0]);
     record_number(&l, 0);
     submit(&l, 0);
     sync_plays(&l, (const uint32_t[]){0}, 1);
@@ -112,9 +112,9 @@ START_TEST(what_is_withdrawn_is_not_played)
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         submit(&l, i);
     }
-    espl_commands_reset(l.objects[5]); // the last
-    espl_commands_reset(l.objects[0]); // the first
-    espl_commands_destroy(l.objects[3]);
+    espl_command_buffer_reset(l.objects[5]); // the last
+    espl_command_buffer_reset(l.objects[0]); // the first
+    espl_command_buffer_destroy(l.objects[3]);
     l.objects[3] = NULL;
     ck_assert_int_eq(espl_play(l.test.world, l.objects[2], NULL), ESPL_OK);
     record_number(&l, 0);
@@ -144,26 +144,26 @@ START_TEST(the_line_is_a_list_whatever_is_done_to_it)
         if (action == 0) {
             sync_plays(&l, waiting, count);
             for (size_t i = 0; i < count; ++i) {
-                espl_commands_reset(l.objects[waiting[i]]);
+                espl_command_buffer_reset(l.objects[waiting[i]]);
                 record_number(&l, waiting[i]);
             }
             count = 0;
         } else if (action < 5) {
-            ck_assert_int_eq(espl_commands_submit(l.objects[number]),
+            ck_assert_int_eq(espl_command_buffer_submit(l.objects[number]),
                              is_waiting ? ESPL_ERR_ARGUMENT : ESPL_OK);
             if (!is_waiting) {
                 waiting[count++] = number;
             }
         } else {
             if (action == 5) {
-                espl_commands_destroy(l.objects[number]);
-                ck_assert_int_eq(espl_commands_create(l.test.world, 1, &l.objects[number]),
+                espl_command_buffer_destroy(l.objects[number]);
+                ck_assert_int_eq(espl_command_buffer_create(l.test.world, 1, &l.objects[number]),
                                  ESPL_OK);
             } else {
                 if (action == 6) {
                     ck_assert_int_eq(espl_play(l.test.world, l.objects[number], NULL), ESPL_OK);
                 }
-                espl_commands_reset(l.objects[number]);
+                espl_command_buffer_reset(l.objects[number]);
             }
             record_number(&l, number);
             if (is_waiting) {
@@ -193,9 +193,9 @@ START_TEST(callbacks_of_one_run_before_the_next_is_played)
     line_begin(&l);
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
-        ck_assert_int_eq(
-            espl_record_set_local(espl_commands_recorder(l.objects[i], 0), 7, l.solo, &at),
-            ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(
+                             espl_command_buffer_recorder(l.objects[i], 0), 7, l.solo, &at),
+                         ESPL_OK);
         submit(&l, i);
     }
     l.act = look_at_the_solo;
@@ -209,7 +209,7 @@ static void submit_the_next(line *l, uint32_t number)
 {
     const uint32_t next = (number + 1) % OBJECTS;
 
-    espl_commands_reset(l->objects[next]);
+    espl_command_buffer_reset(l->objects[next]);
     record_number(l, next);
     submit(l, next);
 }
@@ -234,12 +234,12 @@ static void meddle(line *l, uint32_t number)
     if (number == 0) {
         const espl_transform at = test_at(42, 0, 0);
 
-        ck_assert_int_eq(
-            espl_record_set_local(espl_commands_recorder(l->objects[2], 0), 0, l->solo, &at),
-            ESPL_OK);
-        espl_commands_destroy(l->objects[1]);
+        ck_assert_int_eq(espl_record_set_local_transform(
+                             espl_command_buffer_recorder(l->objects[2], 0), 0, l->solo, &at),
+                         ESPL_OK);
+        espl_command_buffer_destroy(l->objects[1]);
         l->objects[1] = NULL;
-        espl_commands_reset(l->objects[3]);
+        espl_command_buffer_reset(l->objects[3]);
         record_number(l, 3);
         submit(l, 3);
     }
@@ -273,9 +273,9 @@ START_TEST(what_was_refused_and_those_behind_stay_in_line)
     line_begin(&l);
     for (uint32_t i = 0; i < OBJECTS; ++i) {
         const espl_instance_def def = {.source = l.solo};
-        ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(l.objects[i], 0), 0, &def, clones, NULL),
-            ESPL_OK);
+        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(l.objects[i], 0), 0,
+                                                 &def, clones, NULL),
+                         ESPL_OK);
         submit(&l, i);
     }
     for (size_t n = 1; status != ESPL_OK; ++n) {
@@ -334,20 +334,20 @@ START_TEST(accounts_are_summed_up)
     enum { COUNT = 3 };
     uint64_t now = 0;
     const espl_world_def def = {.hooks = {.user = &now, .clock = tick}};
-    espl_commands *commands[COUNT];
+    espl_command_buffer *commands[COUNT];
     espl_world *world = NULL;
     espl_report sum;
 
     ck_assert_int_eq(espl_world_create(&world, &def), ESPL_OK);
     const espl_entity prefab = test_solo(world), parent = test_solo(world);
     for (uint32_t i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_commands_create(world, 1, &commands[i]), ESPL_OK);
-        espl_recorder *const recorder = espl_commands_recorder(commands[i], 0);
+        ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands[i]), ESPL_OK);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands[i], 0);
         for (uint32_t k = 0; k < 10 * (3 - i); ++k) {
             ck_assert_int_eq(espl_record_spawn(recorder, 0, prefab, parent, NULL, NULL), ESPL_OK);
         }
         ck_assert_int_eq(espl_record_attach_keep_world(recorder, 0, parent, parent), ESPL_OK);
-        ck_assert_int_eq(espl_commands_submit(commands[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_submit(commands[i]), ESPL_OK);
     }
     ck_assert_int_eq(espl_sync(world, &sum), ESPL_OK);
     ck_assert_uint_eq(sum.accepted, 63);
@@ -366,7 +366,7 @@ START_TEST(accounts_are_summed_up)
         ck_assert_uint_eq(sum.stage_ns[stage], 10 * COUNT);
     }
     for (uint32_t i = 0; i < COUNT; ++i) {
-        espl_commands_destroy(commands[i]);
+        espl_command_buffer_destroy(commands[i]);
     }
     espl_world_destroy(world);
 }
@@ -378,7 +378,7 @@ enum { MOUNTS = 10, FRAMES = 40, KNOWN_FRAMES = 20 };
 
 static void record_spawns(line *l, const espl_entity *mount, uint32_t count)
 {
-    espl_recorder *const recorder = espl_commands_recorder(l->objects[0], 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(l->objects[0], 0);
 
     for (uint32_t i = 0; i < count; ++i) {
         const espl_transform at = test_at((float)i, 0, 1);
@@ -392,15 +392,15 @@ static void record_spawns(line *l, const espl_entity *mount, uint32_t count)
 
 static void record_moves(line *l, const espl_entity *mount, uint32_t count)
 {
-    espl_recorder *const recorder = espl_commands_recorder(l->objects[0], 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(l->objects[0], 0);
 
     for (uint32_t i = 0; i < count; ++i) {
         const espl_entity one = mount[i % MOUNTS], other = mount[(i + 1) % MOUNTS];
 
-        ck_assert_int_eq(ESPL_RECORD_CALL(recorder, 3, l->callback, &i), ESPL_OK);
+        ck_assert_int_eq(ESPL_RECORD_CUSTOM(recorder, 3, l->callback, &i), ESPL_OK);
         ck_assert_int_eq(espl_record_set_local_scale(recorder, 3, one, 2), ESPL_OK);
         ck_assert_int_eq(espl_record_attach_keep_world(recorder, 4, one, other), ESPL_OK);
-        ck_assert_int_eq(espl_record_detach(recorder, 4, one, ESPL_STAY_LOCAL), ESPL_OK);
+        ck_assert_int_eq(espl_record_detach(recorder, 4, one, ESPL_KEEP_LOCAL), ESPL_OK);
     }
 }
 
@@ -408,7 +408,7 @@ static void record_moves(line *l, const espl_entity *mount, uint32_t count)
 static void run_frame(line *l, const espl_entity *mount, uint32_t count, bool spawns,
                       size_t taken[2])
 {
-    espl_commands_reset(l->objects[0]);
+    espl_command_buffer_reset(l->objects[0]);
     test_heap_arm(&l->test.heap, 0, false);
     record_moves(l, mount, 200);
     if (spawns) {

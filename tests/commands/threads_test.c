@@ -49,11 +49,11 @@ static void quiet_end(quiet_world *q)
     ck_assert_uint_eq(q->heap.faults, 0);
 }
 
-static espl_commands *commands_of(espl_world *world)
+static espl_command_buffer *commands_of(espl_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, THREADS + 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, THREADS + 1, &commands), ESPL_OK);
     return commands;
 }
 
@@ -62,7 +62,7 @@ static espl_commands *commands_of(espl_world *world)
 typedef struct worker {
     pthread_t thread;
     const script_world *s;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     uint32_t lane;
     uint64_t seed;
     script lines;
@@ -131,7 +131,8 @@ static void each(worker *workers, duty function, bool is_threaded)
     join(workers, is_threaded);
 }
 
-static void employ(worker *workers, const script_world *s, espl_commands *commands, uint32_t frame)
+static void employ(worker *workers, const script_world *s, espl_command_buffer *commands,
+                   uint32_t frame)
 {
     for (uint32_t i = 0; i < THREADS; ++i) {
         workers[i] = (worker){
@@ -147,7 +148,7 @@ static void dismiss(worker *workers)
     }
 }
 
-static void play(espl_world *world, espl_commands *commands)
+static void play(espl_world *world, espl_command_buffer *commands)
 {
     espl_report report;
     const espl_status status = espl_play(world, commands, &report);
@@ -160,7 +161,8 @@ static void play(espl_world *world, espl_commands *commands)
 
 // --- Frame by frame ---
 
-static uint64_t run_frame(quiet_world *q, espl_commands *commands, uint32_t frame, bool is_threaded)
+static uint64_t run_frame(quiet_world *q, espl_command_buffer *commands, uint32_t frame,
+                          bool is_threaded)
 {
     worker workers[THREADS];
     uint64_t hash = TEST_HASH_START;
@@ -173,7 +175,7 @@ static uint64_t run_frame(quiet_world *q, espl_commands *commands, uint32_t fram
         hash = test_hash_bytes(hash, &workers[i].seen, sizeof workers[i].seen);
     }
     dismiss(workers);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     script_disturb(&q->s, frame);
     return hash;
 }
@@ -184,8 +186,8 @@ START_TEST(eight_threads_record_what_one_would)
 
     quiet_begin(&threaded, 7, THREADS);
     quiet_begin(&alone, 7, 1);
-    espl_commands *const some = commands_of(threaded.s.world);
-    espl_commands *const others = commands_of(alone.s.world);
+    espl_command_buffer *const some = commands_of(threaded.s.world);
+    espl_command_buffer *const others = commands_of(alone.s.world);
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
         const uint64_t together = run_frame(&threaded, some, frame, true);
 
@@ -193,8 +195,8 @@ START_TEST(eight_threads_record_what_one_would)
         ck_assert_uint_eq(script_hash(&threaded.s), script_hash(&alone.s));
         test_world_is_valid(threaded.s.world);
     }
-    espl_commands_destroy(some);
-    espl_commands_destroy(others);
+    espl_command_buffer_destroy(some);
+    espl_command_buffer_destroy(others);
     quiet_end(&threaded);
     quiet_end(&alone);
 }
@@ -206,7 +208,7 @@ END_TEST
 // callbacks of the playback, in a lane of their own.
 static void run_in_turn(quiet_world *q, bool is_threaded, uint64_t *hashes)
 {
-    espl_commands *const two[2] = {commands_of(q->s.world), commands_of(q->s.world)};
+    espl_command_buffer *const two[2] = {commands_of(q->s.world), commands_of(q->s.world)};
     worker workers[2][THREADS];
 
     employ(workers[0], &q->s, two[0], 0);
@@ -216,7 +218,7 @@ static void run_in_turn(quiet_world *q, bool is_threaded, uint64_t *hashes)
 
         employ(next, &q->s, two[(frame + 1) % 2], frame + 1);
         each(next, write_lines, is_threaded);
-        q->s.follow = espl_commands_recorder(two[(frame + 1) % 2], THREADS);
+        q->s.follow = espl_command_buffer_recorder(two[(frame + 1) % 2], THREADS);
         start(next, record_lines, is_threaded);
         play(q->s.world, two[frame % 2]);
         join(next, is_threaded);
@@ -226,13 +228,13 @@ static void run_in_turn(quiet_world *q, bool is_threaded, uint64_t *hashes)
             hashes[frame] = test_hash_bytes(hashes[frame], &played[i].seen, 8);
         }
         dismiss(played);
-        espl_commands_reset(two[frame % 2]);
+        espl_command_buffer_reset(two[frame % 2]);
     }
     // Of the first frame, and of every other one again.
     ck_assert_uint_gt(q->s.calls, FRAMES / 2);
     dismiss(workers[FRAMES % 2]);
-    espl_commands_destroy(two[0]);
-    espl_commands_destroy(two[1]);
+    espl_command_buffer_destroy(two[0]);
+    espl_command_buffer_destroy(two[1]);
 }
 
 START_TEST(threads_record_while_the_world_plays_other_commands)
@@ -268,13 +270,13 @@ static void *live(void *argument)
     quiet_world q;
 
     quiet_begin(&q, l->tag, l->workers);
-    espl_commands *const commands = commands_of(q.s.world);
+    espl_command_buffer *const commands = commands_of(q.s.world);
     for (uint32_t frame = 0; frame < FRAMES / 2; ++frame) {
         l->hash = run_frame(&q, commands, frame, false);
     }
     const uint64_t whole = script_hash(&q.s);
     l->hash = test_hash_bytes(l->hash, &whole, sizeof whole);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     quiet_end(&q);
     return NULL;
 }
@@ -312,7 +314,7 @@ static void *hoard(void *argument)
     for (size_t i = 0; i < test_scaled(20000); ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
 
-        h->refused += espl_record_set_local(h->recorder, 0, h->source, &at) != ESPL_OK;
+        h->refused += espl_record_set_local_transform(h->recorder, 0, h->source, &at) != ESPL_OK;
         h->refused +=
             i % 64 == 0 && espl_record_instantiate(h->recorder, 0, &def, 1, NULL) != ESPL_OK;
     }
@@ -327,9 +329,11 @@ START_TEST(lanes_that_grow_at_once_share_one_allocator)
 
     quiet_begin(&q, 9, 2);
     const espl_entity source = test_solo(q.s.world);
-    espl_commands *const held = commands_of(q.s.world), *const played = commands_of(q.s.world);
+    espl_command_buffer *const held = commands_of(q.s.world), *const played =
+                                                                  commands_of(q.s.world);
     for (uint32_t i = 0; i < THREADS; ++i) {
-        hoarders[i] = (hoarder){.recorder = espl_commands_recorder(held, i), .source = source};
+        hoarders[i] =
+            (hoarder){.recorder = espl_command_buffer_recorder(held, i), .source = source};
         ck_assert_int_eq(pthread_create(&hoarders[i].thread, NULL, hoard, &hoarders[i]), 0);
     }
     for (uint32_t frame = 0; frame < FRAMES; ++frame) {
@@ -340,15 +344,15 @@ START_TEST(lanes_that_grow_at_once_share_one_allocator)
         ck_assert_uint_eq(hoarders[i].refused, 0);
     }
     const size_t each_one = test_scaled(20000) + (test_scaled(20000) + 63) / 64;
-    ck_assert_uint_eq(espl_commands_count(held), THREADS * each_one);
+    ck_assert_uint_eq(espl_command_buffer_count(held), THREADS * each_one);
     if (THREADS * each_one / 64 < test_limits_of_build().entities / 2) {
         espl_report report;
 
         ck_assert_int_eq(espl_play(q.s.world, held, &report), ESPL_OK);
         ck_assert_uint_eq(report.accepted, THREADS * each_one);
     }
-    espl_commands_destroy(held);
-    espl_commands_destroy(played);
+    espl_command_buffer_destroy(held);
+    espl_command_buffer_destroy(played);
     quiet_end(&q);
 }
 END_TEST

@@ -39,13 +39,13 @@ typedef struct watched {
     test_heap heap;
     profile profile;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *recorder;
-    espl_callback callbacks[2];
+    espl_custom_command callbacks[2];
     espl_entity one, other;
 } watched;
 
-static void idle(void *user, const espl_calls *calls)
+static void idle(void *user, const espl_custom_calls *calls)
 {
     (void)user;
     (void)calls;
@@ -56,25 +56,25 @@ static void watched_begin(watched *w, bool traces, bool has_clock)
     espl_world_def def = {.hooks.user = &w->profile,
                           .hooks.trace = traces ? trace : NULL,
                           .hooks.clock = has_clock ? read_clock : NULL};
-    espl_callback_def callback = {.name = "sparks", .function = idle};
+    espl_custom_command_def callback = {.name = "sparks", .function = idle};
 
     memset(w, 0, sizeof *w);
     test_heap_init(&w->heap);
     def.allocator = test_heap_allocator(&w->heap);
     w->profile.step = 1000;
     ck_assert_int_eq(espl_world_create(&w->world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callbacks[0]), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callbacks[0]), ESPL_OK);
     callback.name = "sound";
-    ck_assert_int_eq(espl_callback_register(w->world, &callback, &w->callbacks[1]), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(w->world, 1, &w->commands), ESPL_OK);
-    w->recorder = espl_commands_recorder(w->commands, 0);
+    ck_assert_int_eq(espl_register_command(w->world, &callback, &w->callbacks[1]), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(w->world, 1, &w->commands), ESPL_OK);
+    w->recorder = espl_command_buffer_recorder(w->commands, 0);
     w->one = test_solo(w->world);
     w->other = test_solo(w->world);
 }
 
 static void watched_end(watched *w)
 {
-    espl_commands_destroy(w->commands);
+    espl_command_buffer_destroy(w->commands);
     test_world_is_valid(w->world);
     espl_world_destroy(w->world);
     ck_assert_uint_eq(w->heap.bytes + w->heap.faults, 0);
@@ -82,11 +82,11 @@ static void watched_end(watched *w)
 
 static void record_some(watched *w)
 {
-    espl_commands_reset(w->commands);
-    ck_assert_int_eq(espl_record_call(w->recorder, 0, w->callbacks[1], NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_call(w->recorder, 0, w->callbacks[0], NULL, 0, 0), ESPL_OK);
+    espl_command_buffer_reset(w->commands);
+    ck_assert_int_eq(espl_record_custom(w->recorder, 0, w->callbacks[1], NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_custom(w->recorder, 0, w->callbacks[0], NULL, 0, 0), ESPL_OK);
     ck_assert_int_eq(espl_record_attach_keep_world(w->recorder, 0, w->one, w->other), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(w->recorder, 0, w->one, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(w->recorder, 0, w->one, ESPL_KEEP_WORLD), ESPL_OK);
 }
 
 // --- Traces ---
@@ -120,7 +120,7 @@ START_TEST(begin_and_end_of_each_stage_and_callback_are_told)
         record_some(&w);
         w.profile.count = 0;
         if (way == 2) {
-            ck_assert_int_eq(espl_commands_submit(w.commands), ESPL_OK);
+            ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
             ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
         } else {
             ck_assert_int_eq(espl_play(w.world, w.commands, way == 0 ? &report : NULL), ESPL_OK);
@@ -184,23 +184,23 @@ END_TEST
 
 START_TEST(what_plays_nothing_is_not_traced)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     watched w;
 
     watched_begin(&w, true, true);
     // At once: no playback to whoever watches.
     ck_assert_int_eq(espl_attach(w.world, w.one, w.other, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_remove(w.world, w.one, ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(w.world, w.one, ESPL_TRANSFORM), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(w.world, w.other, 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_compact(w.world), ESPL_OK);
     ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
     ck_assert_uint_eq(w.profile.count + w.profile.clock_reads, 0);
-    ck_assert_int_eq(espl_commands_create(w.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
     ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
     const size_t count = w.profile.count;
     ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(w.profile.count, count);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     watched_end(&w);
 }
 END_TEST
@@ -218,7 +218,7 @@ START_TEST(the_clock_is_read_where_a_report_is_asked_for)
         ck_assert_int_eq(espl_play(w.world, w.commands, NULL), ESPL_OK);
         ck_assert_uint_eq(w.profile.clock_reads, 0);
         record_some(&w);
-        ck_assert_int_eq(espl_commands_submit(w.commands), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_submit(w.commands), ESPL_OK);
         ck_assert_int_eq(espl_sync(w.world, NULL), ESPL_OK);
         ck_assert_uint_eq(w.profile.clock_reads, 0);
         record_some(&w);
@@ -270,7 +270,7 @@ static uint64_t elapsed_since(const struct timespec *begin)
            (uint64_t)(now.tv_nsec - begin->tv_nsec);
 }
 
-static void sleep_a_little(void *user, const espl_calls *calls)
+static void sleep_a_little(void *user, const espl_custom_calls *calls)
 {
     struct timespec begin;
 
@@ -284,17 +284,17 @@ static void sleep_a_little(void *user, const espl_calls *calls)
 // The callbacks belong to the last stage.
 START_TEST(without_a_clock_the_system_s_is_read)
 {
-    const espl_callback_def def = {.name = "slow", .function = sleep_a_little};
+    const espl_custom_command_def def = {.name = "slow", .function = sleep_a_little};
     struct timespec begin;
-    espl_callback slow;
+    espl_custom_command slow;
     espl_report report;
     uint64_t sum = 0;
     watched w;
 
     watched_begin(&w, false, false);
-    ck_assert_int_eq(espl_callback_register(w.world, &def, &slow), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(w.world, &def, &slow), ESPL_OK);
     record_some(&w);
-    ck_assert_int_eq(espl_record_call(w.recorder, 0, slow, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_custom(w.recorder, 0, slow, NULL, 0, 0), ESPL_OK);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     ck_assert_int_eq(espl_play(w.world, w.commands, &report), ESPL_OK);
     const uint64_t elapsed = elapsed_since(&begin);

@@ -37,10 +37,10 @@ typedef struct step {
     uint32_t named;               // actor of a link
     espl_transform transform;
     espl_place place;
-    espl_orphan orphan;
+    espl_dead_parent dead_parent;
     espl_link link;
     espl_extent extent;
-    espl_stay stay;
+    espl_keep stay;
     uint32_t inherit;
     espl_status refused; // when recorded
 } step;
@@ -92,16 +92,17 @@ static void side_begin(side *s, uint64_t seed, const espl_executor *executor)
         } link = {i, s->actors[test_below(&seed, ORIGINALS)]};
 
         if (test_one_in(&seed, 2)) {
-            ck_assert_int_eq(espl_add(s->world, s->actors[i], WORD, &word, 4), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(s->world, s->actors[i], WORD, &word, 4), ESPL_OK);
         }
         if (test_one_in(&seed, 2)) {
-            ck_assert_int_eq(espl_add(s->world, s->actors[i], PAIR, pair, 8), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(s->world, s->actors[i], PAIR, pair, 8), ESPL_OK);
         }
         if (test_one_in(&seed, 2)) {
-            ck_assert_int_eq(espl_add(s->world, s->actors[i], LINK, &link, 12), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(s->world, s->actors[i], LINK, &link, 12), ESPL_OK);
         }
         if (test_one_in(&seed, 3)) {
-            ck_assert_int_eq(espl_add(s->world, s->actors[i], ESPL_PREFAB, NULL, 0), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(s->world, s->actors[i], ESPL_PREFAB, NULL, 0),
+                             ESPL_OK);
         }
     }
 }
@@ -120,7 +121,7 @@ static void add_step(script *sc, uint64_t *random)
         CHANGE, SET,     SET,          SET,         ENABLE,      DISABLE, ATTACH, ATTACH,
         DETACH, DESTROY, DESTROY_ONLY, SIBLING,     LOCAL,       INHERIT};
     static const uint32_t choices[] = {
-        1u << ESPL_PLACEMENT, 1u << ESPL_PREFAB, 1u << ESPL_DISABLED, 1u << WORD,
+        1u << ESPL_TRANSFORM, 1u << ESPL_PREFAB, 1u << ESPL_DISABLED, 1u << WORD,
         1u << PAIR,           1u << LINK,        1u << MARK};
     step *const s = &sc->steps[sc->count];
     const uint32_t known = ORIGINALS + sc->made;
@@ -136,10 +137,10 @@ static void add_step(script *sc, uint64_t *random)
     s->payload = test_random(random);
     s->transform = random_transform(random, test_one_in(random, 4));
     s->place = (espl_place)test_below(random, 3);
-    s->orphan = (espl_orphan)test_below(random, 2);
+    s->dead_parent = (espl_dead_parent)test_below(random, 2);
     s->link = (espl_link)test_below(random, 2);
     s->extent = (espl_extent)test_below(random, 3);
-    s->stay = (espl_stay)test_below(random, 3);
+    s->stay = (espl_keep)test_below(random, 3);
     for (uint32_t i = 0; i < sizeof choices / sizeof *choices; ++i) {
         s->add |= test_one_in(random, 3) ? choices[i] : 0;
         s->remove |= test_one_in(random, 4) ? choices[i] : 0;
@@ -149,7 +150,7 @@ static void add_step(script *sc, uint64_t *random)
         s->add = choices[1 + test_below(random, 6)];
     }
     if (s->kind == INSTANTIATE) {
-        s->add = test_one_in(random, 2) ? 0 : s->add & ~bit(ESPL_PLACEMENT);
+        s->add = test_one_in(random, 2) ? 0 : s->add & ~bit(ESPL_TRANSFORM);
     }
     if (s->kind == CREATE || s->kind == INSTANTIATE) {
         s->count = 1 + test_below(random, 2);
@@ -195,7 +196,7 @@ static void fill(given *g, const side *s, const step *k)
         espl_component_value *const v = &g->values[g->count++];
 
         v->component = c;
-        if (c == ESPL_PLACEMENT) {
+        if (c == ESPL_TRANSFORM) {
             v->data = &g->transform, v->size = sizeof g->transform;
         } else if (c == WORD) {
             v->data = &g->word, v->size = 4;
@@ -229,7 +230,7 @@ static espl_creation_def creation_of(const step *k, const given *g, espl_entity 
                                .parent = parent,
                                .before = before,
                                .link = k->link,
-                               .orphan = k->orphan,
+                               .dead_parent = k->dead_parent,
                                .place = k->place,
                                .inherit = k->inherit};
 }
@@ -241,7 +242,7 @@ static espl_instance_def instance_of(const step *k, const given *g, espl_entity 
                                .parent = parent,
                                .before = before,
                                .link = k->link,
-                               .orphan = k->orphan,
+                               .dead_parent = k->dead_parent,
                                .place = k->place,
                                .transform = k->transform,
                                .values = g->values,
@@ -279,11 +280,11 @@ static espl_status record(side *s, espl_recorder *r, step *k)
     }
     case CHANGE: {
         const espl_change_def def = {g.values, g.count, g.removed, g.removed_count};
-        return espl_record_change(r, k->key, actor, &def);
+        return espl_record_change_components(r, k->key, actor, &def);
     }
     case SET:
-        return espl_record_set(r, k->key, actor, g.values[0].component, g.values[0].data,
-                               g.values[0].size);
+        return espl_record_set_component(r, k->key, actor, g.values[0].component, g.values[0].data,
+                                         g.values[0].size);
     case ENABLE:
         return espl_record_enable(r, k->key, actor, k->extent);
     case DISABLE:
@@ -299,7 +300,7 @@ static espl_status record(side *s, espl_recorder *r, step *k)
     case SIBLING:
         return espl_record_set_sibling(r, k->key, actor, third);
     case LOCAL:
-        return espl_record_set_local(r, k->key, actor, &k->transform);
+        return espl_record_set_local_transform(r, k->key, actor, &k->transform);
     default:
         return espl_record_set_inherit(r, k->key, actor, k->inherit);
     }
@@ -317,7 +318,7 @@ static espl_status create_one(side *s, const step *k, const given *g, uint32_t n
 {
     const espl_entity parent = handle(s, k->other);
     const espl_entity before = handle(s, k->third);
-    const espl_stay stay = k->place == ESPL_PLACE_WORLD ? ESPL_STAY_WORLD : ESPL_STAY_LOCAL;
+    const espl_keep stay = k->place == ESPL_PLACE_WORLD ? ESPL_KEEP_WORLD : ESPL_KEEP_LOCAL;
     const espl_attach_options options = {.position = stay,
                                          .rotation = stay,
                                          .scale = stay,
@@ -331,7 +332,7 @@ static espl_status create_one(side *s, const step *k, const given *g, uint32_t n
     for (size_t i = 0; i < g->count; ++i) {
         components[i] = g->values[i].component;
     }
-    if (is_dead(s, parent) && k->orphan == ESPL_ORPHAN_REFUSE) {
+    if (is_dead(s, parent) && k->dead_parent == ESPL_DEAD_PARENT_REFUSE) {
         return ESPL_ERR_DEAD;
     }
     if (espl_entity_is_null(parent) && !espl_entity_is_null(before)) {
@@ -341,7 +342,8 @@ static espl_status create_one(side *s, const step *k, const given *g, uint32_t n
     for (size_t i = 0; i < g->count; ++i) {
         const espl_component_value *const v = &g->values[i];
 
-        ck_assert_int_eq(espl_add(s->world, made, v->component, v->data, v->size), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(s->world, made, v->component, v->data, v->size),
+                         ESPL_OK);
     }
     if (!espl_entity_is_null(parent) && !is_dead(s, parent)) {
         status = espl_attach(s->world, made, parent, &options);
@@ -358,20 +360,20 @@ static espl_status instantiate(side *s, const step *k, const given *g)
 {
     const espl_instance_def def =
         instance_of(k, g, handle(s, k->actor), handle(s, k->other), handle(s, k->third));
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity pending[2];
 
-    ck_assert_int_eq(espl_commands_create(s->world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, k->count, pending),
-        ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
+                                             k->count, pending),
+                     ESPL_OK);
     ck_assert_int_eq(espl_play(s->world, commands, NULL), ESPL_OK);
-    const espl_status status = espl_commands_result(commands, 0, 0);
+    const espl_status status = espl_command_buffer_result(commands, 0, 0);
     for (uint32_t i = 0; i < k->count && status >= 0; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(commands, pending[i], &s->actors[k->made + i]),
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[i], &s->actors[k->made + i]),
                          ESPL_OK);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return status;
 }
 
@@ -394,10 +396,11 @@ static espl_status carry_out(side *s, const step *k)
         return instantiate(s, k, &g);
     case CHANGE: {
         const espl_change_def def = {g.values, g.count, g.removed, g.removed_count};
-        return espl_change(s->world, actor, &def);
+        return espl_change_components(s->world, actor, &def);
     }
     case SET:
-        return espl_set(s->world, actor, g.values[0].component, g.values[0].data, g.values[0].size);
+        return espl_set_component(s->world, actor, g.values[0].component, g.values[0].data,
+                                  g.values[0].size);
     case ENABLE:
         return espl_enable(s->world, actor, k->extent);
     case DISABLE:
@@ -413,7 +416,7 @@ static espl_status carry_out(side *s, const step *k)
     case SIBLING:
         return espl_set_sibling(s->world, actor, third);
     case LOCAL:
-        return espl_set_local(s->world, actor, &k->transform);
+        return espl_set_local_transform(s->world, actor, &k->transform);
     default:
         return espl_set_inherit(s->world, actor, k->inherit);
     }
@@ -478,14 +481,14 @@ static void compare_values(const pairs *p, const side *a, const side *b, pair bo
     for (espl_component c = 1; c < COMPONENTS_END; ++c) {
         static const size_t sizes[COMPONENTS_END] = {[WORD] = 4, [PAIR] = 8, [LINK] = 12};
         unsigned char x[12] = {0}, y[12] = {0};
-        const bool has = espl_has(a->world, both.played, c);
+        const bool has = espl_has_component(a->world, both.played, c);
 
-        ck_assert_msg(has == espl_has(b->world, both.at_once, c), "component %u", c);
+        ck_assert_msg(has == espl_has_component(b->world, both.at_once, c), "component %u", c);
         if (!has || sizes[c] == 0) {
             continue;
         }
-        ck_assert_int_eq(espl_get(a->world, both.played, c, x, sizes[c]), ESPL_OK);
-        ck_assert_int_eq(espl_get(b->world, both.at_once, c, y, sizes[c]), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(a->world, both.played, c, x, sizes[c]), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(b->world, both.at_once, c, y, sizes[c]), ESPL_OK);
         if (c == LINK) {
             espl_entity named, theirs;
 
@@ -532,8 +535,8 @@ static void move_roots(const side *a, const side *b)
         const pair both = p.items[i];
 
         if (espl_entity_is_null(espl_get_parent(a->world, both.played))) {
-            ck_assert_int_eq(espl_set_local(a->world, both.played, &turned),
-                             espl_set_local(b->world, both.at_once, &turned));
+            ck_assert_int_eq(espl_set_local_transform(a->world, both.played, &turned),
+                             espl_set_local_transform(b->world, both.at_once, &turned));
         }
     }
 }
@@ -553,7 +556,7 @@ static int by_order(const void *x, const void *y)
     return a->index < b->index ? -1 : 1;
 }
 
-static void resolve_all(side *a, const script *sc, const espl_commands *commands)
+static void resolve_all(side *a, const script *sc, const espl_command_buffer *commands)
 {
     for (uint32_t i = 0; i < sc->count; ++i) {
         for (uint32_t n = 0; n < sc->steps[i].count; ++n) {
@@ -561,7 +564,7 @@ static void resolve_all(side *a, const script *sc, const espl_commands *commands
             espl_entity became = {0};
 
             if (sc->steps[i].refused == ESPL_OK) {
-                (void)!espl_commands_resolve(commands, *made, &became);
+                (void)!espl_command_buffer_resolve(commands, *made, &became);
             }
             *made = became;
         }
@@ -577,18 +580,18 @@ static void run(uint64_t seed)
     uint64_t random = seed;
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 7, .random = seed};
     const espl_executor executor = test_executor_of(&hostile);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report;
 
     sc.count = sc.made = 0;
     side_begin(&a, seed, seed % 2 != 0 ? &executor : NULL);
     side_begin(&b, seed, NULL);
-    ck_assert_int_eq(espl_commands_create(a.world, LANES, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(a.world, LANES, &commands), ESPL_OK);
     while (sc.count < STEPS) {
         step *const k = &sc.steps[sc.count];
 
         add_step(&sc, &random);
-        k->refused = record(&a, espl_commands_recorder(commands, k->lane), k);
+        k->refused = record(&a, espl_command_buffer_recorder(commands, k->lane), k);
         if (k->refused == ESPL_OK) {
             k->index = indices[k->lane]++;
             order[recorded++] = k;
@@ -603,17 +606,17 @@ static void run(uint64_t seed)
         const step *const k = order[i];
         const espl_status status = carry_out(&b, k);
 
-        ck_assert_msg(espl_commands_result(commands, k->lane, k->index) == status,
+        ck_assert_msg(espl_command_buffer_result(commands, k->lane, k->index) == status,
                       "seed %llu: step %u of kind %u: played %d, at once %d",
                       (unsigned long long)seed, i, (unsigned)k->kind,
-                      (int)espl_commands_result(commands, k->lane, k->index), (int)status);
+                      (int)espl_command_buffer_result(commands, k->lane, k->index), (int)status);
     }
     resolve_all(&a, &sc, commands);
     ck_assert_int_eq(espl_compact(b.world), ESPL_OK);
     compare(&a, &b);
     move_roots(&a, &b);
     compare(&a, &b);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&a.test);
     test_world_end(&b.test);
 }

@@ -162,7 +162,7 @@ START_TEST(an_order_of_a_seed_is_the_tape_of_its_test)
         }
         ck_assert_mem_eq(&roll.records[s->tape.taken - 1], &s->tape.draw.record,
                          TAPE_RECORD_SIZE - 1);
-        espl_commands_reset(s->played[0].batch);
+        espl_command_buffer_reset(s->played[0].batch);
     }
     roll_free(&roll);
     free(input.bytes);

@@ -71,12 +71,12 @@ static void record_playbacks(spool *s, const fuzz_order *order)
 
     test_world test;
     script_world w;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     test_world_record((espl_tape){s, spool_append});
     test_world_begin(&test, TAG, NULL);
     script_world_begin(&w, test.world, script_population(ENTITIES), order->seed);
-    ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, LANES, &commands), ESPL_OK);
     for (uint64_t frame = 0; frame < FRAMES; ++frame) {
         const uint32_t lines = script_lines((uint32_t)order->length, ENTITIES);
         script lines_of = script_write(&w, order->seed + frame, lines, 0, order->seed % 3 == 0);
@@ -88,9 +88,9 @@ static void record_playbacks(spool *s, const fuzz_order *order)
         ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
         script_recording_free(&r);
         script_free(&lines_of);
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 

@@ -95,8 +95,8 @@ void tape_note_placement(tape *t, espl_entity entity)
 {
     espl_transform world = espl_transform_identity(), local = world;
 
-    tape_note_status(t, espl_get_world(t->world, entity, &world));
-    tape_note_status(t, espl_get_local(t->world, entity, &local));
+    tape_note_status(t, espl_get_world_transform(t->world, entity, &world));
+    tape_note_status(t, espl_get_local_transform(t->world, entity, &local));
     t->hash = golden_hash_transform(t->hash, &world);
     t->hash = golden_hash_transform(t->hash, &local);
 }
@@ -162,7 +162,7 @@ static void note_parts(tape *t, espl_entity entity)
     note_floats(t, espl_get_local_rotation(t->world, entity, out), out, 4);
     note_floats(t, espl_get_local_scale(t->world, entity, out), out, 1);
     note_floats(t, espl_get_stretch(t->world, entity, out), out, 3);
-    tape_note_status(t, espl_get_context(t->world, entity, &context));
+    tape_note_status(t, espl_get_user_data(t->world, entity, &context));
     t->hash = golden_hash_word(t->hash, context);
 }
 

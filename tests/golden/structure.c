@@ -28,9 +28,9 @@ espl_attach_options tape_draw_options(tape *t)
 {
     espl_attach_options options = {0};
 
-    options.position = (espl_stay)golden_below(&t->dice, 3);
-    options.rotation = (espl_stay)golden_below(&t->dice, 3);
-    options.scale = (espl_stay)golden_below(&t->dice, 3);
+    options.position = (espl_keep)golden_below(&t->dice, 3);
+    options.rotation = (espl_keep)golden_below(&t->dice, 3);
+    options.scale = (espl_keep)golden_below(&t->dice, 3);
     options.link = golden_one_in(&t->dice, 4) ? ESPL_LINK_FREE : ESPL_LINK_OWNED;
     options.inherit = tape_draw_flags(t);
     return options;
@@ -64,7 +64,7 @@ static espl_entity parent_of_next(tape *t)
 
 void tape_plant(tape *t)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const bool is_placed = !golden_one_in(&t->dice, 12);
     const espl_transform local = golden_transform(&t->dice);
     espl_attach_options options = tape_draw_options(t);
@@ -73,7 +73,7 @@ void tape_plant(tape *t)
     if (espl_create(t->world, &placement, is_placed ? 1 : 0, 1, &entity) != ESPL_OK) {
         tape_fail(t, "no entity could be made");
     }
-    tape_note_status(t, espl_set_local(t->world, entity, &local));
+    tape_note_status(t, espl_set_local_transform(t->world, entity, &local));
     if (t->count > 0) {
         options.inherit = is_placed ? options.inherit : 0;
         tape_note_status(t, espl_attach(t->world, entity, parent_of_next(t), &options));
@@ -121,7 +121,7 @@ void tape_attach(tape *t)
 void tape_detach(tape *t)
 {
     const espl_entity entity = tape_pick(t);
-    const espl_stay keep = (espl_stay)golden_below(&t->dice, 3);
+    const espl_keep keep = (espl_keep)golden_below(&t->dice, 3);
 
     tape_note_status(t, espl_detach(t->world, entity, keep));
     tape_note_placement(t, entity);
@@ -143,15 +143,15 @@ void tape_change_placement(tape *t)
 {
     const espl_entity entity = tape_pick(t);
     const espl_transform local = golden_transform(&t->dice);
-    const espl_component_value value = {ESPL_PLACEMENT, sizeof local, &local};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component_value value = {ESPL_TRANSFORM, sizeof local, &local};
+    const espl_component placement = ESPL_TRANSFORM;
     const bool takes = golden_one_in(&t->dice, 4);
     const espl_change_def change = {.add = &value,
                                     .add_count = takes ? 0 : 1,
                                     .remove = &placement,
                                     .remove_count = takes ? 1 : 0};
 
-    tape_note_status(t, espl_change(t->world, entity, &change));
+    tape_note_status(t, espl_change_components(t->world, entity, &change));
     tape_note_placement(t, espl_get_first_child(t->world, entity));
 }
 
@@ -210,7 +210,7 @@ static espl_status record_instance(tape *t, espl_recorder *recorder, uint32_t ke
         def.before = espl_get_first_child(t->world, def.parent);
     }
     def.link = (espl_link)golden_below(&t->dice, 2);
-    def.orphan = (espl_orphan)golden_below(&t->dice, 2);
+    def.dead_parent = (espl_dead_parent)golden_below(&t->dice, 2);
     def.place = (espl_place)golden_below(&t->dice, 3);
     def.transform = golden_transform(&t->dice);
     def.inherit = tape_draw_flags(t);
@@ -249,8 +249,9 @@ static espl_status record_value(tape *t, espl_recorder *recorder, uint32_t key, 
     const espl_transform value = golden_transform(&t->dice);
 
     t->writes += 1;
-    return golden_one_in(&t->dice, 2) ? espl_record_set_local(recorder, key, entity, &value)
-                                      : espl_record_set_world(recorder, key, entity, &value);
+    return golden_one_in(&t->dice, 2)
+               ? espl_record_set_local_transform(recorder, key, entity, &value)
+               : espl_record_set_world_transform(recorder, key, entity, &value);
 }
 
 static espl_status record_one(tape *t, espl_recorder *recorder, births *b)
@@ -267,11 +268,11 @@ static espl_status record_one(tape *t, espl_recorder *recorder, births *b)
         return espl_record_destroy_only(recorder, key, entity);
     case 2:
         return espl_count_descendants(t->world, entity) > CLOSURE_LIMIT
-                   ? espl_record_detach(recorder, key, entity, (espl_stay)rule)
+                   ? espl_record_detach(recorder, key, entity, (espl_keep)rule)
                    : espl_record_destroy_subtree(recorder, key, entity);
     case 3:
     case 4:
-        return espl_record_detach(recorder, key, entity, (espl_stay)rule);
+        return espl_record_detach(recorder, key, entity, (espl_keep)rule);
     case 5:
     case 6:
         return espl_record_set_inherit(recorder, key, entity, tape_draw_flags(t));
@@ -310,7 +311,7 @@ static void list_births(tape *t, const births *b)
 {
     for (uint32_t i = 0; i < b->count; ++i) {
         espl_entity entity = espl_entity_null();
-        const espl_status status = espl_commands_resolve(t->commands, b->pending[i], &entity);
+        const espl_status status = espl_command_buffer_resolve(t->commands, b->pending[i], &entity);
 
         tape_note_status(t, status);
         if (status == ESPL_OK) {
@@ -325,10 +326,10 @@ void tape_play(tape *t)
     espl_report report;
     births b = {.count = 0};
 
-    espl_commands_reset(t->commands);
+    espl_command_buffer_reset(t->commands);
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t lane = golden_below(&t->dice, 2);
-        espl_recorder *const recorder = espl_commands_recorder(t->commands, lane);
+        espl_recorder *const recorder = espl_command_buffer_recorder(t->commands, lane);
 
         tape_note_status(t, record_one(t, recorder, &b));
     }

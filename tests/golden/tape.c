@@ -110,7 +110,7 @@ static void begin(tape *t, tape_shape shape, tape_style style)
     t->dice.is_bare = style == TAPE_BARE;
     t->hash = t->rows = GOLDEN_START;
     if (espl_world_create(&t->world, &def) != ESPL_OK ||
-        espl_commands_create(t->world, LANES, &t->commands) != ESPL_OK) {
+        espl_command_buffer_create(t->world, LANES, &t->commands) != ESPL_OK) {
         tape_fail(t, "no world could be made");
     }
     while (t->count < populations[shape]) {
@@ -146,7 +146,7 @@ static void end(tape *t, sums *all)
     all->logical = hash_word64(all->logical, hash);
     all->calm = t->style <= TAPE_STRETCHED ? hash_word64(all->calm, hash) : all->calm;
     all->rows = hash_word64(all->rows, t->rows);
-    espl_commands_destroy(t->commands);
+    espl_command_buffer_destroy(t->commands);
     espl_world_destroy(t->world);
 }
 

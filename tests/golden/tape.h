@@ -30,7 +30,7 @@ typedef struct tape {
     tape_style style;
     golden_dice dice;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity entities[TAPE_ENTITY_LIMIT]; // [count], the living
     uint32_t count;
     uint32_t known[TAPE_INDEX_LIMIT]; // of each index, the generation that was listed last

@@ -117,7 +117,7 @@ espl_transform golden_transform(golden_dice *dice)
     }
     t.scale = golden_scale(dice);
     golden_stretch(dice, t.stretch);
-    t.context = dice->is_bare ? 0 : (uint32_t)golden_random(dice);
+    t.user_data = dice->is_bare ? 0 : (uint32_t)golden_random(dice);
     return t;
 }
 
@@ -163,7 +163,7 @@ uint64_t golden_hash_transform(uint64_t hash, const espl_transform *transform)
     hash = golden_hash_floats(hash, transform->position, 3);
     hash = golden_hash_floats(hash, &transform->scale, 1);
     hash = golden_hash_floats(hash, transform->stretch, 3);
-    return golden_hash_word(hash, transform->context);
+    return golden_hash_word(hash, transform->user_data);
 }
 
 void golden_line(uint64_t *total, const char *name, uint64_t hash)

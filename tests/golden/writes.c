@@ -13,17 +13,17 @@ static const value_type types[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_ROTATION] = ROTATION,
     [ESPL_WRITE_LOCAL_SCALE] = SCALAR,
     [ESPL_WRITE_LOCAL_POSE] = TRANSFORM,
-    [ESPL_WRITE_LOCAL] = TRANSFORM,
+    [ESPL_WRITE_LOCAL_TRANSFORM] = TRANSFORM,
     [ESPL_WRITE_STRETCH] = VECTOR,
-    [ESPL_WRITE_CONTEXT] = WORD,
+    [ESPL_WRITE_USER_DATA] = WORD,
     [ESPL_WRITE_WORLD_POSITION] = VECTOR,
     [ESPL_WRITE_WORLD_ROTATION] = ROTATION,
     [ESPL_WRITE_WORLD_SCALE] = SCALAR,
-    [ESPL_WRITE_WORLD] = TRANSFORM,
-    [ESPL_WRITE_TRANSLATE_LOCAL] = VECTOR,
-    [ESPL_WRITE_ROTATE_LOCAL] = ROTATION,
-    [ESPL_WRITE_TRANSFORM_LOCAL] = TRANSFORM,
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = TRANSFORM,
+    [ESPL_WRITE_WORLD_TRANSFORM] = TRANSFORM,
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = VECTOR,
+    [ESPL_WRITE_ROTATE_IN_PARENT] = ROTATION,
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = TRANSFORM,
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = TRANSFORM,
     [ESPL_WRITE_TRANSLATE_WORLD] = VECTOR,
     [ESPL_WRITE_ROTATE_WORLD] = ROTATION,
     [ESPL_WRITE_TRANSFORM_WORLD] = TRANSFORM,
@@ -58,7 +58,7 @@ static espl_write_value draw_value(tape *t, espl_write_kind kind)
         value.transform = golden_transform(&t->dice);
         break;
     case WORD:
-        value.context = t->dice.is_bare ? 0 : golden_below(&t->dice, 3);
+        value.user_data = t->dice.is_bare ? 0 : golden_below(&t->dice, 3);
         break;
     }
     return value;
@@ -87,8 +87,8 @@ static const array_function array_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_STRETCH] = espl_set_stretch,
     [ESPL_WRITE_WORLD_POSITION] = espl_set_world_position,
     [ESPL_WRITE_WORLD_ROTATION] = espl_set_world_rotation,
-    [ESPL_WRITE_TRANSLATE_LOCAL] = espl_translate_local,
-    [ESPL_WRITE_ROTATE_LOCAL] = espl_rotate_local,
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = espl_translate_in_parent,
+    [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
     [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
     [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
     [ESPL_WRITE_MULTIPLY_STRETCH] = espl_multiply_stretch,
@@ -102,10 +102,10 @@ static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
 
 static const transform_function transform_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSE] = espl_set_local_pose,
-    [ESPL_WRITE_LOCAL] = espl_set_local,
-    [ESPL_WRITE_WORLD] = espl_set_world,
-    [ESPL_WRITE_TRANSFORM_LOCAL] = espl_transform_local,
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = espl_inverse_transform_local,
+    [ESPL_WRITE_LOCAL_TRANSFORM] = espl_set_local_transform,
+    [ESPL_WRITE_WORLD_TRANSFORM] = espl_set_world_transform,
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = espl_transform_in_parent,
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = espl_inverse_transform_in_parent,
     [ESPL_WRITE_TRANSFORM_WORLD] = espl_transform_world,
     [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = espl_inverse_transform_world,
 };
@@ -124,7 +124,7 @@ static espl_status call_write(espl_world *world, const espl_write *w)
     case WORD:
         break;
     }
-    return espl_set_context(world, w->entity, w->value.context);
+    return espl_set_user_data(world, w->entity, w->value.user_data);
 }
 
 void tape_write(tape *t)
@@ -267,8 +267,8 @@ void tape_heal(tape *t)
     for (uint32_t i = 0; i < t->count; ++i) {
         locals[i] = golden_transform(&plain);
     }
-    const espl_status status =
-        espl_write_transforms(t->world, ESPL_WRITE_LOCAL, t->entities, locals, t->count, &report);
+    const espl_status status = espl_write_transforms(t->world, ESPL_WRITE_LOCAL_TRANSFORM,
+                                                     t->entities, locals, t->count, &report);
 
     note_batch(t, status, &report);
 }

@@ -384,7 +384,7 @@ START_TEST(every_point_of_the_placement_goes_round)
         oracle_turned(expected, by, pivot, origin);
         is_near(t.position, expected, 1.1 * 0x1p-24 * 512);
         ck_assert_double_eq_tol(length_of(t.rotation), 1, 4e-7);
-        ck_assert(t.scale == before.scale && t.context == before.context);
+        ck_assert(t.scale == before.scale && t.user_data == before.user_data);
         ck_assert_mem_eq(t.stretch, before.stretch, sizeof t.stretch);
 
         // The corners of a cube of the placement say where it is, rotation and all.
@@ -412,7 +412,7 @@ START_TEST(quarter_turn_about_a_post)
     is_near(t.position, (const double[]){12, 3, 0}, 1e-6);
     turns_like(t.rotation, by, 1e-13);
     ck_assert(t.scale == -2 && t.stretch[0] == -1 && t.stretch[1] == 0 && t.stretch[2] == 3);
-    ck_assert_uint_eq(t.context, 4);
+    ck_assert_uint_eq(t.user_data, 4);
 }
 END_TEST
 

@@ -52,8 +52,8 @@ static double oracle_axes(double axes[static 3][3], const float kept[static 4],
 {
     double *const right = axes[0], *const up = axes[1], *const forward = axes[2];
 
-    column(forward, (flags & ESPL_KEEP_FORWARD) != 0 ? kept : composed, 2);
-    column(up, (flags & ESPL_KEEP_UP) != 0 ? kept : composed, 1);
+    column(forward, (flags & ESPL_ABSOLUTE_FORWARD) != 0 ? kept : composed, 2);
+    column(up, (flags & ESPL_ABSOLUTE_UP) != 0 ? kept : composed, 1);
     cross(right, up, forward);
     const double span = length3(right);
     for (int i = 0; i < 3; ++i) {
@@ -93,9 +93,9 @@ static float off_unit(const float q[static 4])
 
 static bool is_mixed(uint32_t flags)
 {
-    const uint32_t both = flags & ESPL_KEEP_ROTATION;
+    const uint32_t both = flags & ESPL_ABSOLUTE_ROTATION;
 
-    return both != 0 && both != ESPL_KEEP_ROTATION;
+    return both != 0 && both != ESPL_ABSOLUTE_ROTATION;
 }
 
 // --- Every byte of flags ---
@@ -104,16 +104,16 @@ static bool is_mixed(uint32_t flags)
 static bool whole_parts_agree(const espl_transform *result, const espl_transform *composed,
                               const espl_transform *kept, uint32_t flags)
 {
-    const uint32_t rotation = flags & ESPL_KEEP_ROTATION;
+    const uint32_t rotation = flags & ESPL_ABSOLUTE_ROTATION;
     bool agree = true;
 
     for (int i = 0; i < 3; ++i) {
-        const bool keeps = (flags & ((unsigned)ESPL_KEEP_X << i)) != 0;
+        const bool keeps = (flags & ((unsigned)ESPL_ABSOLUTE_X << i)) != 0;
         const float *const from = keeps ? kept->position : composed->position;
 
         agree = agree && same_bits(&result->position[i], &from[i], 1);
     }
-    const bool keeps_scale = (flags & ESPL_KEEP_SCALE) != 0;
+    const bool keeps_scale = (flags & ESPL_ABSOLUTE_SCALE) != 0;
     agree = agree && same_bits(&result->scale, keeps_scale ? &kept->scale : &composed->scale, 1);
     if (!is_mixed(flags)) {
         const float *const from = rotation != 0 ? kept->rotation : composed->rotation;
@@ -140,7 +140,7 @@ START_TEST(parts_are_kept_or_composed_bit_for_bit)
         }
         ck_assert_msg(whole_parts_agree(&result, &composed, &kept, flags), "flags %u", flags);
         ck_assert(same_bits(result.stretch, local.stretch, 3));
-        ck_assert_uint_eq(result.context, local.context);
+        ck_assert_uint_eq(result.user_data, local.user_data);
         if (flags == 0) {
             ck_assert(test_same(&result, &composed));
         }
@@ -186,13 +186,13 @@ START_TEST(one_direction_is_exact_and_the_other_as_near_as_it_can_be)
 
     for (uint32_t i = 0; i < 10000; ++i) {
         const bool is_strict = i % 2 == 0;
-        const uint32_t direction = i % 4 < 2 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD;
+        const uint32_t direction = i % 4 < 2 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
         const uint32_t flags = direction | (is_strict ? (uint32_t)ESPL_STRICT_UP : 0);
         const espl_transform parent = any_transform(&random), local = any_transform(&random);
         const espl_transform kept = any_transform(&random);
         const espl_transform composed = espl_transform_compose(&parent, &local);
         const espl_transform result = espl_transform_inherit(&parent, &local, &kept, flags);
-        const bool keeps_up = direction == ESPL_KEEP_UP;
+        const bool keeps_up = direction == ESPL_ABSOLUTE_UP;
         double up[3], forward[3];
 
         column(up, keeps_up ? kept.rotation : composed.rotation, 1);
@@ -245,7 +245,7 @@ START_TEST(rotation_that_is_equal_but_for_the_sign_of_a_zero_is_mixed)
         const espl_transform result = espl_transform_inherit(&identity, &identity, &kept, flags);
 
         turns_like(result.rotation, unit, 1e-12);
-        if ((flags & ESPL_KEEP_ROTATION) == ESPL_KEEP_ROTATION) {
+        if ((flags & ESPL_ABSOLUTE_ROTATION) == ESPL_ABSOLUTE_ROTATION) {
             ck_assert(same_bits(result.rotation, kept.rotation, 4));
         }
     }
@@ -294,12 +294,12 @@ START_TEST(parts_that_the_flags_do_not_name_are_not_read)
         const espl_transform clean = espl_transform_inherit(&parent, &local, &kept, flags);
 
         for (int k = 0; k < 3; ++k) {
-            spoil(&kept.position[k], (flags & ((unsigned)ESPL_KEEP_X << k)) == 0);
+            spoil(&kept.position[k], (flags & ((unsigned)ESPL_ABSOLUTE_X << k)) == 0);
         }
-        spoil(&kept.scale, (flags & ESPL_KEEP_SCALE) == 0);
-        spoil(kept.rotation, (flags & ESPL_KEEP_ROTATION) == 0 ? 4 : 0);
+        spoil(&kept.scale, (flags & ESPL_ABSOLUTE_SCALE) == 0);
+        spoil(kept.rotation, (flags & ESPL_ABSOLUTE_ROTATION) == 0 ? 4 : 0);
         spoil(kept.stretch, 3);
-        kept.context = BAD_BITS;
+        kept.user_data = BAD_BITS;
         const espl_transform result = espl_transform_inherit(&parent, &local, &kept, flags);
         ck_assert_msg(test_same(&result, &clean), "flags %u", flags);
     }
@@ -325,7 +325,7 @@ END_TEST
 
 START_TEST(kept_values_of_all_sizes_come_through_bit_for_bit)
 {
-    const uint32_t flags = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
+    const uint32_t flags = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
     uint64_t random = 8;
 
     for (uint32_t i = 0; i < 20000; ++i) {
@@ -357,7 +357,7 @@ START_TEST(rotations_of_any_length_mix_by_their_directions)
 
     for (uint32_t i = 0; i < 64 * ROUNDS; ++i) {
         const float length = lengths[i % 7];
-        const uint32_t flags = (i / 7 % 2 == 0 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD) |
+        const uint32_t flags = (i / 7 % 2 == 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD) |
                                (i / 14 % 2 == 0 ? (uint32_t)ESPL_STRICT_UP : 0);
         const espl_transform parent = any_transform(&random), local = any_transform(&random);
         const espl_transform composed = espl_transform_compose(&parent, &local);
@@ -386,7 +386,8 @@ START_TEST(half_turns_are_found_as_well_as_others)
     uint64_t random = 13;
 
     for (uint32_t i = 0; i < 8000; ++i) {
-        const uint32_t flags = i % 2 == 0 ? ESPL_KEEP_UP | ESPL_STRICT_UP : ESPL_KEEP_FORWARD;
+        const uint32_t flags =
+            i % 2 == 0 ? ESPL_ABSOLUTE_UP | ESPL_STRICT_UP : ESPL_ABSOLUTE_FORWARD;
         espl_transform parent = espl_transform_identity(), kept = parent;
         const float little = ldexpf(test_between(&random, -1, 1), -(int)(i % 39));
         const float off = i % 40 < 39 ? little : 0;
@@ -417,7 +418,7 @@ static void meet(float kept[static 4], const float composed[static 4], uint32_t 
                  bool is_opposite)
 {
     // About +X, up comes to forward at a right angle, forward to up at one the other way round.
-    const double quarter = (flags & ESPL_KEEP_UP) != 0 ? acos(0) : -acos(0);
+    const double quarter = (flags & ESPL_ABSOLUTE_UP) != 0 ? acos(0) : -acos(0);
 
     tilt(kept, composed, (is_opposite ? -quarter : quarter) + angle);
 }
@@ -427,10 +428,10 @@ START_TEST(parallel_directions_give_the_rotation_that_holds_the_exact_one)
     uint64_t random = 10;
 
     for (uint32_t i = 0; i < 8000; ++i) {
-        const uint32_t direction = i % 2 == 0 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD;
+        const uint32_t direction = i % 2 == 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
         const bool is_strict = i / 2 % 2 == 0, is_opposite = i / 4 % 2 == 0;
         const uint32_t flags = direction | (is_strict ? (uint32_t)ESPL_STRICT_UP : 0);
-        const uint32_t exact = is_strict ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD;
+        const uint32_t exact = is_strict ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
         const espl_transform parent = any_transform(&random), local = any_transform(&random);
         const espl_transform composed = espl_transform_compose(&parent, &local);
         espl_transform kept = any_transform(&random);
@@ -451,7 +452,7 @@ START_TEST(directions_that_are_nearly_parallel_still_mix)
     uint64_t random = 11;
 
     for (uint32_t i = 0; i < 8000; ++i) {
-        const uint32_t flags = (i % 2 == 0 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD) |
+        const uint32_t flags = (i % 2 == 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD) |
                                (i / 2 % 2 == 0 ? (uint32_t)ESPL_STRICT_UP : 0);
         const double angle = (double)test_between(&random, 1.3e-5f, 1e-3f);
         const espl_transform parent = any_transform(&random), local = any_transform(&random);
@@ -476,11 +477,11 @@ START_TEST(exactly_parallel_directions_by_hand)
     // +Y comes to +Z, +Z to -Y.
     kept.rotation[0] = kept.rotation[3] = half;
     for (uint32_t i = 0; i < 4; ++i) {
-        const uint32_t direction = i % 2 == 0 ? ESPL_KEEP_UP : ESPL_KEEP_FORWARD;
+        const uint32_t direction = i % 2 == 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
         const uint32_t strict = i < 2 ? ESPL_STRICT_UP : 0;
         const espl_transform result =
             espl_transform_inherit(&identity, &identity, &kept, direction | strict);
-        const bool takes_kept = (direction == ESPL_KEEP_UP) == (strict != 0);
+        const bool takes_kept = (direction == ESPL_ABSOLUTE_UP) == (strict != 0);
 
         ck_assert(same_bits(result.rotation, takes_kept ? kept.rotation : identity.rotation, 4));
     }
@@ -498,19 +499,19 @@ START_TEST(mixed_rotation_by_hand)
     parent.rotation[0] = (float)sin(acos(-1) / 12);
     parent.rotation[3] = (float)cos(acos(-1) / 12);
     espl_transform result =
-        espl_transform_inherit(&parent, &identity, &kept, ESPL_KEEP_UP | ESPL_STRICT_UP);
+        espl_transform_inherit(&parent, &identity, &kept, ESPL_ABSOLUTE_UP | ESPL_STRICT_UP);
     turns_like(result.rotation, identity.rotation, 1e-12);
     // Without it forward goes with the parent, and up follows.
-    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_KEEP_UP);
+    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_ABSOLUTE_UP);
     turns_like(result.rotation, parent.rotation, 1e-12);
 
     // The parent turns about +Y by 90 degrees: who keeps up alone turns with it.
     parent.rotation[0] = 0;
     parent.rotation[1] = parent.rotation[3] = half;
-    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_KEEP_UP | ESPL_STRICT_UP);
+    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_ABSOLUTE_UP | ESPL_STRICT_UP);
     turns_like(result.rotation, parent.rotation, 1e-12);
     // Who keeps forward alone does not: up is the same in both.
-    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_KEEP_FORWARD);
+    result = espl_transform_inherit(&parent, &identity, &kept, ESPL_ABSOLUTE_FORWARD);
     turns_like(result.rotation, identity.rotation, 1e-12);
 }
 END_TEST
@@ -527,12 +528,12 @@ START_TEST(kept_parts_are_masked_to_the_identity)
         const espl_pose world = espl__pose_of(&value), identity = espl__pose_identity();
         const espl__kept kept = espl__kept_of(&world, flags);
         const espl__kept again = espl__kept_of(&kept.pose, flags);
-        const bool turns = (flags & ESPL_KEEP_ROTATION) != 0;
-        const bool scales = (flags & ESPL_KEEP_SCALE) != 0;
+        const bool turns = (flags & ESPL_ABSOLUTE_ROTATION) != 0;
+        const bool scales = (flags & ESPL_ABSOLUTE_SCALE) != 0;
 
         ck_assert_uint_eq(kept.flags, flags);
         for (int k = 0; k < 3; ++k) {
-            const bool keeps = (flags & ((unsigned)ESPL_KEEP_X << k)) != 0;
+            const bool keeps = (flags & ((unsigned)ESPL_ABSOLUTE_X << k)) != 0;
 
             ck_assert(same_bits(&kept.pose.position[k],
                                 keeps ? &world.position[k] : &identity.position[k], 1));

@@ -77,7 +77,7 @@ static espl_transform comes_back(const espl_transform *placed)
     }
     residual_is_right(residual, columns, again);
     ck_assert_mem_eq(found.position, placed->position, sizeof found.position);
-    ck_assert_uint_eq(found.context, 0);
+    ck_assert_uint_eq(found.user_data, 0);
     ck_assert_int_eq(espl_transform_is_mirrored(&found), espl_transform_is_mirrored(placed));
     ck_assert_double_eq_tol(length_of(found.rotation), 1, 2e-7);
     return found;
@@ -306,7 +306,7 @@ START_TEST(shear_is_refused_with_its_residual)
     for (size_t i = 0; i < sizeof shears / sizeof *shears; ++i) {
         const double k = shears[i], expected = fabs(k) / (1 + k * k);
         const float upper[3][3] = {{1, 0, 0}, {(float)k, 1, 0}, {0, 0, 1}};
-        espl_transform found = {.context = 99};
+        espl_transform found = {.user_data = 99};
         const espl_transform before = found;
         float columns[16], residual = -1;
 
@@ -405,7 +405,7 @@ START_TEST(length_that_overflows_is_refused)
     const float too_long[2][3][3] = {{{m, m, 0}, {-m, m, 0}, {0, 0, m}},
                                      {{m, m, 0}, {0, 0, 0}, {0, 0, 0}}};
     const float sheared[3][3] = {{m, m, m}, {0, m, 0}, {0, 0, m}};
-    espl_transform found = {.context = 99};
+    espl_transform found = {.user_data = 99};
     const espl_transform before = found;
     float columns[16], residual;
 
@@ -532,7 +532,7 @@ START_TEST(parts_come_back_bit_for_bit)
     uint64_t random = 27;
 
     for (int i = 0; i < 4 * ROUNDS; ++i) {
-        espl_transform made = {.context = 99};
+        espl_transform made = {.user_data = 99};
         float translation[3], rotation[4], scale[3], moved[3], turned[4], scaled[3];
 
         any_rotation(rotation, &random);
@@ -550,7 +550,7 @@ START_TEST(parts_come_back_bit_for_bit)
         espl_transform_to_trs(&made, moved, rotation, scaled);
         ck_assert_mem_eq(moved, translation, sizeof moved);
         ck_assert_mem_eq(rotation, turned, sizeof turned);
-        ck_assert_uint_eq(made.context, 0);
+        ck_assert_uint_eq(made.user_data, 0);
 
         const bool is_zero = scale[0] == 0 && scale[1] == 0 && scale[2] == 0;
         for (int k = 0; k < 3; ++k) {

@@ -52,7 +52,7 @@ static inline void any_rotation(float q[static 4], uint64_t *random)
 /// Placement with a unit rotation, a position within 100, factors within [0.25, 4] of both signs.
 static inline espl_transform any_transform(uint64_t *random)
 {
-    espl_transform t = {.context = (uint32_t)test_random(random)};
+    espl_transform t = {.user_data = (uint32_t)test_random(random)};
 
     any_rotation(t.rotation, random);
     for (int i = 0; i < 3; ++i) {

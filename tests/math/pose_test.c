@@ -34,7 +34,7 @@ START_TEST(worked_example_composes_and_comes_back)
     ck_assert(back.position[0] == 2 && back.position[1] == 1 && back.position[2] == 1);
     ck_assert(back.scale == 1.5f);
     ck_assert_mem_eq(back.stretch, asked.stretch, sizeof back.stretch);
-    ck_assert_uint_eq(back.context, 9);
+    ck_assert_uint_eq(back.user_data, 9);
 }
 END_TEST
 
@@ -236,7 +236,7 @@ START_TEST(compose_undoes_relative)
         turns_like(again.rotation, world.rotation, 1e-12);
         ck_assert_double_eq_tol((double)again.scale, (double)world.scale, 8 * 0x1p-24);
         ck_assert_mem_eq(again.stretch, world.stretch, sizeof again.stretch);
-        ck_assert_uint_eq(again.context, world.context);
+        ck_assert_uint_eq(again.user_data, world.user_data);
     }
 }
 END_TEST
@@ -597,13 +597,13 @@ START_TEST(each_field_takes_what_is_finite)
         for (size_t i = 0; i < sizeof good / sizeof *good; ++i) {
             espl_transform t = any_transform(&random);
 
-            t.context = 0x7F800001; // not a number of ours
+            t.user_data = 0x7F800001; // not a number of ours
             *field_of(&t, field) = good[i];
             ck_assert(espl__transform_is_finite(&t));
             ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
             ck_assert(field < 4 || memcmp(field_of(&t, field), &good[i], sizeof good[i]) == 0);
             ck_assert_double_eq_tol(length_of(t.rotation), 1, 4e-7);
-            ck_assert_uint_eq(t.context, 0x7F800001);
+            ck_assert_uint_eq(t.user_data, 0x7F800001);
         }
     }
 }
@@ -632,7 +632,7 @@ static float exact(uint64_t *random, int power)
 
 static espl_transform tape_transform(uint64_t *random)
 {
-    espl_transform t = {.context = (uint32_t)test_random(random)};
+    espl_transform t = {.user_data = (uint32_t)test_random(random)};
     const int spread = (int)test_below(random, 21) - 10;
 
     for (int i = 0; i < 4; ++i) {

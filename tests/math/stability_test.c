@@ -71,7 +71,7 @@ START_TEST(turning_about_a_point_for_ever_keeps_length_distance_and_scale)
     ck_assert_double_eq_tol(sqrt(squares), 10, 1e-2);
     ck_assert_mem_eq(&t.scale, &start.scale, sizeof t.scale);
     ck_assert_mem_eq(t.stretch, start.stretch, sizeof t.stretch);
-    ck_assert_uint_eq(t.context, 9);
+    ck_assert_uint_eq(t.user_data, 9);
 }
 END_TEST
 
@@ -109,7 +109,7 @@ static float any_limit(uint64_t *random)
 
 static espl_transform limit_transform(uint64_t *random)
 {
-    espl_transform t = {.context = (uint32_t)test_random(random)};
+    espl_transform t = {.user_data = (uint32_t)test_random(random)};
 
     any_rotation(t.rotation, random);
     for (int i = 0; i < 3; ++i) {
@@ -312,7 +312,7 @@ enum {
     TRANSFORM_FLOATS = 11, // the first words of a transform; the last one is the context
 };
 
-_Static_assert(offsetof(espl_transform, context) == TRANSFORM_FLOATS * sizeof(float),
+_Static_assert(offsetof(espl_transform, user_data) == TRANSFORM_FLOATS * sizeof(float),
                "the floats of a transform come first");
 
 static void put(void *values, int field, uint32_t bits)
@@ -449,7 +449,7 @@ START_TEST(zeros_below_zero_are_kept_where_bits_are)
     ck_assert_int_eq(espl_transform_rotate_about(&t, target, by), ESPL_OK);
     ck_assert_mem_eq(&t.scale, &below_zero.scale, sizeof t.scale);
     ck_assert_mem_eq(t.stretch, below_zero.stretch, sizeof t.stretch);
-    ck_assert_uint_eq(t.context, below_zero.context);
+    ck_assert_uint_eq(t.user_data, below_zero.user_data);
 }
 END_TEST
 
@@ -486,10 +486,10 @@ START_TEST(stretch_and_context_are_carried_bit_for_bit)
     const espl_transform world = espl_transform_compose(&parent, &below_zero);
 
     ck_assert_mem_eq(world.stretch, below_zero.stretch, sizeof world.stretch);
-    ck_assert_uint_eq(world.context, below_zero.context);
+    ck_assert_uint_eq(world.user_data, below_zero.user_data);
     ck_assert_int_eq(espl_transform_relative(&back, &parent, &below_zero), ESPL_OK);
     ck_assert_mem_eq(back.stretch, below_zero.stretch, sizeof back.stretch);
-    ck_assert_uint_eq(back.context, below_zero.context);
+    ck_assert_uint_eq(back.user_data, below_zero.user_data);
 }
 END_TEST
 
@@ -556,7 +556,7 @@ START_TEST(bits_are_the_same_as_ever)
     uint64_t random = 2027, hash = TEST_HASH_START;
 
     for (int i = 0; i < ROUNDS; ++i) {
-        espl_transform t = {.context = 0};
+        espl_transform t = {.user_data = 0};
         float points[12];
 
         for (int k = 0; k < 12; ++k) {

@@ -32,11 +32,11 @@ static void must(espl_status status)
 
 static espl_entity make(scene *s, char letter, espl_entity parent, espl_link link)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, s->letter, s->aim};
+    const espl_component set[] = {ESPL_TRANSFORM, s->letter, s->aim};
     espl_entity e;
 
     must(espl_create(s->world, set, 3, 1, &e));
-    must(espl_set(s->world, e, s->letter, &letter, sizeof letter));
+    must(espl_set_component(s->world, e, s->letter, &letter, sizeof letter));
     if (!espl_entity_is_null(parent)) {
         must(espl_attach(s->world, e, parent, &(espl_attach_options){.link = link}));
     }
@@ -80,7 +80,7 @@ static void name(const scene *s, espl_entity e, char out[4])
 {
     char letter = '?';
 
-    must(espl_get(s->world, e, s->letter, &letter, sizeof letter));
+    must(espl_get_component(s->world, e, s->letter, &letter, sizeof letter));
     const bool is_clone = !espl_entity_equal(e, s->by_letter[(unsigned char)letter]);
     snprintf(out, 4, "%c%s%s", letter, is_clone ? "1" : "",
              espl_is_enabled(s->world, e) ? "" : "*");
@@ -102,7 +102,7 @@ static void draw_entity(scene *s, espl_entity e, uint32_t depth)
     }
     name(s, e, own);
     strcat(line, own);
-    must(espl_get(s->world, e, s->aim, &aim, sizeof aim));
+    must(espl_get_component(s->world, e, s->aim, &aim, sizeof aim));
     if (!espl_entity_is_null(aim)) {
         name(s, aim, other);
         strcat(strcat(line, " -> "), other);
@@ -177,8 +177,8 @@ static void end(scene *s)
 
 static void aim(const scene *s, char from, char to)
 {
-    must(espl_set(s->world, s->by_letter[(unsigned char)from], s->aim,
-                  &s->by_letter[(unsigned char)to], sizeof(espl_entity)));
+    must(espl_set_component(s->world, s->by_letter[(unsigned char)from], s->aim,
+                            &s->by_letter[(unsigned char)to], sizeof(espl_entity)));
 }
 
 static void extents(void)
@@ -251,11 +251,11 @@ static void placements(void)
     must(espl_set_local_position(s.world, s.by_letter['m'], (float[]){1, 0, 0}));
     must(espl_set_local_position(s.world, s.by_letter['c'], (float[]){1, 0, 0}));
     draw(&s, "before");
-    must(espl_remove(s.world, s.by_letter['m'], ESPL_PLACEMENT));
+    must(espl_remove_component(s.world, s.by_letter['m'], ESPL_TRANSFORM));
     draw(&s, "m loses its own");
     must(espl_set_local_position(s.world, s.by_letter['R'], (float[]){20, 0, 0}));
     draw(&s, "R moves to 20");
-    must(espl_add(s.world, s.by_letter['m'], ESPL_PLACEMENT, &one, sizeof one));
+    must(espl_add_component(s.world, s.by_letter['m'], ESPL_TRANSFORM, &one, sizeof one));
     draw(&s, "m gets local 1");
     end(&s);
 }

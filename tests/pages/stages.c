@@ -19,7 +19,7 @@ typedef struct tag {
 
 typedef struct scene {
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_component tag;
     espl_entity by_letter[LETTERS];
     espl_entity flashes[FLASHES]; // pending
@@ -46,11 +46,11 @@ static void must(espl_status status)
 
 static espl_entity make(scene *s, char letter, float x, char parent, bool is_prefab)
 {
-    const espl_component set[] = {ESPL_PLACEMENT, s->tag, ESPL_PREFAB};
+    const espl_component set[] = {ESPL_TRANSFORM, s->tag, ESPL_PREFAB};
     espl_entity e;
 
     must(espl_create(s->world, set, is_prefab ? 3 : 2, 1, &e));
-    must(espl_set(s->world, e, s->tag, &(tag){.letter = letter}, sizeof(tag)));
+    must(espl_set_component(s->world, e, s->tag, &(tag){.letter = letter}, sizeof(tag)));
     must(espl_set_world_position(s->world, e, (float[]){x, 0, 0}));
     if (parent != '\0') {
         must(espl_attach(s->world, e, s->by_letter[(unsigned char)parent], NULL));
@@ -73,7 +73,7 @@ static void begin(scene *s, void (*trace)(void *, const char *, bool))
     (void)make(s, 'C', 30, '\0', false);
     (void)make(s, 'F', 0, '\0', true);
     (void)make(s, 's', 1, 'F', true);
-    must(espl_commands_create(s->world, LANES, &s->commands));
+    must(espl_command_buffer_create(s->world, LANES, &s->commands));
 }
 
 static espl_entity living(const scene *s, char letter)
@@ -83,7 +83,7 @@ static espl_entity living(const scene *s, char letter)
 
 static espl_recorder *lane_of(const scene *s, uint32_t lane)
 {
-    return espl_commands_recorder(s->commands, lane);
+    return espl_command_buffer_recorder(s->commands, lane);
 }
 
 static void spawn(scene *s, uint32_t lane, uint32_t index, int number, char parent)
@@ -306,11 +306,12 @@ static void name(const scene *s, espl_entity e, char out[3])
 {
     tag own;
 
-    must(espl_get(s->world, e, s->tag, &own, sizeof own));
+    must(espl_get_component(s->world, e, s->tag, &own, sizeof own));
     if (own.letter == 's' && !espl_entity_equal(e, living(s, 's'))) {
         tag above;
 
-        must(espl_get(s->world, espl_get_parent(s->world, e), s->tag, &above, sizeof above));
+        must(espl_get_component(s->world, espl_get_parent(s->world, e), s->tag, &above,
+                                sizeof above));
         own.copy = above.copy;
     }
     snprintf(out, 3, "%c%c", own.letter, own.copy);
@@ -326,7 +327,7 @@ static void draw_rows(const scene *s)
     must(espl_query_begin(s->world, &all, &query));
     while (espl_query_next(&query)) {
         const espl_role role = espl_get_role(s->world, query.entities[0]);
-        const bool is_prefab = espl_has(s->world, query.entities[0], ESPL_PREFAB);
+        const bool is_prefab = espl_has_component(s->world, query.entities[0], ESPL_PREFAB);
 
         printf("%s%-*s", is_prefab ? "prefab " : "", is_prefab ? 6 : 13,
                roles[role - ESPL_ROLE_SOLO]);
@@ -407,7 +408,7 @@ int main(void)
     draw_rows(&s);
     draw_storage(&s, living(&s, 'A'));
     draw_report(&report);
-    espl_commands_destroy(s.commands);
+    espl_command_buffer_destroy(s.commands);
     espl_world_destroy(s.world);
     return 0;
 }

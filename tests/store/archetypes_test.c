@@ -196,7 +196,7 @@ START_TEST(tag_has_no_column)
     const uint32_t bare = fixture_archetype(&fix, set + 1, 2);
 
     ck_assert_uint_eq(espl__array_length(at(number)->columns), 1);
-    ck_assert_uint_eq(at(number)->columns[0].component, ESPL_PLACEMENT);
+    ck_assert_uint_eq(at(number)->columns[0].component, ESPL_TRANSFORM);
     ck_assert_uint_eq(at(number)->placement_offset, at(number)->columns[0].offset);
     ck_assert_uint_eq(at(number)->chunk_bytes, with_versions(ESPL__CHUNK_ROWS * 12, 1));
     ck_assert_uint_eq(espl__array_length(at(bare)->columns), 0);
@@ -352,8 +352,8 @@ static void make_wrong_archetype(void)
 
 START_TEST(set_out_of_order_or_of_strangers_is_no_archetype)
 {
-    const espl_component unknown[] = {ESPL_PLACEMENT, ESPL_COMPONENT_LIMIT};
-    const espl_component twice[] = {ESPL_ROOT, ESPL_ROOT}, falling[] = {ESPL_ROOT, ESPL_PLACEMENT};
+    const espl_component unknown[] = {ESPL_TRANSFORM, ESPL_COMPONENT_LIMIT};
+    const espl_component twice[] = {ESPL_ROOT, ESPL_ROOT}, falling[] = {ESPL_ROOT, ESPL_TRANSFORM};
     const espl_component *const wrong[] = {unknown, twice, falling};
     char said[256];
 

@@ -35,13 +35,13 @@ START_TEST(built_in_components_have_their_numbers)
                                         "member",    "prefab", "disabled"};
 
     ck_assert_uint_eq(fix.store.component_count, BUILT_IN);
-    for (espl_component number = ESPL_PLACEMENT; number <= ESPL_DISABLED; ++number) {
+    for (espl_component number = ESPL_TRANSFORM; number <= ESPL_DISABLED; ++number) {
         const espl__component_info *const info = espl__component_info_of(&fix.store, number);
 
         ck_assert_str_eq(info->name, names[number - 1]);
         ck_assert_uint_eq(espl__component_find(&fix.store, names[number - 1]), number);
-        ck_assert_uint_eq(info->size, number == ESPL_PLACEMENT ? 4 : 0);
-        ck_assert_uint_eq(info->alignment, number == ESPL_PLACEMENT ? 4 : 1);
+        ck_assert_uint_eq(info->size, number == ESPL_TRANSFORM ? 4 : 0);
+        ck_assert_uint_eq(info->alignment, number == ESPL_TRANSFORM ? 4 : 1);
     }
 }
 END_TEST

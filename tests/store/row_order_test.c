@@ -17,8 +17,8 @@ static void set_up(void)
     number = fixture_component(&fix, "number", 4, 4);
     page = fixture_component(&fix, "page", PAGE, 8);
     tag = fixture_component(&fix, "tag", 0, 1);
-    kinds[0] = fixture_archetype(&fix, (espl_component[]){ESPL_PLACEMENT, number}, 2);
-    kinds[1] = fixture_archetype(&fix, (espl_component[]){ESPL_PLACEMENT, number, page}, 3);
+    kinds[0] = fixture_archetype(&fix, (espl_component[]){ESPL_TRANSFORM, number}, 2);
+    kinds[1] = fixture_archetype(&fix, (espl_component[]){ESPL_TRANSFORM, number, page}, 3);
     kinds[2] = fixture_archetype(&fix, (espl_component[]){tag}, 1);
 }
 
@@ -65,7 +65,7 @@ static void values_are_their_own(uint32_t index)
 {
     const uint32_t *const value = espl__row_value(&fix.store, index, number);
     const unsigned char *const bytes = espl__row_value(&fix.store, index, page);
-    const uint32_t *const slot = espl__row_value(&fix.store, index, ESPL_PLACEMENT);
+    const uint32_t *const slot = espl__row_value(&fix.store, index, ESPL_TRANSFORM);
 
     ck_assert(value == NULL || *value == index);
     ck_assert(bytes == NULL || (bytes[0] == index % 251 && bytes[PAGE - 1] == index % 251));

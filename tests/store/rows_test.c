@@ -16,8 +16,8 @@ static void set_up(void)
     tag = fixture_component(&fix, "tag", 0, 1);
     page = fixture_component(&fix, "page", PAGE, 1);
 
-    const espl_component plain_set[] = {ESPL_PLACEMENT, ESPL_SOLO, weight};
-    const espl_component named_set[] = {ESPL_PLACEMENT, ESPL_ROOT, weight, name};
+    const espl_component plain_set[] = {ESPL_TRANSFORM, ESPL_SOLO, weight};
+    const espl_component named_set[] = {ESPL_TRANSFORM, ESPL_ROOT, weight, name};
     const espl_component paged_set[] = {page}, paged_tagged_set[] = {tag, page};
     plain = fixture_archetype(&fix, plain_set, 3);
     named = fixture_archetype(&fix, named_set, 4);
@@ -77,7 +77,7 @@ START_TEST(new_row_is_zero_but_for_the_slot)
     fixture_create(&fix, named, indices, MANY);
     fixture_is_sound(&fix);
     for (size_t i = 0; i < MANY; ++i) {
-        const uint32_t *const slot = espl__row_value(&fix.store, indices[i], ESPL_PLACEMENT);
+        const uint32_t *const slot = espl__row_value(&fix.store, indices[i], ESPL_TRANSFORM);
 
         ck_assert_uint_eq(index_at(named, i), indices[i]);
         ck_assert_uint_eq(*slot, ESPL__NONE);
@@ -196,7 +196,7 @@ START_TEST(opened_rows_are_given_in_any_pieces)
         ck_assert_uint_eq(get(index, weight), _i % 2 == 0 ? 0xfeed : 0);
         ck_assert(is_zero(espl__row_value(&fix.store, index, name), 20));
         ck_assert_uint_eq(fix.store.records[index].slot, ESPL__NONE);
-        ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_PLACEMENT),
+        ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM),
                           ESPL__NONE);
     }
 }
@@ -280,7 +280,7 @@ START_TEST(placement_that_is_new_shows_the_record_slot)
     espl__rows_move(&fix.store, record.chunk, plain, &record.row, 1);
     fixture_settle(&fix);
 
-    ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_PLACEMENT), 33);
+    ck_assert_uint_eq(*(uint32_t *)espl__row_value(&fix.store, index, ESPL_TRANSFORM), 33);
     fixture_is_sound(&fix);
 }
 END_TEST
@@ -465,7 +465,7 @@ START_TEST(values_that_are_lacking_are_null)
     fixture_create(&fix, bare, &bare_index, 1);
     const uint32_t chunk = fix.store.records[index].chunk;
 
-    ck_assert_ptr_nonnull(espl__row_value(&fix.store, index, ESPL_PLACEMENT));
+    ck_assert_ptr_nonnull(espl__row_value(&fix.store, index, ESPL_TRANSFORM));
     ck_assert_ptr_eq(espl__chunk_column(&fix.store, chunk, weight),
                      espl__row_value(&fix.store, index, weight));
     const espl_component lacking[] = {0, ESPL_SOLO, ESPL_ROOT, name, tag, page, 99, UINT32_MAX};

@@ -26,7 +26,7 @@ static const struct {
 
 typedef struct model_entity {
     espl_entity entity;
-    uint32_t set; // bit k: has kind k; bit KINDS: has ESPL_PLACEMENT
+    uint32_t set; // bit k: has kind k; bit KINDS: has ESPL_TRANSFORM
     uint32_t slot;
     uint32_t value[KINDS]; // 0: zeros
 } model_entity;
@@ -91,7 +91,7 @@ static uint32_t archetype_of(const model *m, uint32_t set)
     size_t count = 0;
 
     if ((set >> KINDS & 1) != 0) {
-        list[count++] = ESPL_PLACEMENT;
+        list[count++] = ESPL_TRANSFORM;
     }
     for (size_t k = 0; k < KINDS; ++k) {
         if ((set >> k & 1) != 0) {
@@ -487,7 +487,7 @@ static void commit(scenario *s)
 
 static espl_status run_step(scenario *s, int step)
 {
-    const espl_component small[] = {ESPL_PLACEMENT, ESPL_SOLO, s->value};
+    const espl_component small[] = {ESPL_TRANSFORM, ESPL_SOLO, s->value};
     const espl_component tag = ESPL_PREFAB, solo = ESPL_SOLO;
 
     switch (step) {

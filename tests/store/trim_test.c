@@ -21,7 +21,7 @@ static void set_up(void)
     page = fixture_component(&fix, "page", 4096, 16);
     tag = fixture_component(&fix, "tag", 0, 1);
     ck_assert_int_eq(espl__component_register(&fix.store, &def, &value), ESPL_OK);
-    small = fixture_archetype(&fix, (espl_component[]){ESPL_PLACEMENT, ESPL_SOLO, value}, 3);
+    small = fixture_archetype(&fix, (espl_component[]){ESPL_TRANSFORM, ESPL_SOLO, value}, 3);
     large = fixture_archetype(&fix, (espl_component[]){page, tag}, 2);
 }
 

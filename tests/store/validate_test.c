@@ -17,7 +17,7 @@ static void set_up(void)
     static const uint32_t references[] = {0, 12};
     const espl_component_def def = {
         .name = "bond", .size = 20, .references = references, .reference_count = 2};
-    const espl_component plain_set[] = {ESPL_PLACEMENT, ESPL_SOLO, weight}, paged_set[] = {page};
+    const espl_component plain_set[] = {ESPL_TRANSFORM, ESPL_SOLO, weight}, paged_set[] = {page};
 
     ck_assert_int_eq(espl__component_register(&fix.store, &def, &bond), ESPL_OK);
 
@@ -180,7 +180,7 @@ START_TEST(broken_set_is_named)
     const char *const found = "an archetype is found by the hash of its set";
 
     BREAKS(sorted, at(plain)->set[0], ESPL_PREFAB);
-    BREAKS(sorted, at(plain)->set[1], ESPL_PLACEMENT);
+    BREAKS(sorted, at(plain)->set[1], ESPL_TRANSFORM);
     BREAKS(sorted, at(plain)->set[2], 0);
     BREAKS(sorted, at(plain)->set[2], bond + 1);
     BREAKS("the bits of an archetype agree with its set", at(plain)->builtin, 0);
@@ -346,7 +346,7 @@ START_TEST(broken_rows_are_named)
 {
     const espl__record record = fix.store.records[living[2]];
     espl_entity *const entity = &espl__chunk_entities(&fix.store.chunks[record.chunk])[record.row];
-    uint32_t *const slot = espl__row_value(&fix.store, living[4], ESPL_PLACEMENT);
+    uint32_t *const slot = espl__row_value(&fix.store, living[4], ESPL_TRANSFORM);
     const char *const back = "a row's handle is living and its record points back";
 
     BREAKS(back, entity->index, 1000);

@@ -20,8 +20,8 @@ static void set_up(void)
     number = fixture_component(&fix, "number", 8, 8);
     page = fixture_component(&fix, "page", PAGE, 1);
     tag = fixture_component(&fix, "tag", 0, 1);
-    kinds[0] = fixture_archetype(&fix, (espl_component[]){ESPL_PLACEMENT, number}, 2);
-    kinds[1] = fixture_archetype(&fix, (espl_component[]){ESPL_PLACEMENT, number, tag}, 3);
+    kinds[0] = fixture_archetype(&fix, (espl_component[]){ESPL_TRANSFORM, number}, 2);
+    kinds[1] = fixture_archetype(&fix, (espl_component[]){ESPL_TRANSFORM, number, tag}, 3);
     kinds[2] = fixture_archetype(&fix, (espl_component[]){number, page}, 2);
     kinds[3] = fixture_archetype(&fix, (espl_component[]){tag}, 1);
 }

@@ -105,12 +105,12 @@ START_TEST(playbacks_come_to_the_same)
         spool s;
         test_world test;
         script_world w;
-        espl_commands *commands = NULL;
+        espl_command_buffer *commands = NULL;
 
         test_world_record(tape_to(&s));
         test_world_begin(&test, TAG, NULL);
         script_world_begin(&w, test.world, script_population(ENTITIES), seed);
-        ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(test.world, LANES, &commands), ESPL_OK);
         for (uint64_t frame = 0; frame < FRAMES; ++frame) {
             const uint32_t lines = script_lines((uint32_t)test_scaled(LINES), ENTITIES);
             script lines_of = script_write(&w, seed * 100 + frame, lines, 0, seed % 2 == 0);
@@ -122,9 +122,9 @@ START_TEST(playbacks_come_to_the_same)
             ck_assert_int_eq(espl_tape_frame(test.world), ESPL_OK);
             script_recording_free(&r);
             script_free(&lines_of);
-            espl_commands_reset(commands);
+            espl_command_buffer_reset(commands);
         }
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         test_world_end(&test);
         ck_assert_uint_eq(replay_all(&s), FRAMES);
     }
@@ -150,7 +150,7 @@ static void field_begin(field *f, spool *s, const espl_executor *executor)
     f->world = f->test.world;
     ck_assert_int_eq(espl_component_register(f->world, &number, &f->number), ESPL_OK);
     ck_assert_int_eq(espl_component_register(f->world, &mark, &f->mark), ESPL_OK);
-    const espl_component set[] = {ESPL_PLACEMENT, f->number};
+    const espl_component set[] = {ESPL_TRANSFORM, f->number};
 
     ck_assert_int_eq(espl_create(f->world, set, 2, 40, f->e), ESPL_OK);
     for (int i = 0; i < 30; ++i) {
@@ -216,7 +216,8 @@ static void write_rows(espl_writer *writer, const espl_query *rows, void *contex
         (void)!espl_writer_translate_world(writer, rows->entities[row], offset);
         (void)!espl_writer_rotate_about(writer, rows->entities[row], offset, turn);
         (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL);
-        (void)!espl_writer_set_inherit(writer, rows->entities[row], row % 3 == 0 ? ESPL_KEEP_Y : 0);
+        (void)!espl_writer_set_inherit(writer, rows->entities[row],
+                                       row % 3 == 0 ? ESPL_ABSOLUTE_Y : 0);
     }
 }
 
@@ -261,8 +262,8 @@ START_TEST(changes_of_what_answers_a_query_come_to_the_same)
     const espl_query_def def = {.changed = &f.number, .changed_count = 1, .since = since};
     const uint32_t value = 5;
 
-    ck_assert_int_eq(espl_set(f.world, f.e[3], f.number, &value, sizeof value), ESPL_OK);
-    ck_assert_int_eq(espl_change_query(f.world, &def, &change, &count), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(f.world, f.e[3], f.number, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(f.world, &def, &change, &count), ESPL_OK);
     ck_assert_uint_ne(count, 0);
     field_end(&f, &s, 0);
 }
@@ -414,7 +415,7 @@ START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
 
     spool s;
     test_world test;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity pending = {0};
     replay_result result;
     const replay_def def = {.memory = 16u << 20};
@@ -423,14 +424,14 @@ START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
     test_world_begin(&test, TAG, NULL);
     const espl_instance_def clone = {.source = test_solo(test.world)};
 
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &clone, 1, &pending),
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &clone, 1, &pending),
         ESPL_OK);
     const size_t record = s.size;
 
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     ck_assert_int_eq(replay_run(&def, s.bytes, s.size, &result), REPLAY_AGREED);
 
@@ -494,7 +495,7 @@ START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
 
     field_begin(&f, &s, &executor);
     for (int i = 0; i < WRITES; ++i) {
-        writes[i] = (espl_write){.entity = f.e[i % 40], .kind = ESPL_WRITE_TRANSLATE_LOCAL};
+        writes[i] = (espl_write){.entity = f.e[i % 40], .kind = ESPL_WRITE_TRANSLATE_IN_PARENT};
         writes[i].value.position[0] = 1;
     }
     const size_t before = s.size;
@@ -512,14 +513,14 @@ START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
 {
     field f;
     spool s;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity made;
     espl_report report;
 
     field_begin(&f, &s, NULL);
-    ck_assert_int_eq(espl_commands_create(f.world, 2, &commands), ESPL_OK);
-    espl_recorder *const first = espl_commands_recorder(commands, 0);
-    espl_recorder *const second = espl_commands_recorder(commands, 1);
+    ck_assert_int_eq(espl_command_buffer_create(f.world, 2, &commands), ESPL_OK);
+    espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
+    espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
     const espl_instance_def def = {.source = f.e[0]};
 
     ck_assert_int_eq(espl_record_instantiate(first, 1, &def, 1, &made), ESPL_OK);
@@ -533,7 +534,7 @@ START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
     ck_assert_uint_eq(report.refused, 3);
     ck_assert_uint_eq(report.applied, 2);
     ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     field_end(&f, &s, 1);
 }
 END_TEST
@@ -576,7 +577,7 @@ START_TEST(what_memory_refused_is_left_out)
     for (size_t fail = 1; fail < 12; ++fail) {
         test_heap_arm(&f.test.heap, fail, true);
         (void)!espl_instantiate(f.world, f.e[0], 40, NULL);
-        (void)!espl_add(f.world, f.e[fail], f.mark, NULL, 0);
+        (void)!espl_add_component(f.world, f.e[fail], f.mark, NULL, 0);
         (void)!espl_attach(f.world, f.e[fail], f.e[fail + 1], NULL);
         test_heap_arm(&f.test.heap, 0, false);
         ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
@@ -591,13 +592,13 @@ START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
     spool s;
 
     field_begin(&f, &s, NULL);
-    const espl_write write = {.entity = f.e[0], .kind = ESPL_WRITE_TRANSLATE_LOCAL};
+    const espl_write write = {.entity = f.e[0], .kind = ESPL_WRITE_TRANSLATE_IN_PARENT};
     const float by[3] = {1, 0, 0};
     const size_t before = s.size;
 
     ck_assert_int_eq(espl_write_batch(f.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(
-        espl_write_vectors(f.world, ESPL_WRITE_TRANSLATE_LOCAL, f.e, &by, SIZE_MAX, NULL),
+        espl_write_vectors(f.world, ESPL_WRITE_TRANSLATE_IN_PARENT, f.e, &by, SIZE_MAX, NULL),
         ESPL_ERR_LIMIT);
     ck_assert_uint_eq(s.size, before);
     field_end(&f, &s, 0);

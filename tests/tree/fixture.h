@@ -240,7 +240,7 @@ static inline void fixture_decorate(forest_fixture *fix, uint32_t slot, uint64_t
     const uint32_t choice = test_below(random, up == ESPL__NO_SLOT ? 2 : 4);
 
     if (choice == 0) {
-        placement.extra.context = test_below(random, 100);
+        placement.extra.user_data = test_below(random, 100);
     } else if (choice == 1) {
         placement.extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
     } else if (choice == 2) {
@@ -624,7 +624,7 @@ static inline uint32_t fixture_choose(forest_fixture *fix, uint64_t *random)
 
 static inline espl__stay_rules fixture_stay(uint64_t *random)
 {
-    espl__stay_rules rules = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
+    espl__stay_rules rules = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
 
     if (test_one_in(random, 2)) {
         rules.position = (uint8_t)test_below(random, 3);
@@ -660,11 +660,11 @@ static inline espl_write_value fixture_value(const forest_fixture *fix, espl_wri
 {
     const espl_pose pose = fixture_pose(random);
     espl__extra extra = espl__extra_default();
-    espl_write_value value = {.context = 0};
+    espl_write_value value = {.user_data = 0};
 
     if (!fix->is_plain && test_one_in(random, 2)) {
         extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
-        extra.context = test_below(random, 4);
+        extra.user_data = test_below(random, 4);
     }
     const espl_transform transform = espl__transform_of(&pose, &extra);
 
@@ -684,7 +684,7 @@ static inline espl_write_value fixture_value(const forest_fixture *fix, espl_wri
         value.transform = transform;
         break;
     case ESPL__VALUE_WORD:
-        value.context = extra.context;
+        value.user_data = extra.user_data;
         break;
     case ESPL__VALUE_NONE:
         break;
@@ -845,7 +845,7 @@ enum { WORLD_FIXTURE_NODES = 64, WORLD_FIXTURE_LANES = 3, WORLD_FIXTURE_PENDINGS
 /// A world with a few random trees, and commands recorded for it. The same seed gives the same.
 typedef struct world_fixture {
     test_world test;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_component number, partner; // a value, and a reference to an entity
     espl_entity nodes[WORLD_FIXTURE_NODES];
     espl_entity pendings[WORLD_FIXTURE_PENDINGS];
@@ -859,7 +859,7 @@ static inline espl_transform world_fixture_transform(uint64_t *random)
 
     if (test_one_in(random, 6)) {
         extra.stretch[test_below(random, 3)] = test_between(random, 0.5f, 2);
-        extra.context = test_below(random, 9);
+        extra.user_data = test_below(random, 9);
     }
     return espl__transform_of(&pose, &extra);
 }
@@ -868,31 +868,31 @@ static inline espl_attach_options world_fixture_options(uint64_t *random)
 {
     const espl__stay_rules stay = fixture_stay(random);
 
-    return (espl_attach_options){
-        .position = (espl_stay)stay.position,
-        .rotation = (espl_stay)stay.rotation,
-        .scale = (espl_stay)stay.scale,
-        .link = test_one_in(random, 3) ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
-        .inherit = test_one_in(random, 8) ? fixture_inherit(random) : 0};
+    return (espl_attach_options){.position = (espl_keep)stay.position,
+                                 .rotation = (espl_keep)stay.rotation,
+                                 .scale = (espl_keep)stay.scale,
+                                 .link = test_one_in(random, 3) ? ESPL_LINK_FREE : ESPL_LINK_OWNED,
+                                 .inherit = test_one_in(random, 8) ? fixture_inherit(random) : 0};
 }
 
 static inline void world_fixture_grow(world_fixture *w, uint64_t *random)
 {
     espl_world *const world = w->test.world;
-    const espl_component placed[] = {ESPL_PLACEMENT, w->number, w->partner};
+    const espl_component placed[] = {ESPL_TRANSFORM, w->number, w->partner};
     const bool is_bare = test_one_in(random, 8);
     const uint32_t value = test_below(random, 1000);
     espl_entity entity = {0, 0};
 
     ck_assert_int_eq(espl_create(world, placed + (is_bare ? 1 : 0),
                                  1 + test_below(random, is_bare ? 2 : 3), 1, &entity), ESPL_OK);
-    if (espl_has(world, entity, w->number)) {
-        ck_assert_int_eq(espl_set(world, entity, w->number, &value, sizeof value), ESPL_OK);
+    if (espl_has_component(world, entity, w->number)) {
+        ck_assert_int_eq(espl_set_component(world, entity, w->number, &value, sizeof value),
+                         ESPL_OK);
     }
     if (!is_bare) {
         const espl_transform local = world_fixture_transform(random);
 
-        ck_assert_int_eq(espl_set_local(world, entity, &local), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(world, entity, &local), ESPL_OK);
     }
     if (w->node_count != 0 && !test_one_in(random, 8)) {
         espl_attach_options options = world_fixture_options(random);
@@ -901,10 +901,11 @@ static inline void world_fixture_grow(world_fixture *w, uint64_t *random)
         ck_assert_int_ge(espl_attach(world, entity, w->nodes[test_below(random, w->node_count)],
                                      &options), ESPL_OK);
     }
-    if (w->node_count != 0 && espl_has(world, entity, w->partner)) {
-        ck_assert_int_eq(espl_set(world, entity, w->partner,
-                                  &w->nodes[test_below(random, w->node_count)],
-                                  sizeof(espl_entity)), ESPL_OK);
+    if (w->node_count != 0 && espl_has_component(world, entity, w->partner)) {
+        ck_assert_int_eq(espl_set_component(world, entity, w->partner,
+                                            &w->nodes[test_below(random, w->node_count)],
+                                            sizeof(espl_entity)),
+                         ESPL_OK);
     }
     w->nodes[w->node_count++] = entity;
 }
@@ -956,7 +957,7 @@ static inline void world_fixture_record_clone(world_fixture *w, espl_recorder *r
     const bool is_alone = test_one_in(random, 3);
     espl_instance_def def = {.source = world_fixture_choose(w, random),
                              .link = (espl_link)test_below(random, 2),
-                             .orphan = (espl_orphan)test_below(random, 2),
+                             .dead_parent = (espl_dead_parent)test_below(random, 2),
                              .place = (espl_place)test_below(random, 3),
                              .transform = world_fixture_transform(random),
                              .values = &given,
@@ -979,11 +980,11 @@ static inline void world_fixture_record_create(world_fixture *w, espl_recorder *
     const espl_transform local = world_fixture_transform(random);
     const uint32_t value = test_below(random, 1000);
     const espl_component_value given[] = {{w->number, sizeof value, &value},
-                                          {ESPL_PLACEMENT, sizeof local, &local}};
+                                          {ESPL_TRANSFORM, sizeof local, &local}};
     espl_creation_def def = {.values = given,
                              .value_count = 1 + (test_one_in(random, 5) ? 0 : 1),
                              .link = (espl_link)test_below(random, 2),
-                             .orphan = (espl_orphan)test_below(random, 2),
+                             .dead_parent = (espl_dead_parent)test_below(random, 2),
                              .place = (espl_place)(1 + test_below(random, 2))};
 
     if (!test_one_in(random, 3)) {
@@ -1003,22 +1004,26 @@ static inline void world_fixture_record_change(world_fixture *w, espl_recorder *
 
     switch (test_below(random, 7)) {
     case 0:
-        ck_assert_int_eq(espl_record_remove(recorder, key, entity, ESPL_PLACEMENT), ESPL_OK);
+        ck_assert_int_eq(espl_record_remove_component(recorder, key, entity, ESPL_TRANSFORM),
+                         ESPL_OK);
         break;
     case 1:
-        ck_assert_int_eq(espl_record_add(recorder, key, entity, ESPL_PLACEMENT, &value,
-                                         sizeof value), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_add_component(recorder, key, entity, ESPL_TRANSFORM, &value, sizeof value),
+            ESPL_OK);
         break;
     case 2:
-        ck_assert_int_eq(espl_record_add(recorder, key, entity, w->number, &number,
-                                         sizeof number), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_add_component(recorder, key, entity, w->number, &number, sizeof number),
+            ESPL_OK);
         break;
     case 3:
-        ck_assert_int_eq(espl_record_remove(recorder, key, entity, w->number), ESPL_OK);
+        ck_assert_int_eq(espl_record_remove_component(recorder, key, entity, w->number), ESPL_OK);
         break;
     case 4:
-        ck_assert_int_eq(espl_record_set(recorder, key, entity, w->number, &number,
-                                         sizeof number), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_set_component(recorder, key, entity, w->number, &number, sizeof number),
+            ESPL_OK);
         break;
     case 5:
         ck_assert_int_eq(espl_record_disable(recorder, key, entity,
@@ -1056,7 +1061,7 @@ static inline void world_fixture_record_destroy(espl_recorder *recorder, uint32_
 static inline void world_fixture_record_one(world_fixture *w, uint64_t *random)
 {
     espl_recorder *const recorder =
-        espl_commands_recorder(w->commands, test_below(random, WORLD_FIXTURE_LANES));
+        espl_command_buffer_recorder(w->commands, test_below(random, WORLD_FIXTURE_LANES));
     const uint32_t key = test_below(random, 3), kind = test_below(random, 16);
     const espl_entity entity = world_fixture_choose(w, random);
     const espl_entity other = world_fixture_choose(w, random);
@@ -1094,7 +1099,7 @@ static inline void world_fixture_record(world_fixture *w, uint64_t seed, uint32_
     uint64_t random = seed ^ UINT64_C(0x5eed);
     const uint32_t commands = count != 0 ? count : 1 + test_below(&random, 40);
 
-    ck_assert_int_eq(espl_commands_create(w->test.world, WORLD_FIXTURE_LANES, &w->commands),
+    ck_assert_int_eq(espl_command_buffer_create(w->test.world, WORLD_FIXTURE_LANES, &w->commands),
                      ESPL_OK);
     w->pending_count = 0;
     for (uint32_t i = 0; i < commands; ++i) {
@@ -1106,7 +1111,7 @@ static inline void world_fixture_record(world_fixture *w, uint64_t seed, uint32_
 static inline void world_fixture_end(world_fixture *w)
 {
     ck_assert_uint_eq(w->test.hooks.traps, 0);
-    espl_commands_destroy(w->commands);
+    espl_command_buffer_destroy(w->commands);
     test_world_end(&w->test);
 }
 

@@ -38,18 +38,18 @@ static const description described[KINDS] = {
     [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, SET, ROTATION, false, false, false},
     [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, SET, SCALE, false, false, false},
     [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_TRANSFORM, SET, POSE, false, false, false},
-    [ESPL_WRITE_LOCAL] = {ESPL__VALUE_TRANSFORM, SET, POSE, false, true, true},
+    [ESPL_WRITE_LOCAL_TRANSFORM] = {ESPL__VALUE_TRANSFORM, SET, POSE, false, true, true},
     [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, SET, 0, false, true, false},
-    [ESPL_WRITE_CONTEXT] = {ESPL__VALUE_WORD, SET, 0, false, false, true},
+    [ESPL_WRITE_USER_DATA] = {ESPL__VALUE_WORD, SET, 0, false, false, true},
     [ESPL_WRITE_WORLD_POSITION] = {ESPL__VALUE_VECTOR, SET, POSITION, true, false, false},
     [ESPL_WRITE_WORLD_ROTATION] = {ESPL__VALUE_ROTATION, SET, ROTATION, true, false, false},
     [ESPL_WRITE_WORLD_SCALE] = {ESPL__VALUE_SCALAR, SET, SCALE, true, false, false},
-    [ESPL_WRITE_WORLD] = {ESPL__VALUE_TRANSFORM, SET, POSE, true, true, true},
-    [ESPL_WRITE_TRANSLATE_LOCAL] = {ESPL__VALUE_VECTOR, ADD, POSITION, false, false, false},
-    [ESPL_WRITE_ROTATE_LOCAL] = {ESPL__VALUE_ROTATION, APPLY, ROTATION, false, false, false},
-    [ESPL_WRITE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, APPLY, POSE, false, false, false},
-    [ESPL_WRITE_INVERSE_TRANSFORM_LOCAL] = {ESPL__VALUE_TRANSFORM, TAKE_BACK, POSE, false, false,
-                                            false},
+    [ESPL_WRITE_WORLD_TRANSFORM] = {ESPL__VALUE_TRANSFORM, SET, POSE, true, true, true},
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {ESPL__VALUE_VECTOR, ADD, POSITION, false, false, false},
+    [ESPL_WRITE_ROTATE_IN_PARENT] = {ESPL__VALUE_ROTATION, APPLY, ROTATION, false, false, false},
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, APPLY, POSE, false, false, false},
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, TAKE_BACK, POSE, false,
+                                                false, false},
     [ESPL_WRITE_TRANSLATE_WORLD] = {ESPL__VALUE_VECTOR, ADD, POSITION, true, false, false},
     [ESPL_WRITE_ROTATE_WORLD] = {ESPL__VALUE_ROTATION, APPLY, ROTATION, true, false, false},
     [ESPL_WRITE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, APPLY, POSE, true, false, false},
@@ -106,7 +106,7 @@ static espl_write_value any_value(espl_write_kind kind)
         value.transform = t;
         break;
     case ESPL__VALUE_WORD:
-        value.context = t.context;
+        value.user_data = t.user_data;
         break;
     case ESPL__VALUE_NONE:
         break;
@@ -138,7 +138,7 @@ START_TEST(values_are_of_the_type_and_size_that_the_kind_says)
     }
     for (int i = 0; i < 3; ++i) {
         const int wrong[] = {KINDS, -1, 1000};
-        espl_write_value value = any_value(ESPL_WRITE_LOCAL);
+        espl_write_value value = any_value(ESPL_WRITE_LOCAL_TRANSFORM);
 
         ck_assert_int_eq(espl__write_value_type((espl_write_kind)wrong[i]), ESPL__VALUE_NONE);
         ck_assert(loads_its_size((espl_write_kind)wrong[i]));
@@ -212,11 +212,11 @@ START_TEST(side_arrays_are_wanted_by_what_leaves_more_than_the_default)
             const espl_transform identity = espl_transform_identity();
 
             memcpy(plain.transform.stretch, identity.stretch, sizeof identity.stretch);
-            plain.transform.context = 0;
+            plain.transform.user_data = 0;
         } else if (d->has_stretch) {
             plain.stretch[0] = plain.stretch[1] = plain.stretch[2] = 1;
         } else if (d->has_context) {
-            plain.context = 0;
+            plain.user_data = 0;
         }
         ck_assert(!espl__write_wants_side(kind, &plain));
         for (int axis = 0; axis < 3 && d->has_stretch; ++axis) {
@@ -255,7 +255,8 @@ static void others_stay(const scene *is, const scene *was, espl_write_kind kind)
     }
     stay = stay && (d->has_stretch ||
                     same_bits(is->placement.extra.stretch, was->placement.extra.stretch, 3));
-    stay = stay && (d->has_context || is->placement.extra.context == was->placement.extra.context);
+    stay =
+        stay && (d->has_context || is->placement.extra.user_data == was->placement.extra.user_data);
     ck_assert_msg(stay, "kind %d", kind);
 }
 
@@ -400,7 +401,7 @@ static espl_write_value value_of(espl_write_kind kind, const scene *s)
     } else if (described[kind].has_stretch) {
         memcpy(value.stretch, s->placement.extra.stretch, sizeof value.stretch);
     } else {
-        value.context = s->placement.extra.context;
+        value.user_data = s->placement.extra.user_data;
     }
     return value;
 }
@@ -523,7 +524,7 @@ START_TEST(local_kinds_change_the_local_as_it_is_read)
         ck_assert((d->parts & POSITION) == 0 || same_bits(local->position, to.position, 3));
         ck_assert((d->parts & ROTATION) == 0 || same_bits(local->rotation, to.rotation, 4));
         ck_assert((d->parts & SCALE) == 0 || same_bits(&local->scale, &to.scale, 1));
-        if (d->does == MULTIPLY && (flags & ESPL_KEEP_SCALE) != 0 && s.parent != NULL) {
+        if (d->does == MULTIPLY && (flags & ESPL_ABSOLUTE_SCALE) != 0 && s.parent != NULL) {
             const float product = before.world.scale * value.scale;
 
             ck_assert(same_bits(&s.world.scale, &product, 1));
@@ -546,7 +547,7 @@ START_TEST(world_kinds_bring_the_world_where_they_say)
         const espl_write_kind kind = (espl_write_kind)(i % KINDS);
         const description *const d = &described[kind];
         const uint32_t flags = i / KINDS % ESPL_COPY_PARENT;
-        const uint32_t both = flags & ESPL_KEEP_ROTATION;
+        const uint32_t both = flags & ESPL_ABSOLUTE_ROTATION;
         espl_write_value value;
         scene s;
 
@@ -558,7 +559,7 @@ START_TEST(world_kinds_bring_the_world_where_they_say)
         ck_assert_int_eq(write_any(&s, kind, &value), ESPL_OK);
 
         const espl_transform to = changed(&from, kind, &value);
-        const bool keeps_turn = both == ESPL_KEEP_ROTATION || s.parent == NULL;
+        const bool keeps_turn = both == ESPL_ABSOLUTE_ROTATION || s.parent == NULL;
         for (int axis = 0; axis < 3 && (d->parts & POSITION) != 0; ++axis) {
             const float off = fabsf(s.world.position[axis] - to.position[axis]);
             const bool is_exact = keeps_axis(flags, axis) || s.parent == NULL;
@@ -596,8 +597,8 @@ START_TEST(stretch_and_context_are_set_or_multiplied)
             ck_assert(same_bits(&s.placement.extra.stretch[axis], &expected, 1));
         }
         if (d->has_context) {
-            ck_assert_uint_eq(s.placement.extra.context,
-                              is_whole ? value.transform.context : value.context);
+            ck_assert_uint_eq(s.placement.extra.user_data,
+                              is_whole ? value.transform.user_data : value.user_data);
         }
     }
 }
@@ -606,7 +607,7 @@ END_TEST
 START_TEST(inverse_takes_back_what_transforming_did)
 {
     const espl_write_kind pairs[][2] = {
-        {ESPL_WRITE_TRANSFORM_LOCAL, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL},
+        {ESPL_WRITE_TRANSFORM_IN_PARENT, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT},
         {ESPL_WRITE_TRANSFORM_WORLD, ESPL_WRITE_INVERSE_TRANSFORM_WORLD}};
 
     for (uint32_t i = 0; i < 2 * ESPL_COPY_PARENT * 6; ++i) {
@@ -631,9 +632,9 @@ END_TEST
 START_TEST(turns_do_not_add_up_to_another_length)
 {
     const espl_write_kind kinds[] = {
-        ESPL_WRITE_ROTATE_LOCAL,    ESPL_WRITE_ROTATE_WORLD,
-        ESPL_WRITE_TRANSFORM_LOCAL, ESPL_WRITE_INVERSE_TRANSFORM_LOCAL,
-        ESPL_WRITE_TRANSFORM_WORLD, ESPL_WRITE_INVERSE_TRANSFORM_WORLD};
+        ESPL_WRITE_ROTATE_IN_PARENT,    ESPL_WRITE_ROTATE_WORLD,
+        ESPL_WRITE_TRANSFORM_IN_PARENT, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT,
+        ESPL_WRITE_TRANSFORM_WORLD,     ESPL_WRITE_INVERSE_TRANSFORM_WORLD};
 
     for (uint32_t i = 0; i < 12; ++i) {
         const espl_write_kind kind = kinds[i % 6];
@@ -663,7 +664,7 @@ END_TEST
 
 START_TEST(inverse_of_a_zero_is_lossy_and_leaves_what_it_cannot_reach)
 {
-    const espl_write_kind kinds[] = {ESPL_WRITE_INVERSE_TRANSFORM_LOCAL,
+    const espl_write_kind kinds[] = {ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT,
                                      ESPL_WRITE_INVERSE_TRANSFORM_WORLD};
 
     for (uint32_t i = 0; i < 2 * ESPL_COPY_PARENT * 4; ++i) {

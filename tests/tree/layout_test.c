@@ -475,8 +475,8 @@ static void run_up_debt(void)
 
         ck_assert_uint_lt(round, 100000);
         for (uint32_t i = 0; i < TREES; ++i) {
-            ck_assert_int_eq(espl_set_local(test.world, roots[i], &value), ESPL_OK);
-            ck_assert_int_eq(espl_set_local(test.world, leaves[i][1], &value), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(test.world, roots[i], &value), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(test.world, leaves[i][1], &value), ESPL_OK);
         }
     }
 }

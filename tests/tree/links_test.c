@@ -372,8 +372,8 @@ static churn c;
 
 static espl_entity make_below(espl_entity parent)
 {
-    const espl_attach_options options = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL,
-                                         ESPL_LINK_OWNED, {0, 0}, 0};
+    const espl_attach_options options = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL,
+                                         ESPL_LINK_OWNED, {0, 0},          0};
     const espl_entity entity = test_solo(c.test.world);
 
     ck_assert_int_eq(espl_attach(c.test.world, entity, parent, &options), ESPL_OK);

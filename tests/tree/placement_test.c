@@ -36,9 +36,9 @@ static void make_whole(float position[3])
 
 static bool is_mixed(uint32_t flags)
 {
-    const uint32_t both = flags & ESPL_KEEP_ROTATION;
+    const uint32_t both = flags & ESPL_ABSOLUTE_ROTATION;
 
-    return both != 0 && both != ESPL_KEEP_ROTATION;
+    return both != 0 && both != ESPL_ABSOLUTE_ROTATION;
 }
 
 static bool is_same_extra(const espl__extra *a, const espl__extra *b)
@@ -79,7 +79,7 @@ START_TEST(what_is_kept_stays_whatever_the_parent_does)
 {
     for (uint32_t i = 0; i < ESPL_COPY_PARENT * ROUNDS * 4; ++i) {
         const uint32_t flags = i % ESPL_COPY_PARENT;
-        const uint32_t both = flags & ESPL_KEEP_ROTATION;
+        const uint32_t both = flags & ESPL_ABSOLUTE_ROTATION;
         bool stays = true;
         scene s;
 
@@ -92,10 +92,10 @@ START_TEST(what_is_kept_stays_whatever_the_parent_does)
             stays = stays && (!keeps_axis(flags, axis) ||
                               same_bits(&s.world.position[axis], &before.world.position[axis], 1));
         }
-        if ((flags & ESPL_KEEP_SCALE) != 0) {
+        if ((flags & ESPL_ABSOLUTE_SCALE) != 0) {
             stays = stays && same_bits(&s.world.scale, &before.world.scale, 1);
         }
-        if (both == ESPL_KEEP_ROTATION) {
+        if (both == ESPL_ABSOLUTE_ROTATION) {
             stays = stays && same_bits(s.world.rotation, before.world.rotation, 4);
         }
         ck_assert_msg(stays, "flags %u", flags);
@@ -107,7 +107,8 @@ START_TEST(kept_exact_direction_stays_to_rounding)
 {
     for (uint32_t i = 0; i < 4000; ++i) {
         const bool is_up = i % 2 == 0;
-        const uint32_t flags = is_up ? ESPL_KEEP_UP | ESPL_STRICT_UP : (uint32_t)ESPL_KEEP_FORWARD;
+        const uint32_t flags =
+            is_up ? ESPL_ABSOLUTE_UP | ESPL_STRICT_UP : (uint32_t)ESPL_ABSOLUTE_FORWARD;
         const float axis[3] = {0, is_up, !is_up};
         float was[3], is[3];
         scene s;
@@ -197,7 +198,7 @@ END_TEST
 
 START_TEST(part_out_of_reach_reads_as_it_is_stored)
 {
-    const uint32_t flags = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
+    const uint32_t flags = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
 
     for (uint32_t i = 0; i < 1000; ++i) {
         scene s;
@@ -220,7 +221,7 @@ END_TEST
 
 START_TEST(part_that_would_not_be_finite_reads_as_it_is_stored)
 {
-    const uint32_t flags = ESPL_KEEP_X | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
+    const uint32_t flags = ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
     scene s;
 
     any_scene(&s, PARENT_PLAIN, flags, false, &random_state);
@@ -240,7 +241,7 @@ START_TEST(rotation_that_would_not_be_finite_reads_as_it_is_stored)
 {
     scene s;
 
-    any_scene(&s, PARENT_PLAIN, ESPL_KEEP_ROTATION, false, &random_state);
+    any_scene(&s, PARENT_PLAIN, ESPL_ABSOLUTE_ROTATION, false, &random_state);
     for (int i = 0; i < 4; ++i) {
         s.room.world.rotation[i] = s.world.rotation[i] = 1e30f;
     }
@@ -255,7 +256,7 @@ END_TEST
 // Kept parts are the value's bits, the others are near where they can be had.
 static bool set_parts_agree(const scene *s, const espl_pose *wanted, unsigned parts)
 {
-    const uint32_t flags = s->placement.kept.flags, both = flags & ESPL_KEEP_ROTATION;
+    const uint32_t flags = s->placement.kept.flags, both = flags & ESPL_ABSOLUTE_ROTATION;
     bool agree = true;
 
     for (int axis = 0; axis < 3 && (parts & ESPL__PART_POSITION) != 0; ++axis) {
@@ -264,14 +265,14 @@ static bool set_parts_agree(const scene *s, const espl_pose *wanted, unsigned pa
         agree = agree && (keeps_axis(flags, axis) ? off == 0 : off <= 1e-4f);
     }
     if ((parts & ESPL__PART_SCALE) != 0) {
-        agree = agree &&
-                ((flags & ESPL_KEEP_SCALE) != 0 ? same_bits(&s->world.scale, &wanted->scale, 1)
-                                                : is_scaled_near(s->world.scale, wanted->scale));
+        agree = agree && ((flags & ESPL_ABSOLUTE_SCALE) != 0
+                              ? same_bits(&s->world.scale, &wanted->scale, 1)
+                              : is_scaled_near(s->world.scale, wanted->scale));
     }
     if ((parts & ESPL__PART_ROTATION) != 0) {
-        agree = agree &&
-                (both == ESPL_KEEP_ROTATION ? same_bits(s->world.rotation, wanted->rotation, 4)
-                                            : is_turned_near(s->world.rotation, wanted->rotation));
+        agree = agree && (both == ESPL_ABSOLUTE_ROTATION
+                              ? same_bits(s->world.rotation, wanted->rotation, 4)
+                              : is_turned_near(s->world.rotation, wanted->rotation));
     }
     return agree;
 }
@@ -556,10 +557,10 @@ START_TEST(flags_that_let_the_world_overflow_are_set)
     // What is kept hides a local that reaches too far on one axis; on another one the world cannot
     // be seen from the parent, so that no other local is had.
     for (uint32_t to = 0; to < ESPL_COPY_PARENT; ++to) {
-        const bool hides = (to & ESPL_KEEP_POSITION) == ESPL_KEEP_POSITION;
+        const bool hides = (to & ESPL_ABSOLUTE_POSITION) == ESPL_ABSOLUTE_POSITION;
         scene s;
 
-        any_scene(&s, PARENT_PLAIN, ESPL_KEEP_POSITION, false, &random_state);
+        any_scene(&s, PARENT_PLAIN, ESPL_ABSOLUTE_POSITION, false, &random_state);
         turn_exactly(&s, 0);
         s.room.extra = (espl__extra){{FLT_MAX, FLT_MIN / 1024, 1}, 0};
         s.placement.local.position[0] = 4;
@@ -588,8 +589,8 @@ static espl__stay_rules any_rules(void)
 static bool moved_part_agrees(const float *is, const float *local, const float *identity,
                               uint8_t rule, size_t count)
 {
-    return rule == ESPL_STAY_WORLD ||
-           same_bits(is, rule == ESPL_STAY_LOCAL ? local : identity, count);
+    return rule == ESPL_KEEP_WORLD ||
+           same_bits(is, rule == ESPL_KEEP_LOCAL ? local : identity, count);
 }
 
 START_TEST(parts_come_along_to_another_parent_by_their_rules)
@@ -612,9 +613,9 @@ START_TEST(parts_come_along_to_another_parent_by_their_rules)
         scene_is_sound(&s);
 
         const espl_pose *const is = &s.placement.local;
-        const unsigned staying = (rules.position == ESPL_STAY_WORLD ? ESPL__PART_POSITION : 0u) |
-                                 (rules.rotation == ESPL_STAY_WORLD ? ESPL__PART_ROTATION : 0u) |
-                                 (rules.scale == ESPL_STAY_WORLD ? ESPL__PART_SCALE : 0u);
+        const unsigned staying = (rules.position == ESPL_KEEP_WORLD ? ESPL__PART_POSITION : 0u) |
+                                 (rules.rotation == ESPL_KEEP_WORLD ? ESPL__PART_ROTATION : 0u) |
+                                 (rules.scale == ESPL_KEEP_WORLD ? ESPL__PART_SCALE : 0u);
         ck_assert_uint_eq(s.placement.kept.flags, flags);
         ck_assert(is_same_extra(&s.placement.extra, &before.placement.extra));
         ck_assert(set_parts_agree(&s, &before.world, staying));
@@ -675,7 +676,7 @@ START_TEST(root_keeps_nothing_and_stands_by_the_rules)
 
         ck_assert(espl__rotation_normalize(world.rotation));
         ck_assert_int_eq(
-            espl__placement_move(&s.placement, &s.world, &local, NULL, rules, ESPL_KEEP_X),
+            espl__placement_move(&s.placement, &s.world, &local, NULL, rules, ESPL_ABSOLUTE_X),
             ESPL_OK);
         const espl_pose *const from[] = {&world, &local, &identity};
         const espl_pose *const is = &s.placement.local;
@@ -705,9 +706,9 @@ START_TEST(move_below_a_zero_is_lossy_when_a_world_part_that_is_to_stay_is_misse
         const espl_status status = espl__placement_move(
             &s.placement, &s.world, &before.placement.local, s.parent, rules, flags);
         const bool is_missed =
-            (rules.position == ESPL_STAY_WORLD &&
+            (rules.position == ESPL_KEEP_WORLD &&
              !is_placed_near(s.world.position, before.world.position)) ||
-            (rules.scale == ESPL_STAY_WORLD && !is_scaled_near(s.world.scale, before.world.scale));
+            (rules.scale == ESPL_KEEP_WORLD && !is_scaled_near(s.world.scale, before.world.scale));
 
         scene_is_sound(&s);
         ck_assert_int_eq(status, is_missed ? ESPL_LOSSY : ESPL_OK);
@@ -719,8 +720,8 @@ END_TEST
 
 START_TEST(refused_move_leaves_everything_bit_for_bit)
 {
-    const espl__stay_rules stays = {ESPL_STAY_WORLD, ESPL_STAY_WORLD, ESPL_STAY_WORLD};
-    const espl__stay_rules follows = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
+    const espl__stay_rules stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    const espl__stay_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
 
     for (uint32_t i = 0; i < ESPL_COPY_PARENT * 8; ++i) {
         const uint32_t flags = i % ESPL_COPY_PARENT;
@@ -736,7 +737,8 @@ START_TEST(refused_move_leaves_everything_bit_for_bit)
         next.world.scale = is_world ? 1e-20f : FLT_MAX;
         const espl_pose local = {{0, 0, 0, 1}, {4, 4, 4}, 4};
 
-        const bool is_refused = is_world || (flags & (ESPL_KEEP_POSITION | ESPL_KEEP_SCALE)) != 0;
+        const bool is_refused =
+            is_world || (flags & (ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_SCALE)) != 0;
 
         ck_assert_int_eq(espl__placement_move(&s.placement, &s.world, &local, &next,
                                               is_world ? stays : follows, flags),
@@ -748,16 +750,16 @@ END_TEST
 
 START_TEST(refused_root_leaves_everything_bit_for_bit)
 {
-    const espl__stay_rules follows = {ESPL_STAY_LOCAL, ESPL_STAY_LOCAL, ESPL_STAY_LOCAL};
+    const espl__stay_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
     scene s;
 
-    any_scene(&s, PARENT_PLAIN, ESPL_KEEP_UP, false, &random_state);
+    any_scene(&s, PARENT_PLAIN, ESPL_ABSOLUTE_UP, false, &random_state);
     const scene before = s;
     espl_pose local = espl__pose_identity();
 
     local.position[2] = HUGE_VALF;
     ck_assert_int_eq(
-        espl__placement_move(&s.placement, &s.world, &local, NULL, follows, ESPL_KEEP_UP),
+        espl__placement_move(&s.placement, &s.world, &local, NULL, follows, ESPL_ABSOLUTE_UP),
         ESPL_ERR_RANGE);
     ck_assert(scene_stays(&before, &s));
 }
@@ -782,8 +784,8 @@ START_TEST(parts_snap_where_a_node_stands)
             continue;
         }
         const espl_pose *const is = &s.placement.local, *const was = &before.placement.local;
-        const bool places = rules.position == ESPL_STAY_NONE,
-                   turns = rules.rotation == ESPL_STAY_NONE, scales = rules.scale == ESPL_STAY_NONE;
+        const bool places = rules.position == ESPL_SNAP, turns = rules.rotation == ESPL_SNAP,
+                   scales = rules.scale == ESPL_SNAP;
         ck_assert(same_bits(is->position, places ? identity.position : was->position, 3));
         ck_assert(same_bits(is->rotation, turns ? identity.rotation : was->rotation, 4));
         ck_assert(same_bits(&is->scale, scales ? &identity.scale : &was->scale, 1));

@@ -412,8 +412,8 @@ START_TEST(as_many_overflows_are_counted_in_a_tree_in_order_as_in_another_one)
         espl__placement placement = espl__placement_identity();
 
         ck_assert(fixture_is_breadth_first(&fix, tree) == (is_crooked == 0));
-        placement.kept = espl__kept_of(&huge, ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION |
-                                                  ESPL_KEEP_SCALE);
+        placement.kept = espl__kept_of(&huge, ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION |
+                                                  ESPL_ABSOLUTE_SCALE);
         fixture_place(&fix, keeper, &placement);
         forest->local[hidden] = huge;
         espl__propagate_by_links(forest, &context, root);
@@ -514,7 +514,7 @@ START_TEST(user_data_comes_to_nodes_that_copy_their_parent_and_to_no_others)
             begin_again();
             continue;
         }
-        placement.extra.context = 12345;
+        placement.extra.user_data = 12345;
         fixture_place(&fix, slot, &placement);
         memcpy(worlds, forest->world + t->base, t->used * sizeof *worlds);
         espl__propagate_user_data(forest, slot);

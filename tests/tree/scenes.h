@@ -62,7 +62,7 @@ static inline bool same_bits(const float *a, const float *b, size_t count)
 
 static inline bool keeps_axis(uint32_t flags, int axis)
 {
-    return (flags & ((uint32_t)ESPL_KEEP_X << axis)) != 0;
+    return (flags & ((uint32_t)ESPL_ABSOLUTE_X << axis)) != 0;
 }
 
 static inline espl__frame any_parent(parent_kind kind, uint64_t *random)
@@ -72,7 +72,7 @@ static inline espl__frame any_parent(parent_kind kind, uint64_t *random)
     for (int i = 0; i < 3 && kind >= PARENT_STRETCHED; ++i) {
         frame.extra.stretch[i] = any_factor(random);
     }
-    frame.extra.context = (uint32_t)test_random(random);
+    frame.extra.user_data = (uint32_t)test_random(random);
     if (kind == PARENT_NOWHERE) {
         frame.world.scale = test_one_in(random, 2) ? 0.0f : -0.0f;
     } else if (kind == PARENT_FLAT) {

@@ -128,7 +128,7 @@ START_TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
     espl__new_place place = {.parent = root, .before = ESPL__NO_SLOT, .is_bare = true};
     uint32_t made = 0;
 
-    placement.extra.context = 5;
+    placement.extra.user_data = 5;
     fixture_place(&fix, root, &placement);
     fixture_snapshot before = fixture_take_snapshot(&fix);
 
@@ -149,15 +149,15 @@ END_TEST
 static espl_status play_last_stretch(size_t fail_at)
 {
     test_world test;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     test_world_begin(&test, 7, NULL);
     const espl_entity tree = test_solo(test.world), node = test_solo(test.world);
     espl_write write = {.entity = tree, .kind = ESPL_WRITE_STRETCH, .value = {.stretch = {1, 1, 1}}};
 
     ck_assert_int_eq(espl_set_stretch(test.world, tree, (float[]){2, 1, 1}), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     ck_assert_int_eq(espl_record_write(recorder, 0, &write), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, node, tree, NULL), ESPL_OK);
@@ -167,7 +167,7 @@ static espl_status play_last_stretch(size_t fail_at)
     const espl_status status = espl_play(test.world, commands, NULL);
 
     ck_assert(status == ESPL_OK || test_physical_hash(test.world) == before);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     return status;
 }

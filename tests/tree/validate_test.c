@@ -12,8 +12,8 @@ static uint32_t root, first, second, third, grandchild, hole;
 static uint32_t top, left, right, low;
 static uint32_t deck, keeper, stretched;
 
-static const espl__kept all_kept = {.flags = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION |
-                                             ESPL_KEEP_SCALE};
+static const espl__kept all_kept = {.flags = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION |
+                                             ESPL_ABSOLUTE_SCALE};
 
 static void set_up(void)
 {
@@ -132,7 +132,8 @@ START_TEST(holes_are_in_one_chain_and_clean)
     fixture_is_valid(&fix);
     espl__side *const side = forest->trees[decked].side;
 
-    breaks_word(&side->extra[stretched - deck].context, 1, "a hole has nothing in the side arrays");
+    breaks_word(&side->extra[stretched - deck].user_data, 1,
+                "a hole has nothing in the side arrays");
 }
 END_TEST
 
@@ -203,8 +204,8 @@ START_TEST(flags_and_side_arrays_agree)
     breaks_flags(first, ESPL__SLOT_BARE, "slots know whether their worlds are exceptional");
     breaks_word(&side->kept[keeper - deck].flags, 0, agree);
     breaks_word(&side->kept[keeper - deck].flags, 0x8000, agree);
-    breaks_word(&side->kept[keeper - deck].flags, ESPL_KEEP_X, agree);
-    breaks_word(&side->kept[stretched - deck].flags, ESPL_KEEP_SCALE, agree);
+    breaks_word(&side->kept[keeper - deck].flags, ESPL_ABSOLUTE_X, agree);
+    breaks_word(&side->kept[stretched - deck].flags, ESPL_ABSOLUTE_SCALE, agree);
     breaks_flags(keeper, ESPL__SLOT_BARE, "only a member with a transform has inherit flags");
     breaks_word(&side->capacity, side->capacity + 1, "side arrays fit the range of their tree");
     breaks_word(&side->extra_count, 2, counted);

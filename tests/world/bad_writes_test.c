@@ -16,7 +16,7 @@ typedef struct scene {
     test_world test, elsewhere;
     espl_world *world;
     espl_entity root, child, solo, bare, dead, recycled, foreign, pending;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_recorder *recorder;
 } scene;
 
@@ -40,14 +40,14 @@ static void scene_begin(scene *s)
 
     const espl_instance_def def = {.source = s->solo};
     s->foreign = test_solo(s->elsewhere.world);
-    ck_assert_int_eq(espl_commands_create(s->world, 1, &s->commands), ESPL_OK);
-    s->recorder = espl_commands_recorder(s->commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s->world, 1, &s->commands), ESPL_OK);
+    s->recorder = espl_command_buffer_recorder(s->commands, 0);
     ck_assert_int_eq(espl_record_instantiate(s->recorder, 0, &def, 1, &s->pending), ESPL_OK);
 }
 
 static void scene_end(scene *s)
 {
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
     test_world_end(&s->elsewhere);
 }
@@ -64,7 +64,7 @@ static espl_status read_axis(const espl_world *world, espl_entity entity, float 
 static espl_status read_context(const espl_world *world, espl_entity entity, float *out)
 {
     uint32_t context = 4321;
-    const espl_status status = espl_get_context(world, entity, out != NULL ? &context : NULL);
+    const espl_status status = espl_get_user_data(world, entity, out != NULL ? &context : NULL);
 
     ck_assert(status == ESPL_OK || context == 4321);
     return status;
@@ -83,12 +83,12 @@ static espl_status read_whole(espl_status (*get)(const espl_world *, espl_entity
 
 static espl_status read_local(const espl_world *world, espl_entity entity, float *out)
 {
-    return read_whole(espl_get_local, world, entity, out);
+    return read_whole(espl_get_local_transform, world, entity, out);
 }
 
 static espl_status read_world(const espl_world *world, espl_entity entity, float *out)
 {
-    return read_whole(espl_get_world, world, entity, out);
+    return read_whole(espl_get_world_transform, world, entity, out);
 }
 
 static espl_entity other; // a good entity, for the calls with two
@@ -191,7 +191,7 @@ static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
     }
     ck_assert_int_eq(espl_look_at(s->world, bad, point, NULL), expected);
     ck_assert_int_eq(espl_rotate_about(s->world, bad, point, turn), expected);
-    ck_assert_int_eq(espl_set_inherit(s->world, bad, ESPL_KEEP_X), expected);
+    ck_assert_int_eq(espl_set_inherit(s->world, bad, ESPL_ABSOLUTE_X), expected);
     ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
 }
 
@@ -224,7 +224,7 @@ START_TEST(an_entity_without_placement_has_nothing_to_read_or_write)
 
     scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
-    const espl_attach_options keeps = {.inherit = ESPL_KEEP_Y};
+    const espl_attach_options keeps = {.inherit = ESPL_ABSOLUTE_Y};
     other = s.child;
     refuse_reads(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
     refuse_writes(&s, s.bare, ESPL_ERR_NO_TRANSFORM);
@@ -281,7 +281,7 @@ START_TEST(no_field_of_any_kind_may_be_infinite_or_no_number)
         memset(write.value.rotation, 0, sizeof write.value.rotation);
         refuse_value(&s, write);
     }
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
@@ -321,9 +321,9 @@ START_TEST(a_rotation_off_unit_length_is_normalised_by_every_kind)
 {
     static const float longer[4] = {3, 0, 0, 4};
     static const espl_write_kind kinds[] = {
-        ESPL_WRITE_LOCAL_ROTATION, ESPL_WRITE_LOCAL_POSE,      ESPL_WRITE_LOCAL,
-        ESPL_WRITE_WORLD_ROTATION, ESPL_WRITE_WORLD,           ESPL_WRITE_ROTATE_LOCAL,
-        ESPL_WRITE_ROTATE_WORLD,   ESPL_WRITE_TRANSFORM_LOCAL, ESPL_WRITE_TRANSFORM_WORLD};
+        ESPL_WRITE_LOCAL_ROTATION, ESPL_WRITE_LOCAL_POSE,          ESPL_WRITE_LOCAL_TRANSFORM,
+        ESPL_WRITE_WORLD_ROTATION, ESPL_WRITE_WORLD_TRANSFORM,     ESPL_WRITE_ROTATE_IN_PARENT,
+        ESPL_WRITE_ROTATE_WORLD,   ESPL_WRITE_TRANSFORM_IN_PARENT, ESPL_WRITE_TRANSFORM_WORLD};
 
     for (size_t i = 0; i < LENGTH_OF(kinds); ++i) {
         for (int form = 0; form < FORM_COUNT; ++form) {
@@ -377,15 +377,15 @@ static void refuse_null_writes(const scene *s)
     ck_assert_int_eq(espl_set_local_position(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_local_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_local_pose(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_local_transform(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_stretch(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_world_position(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_set_world_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_world(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_translate_local(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_rotate_local(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_transform_local(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_inverse_transform_local(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_world_transform(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_translate_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_rotate_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_transform_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_inverse_transform_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_translate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_rotate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_transform_world(w, e, NULL), ESPL_ERR_ARGUMENT);
@@ -404,7 +404,7 @@ START_TEST(missing_pointers_of_writes_are_refused)
     scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     refuse_null_writes(&s);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     s.test.hooks.traps = 0; // checked builds heard some of these
     scene_end(&s);
@@ -424,8 +424,8 @@ START_TEST(missing_arrays_of_batches_are_refused)
 
     scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
-    const espl_write_kind vector = ESPL_WRITE_STRETCH, rotation = ESPL_WRITE_ROTATE_LOCAL,
-                          scalar = ESPL_WRITE_LOCAL_SCALE, whole = ESPL_WRITE_LOCAL;
+    const espl_write_kind vector = ESPL_WRITE_STRETCH, rotation = ESPL_WRITE_ROTATE_IN_PARENT,
+                          scalar = ESPL_WRITE_LOCAL_SCALE, whole = ESPL_WRITE_LOCAL_TRANSFORM;
     const float values[1][4] = {{1, 1, 1, 1}};
     const float vectors[1][3] = {{1, 1, 1}};
     const espl_transform placement = test_at(9, 9, 9);
@@ -522,8 +522,9 @@ START_TEST(a_kind_out_of_range_is_refused_alone)
     scene_begin(&s);
     const uint64_t before = test_physical_hash(s.world);
     for (int i = 0; i < 3; ++i) {
-        const espl_write writes[2] = {write_vector(s.root, (espl_write_kind)kinds[i], 1, 1, 1),
-                                      write_vector(s.root, ESPL_WRITE_TRANSLATE_LOCAL, 0, 0, 0)};
+        const espl_write writes[2] = {
+            write_vector(s.root, (espl_write_kind)kinds[i], 1, 1, 1),
+            write_vector(s.root, ESPL_WRITE_TRANSLATE_IN_PARENT, 0, 0, 0)};
         espl_write_report report;
         ck_assert_int_eq(espl_write_batch(s.world, writes, 2, &report), ESPL_PARTLY);
         ck_assert_uint_eq(report.applied, 1);
@@ -537,7 +538,7 @@ START_TEST(a_kind_out_of_range_is_refused_alone)
         ck_assert_int_eq(report.first_status, ESPL_ERR_ARGUMENT);
         ck_assert_int_eq(espl_record_write(s.recorder, 0, &writes[0]), ESPL_ERR_ARGUMENT);
     }
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
@@ -548,7 +549,7 @@ START_TEST(more_writes_than_can_be_counted_are_refused)
     scene s;
 
     scene_begin(&s);
-    const espl_write write = write_vector(s.root, ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0);
+    const espl_write write = write_vector(s.root, ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0);
     ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_write_batch(s.world, &write, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_float_eq(test_world_of(s.world, s.root).position[0], 1);
@@ -560,7 +561,7 @@ END_TEST
 
 START_TEST(inherit_flags_are_checked)
 {
-    static const uint32_t bad[] = {256, ESPL_COPY_PARENT | ESPL_KEEP_X,
+    static const uint32_t bad[] = {256, ESPL_COPY_PARENT | ESPL_ABSOLUTE_X,
                                    ESPL_COPY_PARENT | ESPL_STRICT_UP, 0x101, UINT32_MAX};
     scene s;
 
@@ -577,13 +578,13 @@ START_TEST(inherit_flags_are_checked)
                          ESPL_ERR_ARGUMENT);
         ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     }
-    const espl_instance_def unhung = {.source = s.solo, .inherit = ESPL_KEEP_X};
+    const espl_instance_def unhung = {.source = s.solo, .inherit = ESPL_ABSOLUTE_X};
     ck_assert_int_eq(espl_record_instantiate(s.recorder, 0, &unhung, 1, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.root, ESPL_KEEP_X), ESPL_ERR_NOT_CHILD);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.root, ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(espl_set_inherit(s.world, s.solo, ESPL_COPY_PARENT), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(espl_set_inherit(s.world, s.root, 0), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(s.world, s.solo, 0), ESPL_OK);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     scene_end(&s);
 }
@@ -595,12 +596,13 @@ START_TEST(recording_checks_operands_of_writes)
     scene s;
 
     scene_begin(&s);
-    espl_commands *others = NULL;
+    espl_command_buffer *others = NULL;
     espl_entity alien;
     const espl_instance_def def = {.source = s.solo};
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &others), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(others, 0), 0, &def, 1, &alien),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &others), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &alien),
+        ESPL_OK);
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         espl_write write = write_ordinary(alien, (espl_write_kind)kind, &random);
         ck_assert_int_eq(espl_record_write(s.recorder, 0, &write), ESPL_ERR_FOREIGN);
@@ -610,9 +612,9 @@ START_TEST(recording_checks_operands_of_writes)
     ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, alien, 0), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, espl_entity_null(), 0),
                      ESPL_ERR_NULL_ENTITY);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     s.test.hooks.traps = 0; // checked builds heard some of these
-    espl_commands_destroy(others);
+    espl_command_buffer_destroy(others);
     scene_end(&s);
 }
 END_TEST
@@ -639,11 +641,11 @@ START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
                                               : &value.scale;
 
             *number = poison[field % 3];
-            ck_assert_int_eq(espl_get_local(world, child, &before), ESPL_OK);
+            ck_assert_int_eq(espl_get_local_transform(world, child, &before), ESPL_OK);
             espl_stats(world, &counted);
-            ck_assert_int_eq(espl_set_local(world, child, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_set_local(world, root, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_get_local(world, child, &after), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(world, child, &value), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_set_local_transform(world, root, &value), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_get_local_transform(world, child, &after), ESPL_OK);
             espl_stats(world, &counted_then);
             ck_assert_mem_eq(&before, &after, sizeof before);
             ck_assert_uint_eq(counted.nodes_visited, counted_then.nodes_visited);
@@ -654,19 +656,19 @@ START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
     // written, and come back when the scale is small.
     espl_transform far = espl_transform_identity(), left;
     far.position[0] = 1e30f;
-    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(world), 2);
     ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
     ck_assert_float_eq(test_world_of(world, child).position[0], 1e30f);
-    ck_assert_int_eq(espl_set_local(world, leaf, &far), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(world, leaf, &far), ESPL_OK);
     far.position[0] = 0;
     far.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local(world, child, &far), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local(world, root, &far), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(world, child, &far), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(world, root, &far), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_set_local_scale(world, child, 1), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_set_local_scale(world, root, 1), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(world), 0);
-    ck_assert_int_eq(espl_get_world(world, leaf, &left), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_transform(world, leaf, &left), ESPL_OK);
     ck_assert_float_eq(left.position[0], 1e30f);
     ck_assert_float_eq(left.scale, 1);
     test_world_end(&test);

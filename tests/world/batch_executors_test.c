@@ -121,7 +121,7 @@ static espl_status move_solos(test_world *test, size_t count, float *sum)
     const size_t solos = test_fitting(count, 0);
     espl_entity *const entities = malloc(count * sizeof *entities);
     float(*const offsets)[3] = malloc(count * sizeof *offsets);
-    const espl_component placed = ESPL_PLACEMENT;
+    const espl_component placed = ESPL_TRANSFORM;
     float at[3];
 
     test_cut_jobs(test->world, 8);
@@ -131,8 +131,9 @@ static espl_status move_solos(test_world *test, size_t count, float *sum)
         entities[i] = entities[i % solos];
         offsets[i][0] = offsets[i][1] = offsets[i][2] = 1;
     }
-    const espl_status status = espl_write_vectors(test->world, ESPL_WRITE_TRANSLATE_LOCAL, entities,
-                                                  (const float(*)[3])offsets, count, NULL);
+    const espl_status status =
+        espl_write_vectors(test->world, ESPL_WRITE_TRANSLATE_IN_PARENT, entities,
+                           (const float(*)[3])offsets, count, NULL);
 
     *sum = 0;
     for (size_t i = 0; i < solos; ++i) {

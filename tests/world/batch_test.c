@@ -35,7 +35,7 @@ static float world_x(const espl_world *world, espl_entity entity)
 // two kinds, each in a random order.
 static void write_chain(uint32_t count)
 {
-    static const espl_write_kind kinds[2] = {ESPL_WRITE_TRANSLATE_LOCAL,
+    static const espl_write_kind kinds[2] = {ESPL_WRITE_TRANSLATE_IN_PARENT,
                                              ESPL_WRITE_TRANSLATE_WORLD};
     uint64_t random = count;
     test_world test;
@@ -145,7 +145,7 @@ START_TEST(a_node_that_keeps_everything_cuts_off_what_hangs_below)
 {
     enum { WRITTEN = 1, KEEPER = 2 };
     const uint32_t count = test_fitting(100, 1); // and the leaf
-    const uint32_t all = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE;
+    const uint32_t all = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -235,8 +235,9 @@ END_TEST
 // A wide tree with flags here and there. Node i hangs below (i - 1) / 3.
 static espl_entity *make_mixed_tree(espl_world *world, uint32_t count)
 {
-    static const uint32_t flags[4] = {ESPL_KEEP_Y, ESPL_KEEP_UP | ESPL_KEEP_SCALE,
-                                      ESPL_KEEP_ROTATION, ESPL_KEEP_FORWARD | ESPL_KEEP_X};
+    static const uint32_t flags[4] = {ESPL_ABSOLUTE_Y, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE,
+                                      ESPL_ABSOLUTE_ROTATION,
+                                      ESPL_ABSOLUTE_FORWARD | ESPL_ABSOLUTE_X};
     uint32_t parent[200] = {PLANT_ROOT};
 
     ck_assert_uint_le(count, 200);
@@ -291,7 +292,7 @@ START_TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
     test_world_begin(&test, 0, NULL);
     espl_entity *const node = plant_forest(test.world, parent, COUNT + 2);
     for (int i = 0; i < COUNT; ++i) {
-        const espl_write_kind kind = (espl_write_kind)(ESPL_WRITE_TRANSLATE_LOCAL + i);
+        const espl_write_kind kind = (espl_write_kind)(ESPL_WRITE_TRANSLATE_IN_PARENT + i);
         writes[i] = write_ordinary(node[target[i]], kind, &random);
     }
     for (uint32_t number = 0; number < ORDERS; ++number) {
@@ -310,7 +311,7 @@ START_TEST(every_order_of_writes_to_different_entities_gives_the_same_worlds)
         ck_assert_msg(hash == expected, "order %u", number);
         for (int i = 0; i < COUNT + 2; ++i) {
             const espl_transform step = test_at(1, 0, 0);
-            ck_assert_int_eq(espl_set_local(test.world, node[i], &step), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(test.world, node[i], &step), ESPL_OK);
         }
     }
     free(node);
@@ -327,7 +328,7 @@ START_TEST(a_write_in_world_axes_sees_where_its_parent_has_come_to)
     const espl_write writes[3] = {
         write_vector(node[2], ESPL_WRITE_WORLD_POSITION, 50, 0, 0),
         write_vector(node[1], ESPL_WRITE_TRANSLATE_WORLD, 10, 0, 0),
-        write_vector(node[0], ESPL_WRITE_TRANSLATE_LOCAL, 100, 0, 0),
+        write_vector(node[0], ESPL_WRITE_TRANSLATE_IN_PARENT, 100, 0, 0),
     };
     ck_assert_int_eq(espl_write_batch(test.world, writes, 3, NULL), ESPL_OK);
     ck_assert_float_eq(world_x(test.world, node[0]), 101);
@@ -364,7 +365,7 @@ START_TEST(a_bad_entry_is_refused_alone_and_told)
         write_vector(bare, ESPL_WRITE_LOCAL_POSITION, 1, 1, 1),
         write_vector(node[0], beyond, 1, 1, 1),
         write_vector(node[1], ESPL_WRITE_TRANSLATE_WORLD, 0, NAN, 0),
-        {.entity = node[1], .kind = ESPL_WRITE_ROTATE_LOCAL},
+        {.entity = node[1], .kind = ESPL_WRITE_ROTATE_IN_PARENT},
         write_vector(node[3], ESPL_WRITE_LOCAL_POSITION, 1, 1, 1),
         write_scale(node[1], ESPL_WRITE_MULTIPLY_SCALE, INFINITY),
     };
@@ -461,7 +462,7 @@ START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
 
     const espl_write writes[3] = {write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 0),
                                   write_vector(node[1], ESPL_WRITE_WORLD_POSITION, 9, 9, 9),
-                                  write_vector(node[2], ESPL_WRITE_TRANSLATE_LOCAL, 1, 1, 1)};
+                                  write_vector(node[2], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 1, 1)};
     ck_assert_int_eq(espl_write_batch(test.world, writes, 3, &report), ESPL_LOSSY);
     ck_report(&report, 3, 1, 0);
     ck_assert_float_eq(world_x(test.world, node[1]), 1);
@@ -532,7 +533,7 @@ START_TEST(an_entry_that_overflows_counts_for_the_later_ones)
                                       write_scale(node[1], ESPL_WRITE_LOCAL_SCALE, 1e35f),
                                       write_scale(node[1], ESPL_WRITE_MULTIPLY_SCALE, 1e-30f)};
         if (has_side != 0) {
-            ck_assert_int_eq(espl_set_context(test.world, node[1], 7), ESPL_OK);
+            ck_assert_int_eq(espl_set_user_data(test.world, node[1], 7), ESPL_OK);
         }
         ck_done(espl_write_batch(test.world, writes, 3, &report), &report, 3);
         ck_assert_float_eq(test_local_of(test.world, node[1]).scale, 1e35f * 1e-30f);
@@ -548,7 +549,7 @@ END_TEST
 START_TEST(an_entity_whose_world_overflowed_is_written_on)
 {
     static const espl_write_kind kinds[4] = {ESPL_WRITE_STRETCH, ESPL_WRITE_MULTIPLY_STRETCH,
-                                             ESPL_WRITE_CONTEXT, ESPL_WRITE_TRANSLATE_LOCAL};
+                                             ESPL_WRITE_USER_DATA, ESPL_WRITE_TRANSLATE_IN_PARENT};
 
     for (int i = 0; i < 4; ++i) {
         test_world test;
@@ -614,7 +615,7 @@ START_TEST(an_entry_may_make_a_world_below_overflow)
     const espl_write large = write_scale(node[2], ESPL_WRITE_LOCAL_SCALE, 1e30f);
     ck_assert_int_eq(espl_write_batch(test.world, &large, 1, NULL), ESPL_OK);
 
-    const espl_write writes[4] = {write_vector(node[3], ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0),
+    const espl_write writes[4] = {write_vector(node[3], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e10f),
                                   write_vector(node[1], ESPL_WRITE_LOCAL_POSITION, 4, 0, 0),
                                   write_scale(node[4], ESPL_WRITE_LOCAL_SCALE, 1e10f)};
@@ -647,7 +648,7 @@ START_TEST(an_entry_in_world_axes_below_a_world_that_overflows_is_refused_alone)
     const espl_write writes[4] = {write_vector(node[2], ESPL_WRITE_WORLD_POSITION, 1, 2, 3),
                                   write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e30f),
                                   write_vector(node[1], ESPL_WRITE_LOCAL_POSITION, 1e30f, 0, 0),
-                                  write_vector(node[2], ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0)};
+                                  write_vector(node[2], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0)};
     ck_assert_int_eq(espl_write_batch(test.world, writes, 4, &report), ESPL_PARTLY);
     ck_report(&report, 3, 0, 1);
     ck_assert_uint_eq(report.first_refused, 0);
@@ -682,7 +683,7 @@ START_TEST(a_hierarchy_that_overflows_comes_back)
                             write_scale(node[3], ESPL_WRITE_LOCAL_SCALE, 1e30f),
                             write_scale(node[1], ESPL_WRITE_LOCAL_SCALE, 1e38f),
                             write_scale(node[0], ESPL_WRITE_LOCAL_SCALE, 1e-30f),
-                            write_vector(node[2], ESPL_WRITE_TRANSLATE_LOCAL, 0, 1, 0)};
+                            write_vector(node[2], ESPL_WRITE_TRANSLATE_IN_PARENT, 0, 1, 0)};
     writes[4].entity = espl_entity_null();
     ck_assert_int_eq(espl_write_batch(test.world, writes, 5, &report), ESPL_PARTLY);
     ck_report(&report, 4, 0, 1);

@@ -9,11 +9,11 @@
 #include <string.h>
 
 static const espl_attach_options keep_local = {
-    .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+    .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
 static espl_entity with(espl_world *world, espl_component component)
 {
-    const espl_component set[2] = {ESPL_PLACEMENT, component};
+    const espl_component set[2] = {ESPL_TRANSFORM, component};
     espl_entity entity = {0};
 
     ck_assert_int_eq(espl_create(world, set, 2, 1, &entity), ESPL_OK);
@@ -61,12 +61,12 @@ static size_t refuse_cycles(espl_world *world, const uint32_t *parent, uint32_t 
 {
     espl_entity *const node = plant_forest(world, parent, count);
     const uint64_t before = test_physical_hash(world);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report;
     size_t moves = 0;
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {
         for (uint32_t k = i; k < count; ++k) {
             if (is_above(parent, i, k)) {
@@ -81,7 +81,7 @@ static size_t refuse_cycles(espl_world *world, const uint32_t *parent, uint32_t 
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_CYCLE], moves);
     ck_assert_uint_eq(report.applied, 0);
     ck_assert_uint_eq(test_physical_hash(world), before);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(node);
     return moves;
 }
@@ -232,19 +232,19 @@ START_TEST(b7_the_generation_of_an_index_only_goes_up)
     for (uint32_t round = 0; round < 12 && round < lives; ++round) {
         const espl_instance_def def = {.source = source};
         espl_entity made[9];
-        espl_commands *commands = NULL;
+        espl_command_buffer *commands = NULL;
 
         ck_assert_int_eq(espl_create(test.world, NULL, 0, 3, made), ESPL_OK);
         ck_assert_int_eq(espl_instantiate(test.world, source, 3, made + 3), ESPL_OK);
-        ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
-        ck_assert_int_eq(
-            espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 3, made + 6),
-            ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+        ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def,
+                                                 3, made + 6),
+                         ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
         for (int i = 6; i < 9; ++i) {
-            ck_assert_int_eq(espl_commands_resolve(commands, made[i], &made[i]), ESPL_OK);
+            ck_assert_int_eq(espl_command_buffer_resolve(commands, made[i], &made[i]), ESPL_OK);
         }
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         for (int i = 0; i < 9; ++i) {
             ck_assert_uint_lt(made[i].index, INDICES);
             ck_assert_uint_gt(made[i].generation, last[made[i].index]);
@@ -272,7 +272,7 @@ typedef struct herd {
 static void herd_birth(herd *h, uint32_t i)
 {
     h->entity[i] = with(h->world, h->number);
-    ck_assert_int_eq(espl_set(h->world, h->entity[i], h->number, &i, sizeof i), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(h->world, h->entity[i], h->number, &i, sizeof i), ESPL_OK);
 }
 
 static void herd_begin(herd *h)
@@ -300,8 +300,8 @@ static void herd_check(const herd *h)
     for (uint32_t i = 0; i < HERD; ++i) {
         uint32_t number = UINT32_MAX;
 
-        ck_assert_int_eq(espl_get(h->world, h->entity[i], h->number, &number, sizeof number),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_get_component(h->world, h->entity[i], h->number, &number, sizeof number), ESPL_OK);
         ck_assert_uint_eq(number, i);
     }
     ck_assert_int_eq(espl_query_begin(h->world, NULL, &query), ESPL_OK);
@@ -335,13 +335,13 @@ START_TEST(b10_each_row_follows_its_entity_through_adds_removes_and_destroys)
             break;
         case 1:
         case 2:
-            ck_assert_int_eq(espl_remove(h.world, h.entity[i], tag), ESPL_OK);
+            ck_assert_int_eq(espl_remove_component(h.world, h.entity[i], tag), ESPL_OK);
             break;
         case 3:
             (void)!espl_attach(h.world, h.entity[i], h.entity[test_below(&random, HERD)], NULL);
             break;
         default:
-            ck_assert_int_eq(espl_add(h.world, h.entity[i], tag, NULL, 0), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(h.world, h.entity[i], tag, NULL, 0), ESPL_OK);
         }
         herd_check(&h);
     }
@@ -361,13 +361,13 @@ START_TEST(b11_a_parent_is_found_where_it_is_after_its_children_left)
         }
     }
     for (uint32_t i = 0; i < HERD - 4; i += 4) {
-        ck_assert_int_eq(espl_detach(h.world, h.entity[i + 2], ESPL_STAY_WORLD), ESPL_OK);
+        ck_assert_int_eq(espl_detach(h.world, h.entity[i + 2], ESPL_KEEP_WORLD), ESPL_OK);
         ck_assert_int_eq(espl_attach(h.world, h.entity[i + 1], h.entity[HERD - 1], NULL), ESPL_OK);
-        ck_assert(espl_has(h.world, h.entity[i], ESPL_ROOT));
+        ck_assert(espl_has_component(h.world, h.entity[i], ESPL_ROOT));
         herd_check(&h);
         ck_assert_int_eq(espl_destroy(h.world, h.entity[i + 3]), ESPL_OK);
         herd_birth(&h, i + 3);
-        ck_assert(espl_has(h.world, h.entity[i], ESPL_SOLO));
+        ck_assert(espl_has_component(h.world, h.entity[i], ESPL_SOLO));
         ck_assert_int_eq(espl_get_role(h.world, h.entity[i]), ESPL_ROLE_SOLO);
         herd_check(&h);
     }
@@ -379,7 +379,8 @@ END_TEST
 
 static bool is_asked_for(const herd *h, espl_component wanted, espl_component unwanted, uint32_t i)
 {
-    return espl_has(h->world, h->entity[i], wanted) && !espl_has(h->world, h->entity[i], unwanted);
+    return espl_has_component(h->world, h->entity[i], wanted) &&
+           !espl_has_component(h->world, h->entity[i], unwanted);
 }
 
 // A query gives what the components say one by one, whose tops live.
@@ -421,7 +422,8 @@ START_TEST(b13_queries_answer_for_the_living_after_indices_were_used_again)
             herd_birth(&h, i);
         }
         (void)!espl_attach(h.world, h.entity[i], h.entity[k], NULL);
-        ck_assert_int_eq(espl_add(h.world, h.entity[k], h.tag[step % KINDS], NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(h.world, h.entity[k], h.tag[step % KINDS], NULL, 0),
+                         ESPL_OK);
         compare_query(&h, h.tag[0], h.tag[1]);
         compare_query(&h, ESPL_MEMBER, h.tag[2]);
         compare_query(&h, ESPL_ROOT, ESPL_PREFAB);
@@ -507,8 +509,9 @@ START_TEST(b15_ancestors_are_current_after_rows_moved_and_entities_died)
         if (espl_attach(h.world, h.entity[i], h.entity[k], NULL) == ESPL_OK) {
             parent[i] = k;
         }
-        ck_assert_int_eq(espl_add(h.world, h.entity[k], h.tag[step % KINDS], NULL, 0), ESPL_OK);
-        ck_assert_int_eq(espl_remove(h.world, h.entity[i], h.tag[step % KINDS]), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(h.world, h.entity[k], h.tag[step % KINDS], NULL, 0),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_remove_component(h.world, h.entity[i], h.tag[step % KINDS]), ESPL_OK);
         if (test_one_in(&random, 4)) {
             ck_assert_int_eq(espl_destroy_only(h.world, h.entity[k]), ESPL_OK);
             leave_to_grandparent(parent, k);

@@ -73,7 +73,7 @@ END_TEST
 // All indices in use or, where there are too many of them to fill, all but what is reserved.
 START_TEST(k2_the_largest_index_does_not_wrap)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -108,20 +108,21 @@ END_TEST
 static void refuse_count(test_world *test, espl_entity source, size_t count)
 {
     espl_world *const world = test->world;
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_instance_def def = {.source = source};
     const espl_creation_def creation = {.values = NULL};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_status status[8];
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     test_heap_arm(&test->heap, 1, true);
     status[0] = espl_create(world, &placement, 1, count, NULL);
     status[1] = espl_reserve(world, count);
     status[2] = espl_instantiate(world, source, count, NULL);
     status[3] = espl_reserve_writes(world, count);
     status[4] = espl_reserve_rows(world, &placement, 1, count);
-    status[5] = espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, count, NULL);
+    status[5] =
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, NULL);
     status[6] = espl_instantiate_at(world, &def, count, NULL);
     status[7] = espl_create_at(world, &creation, count, NULL);
     test_heap_arm(&test->heap, 0, false);
@@ -133,8 +134,8 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
         ck_assert_msg(count <= UINT32_MAX || i == 4 || status[i] == ESPL_ERR_LIMIT,
                       "call %d with %zu answers %s", i, count, espl_status_name(status[i]));
     }
-    ck_assert_uint_eq(espl_commands_count(commands), 0);
-    espl_commands_destroy(commands);
+    ck_assert_uint_eq(espl_command_buffer_count(commands), 0);
+    espl_command_buffer_destroy(commands);
 }
 
 START_TEST(k3_k9_counts_about_the_powers_of_two_are_not_cut_short)
@@ -164,7 +165,7 @@ END_TEST
 // Numbers whose low half would do: no call looks at that half alone.
 START_TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_query query;
     test_world test;
 
@@ -185,11 +186,12 @@ START_TEST(k3_large_numbers_of_things_are_not_taken_for_small_ones)
     ck_assert_int_eq(espl_query_begin(test.world, &any, &query), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_query_begin(test.world, &changed, &query), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(test.world, &placement, large, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change(test.world, node[0], &adds), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_change(test.world, node[0], &removes), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_change_components(test.world, node[0], &adds), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_change_components(test.world, node[0], &removes), ESPL_ERR_LIMIT);
     ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], large)));
     ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], large - 1)));
-    ck_assert_int_eq(espl_set(test.world, node[0], ESPL_PREFAB, NULL, large), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_set_component(test.world, node[0], ESPL_PREFAB, NULL, large),
+                     ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(test_physical_hash(test.world), before);
     free(node);
     test_world_end(&test);
@@ -199,7 +201,7 @@ END_TEST
 START_TEST(k4_single_and_batched_creations_draw_distinct_handles)
 {
     static const size_t sizes[] = {1, 7, 1, 1, 12, 3, 1, 9, 2, 1};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity made[64];
     size_t count = 0;
     test_world test;
@@ -236,11 +238,11 @@ END_TEST
 // Entities number 0 .. count - 1 that carry their number; all in one archetype.
 static void fill_rows(espl_world *world, espl_component number, espl_entity *entity, uint32_t count)
 {
-    const espl_component set[2] = {ESPL_PLACEMENT, number};
+    const espl_component set[2] = {ESPL_TRANSFORM, number};
 
     ck_assert_int_eq(espl_create(world, set, 2, count, entity), ESPL_OK);
     for (uint32_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_set(world, entity[i], number, &i, sizeof i), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(world, entity[i], number, &i, sizeof i), ESPL_OK);
     }
 }
 
@@ -274,7 +276,7 @@ START_TEST(k8_k10_chunks_are_whole_with_any_number_of_rows_about_a_word)
             espl_entity entity[256];
             bool is_there[256] = {false};
             espl_component number = 0;
-            espl_commands *commands = NULL;
+            espl_command_buffer *commands = NULL;
             test_world test;
 
             test_world_begin(&test, 0, NULL);
@@ -282,16 +284,16 @@ START_TEST(k8_k10_chunks_are_whole_with_any_number_of_rows_about_a_word)
             fill_rows(test.world, number, entity, edges[at]);
             memset(is_there, true, edges[at]);
             meet_rows(test.world, number, is_there, edges[at]);
-            ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+            ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
             for (uint32_t i = every - 1; i < edges[at]; i += every) {
                 ck_assert_int_eq(
-                    espl_record_destroy(espl_commands_recorder(commands, 0), 0, entity[i]),
+                    espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, entity[i]),
                     ESPL_OK);
                 is_there[i] = false;
             }
             ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
             meet_rows(test.world, number, is_there, edges[at]);
-            espl_commands_destroy(commands);
+            espl_command_buffer_destroy(commands);
             test_world_end(&test);
         }
     }
@@ -309,7 +311,7 @@ START_TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
     test_world_begin(&test, 0, NULL);
     register_tags(test.world, tag, TAGS);
     for (size_t at = 3; at < sizeof edges / sizeof *edges && edges[at] <= tag[TAGS - 1]; ++at) {
-        const espl_component set[2] = {ESPL_PLACEMENT, edges[at]};
+        const espl_component set[2] = {ESPL_TRANSFORM, edges[at]};
         ck_assert_int_eq(espl_create(test.world, set, 2, 1, &entity[count++]), ESPL_OK);
     }
     for (size_t i = 0; i < count; ++i) {
@@ -319,7 +321,7 @@ START_TEST(k8_components_are_told_apart_at_the_edges_of_a_word)
             espl_query query;
             size_t met = 0;
 
-            ck_assert(espl_has(test.world, entity[i], c) == is_own);
+            ck_assert(espl_has_component(test.world, entity[i], c) == is_own);
             ck_assert_int_eq(espl_query_begin(test.world, &def, &query), ESPL_OK);
             while (espl_query_next(&query)) {
                 for (size_t row = 0; row < query.count; ++row) {
@@ -381,7 +383,7 @@ START_TEST(k11_work_follows_what_is_touched_not_what_there_is)
     for (int frame = 0; frame < 100; ++frame) {
         const espl_transform same = test_local_of(test.world, node[0]);
 
-        ck_assert_int_eq(espl_set_local(test.world, node[0], &same), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, node[0], &same), ESPL_OK);
         ck_assert_int_eq(espl_query_begin(test.world, NULL, &query), ESPL_OK);
         while (espl_query_next(&query)) {
             ck_assert_float_gt(test_world_of(test.world, query.entities[0]).position[0], 0);
@@ -390,9 +392,9 @@ START_TEST(k11_work_follows_what_is_touched_not_what_there_is)
     ck_assert_uint_eq(test_stats(test.world).nodes_visited, before);
     // One arm moves: itself at most.
     const float by[3] = {0, 1, 0};
-    ck_assert_int_eq(espl_translate_local(test.world, node[1], by), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, node[1], by), ESPL_OK);
     ck_assert_uint_le(test_stats(test.world).nodes_visited - before, joints);
-    ck_assert_int_eq(espl_translate_local(test.world, node[count - 1], by), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, node[count - 1], by), ESPL_OK);
     ck_assert_uint_le(test_stats(test.world).nodes_visited - before, joints + 1);
     free(node);
     free(parent);
@@ -406,7 +408,7 @@ START_TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     espl_entity out = {7, 7};
     espl_query query;
     espl_view view;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -414,14 +416,14 @@ START_TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     espl_component last = 0, number = 0;
     ck_assert_int_eq(register_kind(test.world, "number", 4, 4, &number), ESPL_OK);
     ck_assert_int_eq(register_kind(test.world, "last", 4, 4, &last), ESPL_OK);
-    ck_assert_int_eq(espl_add(test.world, node[1], number, NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(test.world, node[1], number, NULL, 4), ESPL_OK);
 
     ck_assert_uint_eq(espl_component_find(test.world, "las"), 0);
     ck_assert_uint_eq(espl_component_find(test.world, "lastt"), 0);
     ck_assert_uint_eq(espl_component_find(test.world, ""), 0);
-    ck_assert(!espl_has(test.world, node[1], last));
-    ck_assert(!espl_has(test.world, node[1], last + 1));
-    ck_assert(!espl_has(test.world, node[1], UINT32_MAX));
+    ck_assert(!espl_has_component(test.world, node[1], last));
+    ck_assert(!espl_has_component(test.world, node[1], last + 1));
+    ck_assert(!espl_has_component(test.world, node[1], UINT32_MAX));
     ck_assert(espl_entity_is_null(espl_get_child(test.world, node[0], 1)));
     ck_assert(espl_entity_is_null(espl_get_next_sibling(test.world, node[2])));
     ck_assert(espl_entity_is_null(espl_get_first_child(test.world, node[2])));
@@ -440,20 +442,20 @@ START_TEST(k12_what_is_not_there_is_not_found_one_past_the_end)
     ck_assert(espl_entity_is_null(espl_view_entity(&view, 3)));
     ck_assert(espl_entity_is_null(espl_view_entity(&view, SIZE_MAX)));
 
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     const espl_instance_def def = {.source = node[2]};
     espl_entity pending = {0};
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &pending),
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, &pending),
         ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_ARGUMENT);
     pending.index += 1;
-    ck_assert_int_eq(espl_commands_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &out), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(out.index, 7);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(node);
     test_world_end(&test);
 }

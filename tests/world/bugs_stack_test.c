@@ -73,7 +73,7 @@ START_TEST(d2_the_numbers_of_components_end_at_their_limit)
         }
         // Each number works, the last one too.
         const espl_entity entity = test_solo(test.world);
-        ck_assert_int_eq(espl_add(test.world, entity, out, &more, sizeof more), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(test.world, entity, out, &more, sizeof more), ESPL_OK);
         ck_assert_int_eq(espl_destroy(test.world, entity), ESPL_OK);
     }
     ck_assert(out == ESPL_COMPONENT_LIMIT || out == ESPL_COMPONENT_LIMIT - 1);
@@ -83,10 +83,10 @@ START_TEST(d2_the_numbers_of_components_end_at_their_limit)
 }
 END_TEST
 
-// One entity's set: ESPL_PLACEMENT and a role, then tags up to the limit and past it.
+// One entity's set: ESPL_TRANSFORM and a role, then tags up to the limit and past it.
 START_TEST(d2_an_entity_holds_as_many_components_as_the_limit_and_not_one_more)
 {
-    espl_component tag[ESPL_SET_LIMIT + 1], set[ESPL_SET_LIMIT + 1] = {ESPL_PLACEMENT};
+    espl_component tag[ESPL_SET_LIMIT + 1], set[ESPL_SET_LIMIT + 1] = {ESPL_TRANSFORM};
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -106,7 +106,7 @@ START_TEST(d2_an_entity_holds_as_many_components_as_the_limit_and_not_one_more)
         ck_assert(espl_query_next(&query));
         espl_query_end(&query);
         const uint64_t before = test_logical_hash(test.world);
-        ck_assert_int_eq(espl_add(test.world, entity, tag[ESPL_SET_LIMIT], NULL, 0),
+        ck_assert_int_eq(espl_add_component(test.world, entity, tag[ESPL_SET_LIMIT], NULL, 0),
                          total < ESPL_SET_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
         if (total == ESPL_SET_LIMIT) {
             const espl_entity root = test_solo(test.world);
@@ -114,8 +114,9 @@ START_TEST(d2_an_entity_holds_as_many_components_as_the_limit_and_not_one_more)
             ck_assert_int_eq(espl_destroy(test.world, root), ESPL_OK);
             ck_assert_uint_eq(test_logical_hash(test.world), before);
             ck_assert_int_eq(espl_disable(test.world, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_LIMIT);
-            ck_assert_int_eq(espl_remove(test.world, entity, tag[3]), ESPL_OK);
-            ck_assert_int_eq(espl_add(test.world, entity, tag[ESPL_SET_LIMIT], NULL, 0), ESPL_OK);
+            ck_assert_int_eq(espl_remove_component(test.world, entity, tag[3]), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(test.world, entity, tag[ESPL_SET_LIMIT], NULL, 0),
+                             ESPL_OK);
         }
     }
     test_world_end(&test);
@@ -129,24 +130,24 @@ START_TEST(d2_lanes_end_at_their_limit)
     test_world_begin(&test, 0, NULL);
     const espl_entity entity = test_solo(test.world);
     for (uint32_t lanes = ESPL_LANE_LIMIT - 1; lanes <= ESPL_LANE_LIMIT + 1; ++lanes) {
-        espl_commands *commands = NULL;
-        const espl_status status = espl_commands_create(test.world, lanes, &commands);
+        espl_command_buffer *commands = NULL;
+        const espl_status status = espl_command_buffer_create(test.world, lanes, &commands);
 
         ck_assert_int_eq(status, lanes <= ESPL_LANE_LIMIT ? ESPL_OK : ESPL_ERR_ARGUMENT);
         if (commands != NULL) {
-            ck_assert_ptr_null(espl_commands_recorder(commands, lanes));
+            ck_assert_ptr_null(espl_command_buffer_recorder(commands, lanes));
         }
         for (uint32_t i = 0; commands != NULL && i < lanes; ++i) {
             const espl_transform at = test_at((float)i, 0, 0);
-            ck_assert_int_eq(
-                espl_record_set_local(espl_commands_recorder(commands, i), 0, entity, &at),
-                ESPL_OK);
+            ck_assert_int_eq(espl_record_set_local_transform(
+                                 espl_command_buffer_recorder(commands, i), 0, entity, &at),
+                             ESPL_OK);
         }
         if (commands != NULL) {
             ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
             ck_assert_float_eq(test_local_of(test.world, entity).position[0], (float)(lanes - 1));
         }
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
     }
     test_world_end(&test);
 }
@@ -170,7 +171,7 @@ START_TEST(d2_no_depth_is_special)
         const espl_entity past = test_solo(test.world);
         for (uint32_t i = 0; i < count; ++i) {
             const float by[3] = {1, 0, 0};
-            ck_assert_int_eq(espl_translate_local(test.world, node[i], by), ESPL_OK);
+            ck_assert_int_eq(espl_translate_in_parent(test.world, node[i], by), ESPL_OK);
             ck_assert_float_eq(test_world_of(test.world, node[count - 1]).position[0],
                                (float)(count + i + 1));
         }
@@ -192,7 +193,7 @@ typedef struct circus {
     test_heap heap;
     test_hooks hooks;
     espl_world *world[WORLDS];
-    espl_commands *commands[WORLDS][OBJECTS];
+    espl_command_buffer *commands[WORLDS][OBJECTS];
     bool is_submitted[WORLDS][OBJECTS];
 } circus;
 
@@ -228,20 +229,20 @@ static void circus_world(circus *c, uint32_t w)
 
 static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uint64_t *random)
 {
-    espl_commands *const commands = c->commands[w][i];
+    espl_command_buffer *const commands = c->commands[w][i];
     const uint32_t lane = test_below(random, 2);
     const espl_entity anyone = {test_below(random, 20), 1 + test_below(random, 3)};
 
     switch (commands == NULL ? 9 : act) {
     case 0:
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         c->commands[w][i] = NULL;
         break;
     case 1:
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
         break;
     case 2:
-        (void)!espl_commands_submit(commands);
+        (void)!espl_command_buffer_submit(commands);
         break;
     case 3:
         (void)!espl_play(c->world[w], commands, NULL);
@@ -255,10 +256,10 @@ static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uin
         ck_assert_int_eq(espl_sync(c->world[w], NULL), ESPL_OK);
         break;
     case 9:
-        ck_assert_int_eq(espl_commands_create(c->world[w], 2, &c->commands[w][i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(c->world[w], 2, &c->commands[w][i]), ESPL_OK);
         break;
     default:
-        (void)!espl_record_destroy(espl_commands_recorder(commands, lane), act, anyone);
+        (void)!espl_record_destroy(espl_command_buffer_recorder(commands, lane), act, anyone);
     }
 }
 
@@ -280,7 +281,7 @@ START_TEST(d3_worlds_and_commands_end_clean_whatever_the_order_of_their_lives)
     }
     for (uint32_t w = 0; w < WORLDS; ++w) {
         for (uint32_t i = 0; i < OBJECTS; ++i) {
-            espl_commands_destroy(c.commands[w][i]);
+            espl_command_buffer_destroy(c.commands[w][i]);
         }
         espl_world_destroy(c.world[w]);
     }
@@ -297,16 +298,17 @@ static const char *record_and_drop(void *argument)
     test_world *const test = argument;
     const size_t count = test_scaled(10000000);
     const espl_entity anyone = {1, 1};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    STACKED_DEMAND(espl_commands_create(test->world, D4_LANES, &commands) == ESPL_OK);
+    STACKED_DEMAND(espl_command_buffer_create(test->world, D4_LANES, &commands) == ESPL_OK);
     for (size_t i = 0; i < count; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(commands, (uint32_t)(i % D4_LANES));
+        espl_recorder *const recorder =
+            espl_command_buffer_recorder(commands, (uint32_t)(i % D4_LANES));
 
         STACKED_DEMAND(espl_record_destroy(recorder, 0, anyone) == ESPL_OK);
     }
-    STACKED_DEMAND(espl_commands_count(commands) == count);
-    espl_commands_destroy(commands);
+    STACKED_DEMAND(espl_command_buffer_count(commands) == count);
+    espl_command_buffer_destroy(commands);
     return NULL;
 }
 
@@ -333,9 +335,9 @@ static const char *call_with_many(void *argument)
     static espl_entity entity[D6_COUNT];
     static espl_write writes[D6_COUNT];
     static espl_query query;
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const uint32_t count = test_fitting(2 * D6_COUNT, 0) / 2; // and a clone of each
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     register_tags(world, tag, ESPL_SET_LIMIT);
     for (size_t i = 0; i < ESPL_SET_LIMIT; ++i) {
@@ -343,9 +345,9 @@ static const char *call_with_many(void *argument)
     }
     const size_t most = ESPL_SET_LIMIT - 2; // beside the placement and a role
     STACKED_DEMAND(espl_create(world, &placement, 1, count, entity) == ESPL_OK);
-    STACKED_DEMAND(espl_commands_create(world, ESPL_LANE_LIMIT, &commands) == ESPL_OK);
+    STACKED_DEMAND(espl_command_buffer_create(world, ESPL_LANE_LIMIT, &commands) == ESPL_OK);
     for (uint32_t i = 1; i < count; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(commands, i % ESPL_LANE_LIMIT);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, i % ESPL_LANE_LIMIT);
         const espl_instance_def def = {
             .source = entity[i], .parent = entity[0], .values = values, .value_count = most};
 
@@ -354,13 +356,14 @@ static const char *call_with_many(void *argument)
         writes[i] = write_vector(entity[i], ESPL_WRITE_WORLD_POSITION, 1, 2, 3);
     }
     STACKED_DEMAND(espl_play(world, commands, NULL) == ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     STACKED_DEMAND(espl_write_batch(world, writes + 1, count - 1, NULL) == ESPL_OK);
 
     const espl_change_def change = {.add = values, .add_count = most};
     const espl_query_def def = {.none = tag, .none_count = ESPL_SET_LIMIT};
-    STACKED_DEMAND(espl_change_array(world, entity, count / 2, &change, NULL) == ESPL_OK);
-    STACKED_DEMAND(espl_change_query(world, &def, &change, NULL) == ESPL_OK);
+    STACKED_DEMAND(espl_change_components_array(world, entity, count / 2, &change, NULL) ==
+                   ESPL_OK);
+    STACKED_DEMAND(espl_change_components_query(world, &def, &change, NULL) == ESPL_OK);
     STACKED_DEMAND(espl_query_begin(world, &def, &query) == ESPL_OK);
     STACKED_DEMAND(!espl_query_next(&query));
     STACKED_DEMAND(espl_compact(world) == ESPL_OK);

@@ -85,7 +85,7 @@ END_TEST
 START_TEST(h3_a_read_in_the_middle_of_building_leaves_nothing_stale)
 {
     const espl_attach_options local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -98,7 +98,7 @@ START_TEST(h3_a_read_in_the_middle_of_building_leaves_nothing_stale)
     ck_assert_int_eq(espl_attach(test.world, e[1], e[0], &local), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, e[2]), 3);
     ck_assert_int_eq(espl_attach(test.world, e[1], e[3], &local), ESPL_OK);
-    ck_assert_int_eq(espl_translate_local(test.world, e[3], (float[3]){10, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, e[3], (float[3]){10, 0, 0}), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, e[2]), 13);
     test_world_end(&test);
 }
@@ -126,9 +126,9 @@ START_TEST(h6_a_sibling_that_stands_still_stops_none_of_the_others)
 
     test_world_begin(&test, 0, NULL);
     espl_entity *const node = plant_forest(test.world, parent, 6);
-    ck_assert_int_eq(espl_set_inherit(test.world, node[2], ESPL_KEEP_POSITION), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(test.world, node[2], ESPL_ABSOLUTE_POSITION), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(test.world, node[3], ESPL_COPY_PARENT), ESPL_OK);
-    ck_assert_int_eq(espl_translate_local(test.world, node[0], (float[3]){100, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, node[0], (float[3]){100, 0, 0}), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, node[1]), 102);
     ck_assert_float_eq(x_of(test.world, node[2]), 2);
     ck_assert_float_eq(x_of(test.world, node[3]), 101);
@@ -141,7 +141,10 @@ END_TEST
 
 // --- H: what is skipped ---
 
-enum { BRANCHES = 60, ALL_KEPT = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE };
+enum {
+    BRANCHES = 60,
+    ALL_KEPT = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE
+};
 
 // A forest in which some keep their whole placement, so that nothing below them moves, and some are
 // stretched; and the world of each as it follows from its parent's, found afresh.
@@ -295,7 +298,7 @@ END_TEST
 START_TEST(h7_a_placement_given_to_an_inner_node_is_moved_by_what_is_above)
 {
     const espl_attach_options local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const espl_transform step = test_at(1, 0, 0);
     test_world test;
 
@@ -308,18 +311,19 @@ START_TEST(h7_a_placement_given_to_an_inner_node_is_moved_by_what_is_above)
     ck_assert_int_eq(espl_attach(test.world, leaf, inner, &local), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, leaf), 11);
 
-    ck_assert_int_eq(espl_add(test.world, inner, ESPL_PLACEMENT, &step, sizeof step), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(test.world, inner, ESPL_TRANSFORM, &step, sizeof step),
+                     ESPL_OK);
     ck_assert_float_eq(x_of(test.world, inner), 11);
     ck_assert_float_eq(x_of(test.world, leaf), 11); // it stays where it was
-    ck_assert_int_eq(espl_translate_local(test.world, top, (float[3]){100, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, top, (float[3]){100, 0, 0}), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, inner), 111);
     ck_assert_float_eq(x_of(test.world, leaf), 111);
-    ck_assert_int_eq(espl_translate_local(test.world, inner, (float[3]){1000, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, inner, (float[3]){1000, 0, 0}), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, leaf), 1111);
 
-    ck_assert_int_eq(espl_remove(test.world, inner, ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(test.world, inner, ESPL_TRANSFORM), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, leaf), 1111);
-    ck_assert_int_eq(espl_translate_local(test.world, top, (float[3]){-100, 0, 0}), ESPL_OK);
+    ck_assert_int_eq(espl_translate_in_parent(test.world, top, (float[3]){-100, 0, 0}), ESPL_OK);
     ck_assert_float_eq(x_of(test.world, leaf), 1011);
     test_world_end(&test);
 }
@@ -356,8 +360,8 @@ START_TEST(i5_nothing_is_sheared_by_a_change_of_parent_under_a_stretch)
 
         test_world_begin(&test, 0, NULL);
         const espl_entity up = test_solo(test.world), down = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local(test.world, up, &parent), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(test.world, down, &child), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, up, &parent), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, down, &child), ESPL_OK);
         ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, before), ESPL_OK);
         ck_assert_int_eq(espl_attach(test.world, down, up, NULL), ESPL_OK);
         ck_assert_int_eq(espl_get_matrix_4x4(test.world, down, after), ESPL_OK);
@@ -426,8 +430,8 @@ START_TEST(i11_the_inverse_scale_meets_the_right_part_of_the_translation)
 
         test_world_begin(&test, 0, NULL);
         const espl_entity a = test_solo(test.world), b = test_solo(test.world);
-        ck_assert_int_eq(espl_set_local(test.world, a, &frame), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(test.world, b, &other), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, a, &frame), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, b, &other), ESPL_OK);
         ck_assert_int_eq(espl_relative(test.world, a, b, &seen), ESPL_OK);
         ck_assert_int_eq(espl_get_matrix_4x4(test.world, a, matrix), ESPL_OK);
         for (int i = 0; i < 9; ++i) {

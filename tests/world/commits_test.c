@@ -60,13 +60,14 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
+                         ESPL_OK);
     }
 }
 
 static void write_in_parallel(const place *p)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_query_def query = {.all = &placement, .all_count = 1};
     const espl_parallel_def def = {.query = &query, .function = push};
 
@@ -76,16 +77,16 @@ static void write_in_parallel(const place *p)
 static void play_writes(const place *p)
 {
     const espl_transform to = test_at(1, 2, 3);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(p->world, 1, &commands), ESPL_OK);
-    espl_recorder *const lane = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < NODES; ++i) {
-        ck_assert_int_eq(espl_record_set_local(lane, 0, p->solos[i], &to), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local(lane, 0, p->tree[i], &to), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(lane, 0, p->solos[i], &to), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(lane, 0, p->tree[i], &to), ESPL_OK);
     }
     ck_assert_int_eq(espl_play(p->world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 typedef void (*change)(const place *p);
@@ -98,7 +99,7 @@ static size_t carry_out(int which, bool takes)
 {
     spy s = {.takes = takes};
     const espl_executor executor = {&s, 4, spy_on_range};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     uint32_t parents[NODES];
     espl_entity solos[NODES];
     test_world test;

@@ -66,7 +66,7 @@ static size_t count_set(const scene *s, espl_entity entity)
     size_t count = 0;
 
     for (espl_component i = 1; i < BUILT_IN + 1 + TAGS; ++i) {
-        count += espl_has(s->world, entity, i);
+        count += espl_has_component(s->world, entity, i);
     }
     return count;
 }
@@ -98,11 +98,13 @@ START_TEST(a_world_takes_so_many_components_and_no_more)
 
     // The last one serves like any other, and the next number names none.
     const espl_entity entity = test_solo(test.world);
-    ck_assert_int_eq(espl_add(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4),
+                     ESPL_OK);
     value = 0;
-    ck_assert_int_eq(espl_get(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(test.world, entity, ESPL_COMPONENT_LIMIT, &value, 4),
+                     ESPL_OK);
     ck_assert_uint_eq(value, 77);
-    ck_assert_int_eq(espl_add(test.world, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
+    ck_assert_int_eq(espl_add_component(test.world, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
                      ESPL_ERR_NO_COMPONENT);
     test_world_end(&test);
 }
@@ -136,17 +138,18 @@ START_TEST(a_full_set_takes_no_other_component)
 
     scene_begin(&s);
     const espl_entity entity = make(&s, ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_add(s.world, entity, s.tags[TAGS - 1], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[TAGS - 1], NULL, 0), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
-    is_refused(&s, espl_add(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
-    is_refused(&s, espl_add(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
-    is_refused(&s, espl_add(s.world, entity, ESPL_PLACEMENT, &value, sizeof value), hash);
+    is_refused(&s, espl_add_component(s.world, entity, s.tags[TAGS - 2], NULL, 0), hash);
+    is_refused(&s, espl_add_component(s.world, entity, ESPL_PREFAB, NULL, 0), hash);
+    is_refused(&s, espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value), hash);
     is_refused(&s, espl_disable(s.world, entity, ESPL_EXTENT_ENTITY), hash);
 
     // What it has already is no addition.
-    ck_assert_int_eq(espl_add(s.world, entity, s.tags[0], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_remove(s.world, entity, s.tags[0]), ESPL_OK);
-    ck_assert_int_eq(espl_add(s.world, entity, ESPL_PLACEMENT, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(s.world, entity, s.tags[0], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(s.world, entity, s.tags[0]), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(s.world, entity, ESPL_TRANSFORM, &value, sizeof value),
+                     ESPL_OK);
     ck_assert_uint_eq(count_set(&s, entity), ESPL_SET_LIMIT);
     scene_end(&s);
 }
@@ -155,7 +158,7 @@ END_TEST
 // What goes makes room for what comes in the same call, the placement too.
 START_TEST(a_full_set_is_changed_in_one_step)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     scene s;
 
     scene_begin(&s);
@@ -166,13 +169,16 @@ START_TEST(a_full_set_is_changed_in_one_step)
         .add = &tag, .add_count = 1, .remove = &placement, .remove_count = 1};
 
     const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT - 1);
-    ck_assert_int_eq(espl_change(s.world, one, &other), ESPL_OK);
-    ck_assert(espl_has(s.world, one, tag.component) && !espl_has(s.world, one, s.tags[0]));
+    ck_assert_int_eq(espl_change_components(s.world, one, &other), ESPL_OK);
+    ck_assert(espl_has_component(s.world, one, tag.component) &&
+              !espl_has_component(s.world, one, s.tags[0]));
     ck_assert_uint_eq(count_set(&s, one), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_add(s.world, two, ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(s.world, two, ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
+                     ESPL_OK);
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
-    ck_assert_int_eq(espl_change(s.world, two, &bare), ESPL_OK);
-    ck_assert(espl_has(s.world, two, tag.component) && !espl_has(s.world, two, ESPL_PLACEMENT));
+    ck_assert_int_eq(espl_change_components(s.world, two, &bare), ESPL_OK);
+    ck_assert(espl_has_component(s.world, two, tag.component) &&
+              !espl_has_component(s.world, two, ESPL_TRANSFORM));
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
     scene_end(&s);
 }
@@ -192,9 +198,9 @@ START_TEST(many_are_changed_or_none_where_one_is_full)
     const uint64_t hash = test_physical_hash(s.world);
     size_t refused = 99, count = 99;
 
-    is_refused(&s, espl_change_array(s.world, entities, 4, &change, &refused), hash);
+    is_refused(&s, espl_change_components_array(s.world, entities, 4, &change, &refused), hash);
     ck_assert_uint_eq(refused, 2);
-    is_refused(&s, espl_change_query(s.world, NULL, &change, &count), hash);
+    is_refused(&s, espl_change_components_query(s.world, NULL, &change, &count), hash);
     ck_assert_uint_eq(count, 99);
 
     // All below the full one: disabling is one change.
@@ -208,7 +214,7 @@ START_TEST(many_are_changed_or_none_where_one_is_full)
     is_refused(&s, espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
                hung);
     ck_assert_int_eq(espl_destroy(s.world, entities[2]), ESPL_OK);
-    ck_assert_int_eq(espl_change_query(s.world, NULL, &change, &count), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(s.world, NULL, &change, &count), ESPL_OK);
     ck_assert_uint_eq(count, 3);
     scene_end(&s);
 }
@@ -216,7 +222,7 @@ END_TEST
 
 static espl_entity make_placed(scene *s, size_t tags, espl_entity parent)
 {
-    espl_component set[ESPL_SET_LIMIT] = {ESPL_PLACEMENT};
+    espl_component set[ESPL_SET_LIMIT] = {ESPL_TRANSFORM};
     espl_entity entity;
 
     memcpy(set + 1, s->tags, tags * sizeof *s->tags);
@@ -235,7 +241,7 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     scene_begin(&s);
     const espl_component added[2] = {s.tags[TAGS - 1], s.tags[TAGS - 2]};
     const espl_component_value values[3] = {
-        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)},
+        {.component = ESPL_TRANSFORM, .size = sizeof(espl_transform)},
         {.component = added[0]},
         {.component = added[1]}};
     const espl_change_def change = {.add = values, .add_count = 3};
@@ -250,13 +256,13 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert_int_eq(espl_destroy_only(s.world, root), ESPL_OK);
     test_heap_arm(&s.test.heap, 0, false);
-    ck_assert(espl_has(s.world, full, ESPL_MEMBER));
+    ck_assert(espl_has_component(s.world, full, ESPL_MEMBER));
     ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
 
     const uint64_t hash = test_physical_hash(s.world);
     for (; status == ESPL_ERR_NO_MEMORY; points += 1) {
         test_heap_arm(&s.test.heap, points + 1, true);
-        status = espl_change(s.world, bare, &change);
+        status = espl_change_components(s.world, bare, &change);
         test_heap_arm(&s.test.heap, 0, false);
         ck_assert(status == ESPL_OK || test_physical_hash(s.world) == hash);
         test_world_is_valid(s.world);
@@ -266,12 +272,13 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     ck_assert_uint_eq(count_set(&s, bare), 4);
     ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
     // Roles that the destroy left are settled by a call that finds memory.
-    ck_assert_int_eq(espl_detach(s.world, others[0], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(s.world, others[0], ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
-    ck_assert(espl_has(s.world, full, ESPL_ROOT) && !espl_has(s.world, full, added[0]));
+    ck_assert(espl_has_component(s.world, full, ESPL_ROOT) &&
+              !espl_has_component(s.world, full, added[0]));
     for (int i = 0; i < 2; ++i) {
-        ck_assert(espl_has(s.world, others[i], ESPL_SOLO));
-        ck_assert(!espl_has(s.world, others[i], added[0]));
+        ck_assert(espl_has_component(s.world, others[i], ESPL_SOLO));
+        ck_assert(!espl_has_component(s.world, others[i], added[0]));
     }
     scene_end(&s);
 }
@@ -286,13 +293,15 @@ START_TEST(a_full_set_goes_through_every_role)
     scene_begin(&s);
     const espl_entity one = make(&s, ESPL_SET_LIMIT), two = make(&s, ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_attach(s.world, one, two, NULL), ESPL_OK);
-    ck_assert(espl_has(s.world, one, ESPL_MEMBER) && espl_has(s.world, two, ESPL_ROOT));
+    ck_assert(espl_has_component(s.world, one, ESPL_MEMBER) &&
+              espl_has_component(s.world, two, ESPL_ROOT));
     ck_assert_int_eq(espl_instantiate(s.world, two, 2, clones), ESPL_OK);
     ck_assert_uint_eq(count_set(&s, clones[1]), ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_attach(s.world, clones[0], one, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(s.world, one, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(s.world, one, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(s.world, one), ESPL_OK);
-    ck_assert(espl_has(s.world, two, ESPL_SOLO) && espl_has(s.world, clones[0], ESPL_ROOT));
+    ck_assert(espl_has_component(s.world, two, ESPL_SOLO) &&
+              espl_has_component(s.world, clones[0], ESPL_ROOT));
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
     scene_end(&s);
 }
@@ -309,10 +318,10 @@ START_TEST(a_clone_takes_values_up_to_a_full_set)
     const espl_component_value values[2] = {{.component = s.tags[TAGS - 1]},
                                             {.component = s.tags[TAGS - 2]}};
     espl_instance_def def = {.source = source, .values = values, .value_count = 2};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &over), ESPL_OK);
     def.value_count = 1;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
@@ -320,9 +329,9 @@ START_TEST(a_clone_takes_values_up_to_a_full_set)
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
-    ck_assert_int_eq(espl_commands_resolve(commands, full, &full), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
     ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -339,23 +348,26 @@ START_TEST(a_change_names_so_many_components_and_no_more)
         names[i] = values[i].component = s.tags[i < TAGS ? i : 0];
     }
     const uint64_t hash = test_physical_hash(s.world);
+    is_refused(
+        &s,
+        espl_change_components(s.world, entity,
+                               &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
+        hash);
     is_refused(&s,
-               espl_change(s.world, entity,
-                           &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT + 1}),
-               hash);
-    is_refused(&s,
-               espl_change(s.world, entity,
-                           &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
+               espl_change_components(
+                   s.world, entity,
+                   &(espl_change_def){.remove = names, .remove_count = ESPL_SET_LIMIT + 1}),
                hash);
     is_refused(&s, // with the role one too many
-               espl_change(s.world, entity,
-                           &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
+               espl_change_components(
+                   s.world, entity, &(espl_change_def){.add = values, .add_count = ESPL_SET_LIMIT}),
                hash);
+    ck_assert_int_eq(espl_change_components(
+                         s.world, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
+                     ESPL_OK);
     ck_assert_int_eq(
-        espl_change(s.world, entity, &(espl_change_def){.add = values, .add_count = TAGS - 1}),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_change(s.world, entity, &(espl_change_def){.remove = names, .remove_count = TAGS}),
+        espl_change_components(s.world, entity,
+                               &(espl_change_def){.remove = names, .remove_count = TAGS}),
         ESPL_OK);
     ck_assert_uint_eq(count_set(&s, entity), 1);
     scene_end(&s);
@@ -415,11 +427,11 @@ static void try_values(espl_world *world, espl_component component, size_t size,
     ck_assert_int_eq(espl_create(world, &component, 1, COUNT, entities), ESPL_OK);
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_set(world, entities[i], component, value, size), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(world, entities[i], component, value, size), ESPL_OK);
     }
     for (int i = 0; i < COUNT; ++i) {
         memset(value, i + 1, size);
-        ck_assert_int_eq(espl_get(world, entities[i], component, found, size), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(world, entities[i], component, found, size), ESPL_OK);
         ck_assert_int_eq(memcmp(found, value, size), 0);
     }
     ck_assert_int_eq(espl_query_begin(world, &def, &query), ESPL_OK);
@@ -533,9 +545,11 @@ START_TEST(references_are_as_many_as_that_and_no_more)
     for (size_t i = 0; i <= ESPL_REFERENCE_LIMIT; ++i) {
         bonds[i] = source;
     }
-    ck_assert_int_eq(espl_set(test.world, source, component, bonds, sizeof bonds), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(test.world, source, component, bonds, sizeof bonds),
+                     ESPL_OK);
     ck_assert_int_eq(espl_instantiate(test.world, source, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_get(test.world, clone, component, bonds, sizeof bonds), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(test.world, clone, component, bonds, sizeof bonds),
+                     ESPL_OK);
     ck_assert(espl_entity_equal(bonds[0], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT - 1], clone));
     ck_assert(espl_entity_equal(bonds[ESPL_REFERENCE_LIMIT], source));
@@ -550,27 +564,27 @@ START_TEST(commands_have_so_many_lanes_and_no_more)
     static const uint32_t counts[] = {1, ESPL_LANE_LIMIT - 1, ESPL_LANE_LIMIT};
     const espl_transform moved = test_at(1, 2, 3);
     test_world test;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     test_world_begin(&test, 0, NULL);
     const espl_entity entity = test_solo(test.world);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; ++i) {
-        ck_assert_int_eq(espl_commands_create(test.world, counts[i], &commands), ESPL_OK);
-        ck_assert_ptr_null(espl_commands_recorder(commands, counts[i]));
-        espl_recorder *const last = espl_commands_recorder(commands, counts[i] - 1);
+        ck_assert_int_eq(espl_command_buffer_create(test.world, counts[i], &commands), ESPL_OK);
+        ck_assert_ptr_null(espl_command_buffer_recorder(commands, counts[i]));
+        espl_recorder *const last = espl_command_buffer_recorder(commands, counts[i] - 1);
         const espl_instance_def def = {.source = entity};
         espl_entity pending;
 
         ck_assert_int_eq(espl_record_instantiate(last, 0, &def, 1, &pending), ESPL_OK);
-        ck_assert_int_eq(espl_record_set_local(last, 0, pending, &moved), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(last, 0, pending, &moved), ESPL_OK);
         ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_commands_resolve(commands, pending, &pending), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, pending, &pending), ESPL_OK);
         ck_assert_float_eq(test_world_of(test.world, pending).position[1], 2);
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
     }
     commands = NULL;
-    ck_assert_int_eq(espl_commands_create(test.world, 0, &commands), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_create(test.world, ESPL_LANE_LIMIT + 1, &commands),
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 0, &commands), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, ESPL_LANE_LIMIT + 1, &commands),
                      ESPL_ERR_ARGUMENT);
     ck_assert_ptr_null(commands);
     test_world_end(&test);

@@ -57,15 +57,16 @@ START_TEST(components_come_and_go_in_one_step)
     uint32_t out = 0;
 
     table_create(&t, BYTE | PLACED, 2);
-    ck_assert_int_eq(espl_change(t.world, t.rows[0].entity, &def), ESPL_OK);
+    ck_assert_int_eq(espl_change_components(t.world, t.rows[0].entity, &def), ESPL_OK);
     t.rows[0].set = NUMBER | LINE | MARK | PLACED;
-    ck_assert_int_eq(espl_get(t.world, t.rows[0].entity, t.number[1], &out, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(t.world, t.rows[0].entity, t.number[1], &out, 4), ESPL_OK);
     ck_assert_uint_eq(out, 5);
 
     // Nothing to do is done too.
-    ck_assert_int_eq(espl_change(t.world, t.rows[1].entity, &(espl_change_def){0}), ESPL_OK);
+    ck_assert_int_eq(espl_change_components(t.world, t.rows[1].entity, &(espl_change_def){0}),
+                     ESPL_OK);
     out = 0;
-    ck_assert_int_eq(espl_set(t.world, t.rows[0].entity, t.number[1], &out, 4), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(t.world, t.rows[0].entity, t.number[1], &out, 4), ESPL_OK);
 }
 END_TEST
 
@@ -76,15 +77,15 @@ START_TEST(value_given_to_one_that_has_it_is_set)
 
     table_create(&t, NUMBER, 3);
     const uint64_t version = espl_get_version(t.world);
-    ck_assert_int_eq(espl_add(t.world, *entity, t.number[1], &value, 4), ESPL_OK);
-    ck_assert_int_eq(espl_get(t.world, *entity, t.number[1], &out, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, *entity, t.number[1], &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_get_component(t.world, *entity, t.number[1], &out, 4), ESPL_OK);
     ck_assert_uint_eq(out, 7);
     ck_assert_uint_gt(espl_get_version(t.world), version);
 
-    ck_assert_int_eq(espl_add(t.world, *entity, t.number[1], NULL, 4), ESPL_OK);
-    ck_assert_int_eq(espl_add(t.world, *entity, t.number[4], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_add(t.world, *entity, t.number[4], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_remove(t.world, *entity, t.number[5]), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, *entity, t.number[1], NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, *entity, t.number[4], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, *entity, t.number[4], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(t.world, *entity, t.number[5]), ESPL_OK);
     t.rows[0].set |= MARK;
 }
 END_TEST
@@ -97,7 +98,7 @@ START_TEST(value_may_stand_in_the_row_that_moves)
     // Rows that stay fill the places of those that move.
     table_create(&t, LINE, 10);
     table_pattern(line, 64, 99);
-    ck_assert_int_eq(espl_set(t.world, t.rows[1].entity, t.number[2], line, 64), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(t.world, t.rows[1].entity, t.number[2], line, 64), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
     ck_assert(espl_query_next(&query));
     const unsigned char *const column = espl_query_read(&query, t.number[2], 64);
@@ -105,9 +106,9 @@ START_TEST(value_may_stand_in_the_row_that_moves)
 
     const espl_component_value add[] = {value_of(4, NULL), value_of(2, column + 64)};
     const espl_entity list[] = {t.rows[0].entity, t.rows[1].entity, t.rows[2].entity};
-    ck_assert_int_eq(
-        espl_change_array(t.world, list, 3, &(espl_change_def){.add = add, .add_count = 2}, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(
+                         t.world, list, 3, &(espl_change_def){.add = add, .add_count = 2}, NULL),
+                     ESPL_OK);
     for (size_t i = 0; i < 3; ++i) {
         t.rows[i].set |= MARK;
         t.rows[i].value[2] = 99;
@@ -116,9 +117,9 @@ START_TEST(value_may_stand_in_the_row_that_moves)
 
     // A placement comes by a playback, which moves rows too.
     const espl_query_def marked = {.all = &t.number[4], .all_count = 1};
-    ck_assert_int_eq(
-        espl_change_query(t.world, NULL, &(espl_change_def){.add = add, .add_count = 1}, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(
+                         t.world, NULL, &(espl_change_def){.add = add, .add_count = 1}, NULL),
+                     ESPL_OK);
     for (size_t i = 3; i < 10; ++i) {
         t.rows[i].set |= MARK;
     }
@@ -127,9 +128,9 @@ START_TEST(value_may_stand_in_the_row_that_moves)
     const unsigned char *const moved = espl_query_read(&query, t.number[2], 64);
     espl_query_end(&query);
     const espl_component_value placed[] = {
-        value_of(2, moved), {ESPL_PLACEMENT, sizeof(espl_transform), NULL}, value_of(5, NULL)};
-    ck_assert_int_eq(espl_change_array(t.world, list, 3,
-                                       &(espl_change_def){.add = placed, .add_count = 3}, NULL),
+        value_of(2, moved), {ESPL_TRANSFORM, sizeof(espl_transform), NULL}, value_of(5, NULL)};
+    ck_assert_int_eq(espl_change_components_array(
+                         t.world, list, 3, &(espl_change_def){.add = placed, .add_count = 3}, NULL),
                      ESPL_OK);
     for (size_t i = 0; i < 3; ++i) {
         t.rows[i].set |= NOTE | PLACED;
@@ -148,9 +149,9 @@ static void refuses(const espl_change_def *def, espl_status expected, int line)
     espl_entity *const list = all_entities();
     size_t refused = 999, count = 999;
 
-    const espl_status one = espl_change(t.world, list[0], def);
-    const espl_status many = espl_change_array(t.world, list, t.count, def, &refused);
-    const espl_status query = espl_change_query(t.world, NULL, def, &count);
+    const espl_status one = espl_change_components(t.world, list[0], def);
+    const espl_status many = espl_change_components_array(t.world, list, t.count, def, &refused);
+    const espl_status query = espl_change_components_query(t.world, NULL, def, &count);
     ck_assert_msg(one == expected && many == expected && query == expected,
                   "line %d: %d, %d, %d for %d", line, one, many, query, expected);
     ck_assert_uint_eq(t.test.hooks.lines, lines + 3);
@@ -175,8 +176,8 @@ START_TEST(unsound_changes_are_refused)
     const espl_component_value unknown = {500, 4, &number}, zero = {0, 4, &number};
     const espl_component_value small = {t.number[1], 3, &number}, fat = {t.number[4], 1, &number};
     const espl_component_value role = {ESPL_MEMBER, 0, NULL};
-    const espl_component_value slot = {ESPL_PLACEMENT, 4, NULL};
-    const espl_component_value nowhere = {ESPL_PLACEMENT, sizeof bad, &bad};
+    const espl_component_value slot = {ESPL_TRANSFORM, 4, NULL};
+    const espl_component_value nowhere = {ESPL_TRANSFORM, sizeof bad, &bad};
     const espl_component root = ESPL_ROOT, missing = 500;
 
     table_create(&t, NUMBER | PLACED, USUAL(40, 5));
@@ -198,9 +199,10 @@ START_TEST(unsound_changes_are_refused)
             .remove_count = 1);
     REFUSES(ESPL_ERR_ARGUMENT, .add = &slot, .add_count = 1);
     REFUSES(ESPL_ERR_NOT_FINITE, .add = &nowhere, .add_count = 1);
-    ck_assert_int_eq(espl_add(t.world, t.rows[0].entity, t.number[1], &number, 5),
+    ck_assert_int_eq(espl_add_component(t.world, t.rows[0].entity, t.number[1], &number, 5),
                      ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_remove(t.world, t.rows[0].entity, ESPL_SOLO), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_remove_component(t.world, t.rows[0].entity, ESPL_SOLO),
+                     ESPL_ERR_ARGUMENT);
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, "remove of entity"));
 }
 END_TEST
@@ -222,23 +224,24 @@ START_TEST(entity_that_refuses_the_array_is_told)
     t.count = 4;
     const uint64_t before = table_hash(&t);
 
-    ck_assert_int_eq(espl_change_array(t.world, list, 6, &def, &refused), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, 6, &def, &refused), ESPL_ERR_DEAD);
     ck_assert_uint_eq(refused, 3);
     char name[64];
     snprintf(name, sizeof name, "entity %u:%u refused", list[3].index, list[3].generation);
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, name));
     list[1] = espl_entity_null();
-    ck_assert_int_eq(espl_change_array(t.world, list, 6, &def, &refused), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, 6, &def, &refused),
+                     ESPL_ERR_NULL_ENTITY);
     ck_assert_uint_eq(refused, 1);
     list[0].generation ^= 1u << 25;
-    ck_assert_int_eq(espl_change_array(t.world, list, 6, &def, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_change(t.world, list[3], &def), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_change_array(t.world, NULL, 6, &def, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, 6, &def, NULL), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_change_components(t.world, list[3], &def), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_change_components_array(t.world, NULL, 6, &def, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(table_hash(&t), before);
 
     // None at all is no matter, but for what is asked.
-    ck_assert_int_eq(espl_change_array(t.world, NULL, 0, &def, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_array(t.world, NULL, 0, NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_change_components_array(t.world, NULL, 0, &def, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(t.world, NULL, 0, NULL, NULL), ESPL_ERR_ARGUMENT);
 }
 END_TEST
 
@@ -258,21 +261,23 @@ START_TEST(set_past_the_limit_refuses_all)
         ck_assert_int_eq(espl_component_register(t.world, &def, &number), ESPL_OK);
         full[count] = (espl_component_value){number, 4, NULL};
     }
-    ck_assert_int_eq(espl_change(t.world, t.rows[20].entity,
-                                 &(espl_change_def){.add = full, .add_count = count}),
+    ck_assert_int_eq(espl_change_components(t.world, t.rows[20].entity,
+                                            &(espl_change_def){.add = full, .add_count = count}),
                      ESPL_OK);
     const espl_component_value two[] = {value_of(5, NULL), value_of(0, NULL)};
     const espl_change_def def = {.add = two, .add_count = 2};
     espl_entity *const list = all_entities();
     const uint64_t before = table_hash(&t);
 
-    ck_assert_int_eq(espl_change_array(t.world, list, t.count, &def, &refused), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, t.count, &def, &refused),
+                     ESPL_ERR_LIMIT);
     ck_assert_uint_eq(refused, 20);
-    ck_assert_int_eq(espl_change_query(t.world, NULL, &def, NULL), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, NULL), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(table_hash(&t), before);
     const espl_change_def swapped = {
         .add = two, .add_count = 2, .remove = &t.number[4], .remove_count = 1};
-    ck_assert_int_eq(espl_change_array(t.world, list, t.count, &swapped, &refused), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, t.count, &swapped, &refused),
+                     ESPL_OK);
     for (size_t i = 0; i < t.count; ++i) {
         t.rows[i].set = BYTE | NOTE;
     }
@@ -292,19 +297,20 @@ START_TEST(changes_during_iteration_are_refused)
     ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
     ck_assert(espl_query_next(&query));
     const espl_entity *const list = query.entities;
-    ck_assert_int_eq(espl_change(t.world, list[0], &def), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_change_array(t.world, list, 3, &def, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_change_query(t.world, NULL, &def, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_add(t.world, list[0], t.number[4], NULL, 0), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_remove(t.world, list[0], t.number[1]), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_change_components(t.world, list[0], &def), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_change_components_array(t.world, list, 3, &def, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_add_component(t.world, list[0], t.number[4], NULL, 0), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_remove_component(t.world, list[0], t.number[1]), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_disable(t.world, list[0], ESPL_EXTENT_ENTITY), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_enable(t.world, list[0], ESPL_EXTENT_ENTITY), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_reserve_rows(t.world, NULL, 0, 5), ESPL_ERR_BUSY);
     // The one that comes first is told of.
-    ck_assert_int_eq(espl_change(t.world, espl_entity_null(), NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_change_components(t.world, espl_entity_null(), NULL), ESPL_ERR_BUSY);
     espl_query_end(&query);
     ck_assert_uint_eq(table_hash(&t), before);
-    ck_assert_int_eq(espl_change(t.world, espl_entity_null(), NULL), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_change_components(t.world, espl_entity_null(), NULL),
+                     ESPL_ERR_NULL_ENTITY);
 }
 END_TEST
 
@@ -320,8 +326,8 @@ START_TEST(array_may_repeat_and_be_memory_of_the_world)
     for (size_t i = 0; i < 300; ++i) {
         list[i] = t.rows[i * 7 % (t.count / 2)].entity;
     }
-    ck_assert_int_eq(espl_change_array(t.world, list, 300,
-                                       &(espl_change_def){.add = &tag, .add_count = 1}, NULL),
+    ck_assert_int_eq(espl_change_components_array(
+                         t.world, list, 300, &(espl_change_def){.add = &tag, .add_count = 1}, NULL),
                      ESPL_OK);
     for (size_t i = 0; i < t.count / 2; ++i) {
         t.rows[i].set |= MARK;
@@ -338,11 +344,11 @@ START_TEST(array_may_repeat_and_be_memory_of_the_world)
     for (size_t i = 0; i < count; ++i) {
         t.rows[table_find(&t, own[i])].set ^= MARK | NOTE | PLACED;
     }
-    const espl_component_value add[] = {{ESPL_PLACEMENT, sizeof(espl_transform), NULL},
+    const espl_component_value add[] = {{ESPL_TRANSFORM, sizeof(espl_transform), NULL},
                                         value_of(5, NULL)};
-    ck_assert_int_eq(
-        espl_change_array(t.world, own, count, &(espl_change_def){add, 2, &t.number[4], 1}, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(
+                         t.world, own, count, &(espl_change_def){add, 2, &t.number[4], 1}, NULL),
+                     ESPL_OK);
 }
 END_TEST
 
@@ -365,30 +371,32 @@ START_TEST(query_changes_each_that_answers_once)
             expected += 1;
         }
     }
-    ck_assert_int_eq(espl_change_query(t.world, &asked, &def, &count), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(t.world, &asked, &def, &count), ESPL_OK);
     ck_assert_uint_eq(count, expected);
     for (size_t i = 0; i < t.count; ++i) {
         uint32_t out = 0;
 
         if (!table_has(t.rows[i].set, 5)) {
-            ck_assert_int_eq(espl_get(t.world, t.rows[i].entity, t.number[1], &out, 4), ESPL_OK);
+            ck_assert_int_eq(espl_get_component(t.world, t.rows[i].entity, t.number[1], &out, 4),
+                             ESPL_OK);
             ck_assert_uint_eq(out, 11);
         }
     }
     const espl_component_value zero = value_of(1, NULL);
-    ck_assert_int_eq(
-        espl_change_query(t.world, &asked, &(espl_change_def){.add = &zero, .add_count = 1}, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(
+                         t.world, &asked, &(espl_change_def){.add = &zero, .add_count = 1}, NULL),
+                     ESPL_OK);
     table_is_true(&t);
 
     // The query's own refusals, and nobody who answers.
-    ck_assert_int_eq(espl_change_query(t.world, &(espl_query_def){.include = 4}, &def, &count),
-                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_change_components_query(t.world, &(espl_query_def){.include = 4}, &def, &count),
+        ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(count, expected);
     const espl_component roots = ESPL_ROOT;
-    ck_assert_int_eq(
-        espl_change_query(t.world, &(espl_query_def){.all = &roots, .all_count = 1}, &def, &count),
-        ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(
+                         t.world, &(espl_query_def){.all = &roots, .all_count = 1}, &def, &count),
+                     ESPL_OK);
     ck_assert_uint_eq(count, 0);
 }
 END_TEST
@@ -409,14 +417,14 @@ START_TEST(bare_change_does_not_touch_the_tree)
     for (size_t i = 0; i < COUNT; ++i) {
         ranks[i] = espl_get_rank(t.world, node[i]);
     }
-    ck_assert_int_eq(espl_add(t.world, node[3], t.number[4], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_change_array(t.world, node, 20, &def, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_change_query(t.world, NULL, &def, &count), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, node[3], t.number[4], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(t.world, node, 20, &def, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, &count), ESPL_OK);
     ck_assert_uint_eq(count, COUNT - 1);
     ck_assert_int_eq(espl_disable(t.world, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     // No placement is there to go.
     ck_assert_int_eq(espl_create(t.world, NULL, 0, 1, &t.rows[0].entity), ESPL_OK);
-    ck_assert_int_eq(espl_remove(t.world, t.rows[0].entity, ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(t.world, t.rows[0].entity, ESPL_TRANSFORM), ESPL_OK);
     const espl_world_stats after = test_stats(t.world);
 
     ck_assert_uint_eq(after.nodes_visited, before.nodes_visited);
@@ -452,7 +460,7 @@ static void plant(table *to, espl_entity *node, uint32_t count)
 
             local.scale = test_between(&random, 0.5f, 2);
             local.rotation[0] = test_between(&random, -1, 1);
-            ck_assert_int_eq(espl_set_local(to->world, node[i], &local), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(to->world, node[i], &local), ESPL_OK);
         }
     }
 }
@@ -466,11 +474,11 @@ static bool is_like(espl_entity a, espl_entity b)
 
     memset(local, 0, sizeof local);
     memset(world, 0, sizeof world);
-    const espl_status status[2] = {espl_get_local(t.world, a, &local[0]),
-                                   espl_get_local(other.world, b, &local[1])};
+    const espl_status status[2] = {espl_get_local_transform(t.world, a, &local[0]),
+                                   espl_get_local_transform(other.world, b, &local[1])};
 
-    ck_assert_int_eq(espl_get_world(t.world, a, &world[0]),
-                     espl_get_world(other.world, b, &world[1]));
+    ck_assert_int_eq(espl_get_world_transform(t.world, a, &world[0]),
+                     espl_get_world_transform(other.world, b, &world[1]));
     return status[0] == status[1] && test_same(&local[0], &local[1]) &&
            test_same(&world[0], &world[1]) &&
            espl_entity_equal(espl_get_parent(t.world, a), espl_get_parent(other.world, b)) &&
@@ -492,17 +500,18 @@ START_TEST(many_placements_are_as_one_by_one)
     for (int round = 0; round < 6; ++round) {
         const bool comes = round % 2 == 1;
         const espl_component_value add[] = {
-            value_of(1, &number), {ESPL_PLACEMENT, sizeof local, round == 1 ? NULL : &local}};
-        const espl_component gone[] = {t.number[4], ESPL_PLACEMENT};
+            value_of(1, &number), {ESPL_TRANSFORM, sizeof local, round == 1 ? NULL : &local}};
+        const espl_component gone[] = {t.number[4], ESPL_TRANSFORM};
         const espl_change_def def = {add, comes ? 2 : 1, gone, comes ? 1 : 2};
 
         for (size_t i = 0; i < LISTED; ++i) {
             list[i] = node[test_below(&random, COUNT)];
         }
-        ck_assert_int_eq(espl_change_array(t.world, list, (size_t)(50 + 70 * round), &def, NULL),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_change_components_array(t.world, list, (size_t)(50 + 70 * round), &def, NULL),
+            ESPL_OK);
         for (size_t i = 0; i < (size_t)(50 + 70 * round); ++i) {
-            ck_assert_int_eq(espl_change(other.world, list[i], &def), ESPL_OK);
+            ck_assert_int_eq(espl_change_components(other.world, list[i], &def), ESPL_OK);
             const size_t at = table_find(&t, list[i]);
             t.rows[at].set = NUMBER | (comes ? PLACED : 0);
             t.rows[at].value[1] = 0;
@@ -514,9 +523,9 @@ START_TEST(many_placements_are_as_one_by_one)
         test_world_is_valid(other.world);
     }
     const espl_component_value zero = value_of(1, NULL);
-    ck_assert_int_eq(espl_change_query(t.world,
-                                       &(espl_query_def){.all = &t.number[1], .all_count = 1},
-                                       &(espl_change_def){.add = &zero, .add_count = 1}, NULL),
+    ck_assert_int_eq(espl_change_components_query(
+                         t.world, &(espl_query_def){.all = &t.number[1], .all_count = 1},
+                         &(espl_change_def){.add = &zero, .add_count = 1}, NULL),
                      ESPL_OK);
     table_end(&other);
 }
@@ -526,7 +535,7 @@ END_TEST
 START_TEST(placement_refused_for_one_refuses_all)
 {
     const espl_transform far = test_at(3e38f, 0, 0), near = test_at(1, 0, 0);
-    const espl_component_value comes[] = {{ESPL_PLACEMENT, sizeof near, &near}, value_of(4, NULL)};
+    const espl_component_value comes[] = {{ESPL_TRANSFORM, sizeof near, &near}, value_of(4, NULL)};
     const espl_change_def def = {.add = comes, .add_count = 2};
     size_t refused = 999;
 
@@ -537,17 +546,18 @@ START_TEST(placement_refused_for_one_refuses_all)
     ck_assert_int_eq(
         espl_attach(t.world, list[2], list[1], &(espl_attach_options){.inherit = ESPL_COPY_PARENT}),
         ESPL_OK);
-    ck_assert_int_eq(espl_set_local(t.world, list[0], &far), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(t.world, list[0], &far), ESPL_OK);
     ck_assert_int_eq(espl_attach(t.world, list[9], list[3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(t.world, list[1], ESPL_KEEP_POSITION), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(t.world, list[1], ESPL_ABSOLUTE_POSITION), ESPL_OK);
     const uint64_t before = table_hash(&t);
     const size_t bytes = t.test.heap.blocks;
 
     // One that copies its parent.
-    ck_assert_int_eq(espl_change_array(t.world, list, t.count, &def, &refused),
+    ck_assert_int_eq(espl_change_components_array(t.world, list, t.count, &def, &refused),
                      ESPL_ERR_COPIES_PARENT);
     ck_assert_uint_eq(refused, 2);
-    ck_assert_int_eq(espl_change_query(t.world, NULL, &def, NULL), ESPL_ERR_COPIES_PARENT);
+    ck_assert_int_eq(espl_change_components_query(t.world, NULL, &def, NULL),
+                     ESPL_ERR_COPIES_PARENT);
     char name[64];
     snprintf(name, sizeof name, "entity %u:%u refused", list[2].index, list[2].generation);
     ck_assert_ptr_nonnull(strstr(t.test.hooks.last_line, name));
@@ -555,17 +565,19 @@ START_TEST(placement_refused_for_one_refuses_all)
 
     // One that would keep a world that is not finite, once its parent stands where it does.
     const espl_transform half = test_at(3e38f, 0, 0);
-    const espl_component_value both = {ESPL_PLACEMENT, sizeof half, &half};
+    const espl_component_value both = {ESPL_TRANSFORM, sizeof half, &half};
     const espl_entity pair[] = {list[8], list[0], list[9], list[1], list[3]};
-    ck_assert_int_eq(espl_change_array(t.world, pair, 5,
-                                       &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+    ck_assert_int_eq(espl_change_components_array(t.world, pair, 5,
+                                                  &(espl_change_def){.add = &both, .add_count = 1},
+                                                  &refused),
                      ESPL_ERR_RANGE);
     ck_assert_uint_eq(refused, 3);
     ck_assert_uint_eq(table_hash(&t), before);
     ck_assert_uint_ge(t.test.heap.blocks, bytes);
 
     // Without them it is done.
-    ck_assert_int_eq(espl_change_array(t.world, list + 3, t.count - 3, &def, &refused), ESPL_OK);
+    ck_assert_int_eq(espl_change_components_array(t.world, list + 3, t.count - 3, &def, &refused),
+                     ESPL_OK);
     for (size_t i = 3; i < t.count; ++i) {
         t.rows[i].set |= MARK | PLACED;
         ck_assert_float_eq(test_local_of(t.world, list[i]).position[0], 1);
@@ -573,11 +585,12 @@ START_TEST(placement_refused_for_one_refuses_all)
 
     // One whose world overflows is done, and told.
     const espl_entity under[] = {list[3], list[9]};
-    ck_assert_int_eq(espl_change_array(t.world, under, 2,
-                                       &(espl_change_def){.add = &both, .add_count = 1}, &refused),
+    ck_assert_int_eq(espl_change_components_array(t.world, under, 2,
+                                                  &(espl_change_def){.add = &both, .add_count = 1},
+                                                  &refused),
                      ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(t.world), 1);
-    ck_assert_int_eq(espl_set_local(t.world, list[3], &near), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(t.world, list[3], &near), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(t.world), 0);
     free(list);
 }
@@ -586,11 +599,11 @@ END_TEST
 // A set that is full until something goes has room for a placement.
 START_TEST(placement_comes_as_a_component_goes)
 {
-    const espl_component_value comes[] = {{ESPL_PLACEMENT, sizeof(espl_transform), NULL}};
+    const espl_component_value comes[] = {{ESPL_TRANSFORM, sizeof(espl_transform), NULL}};
     const espl_change_def def = {comes, 1, &t.number[4], 1};
 
     table_create(&t, MARK | NUMBER, 1);
-    ck_assert_int_eq(espl_change(t.world, t.rows[0].entity, &def), ESPL_OK);
+    ck_assert_int_eq(espl_change_components(t.world, t.rows[0].entity, &def), ESPL_OK);
     t.rows[0].set = NUMBER | PLACED;
 }
 END_TEST
@@ -638,7 +651,7 @@ START_TEST(disabling_goes_as_far_as_it_is_told)
 
             ck_assert_msg(espl_is_enabled(t.world, node[i]) != is_disabled, "extent %d, %zu",
                           extent, i);
-            ck_assert(espl_has(t.world, node[i], ESPL_DISABLED) == is_disabled);
+            ck_assert(espl_has_component(t.world, node[i], ESPL_DISABLED) == is_disabled);
             count += !is_disabled;
         }
         ck_assert_uint_eq(count_enabled(t.world), count);
@@ -681,30 +694,30 @@ static espl_status call(table *in, int kind, const espl_entity *list, size_t cou
     const uint32_t number = 8;
     const espl_component_value add[] = {{in->number[1], 4, &number},
                                         {in->number[4], 0, NULL},
-                                        {ESPL_PLACEMENT, sizeof(espl_transform), NULL}};
-    const espl_component gone[] = {ESPL_PLACEMENT, in->number[1]};
+                                        {ESPL_TRANSFORM, sizeof(espl_transform), NULL}};
+    const espl_component gone[] = {ESPL_TRANSFORM, in->number[1]};
     const espl_change_def plain = {.add = add, .add_count = 2}, comes = {add + 1, 2, gone + 1, 1},
                           goes = {.add = add, .add_count = 2, .remove = gone, .remove_count = 1};
 
     switch (kind) {
     case 0:
-        return espl_change_array(in->world, list, count, &plain, NULL);
+        return espl_change_components_array(in->world, list, count, &plain, NULL);
     case 1:
-        return espl_change_query(in->world, NULL, &plain, NULL);
+        return espl_change_components_query(in->world, NULL, &plain, NULL);
     case 2:
-        return espl_change_array(in->world, list, count, &comes, NULL);
+        return espl_change_components_array(in->world, list, count, &comes, NULL);
     case 3:
-        return espl_change_query(in->world, NULL, &comes, NULL);
+        return espl_change_components_query(in->world, NULL, &comes, NULL);
     case 4:
-        return espl_change_array(in->world, list, count, &goes, NULL);
+        return espl_change_components_array(in->world, list, count, &goes, NULL);
     case 5:
-        return espl_change_query(in->world, NULL, &goes, NULL);
+        return espl_change_components_query(in->world, NULL, &goes, NULL);
     case 6:
         return espl_disable(in->world, list[0], ESPL_EXTENT_SUBTREE);
     case 7:
-        return espl_change(in->world, list[5], &comes);
+        return espl_change_components(in->world, list[5], &comes);
     case 8:
-        return espl_change(in->world, list[5], &goes);
+        return espl_change_components(in->world, list[5], &goes);
     default:
         return espl_reserve_rows(in->world, in->number, 3, 500);
     }
@@ -760,7 +773,7 @@ enum { MOVES_HARD = 0 };
 START_TEST(reserved_rows_do_without_memory)
 {
     const espl_component set[] = {ESPL_MEMBER, t.number[1], t.number[4]};
-    const espl_component own[] = {t.number[2], ESPL_PLACEMENT};
+    const espl_component own[] = {t.number[2], ESPL_TRANSFORM};
     enum { COUNT = USUAL(1000, 40) };
     static espl_entity made[COUNT];
 
@@ -817,7 +830,7 @@ static void change_some(void)
                                     .include = test_below(&t.random, 4)};
         size_t count = 0, expected = 0;
 
-        ck_assert_int_eq(espl_change_query(t.world, &def, &change.def, &count), ESPL_OK);
+        ck_assert_int_eq(espl_change_components_query(t.world, &def, &change.def, &count), ESPL_OK);
         for (size_t i = 0; i < t.count; ++i) {
             const uint32_t set = t.rows[i].set;
             const bool is_skipped =
@@ -838,8 +851,9 @@ static void change_some(void)
         list[i] = t.rows[at].entity;
         table_row_change(&t.rows[at], &change);
     }
-    ck_assert_int_eq(choice == 0 ? espl_change(t.world, list[0], &change.def)
-                                 : espl_change_array(t.world, list, room, &change.def, NULL),
+    ck_assert_int_eq(choice == 0
+                         ? espl_change_components(t.world, list[0], &change.def)
+                         : espl_change_components_array(t.world, list, room, &change.def, NULL),
                      ESPL_OK);
 }
 
@@ -852,8 +866,9 @@ static void write_some(void)
     if (table_has(row->set, kind)) {
         row->value[kind] = test_below(&t.random, 1u << 20);
         table_pattern(bytes, table_sizes[kind], row->value[kind]);
-        ck_assert_int_eq(espl_set(t.world, row->entity, t.number[kind], bytes, table_sizes[kind]),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_set_component(t.world, row->entity, t.number[kind], bytes, table_sizes[kind]),
+            ESPL_OK);
     }
 }
 

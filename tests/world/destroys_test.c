@@ -100,13 +100,13 @@ static void begin_clan(clan *c, clan_shape shape, clan_links links, uint64_t see
     test_world_begin(&c->test, 9, NULL);
     for (uint32_t i = 0; i < c->count; ++i) {
         const espl_transform value = value_of(&random);
-        const espl_attach_options options = {.position = ESPL_STAY_LOCAL,
-                                             .rotation = ESPL_STAY_LOCAL,
-                                             .scale = ESPL_STAY_LOCAL,
+        const espl_attach_options options = {.position = ESPL_KEEP_LOCAL,
+                                             .rotation = ESPL_KEEP_LOCAL,
+                                             .scale = ESPL_KEEP_LOCAL,
                                              .link =
                                                  c->is_free[i] ? ESPL_LINK_FREE : ESPL_LINK_OWNED};
         c->member[i] = test_solo(c->test.world);
-        ck_assert_int_eq(espl_set_local(c->test.world, c->member[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(c->test.world, c->member[i], &value), ESPL_OK);
         if (i != 0) {
             ck_assert_int_eq(
                 espl_attach(c->test.world, c->member[i], c->member[c->parent[i]], &options),
@@ -298,7 +298,7 @@ static void check_dead(const clan *c, uint32_t i)
                espl_entity_is_null(espl_get_next_sibling(world, dead)) &&
                espl_entity_is_null(espl_get_previous_sibling(world, dead)),
            c, i, "silence");
-    demand(espl_get_world(world, dead, &out) == ESPL_ERR_DEAD &&
+    demand(espl_get_world_transform(world, dead, &out) == ESPL_ERR_DEAD &&
                espl_copy_subtree(world, dead, ESPL_EXTENT_SUBTREE, 0, NULL) == 0,
            c, i, "end");
 }
@@ -383,8 +383,8 @@ static void check_stays(const clan *c, uint32_t i, double reach)
     demand(turned <= ulps, c, i, "rotation");
     demand(fabs((double)is.scale - (double)was.scale) <= ulps * fabs((double)was.scale), c, i,
            "scale");
-    demand(memcmp(is.stretch, was.stretch, sizeof is.stretch) == 0 && is.context == was.context, c,
-           i, "stretch");
+    demand(memcmp(is.stretch, was.stretch, sizeof is.stretch) == 0 && is.user_data == was.user_data,
+           c, i, "stretch");
 }
 
 static void check_worlds(const clan *c)

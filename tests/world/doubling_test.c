@@ -44,7 +44,7 @@ static espl_status run_recorded(yard *y, const entry *e, uint32_t kind, cost *c)
     const espl_status status = espl_play(y->world, y->commands, &report);
     // One that is refused is known at once; the costs of that are another matter.
     ck_assert_msg(report.refused <= 1, "%s, kind %u: %zu refused", e->name, kind, report.refused);
-    espl_commands_reset(y->commands);
+    espl_command_buffer_reset(y->commands);
     c->rows = report.row_moves;
     c->nodes = report.moved_nodes;
     return status;

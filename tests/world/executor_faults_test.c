@@ -33,7 +33,7 @@ typedef struct culprit {
     size_t calls, good; // parallel runs, and how many before the first that goes wrong
     espl_world *world;  // that it calls into
     espl_entity victims[2];
-    espl_commands *commands;
+    espl_command_buffer *commands;
     // The thread that goes on when its run is over.
     pthread_t thread;
     bool has_thread;
@@ -87,7 +87,7 @@ static void reenter(const culprit *c)
         espl_destroy(world, c->victims[1]),
         espl_attach(world, c->victims[0], c->victims[1], NULL),
         espl_set_local_position(world, c->victims[0], at),
-        espl_set_inherit(world, c->victims[0], ESPL_KEEP_X),
+        espl_set_inherit(world, c->victims[0], ESPL_ABSOLUTE_X),
         espl_write_batch(world, &write, 1, NULL),
         espl_play(world, c->commands, NULL),
         espl_sync(world, NULL),
@@ -147,14 +147,14 @@ typedef struct stage {
     espl_executor executor;
     espl_entity entities[ENTITIES];
     size_t count;
-    espl_commands *commands;
+    espl_command_buffer *commands;
 } stage;
 
 typedef espl_status (*world_call)(stage *s);
 
 static void stage_begin(stage *s, misdeed fault)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
 
     memset(s, 0, sizeof *s);
     s->culprit = (culprit){.fault = fault, .good = SIZE_MAX};
@@ -166,7 +166,7 @@ static void stage_begin(stage *s, misdeed fault)
         ck_assert_int_eq(espl_attach(s->test.world, s->entities[i], s->entities[i % TREES], NULL),
                          ESPL_OK);
     }
-    ck_assert_int_eq(espl_commands_create(s->test.world, 2, &s->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s->test.world, 2, &s->commands), ESPL_OK);
     s->culprit.world = s->test.world;
     s->culprit.victims[0] = s->entities[0];
     s->culprit.victims[1] = s->entities[1];
@@ -177,14 +177,14 @@ static void stage_end(stage *s)
 {
     await(&s->culprit);
     s->culprit.good = SIZE_MAX;
-    espl_commands_destroy(s->commands);
+    espl_command_buffer_destroy(s->commands);
     test_world_end(&s->test);
 }
 
 static espl_write write_of(const stage *s, size_t i)
 {
     return (espl_write){s->entities[i % s->count],
-                        ESPL_WRITE_TRANSLATE_LOCAL,
+                        ESPL_WRITE_TRANSLATE_IN_PARENT,
                         {.position = {(float)(i % 7), 1, 0}}};
 }
 
@@ -210,7 +210,7 @@ static void record_writes(const stage *s)
     for (size_t i = 0; i < 2 * ENTITIES; ++i) {
         const espl_write write = write_of(s, i);
 
-        ck_assert_int_eq(espl_record_write(espl_commands_recorder(s->commands, i % 2),
+        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(s->commands, i % 2),
                                            (uint32_t)(i % 3), &write),
                          ESPL_OK);
     }
@@ -219,7 +219,7 @@ static void record_writes(const stage *s)
 // Some come, some go, and some move.
 static void record_all_kinds(const stage *s)
 {
-    espl_recorder *const lane = espl_commands_recorder(s->commands, 1);
+    espl_recorder *const lane = espl_command_buffer_recorder(s->commands, 1);
 
     for (size_t i = 0; i < SPAWNS; ++i) {
         const espl_instance_def def = {.source = s->entities[0], .parent = s->entities[1 + i % 90]};
@@ -251,14 +251,15 @@ static espl_status sync_all_kinds(stage *s)
 {
     record_all_kinds(s);
     record_writes(s);
-    ck_assert_int_eq(espl_commands_submit(s->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(s->commands), ESPL_OK);
     return espl_sync(s->test.world, NULL);
 }
 
 static void translate_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
-        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[i], context), ESPL_OK);
+        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[i], context),
+                         ESPL_OK);
     }
 }
 

@@ -116,9 +116,9 @@ static void try_all(bool all_links, uint32_t ways, tree_attempt attempt, cases_o
 
 // --- Insertions and moves ---
 
-static espl_stay stay_at(uint32_t i)
+static espl_keep stay_at(uint32_t i)
 {
-    return (espl_stay)(i % 3);
+    return (espl_keep)(i % 3);
 }
 
 static void attach_to(orchard *o, uint32_t child, uint32_t parent, uint32_t before)
@@ -216,8 +216,8 @@ static void try_removals(orchard *o, const shape *s)
             const operation op = {.code = code, .entity = node};
             orchard_try(o, &op);
         }
-        for (int keep = ESPL_STAY_WORLD; keep <= ESPL_STAY_NONE; ++keep) {
-            const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_stay)keep};
+        for (int keep = ESPL_KEEP_WORLD; keep <= ESPL_SNAP; ++keep) {
+            const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_keep)keep};
             orchard_try(o, &op);
         }
     }
@@ -284,10 +284,11 @@ static void try_writes(orchard *o, const shape *s)
     const espl_transform value = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 2, 1}, 1};
 
     for (uint32_t node = 0; node < s->count; ++node) {
-        const operation ops[3] = {
-            {.code = OP_SET_WORLD, .entity = node, .value = value},
-            {.code = OP_SET_LOCAL, .entity = node, .value = value},
-            {.code = OP_SET_INHERIT, .entity = node, .inherit = ESPL_KEEP_Y | ESPL_KEEP_UP}};
+        const operation ops[3] = {{.code = OP_SET_WORLD, .entity = node, .value = value},
+                                  {.code = OP_SET_LOCAL, .entity = node, .value = value},
+                                  {.code = OP_SET_INHERIT,
+                                   .entity = node,
+                                   .inherit = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP}};
         for (uint32_t i = 0; i < 3; ++i) {
             orchard_try(o, &ops[i]);
         }
@@ -372,8 +373,8 @@ enum { SORT_PLAIN, SORT_COPIES, SORT_KEEPS_SOME, SORT_KEEPS_ALL, SORT_BARE, SORT
 
 static const uint32_t sort_flags[SORT_COUNT] = {
     [SORT_COPIES] = ESPL_COPY_PARENT,
-    [SORT_KEEPS_SOME] = ESPL_KEEP_Y | ESPL_KEEP_UP | ESPL_STRICT_UP,
-    [SORT_KEEPS_ALL] = ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE};
+    [SORT_KEEPS_SOME] = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP | ESPL_STRICT_UP,
+    [SORT_KEEPS_ALL] = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE};
 
 // One operation on a tree whose nodes are of those sorts. The root moves before it, so that what is
 // kept is elsewhere than what is composed.
@@ -414,8 +415,8 @@ static void try_sorted_links(orchard *o, const shape *s, uint32_t sorts, uint32_
         const operation move = {.code = OP_SET_SIBLING, .entity = node, .before = parent};
         try_sorted(o, s, sorts, &move);
     }
-    for (int keep = ESPL_STAY_WORLD; keep <= ESPL_STAY_NONE; ++keep) {
-        const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_stay)keep};
+    for (int keep = ESPL_KEEP_WORLD; keep <= ESPL_SNAP; ++keep) {
+        const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_keep)keep};
         try_sorted(o, s, sorts, &op);
     }
 }

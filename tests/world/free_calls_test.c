@@ -27,8 +27,8 @@ typedef size_t (*free_call)(place *k);
 
 #define READS(X)                                                      \
     X(is_alive, espl_is_alive(k->w, k->e))                            \
-    X(has, espl_has(k->w, k->e, ESPL_PLACEMENT))                      \
-    X(get, espl_get(k->w, k->e, k->s->word, k->bytes, 4))             \
+    X(has, espl_has_component(k->w, k->e, ESPL_TRANSFORM))            \
+    X(get, espl_get_component(k->w, k->e, k->s->word, k->bytes, 4))   \
     X(find, espl_component_find(k->w, "word"))                        \
     X(version, espl_get_version(k->w) != 0)                           \
     X(kernels, strlen(espl_world_kernels(k->w)))                      \
@@ -47,8 +47,8 @@ typedef size_t (*free_call)(place *k);
     X(next, espl_get_next_sibling(k->w, k->e).index)                  \
     X(child, espl_get_child(k->w, k->e, 1).index)                     \
     X(is_ancestor, espl_is_ancestor(k->w, k->p, k->e))                \
-    X(get_world, espl_get_world(k->w, k->e, &k->t))                   \
-    X(get_local, espl_get_local(k->w, k->e, &k->t))                   \
+    X(get_world, espl_get_world_transform(k->w, k->e, &k->t))         \
+    X(get_local, espl_get_local_transform(k->w, k->e, &k->t))         \
     X(world_position, espl_get_world_position(k->w, k->e, k->f))      \
     X(world_rotation, espl_get_world_rotation(k->w, k->e, k->f))      \
     X(world_scale, espl_get_world_scale(k->w, k->e, k->f))            \
@@ -56,7 +56,7 @@ typedef size_t (*free_call)(place *k);
     X(local_rotation, espl_get_local_rotation(k->w, k->e, k->f))      \
     X(local_scale, espl_get_local_scale(k->w, k->e, k->f))            \
     X(stretch, espl_get_stretch(k->w, k->e, k->f))                    \
-    X(context, espl_get_context(k->w, k->e, &k->word))                \
+    X(context, espl_get_user_data(k->w, k->e, &k->word))              \
     X(relative, espl_relative(k->w, k->p, k->e, &k->t))               \
     X(point_out, espl_point_to_world(k->w, k->e, k->f, k->f))         \
     X(point_in, espl_point_to_local(k->w, k->e, k->f, k->f))          \
@@ -90,7 +90,7 @@ static const free_call reads[] = {READS(NAME)};
 
 static size_t walk_query(place *k)
 {
-    const espl_component all[] = {ESPL_PLACEMENT};
+    const espl_component all[] = {ESPL_TRANSFORM};
     const espl_query_def def = {.all = all, .all_count = 1, .include = ESPL_INCLUDE_DISABLED};
     espl_query query;
     size_t rows = 0;
@@ -139,19 +139,19 @@ static size_t read_stats(place *k)
 
 static size_t read_commands(place *k)
 {
-    espl_commands *const commands = k->s->waiting;
+    espl_command_buffer *const commands = k->s->waiting;
     espl_entity out = {0};
 
-    return commands == NULL
-               ? 0
-               : espl_commands_count(commands) + (espl_commands_recorder(commands, 1) != NULL) +
-                     (size_t)espl_commands_result(commands, 1, 0) +
-                     (size_t)espl_commands_resolve(commands, k->e, &out);
+    return commands == NULL ? 0
+                            : espl_command_buffer_count(commands) +
+                                  (espl_command_buffer_recorder(commands, 1) != NULL) +
+                                  (size_t)espl_command_buffer_result(commands, 1, 0) +
+                                  (size_t)espl_command_buffer_resolve(commands, k->e, &out);
 }
 
 static size_t stand_in_line(place *k)
 {
-    return k->s->waiting != NULL ? (size_t)espl_commands_submit(k->s->waiting) : 0;
+    return k->s->waiting != NULL ? (size_t)espl_command_buffer_submit(k->s->waiting) : 0;
 }
 
 static const free_call walks[] = {walk_query, walk_subtree,  copy_subtree,
@@ -161,7 +161,7 @@ static const free_call walks[] = {walk_query, walk_subtree,  copy_subtree,
 
 static bool is_plain(espl_write_kind kind)
 {
-    return kind != ESPL_WRITE_STRETCH && kind != ESPL_WRITE_CONTEXT &&
+    return kind != ESPL_WRITE_STRETCH && kind != ESPL_WRITE_USER_DATA &&
            kind != ESPL_WRITE_MULTIPLY_STRETCH;
 }
 
@@ -175,7 +175,7 @@ static size_t write_all_kinds(place *k)
         espl_write write = write_ordinary(k->e, (espl_write_kind)kind, &random);
 
         if (form_type(write.kind) == VALUE_TRANSFORM) {
-            write.value.transform.context = 0;
+            write.value.transform.user_data = 0;
             for (int axis = 0; axis < 3; ++axis) {
                 write.value.transform.stretch[axis] = 1;
             }
@@ -192,7 +192,7 @@ static size_t set_component(place *k)
 {
     const uint32_t word = 7;
 
-    return (size_t)espl_set(k->w, k->e, k->s->word, &word, sizeof word) + 1;
+    return (size_t)espl_set_component(k->w, k->e, k->s->word, &word, sizeof word) + 1;
 }
 
 static const free_call writes[] = {write_all_kinds, set_component};
@@ -253,25 +253,25 @@ START_TEST(the_same_commands_take_no_memory_again)
 {
     const sweep_scene *const scene = &sweep_scenes[_i];
     const espl_transform place_of = test_at(1, 2, 3);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     sweep_world w;
 
     sweep_world_begin(&w, scene, TEST_BLOCKS_TIGHT);
-    ck_assert_int_eq(espl_commands_create(w.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(w.world, 1, &commands), ESPL_OK);
     for (int time = 0; time < 3; ++time) {
         // Arrays that always move take a new block at each reserve.
         test_heap_arm(&w.test.heap, time < 2 || test_moves_always() ? 0 : 1, true);
         for (uint32_t i = 0; i < w.count; ++i) {
-            ck_assert_int_eq(
-                espl_record_set_local(espl_commands_recorder(commands, 0), 0, w.all[i], &place_of),
-                ESPL_OK);
+            ck_assert_int_eq(espl_record_set_local_transform(
+                                 espl_command_buffer_recorder(commands, 0), 0, w.all[i], &place_of),
+                             ESPL_OK);
         }
         ck_assert_int_eq(espl_play(w.world, commands, NULL), ESPL_OK);
-        espl_commands_reset(commands);
+        espl_command_buffer_reset(commands);
     }
     ck_assert(w.test.heap.calls == 0 || test_moves_always());
     test_heap_arm(&w.test.heap, 0, false);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     sweep_world_end(&w);
 }
 END_TEST

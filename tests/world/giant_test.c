@@ -249,7 +249,7 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
     game *const own = context;
     const float at[3] = {1, 2, 3};
     const espl_write write = write_vector(own->leaf, ESPL_WRITE_LOCAL_POSITION, 4, 5, 6);
-    const espl_component placed = ESPL_PLACEMENT;
+    const espl_component placed = ESPL_TRANSFORM;
     espl_entity out;
 
     for (size_t job = 0; job < count; ++job) {
@@ -326,7 +326,7 @@ START_TEST(overflow_far_below_is_told_and_leaves_no_trace)
         ck_assert_int_eq(espl_set_local_scale(world, at.nodes[0], 1), ESPL_OK);
         ck_assert_uint_eq(test_count_overflowed(world), 0);
         // Once more, with side arrays.
-        ck_assert_int_eq(espl_set_context(world, at.nodes[2], 9), ESPL_OK);
+        ck_assert_int_eq(espl_set_user_data(world, at.nodes[2], 9), ESPL_OK);
     }
     end(&at);
 }
@@ -346,7 +346,7 @@ START_TEST(job_that_is_lost_is_made_up_for_and_told)
     illegal.calls = illegal.decency = at.test.hooks.traps = 0;
     ck_assert_int_eq(espl_set_local_position(world, at.nodes[0], (float[3]){7, 0, 0}), ESPL_OK);
     for (uint32_t i = 0; i < SIZE; ++i) {
-        writes[i] = write_vector(at.nodes[i], ESPL_WRITE_TRANSLATE_LOCAL, 1, 0, 0);
+        writes[i] = write_vector(at.nodes[i], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 0, 0);
     }
     ck_assert_int_eq(espl_write_batch(world, writes, SIZE, NULL), ESPL_OK);
     ck_assert_uint_gt(illegal.calls, 1);

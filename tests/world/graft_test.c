@@ -12,7 +12,7 @@ enum { ENTITY_LIMIT = 160 };
 
 typedef struct twins {
     test_world at_once, recorded;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity entities[ENTITY_LIMIT]; // the same in both
     uint32_t count;
     uint64_t random;
@@ -24,12 +24,12 @@ static void twins_begin(twins *t, uint64_t seed)
     t->random = seed;
     test_world_begin(&t->at_once, 7, NULL);
     test_world_begin(&t->recorded, 7, NULL);
-    ck_assert_int_eq(espl_commands_create(t->recorded.world, 1, &t->commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(t->recorded.world, 1, &t->commands), ESPL_OK);
 }
 
 static void twins_end(twins *t)
 {
-    espl_commands_destroy(t->commands);
+    espl_command_buffer_destroy(t->commands);
     test_world_end(&t->at_once);
     test_world_end(&t->recorded);
 }
@@ -45,14 +45,14 @@ static espl_transform random_transform(twins *t)
     out.scale = test_between(&t->random, 0.5f, 2);
     if (test_one_in(&t->random, 6)) {
         out.stretch[test_below(&t->random, 3)] = test_between(&t->random, 0.5f, 2);
-        out.context = test_below(&t->random, 5);
+        out.user_data = test_below(&t->random, 5);
     }
     return out;
 }
 
 static void twins_add(twins *t, uint32_t plain_one_in)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const bool is_placed = plain_one_in == 0 || !test_one_in(&t->random, plain_one_in);
     espl_entity other;
 
@@ -65,8 +65,8 @@ static void twins_add(twins *t, uint32_t plain_one_in)
     if (is_placed) {
         const espl_transform value = random_transform(t);
 
-        ck_assert_int_eq(espl_set_local(t->at_once.world, other, &value), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(t->recorded.world, other, &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(t->at_once.world, other, &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(t->recorded.world, other, &value), ESPL_OK);
     }
     t->count += 1;
 }
@@ -81,18 +81,18 @@ static espl_status played(twins *t)
 {
     espl_report report;
     const espl_status status = espl_play(t->recorded.world, t->commands, &report);
-    const espl_status result = espl_commands_result(t->commands, 0, 0);
+    const espl_status result = espl_command_buffer_result(t->commands, 0, 0);
 
-    espl_commands_reset(t->commands);
+    espl_command_buffer_reset(t->commands);
     if (status != ESPL_OK) {
         return status;
     }
     return result >= 0 && report.overflowed != 0 ? ESPL_OVERFLOW : result;
 }
 
-static espl_stay random_stay(twins *t)
+static espl_keep random_stay(twins *t)
 {
-    static const espl_stay stays[] = {ESPL_STAY_WORLD, ESPL_STAY_LOCAL, ESPL_STAY_NONE};
+    static const espl_keep stays[] = {ESPL_KEEP_WORLD, ESPL_KEEP_LOCAL, ESPL_SNAP};
 
     return stays[test_below(&t->random, 3)];
 }
@@ -122,7 +122,7 @@ static void attach(twins *t, uint32_t flags_one_in)
                    : test_one_in(&t->random, 4) ? ESPL_COPY_PARENT
                                                 : test_below(&t->random, 128),
     };
-    espl_recorder *const recorder = espl_commands_recorder(t->commands, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(t->commands, 0);
     const espl_status status = espl_attach(t->at_once.world, child, parent, &options);
 
     ck_assert_int_eq(espl_record_attach(recorder, 0, child, parent, &options), ESPL_OK);
@@ -132,8 +132,8 @@ static void attach(twins *t, uint32_t flags_one_in)
 static void detach(twins *t)
 {
     const espl_entity entity = pick(t);
-    const espl_stay stay = random_stay(t);
-    espl_recorder *const recorder = espl_commands_recorder(t->commands, 0);
+    const espl_keep stay = random_stay(t);
+    espl_recorder *const recorder = espl_command_buffer_recorder(t->commands, 0);
     const espl_status status = espl_detach(t->at_once.world, entity, stay);
 
     ck_assert_int_eq(espl_record_detach(recorder, 0, entity, stay), ESPL_OK);
@@ -144,7 +144,7 @@ static void set_sibling(twins *t)
 {
     const espl_entity entity = pick(t);
     const espl_entity before = random_before(t, espl_get_parent(t->at_once.world, entity));
-    espl_recorder *const recorder = espl_commands_recorder(t->commands, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(t->commands, 0);
     const espl_status status = espl_set_sibling(t->at_once.world, entity, before);
 
     ck_assert_int_eq(espl_record_set_sibling(recorder, 0, entity, before), ESPL_OK);
@@ -183,15 +183,15 @@ static void compare_links(const twins *t, espl_entity entity)
 static void compare_values(const twins *t, espl_entity entity)
 {
     espl_transform a, b;
-    const espl_status status = espl_get_world(t->at_once.world, entity, &a);
+    const espl_status status = espl_get_world_transform(t->at_once.world, entity, &a);
 
-    demand(espl_get_world(t->recorded.world, entity, &b) == status);
+    demand(espl_get_world_transform(t->recorded.world, entity, &b) == status);
     if (status != ESPL_OK) {
         return;
     }
     demand(test_same(&a, &b));
-    demand(espl_get_local(t->at_once.world, entity, &a) == ESPL_OK);
-    demand(espl_get_local(t->recorded.world, entity, &b) == ESPL_OK);
+    demand(espl_get_local_transform(t->at_once.world, entity, &a) == ESPL_OK);
+    demand(espl_get_local_transform(t->recorded.world, entity, &b) == ESPL_OK);
     demand(test_same(&a, &b));
     demand(espl_get_inherit(t->at_once.world, entity) ==
            espl_get_inherit(t->recorded.world, entity));
@@ -286,18 +286,19 @@ static espl_world_stats stats_of(const espl_world *world)
 // A root with some children, of which the last has all others below it.
 static void make_broom(test_world *test, espl_entity *entities, size_t count, size_t children)
 {
-    const espl_component placement = ESPL_PLACEMENT;
-    espl_commands *commands = NULL;
+    const espl_component placement = ESPL_TRANSFORM;
+    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(test->world, &placement, 1, count, entities), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(test->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test->world, 1, &commands), ESPL_OK);
     for (size_t i = 1; i < count; ++i) {
-        ck_assert_int_eq(espl_record_attach(espl_commands_recorder(commands, 0), 0, entities[i],
-                                            entities[i <= children ? 0 : children], NULL),
+        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0,
+                                            entities[i], entities[i <= children ? 0 : children],
+                                            NULL),
                          ESPL_OK);
     }
     ck_assert_int_eq(espl_play(test->world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 START_TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
@@ -316,7 +317,7 @@ START_TEST(an_edit_of_a_large_hierarchy_recomputes_what_it_moves)
     ck_assert_int_eq(espl_attach(test.world, guest, entities[0], NULL), ESPL_OK);
     ck_assert_int_eq(espl_set_sibling(test.world, guest, entities[count / 2]), ESPL_OK);
     ck_assert_int_eq(espl_attach(test.world, guest, entities[count / 3], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test.world, guest, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, guest, ESPL_KEEP_WORLD), ESPL_OK);
     const espl_world_stats after = stats_of(test.world);
 
     ck_assert_uint_le(after.nodes_visited - before.nodes_visited, 4);
@@ -351,7 +352,7 @@ END_TEST
 // Each allocation of an attach that takes a new range, side arrays and rows fails in its turn.
 START_TEST(an_attach_without_memory_changes_nothing)
 {
-    const espl_attach_options options = {.inherit = ESPL_KEEP_X};
+    const espl_attach_options options = {.inherit = ESPL_ABSOLUTE_X};
 
     for (size_t fail_at = 1;; ++fail_at) {
         test_world test;
@@ -398,7 +399,7 @@ START_TEST(a_move_among_siblings_without_memory_changes_nothing)
             child[i] = test_solo_at(test.world, (float)i, 2, 3);
             ck_assert_int_eq(espl_attach(test.world, child[i], parent, NULL), ESPL_OK);
         }
-        const espl_attach_options options = {.before = child[1], .inherit = ESPL_KEEP_X};
+        const espl_attach_options options = {.before = child[1], .inherit = ESPL_ABSOLUTE_X};
 
         ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         const uint64_t hash = test_physical_hash(test.world);
@@ -429,7 +430,7 @@ END_TEST
 START_TEST(flags_that_go_may_let_a_world_overflow)
 {
     const float far[3] = {1e20f, 1e20f, 0}, stretch[3] = {1e-30f, 1e30f, 1}, none[3] = {1, 1, 1};
-    const espl_attach_options keep = {.inherit = ESPL_KEEP_POSITION};
+    const espl_attach_options keep = {.inherit = ESPL_ABSOLUTE_POSITION};
     const espl_attach_options loose = {.link = ESPL_LINK_FREE};
     test_world test;
 
@@ -451,9 +452,10 @@ START_TEST(flags_that_go_may_let_a_world_overflow)
 
         // A world that is not finite cannot be kept.
         const uint64_t hash = test_physical_hash(test.world);
-        ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_KEEP_POSITION), ESPL_ERR_RANGE);
+        ck_assert_int_eq(espl_set_inherit(test.world, child, ESPL_ABSOLUTE_POSITION),
+                         ESPL_ERR_RANGE);
         ck_assert_int_eq(espl_attach(test.world, child, parent, &keep), ESPL_ERR_RANGE);
-        ck_assert_int_eq(espl_detach(test.world, child, ESPL_STAY_WORLD), ESPL_ERR_RANGE);
+        ck_assert_int_eq(espl_detach(test.world, child, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
         ck_assert_uint_eq(test_physical_hash(test.world), hash);
         ck_assert_int_eq(espl_set_stretch(test.world, parent, none), ESPL_OK);
         ck_assert_uint_eq(test_count_overflowed(test.world), 0);
@@ -475,7 +477,7 @@ START_TEST(a_detach_behind_a_death_without_memory_leaves_a_sound_world)
         ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
         ck_assert_int_eq(espl_destroy_only(test.world, entities[7]), ESPL_OK);
         test_heap_arm(&test.heap, fail_at, true);
-        const espl_status status = espl_detach(test.world, entities[6], ESPL_STAY_WORLD);
+        const espl_status status = espl_detach(test.world, entities[6], ESPL_KEEP_WORLD);
         const bool has_failed = test.heap.failures != 0;
 
         test_heap_arm(&test.heap, 0, false);
@@ -484,7 +486,7 @@ START_TEST(a_detach_behind_a_death_without_memory_leaves_a_sound_world)
         if (status == ESPL_OK) {
             ck_assert_int_eq(espl_get_role(test.world, entities[6]), ESPL_ROLE_SOLO);
             ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-            ck_assert(espl_has(test.world, entities[6], ESPL_SOLO));
+            ck_assert(espl_has_component(test.world, entities[6], ESPL_SOLO));
             test_world_is_valid(test.world);
         }
         test_world_end(&test);

@@ -61,7 +61,8 @@ static void bind(const scene *s, int from, espl_entity to)
 {
     const bond value = {7, to, 8};
 
-    ck_assert_int_eq(espl_set(s->world, s->e[from], s->bond, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, s->e[from], s->bond, &value, sizeof value),
+                     ESPL_OK);
 }
 
 // The same scene, made from the first entity to the last or from the last to the first.
@@ -73,15 +74,16 @@ static void begin(scene *s, bool is_reversed)
     test_world_begin(&s->test, TAG, NULL);
     s->world = s->test.world;
     register_all(s, is_reversed);
-    const espl_component set[] = {ESPL_PLACEMENT, s->bond, s->note};
+    const espl_component set[] = {ESPL_TRANSFORM, s->bond, s->note};
 
     for (int i = 0; i < MEMBERS; ++i) {
         const int node = is_reversed ? MEMBERS - 1 - i : i;
         const espl_transform at = test_at((float)node, 1, 2);
 
         ck_assert_int_eq(espl_create(s->world, set, 3, 1, &s->e[node]), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(s->world, s->e[node], &at), ESPL_OK);
-        ck_assert_int_eq(espl_set(s->world, s->e[node], s->note, text, sizeof text), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(s->world, s->e[node], &at), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(s->world, s->e[node], s->note, text, sizeof text),
+                         ESPL_OK);
     }
     for (int i = 0; i < MEMBERS; ++i) {
         if (parents[i] >= 0) {
@@ -212,12 +214,12 @@ static void stretch_a_leaf(scene *s)
 
 static void give_a_context(scene *s)
 {
-    ck_assert_int_eq(espl_set_context(s->world, s->e[D], 1u << 31), ESPL_OK);
+    ck_assert_int_eq(espl_set_user_data(s->world, s->e[D], 1u << 31), ESPL_OK);
 }
 
 static void keep_the_height(scene *s)
 {
-    ck_assert_int_eq(espl_set_inherit(s->world, s->e[B], ESPL_KEEP_Y), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(s->world, s->e[B], ESPL_ABSOLUTE_Y), ESPL_OK);
 }
 
 static void swap_siblings(scene *s)
@@ -235,14 +237,14 @@ static void free_a_link(scene *s)
 static void change_parents(scene *s)
 {
     const espl_attach_options options = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
     ck_assert_int_eq(espl_attach(s->world, s->e[D], s->e[C], &options), ESPL_OK);
 }
 
 static void detach_one(scene *s)
 {
-    ck_assert_int_eq(espl_detach(s->world, s->e[B], ESPL_STAY_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_detach(s->world, s->e[B], ESPL_KEEP_LOCAL), ESPL_OK);
 }
 
 static void destroy_one(scene *s)
@@ -257,7 +259,7 @@ static void create_one(scene *s)
 
 static void mark_one(scene *s)
 {
-    ck_assert_int_eq(espl_add(s->world, s->e[C], s->mark, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(s->world, s->e[C], s->mark, NULL, 0), ESPL_OK);
 }
 
 static void disable_one(scene *s)
@@ -267,31 +269,31 @@ static void disable_one(scene *s)
 
 static void take_a_placement(scene *s)
 {
-    ck_assert_int_eq(espl_remove(s->world, s->e[C], ESPL_PLACEMENT), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(s->world, s->e[C], ESPL_TRANSFORM), ESPL_OK);
 }
 
 static void take_a_component(scene *s)
 {
-    ck_assert_int_eq(espl_remove(s->world, s->e[S], s->note), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(s->world, s->e[S], s->note), ESPL_OK);
 }
 
 static void write_the_last_byte(scene *s)
 {
-    ck_assert_int_eq(espl_set(s->world, s->e[S], s->note, "twelve bytez", 12), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, s->e[S], s->note, "twelve bytez", 12), ESPL_OK);
 }
 
 static void write_before_a_reference(scene *s)
 {
     const bond value = {6, s->e[R], 8};
 
-    ck_assert_int_eq(espl_set(s->world, s->e[S], s->bond, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, s->e[S], s->bond, &value, sizeof value), ESPL_OK);
 }
 
 static void write_behind_a_reference(scene *s)
 {
     const bond value = {7, s->e[R], 9};
 
-    ck_assert_int_eq(espl_set(s->world, s->e[S], s->bond, &value, sizeof value), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, s->e[S], s->bond, &value, sizeof value), ESPL_OK);
 }
 
 static void refer_to_another(scene *s)
@@ -373,7 +375,7 @@ START_TEST(who_hangs_below_whom_is_told_among_nodes_that_look_alike)
         espl_entity *const e = plant_forest(test.world, shapes[i], 4);
 
         for (int node = 0; node < 4; ++node) {
-            ck_assert_int_eq(espl_set_local(test.world, e[node], &origin), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(test.world, e[node], &origin), ESPL_OK);
         }
         hashes[i] = test_logical_hash(test.world);
         for (int k = 0; k < i; ++k) {

@@ -93,15 +93,16 @@ static espl_entity *grow(espl_world *world)
 
 static void thin_out(espl_world *world, const espl_entity *nodes)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     for (uint32_t i = 0; i < NODES; i += 3) {
-        ck_assert_int_eq(espl_record_destroy_only(espl_commands_recorder(commands, 0), 0, nodes[i]),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_destroy_only(espl_command_buffer_recorder(commands, 0), 0, nodes[i]),
+            ESPL_OK);
     }
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 START_TEST(a_world_is_the_same_and_as_large_with_and_without)

@@ -141,7 +141,7 @@ START_TEST(worlds_of_all_kernels_are_the_same_through_a_trim)
         ck_assert_int_eq(espl_compact(world), ESPL_OK);
         ck_assert_str_eq(espl_world_kernels(world), all[i]);
         const espl_transform moved = test_at(0.1f, 1e-3f, 77);
-        ck_assert_int_eq(espl_set_local(world, nodes[0], &moved), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(world, nodes[0], &moved), ESPL_OK);
         test_world_is_valid(world);
         const uint64_t hash = test_physical_hash(world);
 

@@ -44,7 +44,7 @@ static void scene_end(scene *s)
 
 static espl_status create(scene *s, size_t count, espl_entity *out)
 {
-    const espl_component set[2] = {s->number, ESPL_PLACEMENT};
+    const espl_component set[2] = {s->number, ESPL_TRANSFORM};
 
     return espl_create(s->world, set, 2, count, out);
 }
@@ -125,8 +125,9 @@ START_TEST(the_last_index_serves_like_any_other)
 
         ck_assert_int_eq(create(&s, 1, &s.entities[i]), ESPL_OK);
         ck_assert_uint_eq(s.entities[i].index, i);
-        ck_assert_int_eq(espl_set(s.world, s.entities[i], s.number, &i, sizeof i), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(s.world, s.entities[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(s.world, s.entities[i], s.number, &i, sizeof i),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(s.world, s.entities[i], &value), ESPL_OK);
     }
     const uint64_t hash = test_physical_hash(s.world);
     is_refused(&s, create(&s, 1, NULL), hash);
@@ -142,7 +143,7 @@ START_TEST(the_last_index_serves_like_any_other)
     for (uint32_t i = 0; i < ENTITY_LIMIT; ++i) {
         uint32_t number = 99;
 
-        ck_assert_int_eq(espl_get(s.world, s.entities[i], s.number, &number, 4), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(s.world, s.entities[i], s.number, &number, 4), ESPL_OK);
         ck_assert_uint_eq(number, i);
         ck_assert_float_eq(test_world_of(s.world, s.entities[i]).position[0], (float)i);
     }
@@ -199,24 +200,24 @@ END_TEST
 
 // --- Playbacks ---
 
-static espl_commands *commands_of(espl_world *world)
+static espl_command_buffer *commands_of(espl_world *world)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(world, 2, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
     return commands;
 }
 
 // Clones of the second entity below the first one, and other work before and behind.
-static espl_commands *record_clones(scene *s, size_t count, espl_entity *pending)
+static espl_command_buffer *record_clones(scene *s, size_t count, espl_entity *pending)
 {
     const espl_instance_def def = {.source = s->entities[1], .parent = s->entities[0]};
     const espl_transform moved = test_at(5, 6, 7);
-    espl_commands *const commands = commands_of(s->world);
-    espl_recorder *const first = espl_commands_recorder(commands, 0);
-    espl_recorder *const second = espl_commands_recorder(commands, 1);
+    espl_command_buffer *const commands = commands_of(s->world);
+    espl_recorder *const first = espl_command_buffer_recorder(commands, 0);
+    espl_recorder *const second = espl_command_buffer_recorder(commands, 1);
 
-    ck_assert_int_eq(espl_record_set_local(first, 0, s->entities[0], &moved), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(first, 0, s->entities[0], &moved), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(first, 1, s->entities[2], s->entities[1], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(second, 0, &def, count, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(second, 2, s->entities[1], pending[0], NULL), ESPL_OK);
@@ -232,14 +233,14 @@ START_TEST(a_playback_fills_a_world_to_the_last_index)
 
     scene_begin(&s);
     fill(&s, FIRST);
-    espl_commands *const commands = record_clones(&s, CLONES, pending);
+    espl_command_buffer *const commands = record_clones(&s, CLONES, pending);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.applied == 4 && report.created == CLONES);
-    ck_assert_int_eq(espl_commands_resolve(commands, pending[CLONES - 1], &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[CLONES - 1], &clone), ESPL_OK);
     ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
     ck_assert_uint_eq(espl_count_children(s.world, s.entities[0]), CLONES);
     is_refused(&s, create(&s, 1, NULL), test_physical_hash(s.world));
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -264,14 +265,14 @@ START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_lat
     scene_begin(&calm);
     fill(&s, FIRST);
     fill(&calm, FIRST);
-    espl_commands *const commands = record_clones(&s, CLONES, pending);
-    espl_commands *const same = record_clones(&calm, CLONES, others);
+    espl_command_buffer *const commands = record_clones(&s, CLONES, pending);
+    espl_command_buffer *const same = record_clones(&calm, CLONES, others);
     const uint64_t hash = test_physical_hash(s.world);
     for (int i = 0; i < 3; ++i) {
         memset(&report, 0xA5, sizeof report);
         is_refused(&s, espl_play(s.world, commands, &report), hash);
         ck_assert(is_zero(&report));
-        ck_assert_uint_eq(espl_commands_count(commands), 4);
+        ck_assert_uint_eq(espl_command_buffer_count(commands), 4);
         ck_assert_uint_eq(stats_of(&s).commands_accepted, 0);
     }
     ck_assert_int_eq(espl_destroy(s.world, s.entities[5]), ESPL_OK);
@@ -280,8 +281,8 @@ START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_lat
     ck_assert(report.applied == 4 && report.created == CLONES);
     ck_assert_int_eq(espl_play(calm.world, same, NULL), ESPL_OK);
     ck_assert_uint_eq(test_physical_hash(s.world), test_physical_hash(calm.world));
-    espl_commands_destroy(commands);
-    espl_commands_destroy(same);
+    espl_command_buffer_destroy(commands);
+    espl_command_buffer_destroy(same);
     scene_end(&s);
     scene_end(&calm);
 }
@@ -296,15 +297,15 @@ START_TEST(what_is_submitted_stays_in_line_until_there_is_room)
 
     scene_begin(&s);
     fill(&s, FIRST);
-    espl_commands *const commands = record_clones(&s, CLONES, pending);
-    ck_assert_int_eq(espl_commands_submit(commands), ESPL_OK);
+    espl_command_buffer *const commands = record_clones(&s, CLONES, pending);
+    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
     ck_assert_int_eq(espl_destroy(s.world, s.entities[FIRST - 1]), ESPL_OK);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
     ck_assert_uint_eq(report.created, CLONES);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -317,21 +318,21 @@ START_TEST(what_a_playback_destroys_makes_room_for_the_next_one)
     scene_begin(&s);
     fill(&s, ENTITY_LIMIT);
     const espl_instance_def def = {.source = s.entities[1]};
-    espl_commands *const commands = commands_of(s.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
     is_refused(&s, espl_play(s.world, commands, NULL), hash);
 
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(commands, 0, 0), ESPL_OK);
-    espl_commands_destroy(commands);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -345,15 +346,15 @@ START_TEST(clones_that_die_in_their_own_playback_need_no_index)
     scene_begin(&s);
     fill(&s, ENTITY_LIMIT - 1);
     const espl_instance_def def = {.source = s.entities[1]};
-    espl_commands *const commands = commands_of(s.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0]), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.applied == 2 && report.created == 1);
-    ck_assert_int_eq(espl_commands_resolve(commands, pending[1], &clone), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[1], &clone), ESPL_OK);
     ck_assert_uint_eq(clone.index, ENTITY_LIMIT - 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -383,7 +384,7 @@ static void is_dead(const scene *s, espl_entity entity)
     espl_transform out;
 
     ck_assert(!espl_is_alive(s->world, entity));
-    ck_assert_int_eq(espl_get_world(s->world, entity, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_get_world_transform(s->world, entity, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_get_role(s->world, entity), ESPL_ROLE_NONE);
     ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_ERR_DEAD);
 }
@@ -430,8 +431,8 @@ enum { WAYS = 5 };
 
 static void die(scene *s, espl_entity entity, int way)
 {
-    espl_commands *const commands = commands_of(s->world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(s->world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     switch (way) {
     case 0:
@@ -456,7 +457,7 @@ static void die(scene *s, espl_entity entity, int way)
         ck_assert_int_eq(espl_play(s->world, commands, NULL), ESPL_OK);
         break;
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 START_TEST(each_death_may_be_the_last_of_an_index)
@@ -546,14 +547,14 @@ START_TEST(the_retired_are_not_counted_on)
     fill(&s, LEFT - 1);
 
     const espl_instance_def def = {.source = s.entities[4]};
-    espl_commands *const commands = commands_of(s.world);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    espl_command_buffer *const commands = commands_of(s.world);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, NULL), ESPL_OK);
     const uint64_t fuller = test_physical_hash(s.world);
     is_refused(&s, espl_play(s.world, commands, NULL), fuller);
     is_refused(&s, espl_instantiate(s.world, s.entities[4], 2, NULL), fuller);
     ck_assert_int_eq(espl_instantiate(s.world, s.entities[4], 1, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     scene_end(&s);
 }
 END_TEST
@@ -584,8 +585,9 @@ static void rows_are(scene *s, size_t count, size_t capacity)
 
 static void number(scene *s, espl_entity entity)
 {
-    ck_assert_int_eq(espl_set(s->world, entity, s->number, &entity.index, sizeof entity.index),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_set_component(s->world, entity, s->number, &entity.index, sizeof entity.index),
+        ESPL_OK);
 }
 
 // One less than a chunk, one chunk, and so on to one more than two.
@@ -639,24 +641,25 @@ START_TEST(chunks_are_left_and_entered_around_their_size)
         number(&s, entities[i]);
     }
     const espl_entity root = test_solo(s.world);
-    espl_commands *const commands = commands_of(s.world);
+    espl_command_buffer *const commands = commands_of(s.world);
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(
-            espl_record_attach(espl_commands_recorder(commands, 0), 0, entities[i], root, NULL),
-            ESPL_OK);
+        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0,
+                                            entities[i], root, NULL),
+                         ESPL_OK);
     }
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
     rows_are(&s, count, rows);
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_remove(s.world, entities[i], ESPL_PLACEMENT), ESPL_OK);
+        ck_assert_int_eq(espl_remove_component(s.world, entities[i], ESPL_TRANSFORM), ESPL_OK);
         ck_assert_int_eq(
-            espl_add(s.world, entities[i], ESPL_PLACEMENT, NULL, sizeof(espl_transform)), ESPL_OK);
+            espl_add_component(s.world, entities[i], ESPL_TRANSFORM, NULL, sizeof(espl_transform)),
+            ESPL_OK);
     }
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_detach(s.world, entities[i], ESPL_STAY_WORLD), ESPL_OK);
+        ck_assert_int_eq(espl_detach(s.world, entities[i], ESPL_KEEP_WORLD), ESPL_OK);
     }
     rows_are(&s, count, rows);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(entities);
     scene_end(&s);
 }

@@ -29,7 +29,7 @@ typedef struct fixture {
 static void begin(fixture *f)
 {
     static uint32_t parent[NODES];
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
 
     f->count = test_fitting(NODES, 0);
     f->filled = test_at(12, 34, 56);
@@ -42,13 +42,14 @@ static void begin(fixture *f)
         const espl_transform local = test_at((float)i, 2, 3);
         const float stretch[3] = {1, 2, (float)i};
 
-        ck_assert_int_eq(espl_set_local(f->test.world, f->nodes[i], &local), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(f->test.world, f->nodes[i], &local), ESPL_OK);
         if (i % 13 == 12) {
             ck_assert_int_eq(espl_set_stretch(f->test.world, f->nodes[i], stretch), ESPL_OK);
         }
     }
     // One without a placement, and one that is dead.
-    ck_assert_int_eq(espl_remove(f->test.world, f->nodes[f->count - 1], placement), ESPL_OK);
+    ck_assert_int_eq(espl_remove_component(f->test.world, f->nodes[f->count - 1], placement),
+                     ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(f->test.world, f->nodes[f->count - 2]), ESPL_OK);
 }
 
@@ -78,7 +79,7 @@ static size_t outputs_are_those_of_single_reads(const fixture *f, size_t count)
         espl_transform expected = f->filled;
 
         if (i < count &&
-            espl_get_world(f->test.world, f->records[i].entity, &expected) != ESPL_OK) {
+            espl_get_world_transform(f->test.world, f->records[i].entity, &expected) != ESPL_OK) {
             refused += 1;
         }
         ck_assert_msg(test_same(&f->transforms[i], &expected), "transform %zu", i);

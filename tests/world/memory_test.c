@@ -68,25 +68,26 @@ static espl_status call_instance(espl_world *world, const operation *op,
                                    .place = op->place,
                                    .transform = op->value,
                                    .inherit = op->inherit};
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity pending;
-    espl_status status = espl_commands_create(world, 1, &commands);
+    espl_status status = espl_command_buffer_create(world, 1, &commands);
 
     if (status == ESPL_OK) {
-        status = espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, &pending);
+        status = espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1,
+                                         &pending);
     }
     status = status == ESPL_OK ? espl_play(world, commands, NULL) : status;
-    status = status == ESPL_OK ? espl_commands_resolve(commands, pending, out) : status;
-    espl_commands_destroy(commands);
+    status = status == ESPL_OK ? espl_command_buffer_resolve(commands, pending, out) : status;
+    espl_command_buffer_destroy(commands);
     return status;
 }
 
 // A placement for the entities from the first one on, with the tag of a prefab, or away with both.
 static espl_status call_change(espl_world *world, const operation *op, const espl_entity *entities)
 {
-    const espl_component both[] = {ESPL_PLACEMENT, ESPL_PREFAB};
+    const espl_component both[] = {ESPL_TRANSFORM, ESPL_PREFAB};
     const espl_component_value values[] = {
-        {.component = ESPL_PLACEMENT, .size = sizeof op->value, .data = &op->value},
+        {.component = ESPL_TRANSFORM, .size = sizeof op->value, .data = &op->value},
         {.component = ESPL_PREFAB}};
     const espl_change_def give = {.add = values, .add_count = 2};
     const espl_change_def take = {.remove = both, .remove_count = 2};
@@ -94,8 +95,8 @@ static espl_status call_change(espl_world *world, const operation *op, const esp
     const espl_change_def *const change = op->has_placement ? &give : &take;
 
     return op->code == OP_CHANGE
-               ? espl_change_array(world, entities + op->entity, op->count, change, NULL)
-               : espl_change_query(world, &roots, change, NULL);
+               ? espl_change_components_array(world, entities + op->entity, op->count, change, NULL)
+               : espl_change_components_query(world, &roots, change, NULL);
 }
 
 static espl_status call_structure(espl_world *world, const operation *op,
@@ -107,9 +108,9 @@ static espl_status call_structure(espl_world *world, const operation *op,
     case OP_SET_SIBLING:
         return espl_set_sibling(world, entity, entities[op->before]);
     case OP_PLACE:
-        return espl_add(world, entity, ESPL_PLACEMENT, &op->value, sizeof op->value);
+        return espl_add_component(world, entity, ESPL_TRANSFORM, &op->value, sizeof op->value);
     case OP_UNPLACE:
-        return espl_remove(world, entity, ESPL_PLACEMENT);
+        return espl_remove_component(world, entity, ESPL_TRANSFORM);
     case OP_ENABLE:
         return espl_enable(world, entity, op->extent);
     case OP_DISABLE:
@@ -125,7 +126,7 @@ static espl_status call_structure(espl_world *world, const operation *op,
 static espl_status call(espl_world *world, const operation *op, const espl_entity *entities,
                         espl_entity *out)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_entity entity = entities[op->entity];
 
     switch (op->code) {
@@ -146,9 +147,9 @@ static espl_status call(espl_world *world, const operation *op, const espl_entit
     case OP_INSTANCE:
         return call_instance(world, op, entities, out);
     case OP_SET_LOCAL:
-        return espl_set_local(world, entity, &op->value);
+        return espl_set_local_transform(world, entity, &op->value);
     case OP_SET_WORLD:
-        return espl_set_world(world, entity, &op->value);
+        return espl_set_world_transform(world, entity, &op->value);
     case OP_WRITE:
         return call_write(world, op, entity);
     case OP_LOOK_AT:
@@ -195,7 +196,7 @@ static espl_transform stretched(void)
 {
     espl_transform value = test_at(1, 2, 3);
     value.stretch[1] = 2;
-    value.context = 7;
+    value.user_data = 7;
     return value;
 }
 
@@ -219,13 +220,13 @@ static void run_scenario(bool fails_after, size_t least_points)
         {.code = OP_SET_LOCAL, .entity = 8, .value = general},
         {.code = OP_DESTROY_ONLY, .entity = 1},
         {.code = OP_ATTACH, .entity = 7, .parent = 4},
-        {.code = OP_DETACH, .entity = 3, .keep = ESPL_STAY_WORLD},
+        {.code = OP_DETACH, .entity = 3, .keep = ESPL_KEEP_WORLD},
         {.code = OP_DESTROY, .entity = 9},
         {.code = OP_ATTACH, .entity = 10, .parent = 8},
         {.code = OP_DESTROY_ONLY, .entity = 8},
         {.code = OP_ATTACH, .entity = 2, .parent = 10},
         {.code = OP_DESTROY_SUBTREE, .entity = 10},
-        {.code = OP_DETACH, .entity = 5, .keep = ESPL_STAY_NONE},
+        {.code = OP_DETACH, .entity = 5, .keep = ESPL_SNAP},
         {.code = OP_DESTROY, .entity = 0},
     };
     static const uint32_t out_of[2] = {8, 11};
@@ -282,7 +283,7 @@ static void run_change_scenario(bool fails_after, size_t least_points)
         {.code = OP_ENABLE, .entity = 10, .extent = ESPL_EXTENT_ENTITY},
         {.code = OP_CHANGE_QUERY},
         {.code = OP_SET_SIBLING, .entity = 3, .before = 15},
-        {.code = OP_DETACH, .entity = 2, .keep = ESPL_STAY_WORLD},
+        {.code = OP_DETACH, .entity = 2, .keep = ESPL_KEEP_WORLD},
     };
     espl_entity entities[16] = {{0}};
     pair p;
@@ -311,12 +312,12 @@ END_TEST
 // along. Entities 0 - 7 solos, 8 and 9 instances, 10 - 12 clones.
 static void run_side_scenario(bool fails_after, size_t least_points)
 {
-    const uint32_t keeps = ESPL_KEEP_Y | ESPL_KEEP_ROTATION, copies = ESPL_COPY_PARENT;
+    const uint32_t keeps = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION, copies = ESPL_COPY_PARENT;
     const espl_attach_options hangs_copy = {.inherit = copies}, hangs_kept = {.inherit = keeps};
     const espl_transform plain = test_at(4, 5, 6);
     const operation scenario[] = {
         {.code = OP_CREATE, .count = 8},
-        {.code = OP_WRITE, .entity = 0, .kind = ESPL_WRITE_CONTEXT, .data.context = 3},
+        {.code = OP_WRITE, .entity = 0, .kind = ESPL_WRITE_USER_DATA, .data.user_data = 3},
         {.code = OP_ATTACH, .entity = 1, .parent = 0},
         {.code = OP_ATTACH, .entity = 2, .parent = 1, .options = hangs_kept},
         {.code = OP_ATTACH, .entity = 4, .parent = 3, .options = hangs_copy},
@@ -351,7 +352,7 @@ static void run_side_scenario(bool fails_after, size_t least_points)
         {.code = OP_INSTANTIATE, .entity = 2, .count = 3},
         {.code = OP_BATCH, .entity = 0, .count = 13},
         {.code = OP_DESTROY_ONLY, .entity = 1},
-        {.code = OP_DETACH, .entity = 3, .keep = ESPL_STAY_WORLD},
+        {.code = OP_DETACH, .entity = 3, .keep = ESPL_KEEP_WORLD},
         {.code = OP_SET_INHERIT, .entity = 2, .inherit = keeps},
         {.code = OP_DESTROY_ONLY, .entity = 0},
         {.code = OP_BATCH, .entity = 2, .count = 11},
@@ -416,7 +417,7 @@ START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
 {
     const size_t count = test_fitting(300, 1) / 6 * 6;
     test_world test;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     uint32_t number = 7;
     size_t points = 0;
     espl_component component = 0;
@@ -427,20 +428,20 @@ START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
     const espl_component_value value = {component, sizeof number, &number};
     const espl_entity source = test_solo(test.world);
     const espl_instance_def def = {.source = source, .values = &value, .value_count = 1};
-    ck_assert_int_eq(espl_commands_create(test.world, 2, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 2, &commands), ESPL_OK);
 
-    espl_recorder *const recorder = espl_commands_recorder(commands, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 1);
     for (size_t i = 0; i < count; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
         espl_status status = ESPL_ERR_NO_MEMORY;
         for (size_t n = 1; status != ESPL_OK; ++n) {
             test_heap_arm(&test.heap, n, false);
             status = i % 2 == 0 ? espl_record_instantiate(recorder, 0, &def, 1 + i % 3, NULL)
-                                : espl_record_set_local(recorder, 0, source, &at);
+                                : espl_record_set_local_transform(recorder, 0, source, &at);
             test_heap_arm(&test.heap, 0, false);
             ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
             points += status != ESPL_OK;
-            ck_assert_uint_eq(espl_commands_count(commands), i + (status == ESPL_OK));
+            ck_assert_uint_eq(espl_command_buffer_count(commands), i + (status == ESPL_OK));
         }
     }
     ck_assert_uint_gt(points, 3);
@@ -449,7 +450,7 @@ START_TEST(recording_without_memory_records_nothing_and_can_be_tried_again)
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.applied, count);
     ck_assert_uint_eq(report.created, count);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
 }
 END_TEST
@@ -463,15 +464,15 @@ START_TEST(a_commands_object_leaves_nothing_behind_in_any_state)
     const size_t before = test.heap.bytes;
     const espl_instance_def def = {.source = source};
     for (int state = 0; state < 5; ++state) {
-        espl_commands *commands = NULL;
-        ck_assert_int_eq(espl_commands_create(test.world, 3, &commands), ESPL_OK);
+        espl_command_buffer *commands = NULL;
+        ck_assert_int_eq(espl_command_buffer_create(test.world, 3, &commands), ESPL_OK);
         if (state >= 1) {
-            ck_assert_int_eq(
-                espl_record_instantiate(espl_commands_recorder(commands, 2), 0, &def, 2, NULL),
-                ESPL_OK);
+            ck_assert_int_eq(espl_record_instantiate(espl_command_buffer_recorder(commands, 2), 0,
+                                                     &def, 2, NULL),
+                             ESPL_OK);
         }
         if (state == 2) {
-            ck_assert_int_eq(espl_commands_submit(commands), ESPL_OK);
+            ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
         }
         if (state == 3) {
             test_heap_arm(&test.heap, 1, true);
@@ -481,7 +482,7 @@ START_TEST(a_commands_object_leaves_nothing_behind_in_any_state)
         if (state == 4) {
             ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
         }
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         if (state < 3) { // playback keeps its scratch for the next one
             ck_assert_uint_eq(test.heap.bytes, before);
         }
@@ -504,7 +505,7 @@ START_TEST(a_world_ends_at_zero_bytes_with_everything_in_it)
     const espl_entity root = test_solo(test.world), child = test_solo(test.world);
     const espl_transform value = stretched();
     ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(test.world, child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(test.world, child, &value), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(test.world, root, count, clones), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(test.world, clones[count / 2]), ESPL_OK);
     ck_assert_int_eq(espl_destroy_only(test.world, espl_get_first_child(test.world, clones[7])),
@@ -520,7 +521,7 @@ START_TEST(reserved_room_needs_no_memory_later)
     test_world test;
     espl_entity entity[64];
     const size_t count = test_fitting(64, 2);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
 
     test_world_begin(&test, 0, NULL);
     // The first tree makes the archetypes and the scratch known.
@@ -556,9 +557,9 @@ START_TEST(reads_writes_and_destroys_need_no_memory)
     test_heap_arm(&test.heap, 1, true);
     for (int i = 0; i < 32; ++i) {
         const espl_transform value = test_at(1, (float)i, 2);
-        ck_assert_int_eq(espl_set_local(test.world, entity[i], &value), ESPL_OK);
-        ck_assert_int_eq(espl_set_world(test.world, entity[i], &value), ESPL_OK);
-        ck_assert_int_eq(espl_get_world(test.world, entity[i], &out), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, entity[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_set_world_transform(test.world, entity[i], &value), ESPL_OK);
+        ck_assert_int_eq(espl_get_world_transform(test.world, entity[i], &out), ESPL_OK);
     }
     for (int i = 5; i < 32; i += 3) {
         ck_assert_int_eq(espl_destroy_only(test.world, entity[i]), ESPL_OK);
@@ -597,7 +598,8 @@ START_TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
     espl_stats(test.world, &stats);
     ck_assert_uint_eq(stats.hierarchies, 0);
     ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
-    ck_assert(espl_has(test.world, root, ESPL_SOLO) && !espl_has(test.world, root, ESPL_ROOT));
+    ck_assert(espl_has_component(test.world, root, ESPL_SOLO) &&
+              !espl_has_component(test.world, root, ESPL_ROOT));
     test_world_end(&test);
 }
 END_TEST
@@ -619,11 +621,11 @@ START_TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     ck_assert_uint_eq(espl_get_depth(test.world, leaf), 1);
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_ROOT);
     const espl_transform moved = test_at(7, 0, 0);
-    ck_assert_int_eq(espl_set_world(test.world, child, &moved), ESPL_OK);
+    ck_assert_int_eq(espl_set_world_transform(test.world, child, &moved), ESPL_OK);
     ck_assert_float_eq(test_world_of(test.world, leaf).position[0], 8);
     test_world_is_valid(test.world);
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_detach(test.world, leaf, ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test.world, leaf, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_get_role(test.world, child), ESPL_ROLE_SOLO);
     test_world_end(&test);
 }

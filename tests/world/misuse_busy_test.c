@@ -17,36 +17,35 @@
 //
 // X(name, operation as it is told, the call; `e` may be dead: the world is busy first of all)
 
-#define STRUCTURAL_CALLS(X)                                                         \
-    X(create, "creation", espl_create(m->world, &placement, 1, 1, &out))            \
-    X(create_none, "creation", espl_create(m->world, NULL, 0, 0, NULL))             \
-    X(reserve, "reserve", espl_reserve(m->world, 10))                               \
-    X(reserve_rows, "reserve", espl_reserve_rows(m->world, &placement, 1, 10))      \
-    X(reserve_side, "reserve", espl_reserve_side(m->world, e))                      \
-    X(reserve_writes, "reserve", espl_reserve_writes(m->world, 100))                \
-    X(compact, "compaction", espl_compact(m->world))                                \
-    X(component, "registration", espl_component_register(m->world, &late, &number)) \
-    X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                    \
-    X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))       \
-    X(detach, "detach", espl_detach(m->world, e, ESPL_STAY_WORLD))                  \
-    X(set_sibling, "sibling", espl_set_sibling(m->world, e, espl_entity_null()))    \
-    X(destroy, "destroy", espl_destroy(m->world, e))                                \
-    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, e))                \
-    X(destroy_only, "destroy", espl_destroy_only(m->world, e))                      \
-    X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))           \
-    X(instantiate_at, "instantiate",                                                \
-      espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))    \
-    X(create_at, "creation",                                                        \
-      espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))         \
-    X(disable, "disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))            \
-    X(enable, "enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))              \
-    X(change, "change", espl_change(m->world, e, &change))                          \
-    X(change_array, "change", espl_change_array(m->world, &e, 1, &change, NULL))    \
-    X(change_query, "change", espl_change_query(m->world, NULL, &change, NULL))     \
-    X(add, "add", espl_add(m->world, e, m->number, &value, sizeof value))           \
-    X(add_place, "add", espl_add(m->world, e, ESPL_PLACEMENT, NULL, sizeof at))     \
-    X(remove, "remove", espl_remove(m->world, e, m->number))                        \
-    X(play, "playback", espl_play(m->world, m->commands, NULL))                     \
+#define STRUCTURAL_CALLS(X)                                                                        \
+    X(create, "creation", espl_create(m->world, &placement, 1, 1, &out))                           \
+    X(create_none, "creation", espl_create(m->world, NULL, 0, 0, NULL))                            \
+    X(reserve, "reserve", espl_reserve(m->world, 10))                                              \
+    X(reserve_rows, "reserve", espl_reserve_rows(m->world, &placement, 1, 10))                     \
+    X(reserve_side, "reserve", espl_reserve_side(m->world, e))                                     \
+    X(reserve_writes, "reserve", espl_reserve_writes(m->world, 100))                               \
+    X(compact, "compaction", espl_compact(m->world))                                               \
+    X(component, "registration", espl_component_register(m->world, &late, &number))                \
+    X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                                   \
+    X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))                      \
+    X(detach, "detach", espl_detach(m->world, e, ESPL_KEEP_WORLD))                                 \
+    X(set_sibling, "sibling", espl_set_sibling(m->world, e, espl_entity_null()))                   \
+    X(destroy, "destroy", espl_destroy(m->world, e))                                               \
+    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, e))                               \
+    X(destroy_only, "destroy", espl_destroy_only(m->world, e))                                     \
+    X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))                          \
+    X(instantiate_at, "instantiate",                                                               \
+      espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
+    X(create_at, "creation", espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL)) \
+    X(disable, "disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                           \
+    X(enable, "enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                             \
+    X(change, "change", espl_change_components(m->world, e, &change))                              \
+    X(change_array, "change", espl_change_components_array(m->world, &e, 1, &change, NULL))        \
+    X(change_query, "change", espl_change_components_query(m->world, NULL, &change, NULL))         \
+    X(add, "add", espl_add_component(m->world, e, m->number, &value, sizeof value))                \
+    X(add_place, "add", espl_add_component(m->world, e, ESPL_TRANSFORM, NULL, sizeof at))          \
+    X(remove, "remove", espl_remove_component(m->world, e, m->number))                             \
+    X(play, "playback", espl_play(m->world, m->commands, NULL))                                    \
     X(sync, "sync", espl_sync(m->world, NULL))
 
 #define AS_NAME(name, operation, call) CALL_##name,
@@ -60,7 +59,7 @@ static const char *const operations[CALL_COUNT] = {STRUCTURAL_CALLS(AS_OPERATION
 
 static espl_status call(const misuse *m, int which, espl_entity e)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
     const espl_transform at = test_at(1, 1, 1);
     const uint32_t value = 1;
@@ -108,7 +107,7 @@ static void use_other_world(misuse *m)
     espl_query query;
 
     ck_assert_int_eq(espl_attach(other, child, parent, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_add(other, child, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(other, child, ESPL_PREFAB, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(other, NULL, &query), ESPL_OK);
     ck_assert_int_eq(espl_destroy(other, parent), ESPL_ERR_BUSY);
     espl_query_end(&query);
@@ -152,7 +151,7 @@ START_TEST(structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
     misuse s;
 
     misuse_begin(&s, NULL);
-    ck_assert_int_eq(espl_commands_submit(s.commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
     const uint64_t before = test_physical_hash(s.world);
     ck_assert_int_eq(espl_query_begin(s.world, NULL, &query), ESPL_OK);
     refuse_while_busy(&s);
@@ -198,11 +197,11 @@ START_TEST(writes_go_on_during_iteration_but_for_those_that_take_memory)
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
     const uint64_t before = test_physical_hash(s.world);
     ck_assert_int_eq(espl_subtree_begin(s.world, s.root, &below), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &moved), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &back), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &moved), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &back), ESPL_OK);
     ck_assert_int_eq(espl_set_stretch(s.world, s.child, stretch), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_context(s.world, s.child, 7), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_KEEP_X), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_user_data(s.world, s.child, 7), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
     const espl_write write = write_vector(s.child, ESPL_WRITE_STRETCH, 1, 2, 1);
     ck_assert_int_eq(espl_write_batch(s.world, &write, 1, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.child, &view), ESPL_OK);
@@ -255,7 +254,7 @@ static void refuse_writes(misuse *m)
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
     ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_KEEP_X), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
 }
 
 // An executor whose jobs call the world back, once for each call of it.
@@ -291,9 +290,9 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_playback)
     const espl_instance_def def = {.source = s.solo};
     const uint32_t clones = test_fitting(20000, 16);
     for (uint32_t i = 0; i < 20000; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(s.commands, i % 2);
+        espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, i % 2);
         ck_assert_int_eq(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                                    : espl_record_set_local(recorder, 0, s.solo, &moved),
+                                    : espl_record_set_local_transform(recorder, 0, s.solo, &moved),
                          ESPL_OK);
     }
     in.m = &s;
@@ -311,7 +310,7 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     const size_t solos = test_fitting(COUNT, 16);
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = malloc(COUNT * sizeof *entity);
     float(*const values)[3] = malloc(COUNT * sizeof *values);
     misuse s;

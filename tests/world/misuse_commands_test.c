@@ -11,21 +11,23 @@ START_TEST(recording_is_checked)
 {
     misuse s;
     misuse_begin(&s, NULL);
-    espl_recorder *const recorder = espl_commands_recorder(s.commands, 1);
-    espl_commands *other = NULL;
+    espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
+    espl_command_buffer *other = NULL;
     espl_entity alien;
     const uint32_t number = 1;
     const espl_component_value short_value = {s.number, 3, &number}, unknown = {600, 4, &number},
                                role = {ESPL_ROOT, 0, NULL};
     espl_instance_def def = {.source = s.solo};
 
-    ck_assert_int_eq(espl_commands_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_create(s.world, ESPL_LANE_LIMIT + 1, &other), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_create(s.world, ESPL_LANE_LIMIT, &other), ESPL_OK);
-    ck_assert_ptr_null(espl_commands_recorder(other, ESPL_LANE_LIMIT));
-    ck_assert_ptr_null(espl_commands_recorder(s.commands, 2));
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT + 1, &other),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT, &other), ESPL_OK);
+    ck_assert_ptr_null(espl_command_buffer_recorder(other, ESPL_LANE_LIMIT));
+    ck_assert_ptr_null(espl_command_buffer_recorder(s.commands, 2));
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(other, 255), 0, &def, 1, &alien), ESPL_OK);
+        espl_record_instantiate(espl_command_buffer_recorder(other, 255), 0, &def, 1, &alien),
+        ESPL_OK);
 
     ck_assert_int_eq(espl_record_destroy(recorder, 0, espl_entity_null()), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, alien), ESPL_ERR_FOREIGN);
@@ -35,7 +37,7 @@ START_TEST(recording_is_checked)
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, alien, NULL), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, espl_entity_null(), NULL),
                      ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_detach(recorder, 0, alien, ESPL_STAY_WORLD), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_detach(recorder, 0, alien, ESPL_KEEP_WORLD), ESPL_ERR_FOREIGN);
 
     def.values = &short_value;
     def.value_count = 1;
@@ -51,8 +53,8 @@ START_TEST(recording_is_checked)
     ck_assert_int_eq(
         espl_record_instantiate(recorder, 0, &def, (size_t)ESPL_PENDING_LIMIT + 1, NULL),
         ESPL_ERR_LIMIT);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
-    espl_commands_destroy(other);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
+    espl_command_buffer_destroy(other);
     misuse_end(&s);
 }
 END_TEST
@@ -64,31 +66,31 @@ START_TEST(playing_is_checked)
     espl_report report;
     espl_entity out = s.solo;
 
-    ck_assert_int_eq(espl_commands_result(s.commands, 0, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, s.pending, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_play(s.elsewhere.world, s.commands, &report), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(report.accepted, 0);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 1);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(report.accepted, 0);
-    ck_assert_int_eq(espl_commands_submit(s.commands), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(s.commands, 0), 0, s.solo),
+    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo),
                      ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_commands_result(s.commands, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_commands_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_result(s.commands, 2, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_result(s.commands, 2, 0), ESPL_ERR_ARGUMENT);
 
-    ck_assert_int_eq(espl_commands_resolve(s.commands, espl_entity_null(), &out),
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, espl_entity_null(), &out),
                      ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, s.root, &out), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.root, &out), ESPL_ERR_ARGUMENT);
     ck_assert(espl_entity_equal(out, s.solo));
-    ck_assert_int_eq(espl_commands_resolve(s.commands, s.pending, &out), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_OK);
     ck_assert(espl_is_alive(s.world, out));
 
-    espl_commands_reset(s.commands);
-    ck_assert_int_eq(espl_commands_resolve(s.commands, s.pending, &out), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(s.commands, 0), 0, s.pending),
+    espl_command_buffer_reset(s.commands);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending),
                      ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
@@ -100,9 +102,9 @@ START_TEST(commands_that_were_played_take_none_of_any_kind)
 {
     misuse s;
     misuse_begin(&s, NULL);
-    espl_recorder *const r = espl_commands_recorder(s.commands, 0);
+    espl_recorder *const r = espl_command_buffer_recorder(s.commands, 0);
     const espl_transform value = test_at(1, 0, 0);
-    const espl_write write = {.entity = s.solo, .kind = ESPL_WRITE_LOCAL};
+    const espl_write write = {.entity = s.solo, .kind = ESPL_WRITE_LOCAL_TRANSFORM};
     const espl_instance_def def = {.source = s.solo};
 
     ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
@@ -111,10 +113,10 @@ START_TEST(commands_that_were_played_take_none_of_any_kind)
         espl_record_destroy_subtree(r, 0, s.solo),
         espl_record_destroy_only(r, 0, s.solo),
         espl_record_attach(r, 0, s.solo, s.root, NULL),
-        espl_record_detach(r, 0, s.solo, ESPL_STAY_WORLD),
+        espl_record_detach(r, 0, s.solo, ESPL_KEEP_WORLD),
         espl_record_set_sibling(r, 0, s.solo, espl_entity_null()),
-        espl_record_set_local(r, 0, s.solo, &value),
-        espl_record_set_world(r, 0, s.solo, &value),
+        espl_record_set_local_transform(r, 0, s.solo, &value),
+        espl_record_set_world_transform(r, 0, s.solo, &value),
         espl_record_write(r, 0, &write),
         espl_record_write(r, 0, NULL),
         espl_record_set_inherit(r, 0, s.solo, 0),
@@ -134,46 +136,47 @@ START_TEST(an_object_is_submitted_once_and_played_in_line)
 {
     misuse s;
     misuse_begin(&s, NULL);
-    espl_commands *second = NULL;
+    espl_command_buffer *second = NULL;
     espl_report report;
     const espl_transform first_value = test_at(1, 0, 0), second_value = test_at(2, 0, 0);
 
-    ck_assert_int_eq(espl_commands_create(s.world, 1, &second), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_set_local(espl_commands_recorder(s.commands, 1), 9, s.solo, &first_value),
-        ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_set_local(espl_commands_recorder(second, 0), 0, s.solo, &second_value),
-        ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(second, 0), 0, s.dead), ESPL_OK);
-    ck_assert_int_eq(espl_commands_submit(s.commands), ESPL_OK);
-    ck_assert_int_eq(espl_commands_submit(s.commands), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_commands_submit(second), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &second), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(s.commands, 1), 9,
+                                                     s.solo, &first_value),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(second, 0), 0,
+                                                     s.solo, &second_value),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_OK);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 4);
     ck_assert_uint_eq(report.applied, 3);
     ck_assert_uint_eq(report.refused, 1);
     ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
     ck_assert_float_eq(test_world_of(s.world, s.solo).position[0], 2);
-    ck_assert_int_eq(espl_commands_submit(second), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
-    espl_commands_destroy(second);
+    espl_command_buffer_destroy(second);
     misuse_end(&s);
 }
 END_TEST
 
 // Enough commands for every stage to be cut into several jobs; clones, as many as there may be.
-static void record_many(espl_commands *commands, espl_entity source, size_t count)
+static void record_many(espl_command_buffer *commands, espl_entity source, size_t count)
 {
     const espl_instance_def def = {.source = source};
     const espl_transform moved = test_at(1, 2, 3);
     const uint32_t clones = test_fitting(count, 1);
 
     for (size_t i = 0; i < count; ++i) {
-        espl_recorder *const recorder = espl_commands_recorder(commands, (uint32_t)(i % 2));
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, (uint32_t)(i % 2));
         ck_assert_int_eq(i < clones ? espl_record_instantiate(recorder, 0, &def, 1, NULL)
-                                    : espl_record_set_local(recorder, 0, source, &moved),
+                                    : espl_record_set_local_transform(recorder, 0, source, &moved),
                          ESPL_OK);
     }
 }
@@ -185,13 +188,13 @@ START_TEST(an_executor_that_miscounts_leaves_the_world_untouched)
     for (int i = 0; i < 3; ++i) {
         test_executor broken = {.manner = TEST_IN_ORDER, .workers = 2};
         const espl_executor executor = test_executor_of(&broken);
-        espl_commands *commands = NULL;
+        espl_command_buffer *commands = NULL;
         espl_report report;
         test_world test;
 
         test_world_begin(&test, 7, &executor);
         const espl_entity source = test_solo(test.world);
-        ck_assert_int_eq(espl_commands_create(test.world, 2, &commands), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_create(test.world, 2, &commands), ESPL_OK);
         record_many(commands, source, 20000);
         const uint64_t before = test_physical_hash(test.world);
         broken.manner = manners[i];
@@ -203,7 +206,7 @@ START_TEST(an_executor_that_miscounts_leaves_the_world_untouched)
         broken.manner = TEST_IN_ORDER;
         ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
         ck_assert_uint_eq(report.applied, 20000);
-        espl_commands_destroy(commands);
+        espl_command_buffer_destroy(commands);
         test_world_end(&test);
     }
 }

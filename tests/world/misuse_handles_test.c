@@ -16,7 +16,7 @@
 #define TREE_CALLS(X)                                                              \
     X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))           \
     X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))          \
-    X(detach, "detach", espl_detach(m->world, bad, ESPL_STAY_WORLD))               \
+    X(detach, "detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))               \
     X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null())) \
     X(destroy, "destroy", espl_destroy(m->world, bad))                             \
     X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, bad))             \
@@ -32,19 +32,19 @@
     X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))   \
     X(view_hierarchy, "view", espl_view_hierarchy(m->world, bad, &out.view))
 
-#define STORE_CALLS(X)                                                                 \
-    X(change, "change", espl_change(m->world, bad, &change))                           \
-    X(add, "add", espl_add(m->world, bad, m->number, &number, sizeof number))          \
-    X(add_tag, "add", espl_add(m->world, bad, ESPL_PREFAB, NULL, 0))                   \
-    X(add_place, "add", espl_add(m->world, bad, ESPL_PLACEMENT, &value, sizeof value)) \
-    X(remove, "remove", espl_remove(m->world, bad, m->number))                         \
-    X(remove_place, "remove", espl_remove(m->world, bad, ESPL_PLACEMENT))              \
-    X(get, "get", espl_get(m->world, bad, m->number, out.bytes, sizeof number))        \
-    X(set, "set", espl_set(m->world, bad, m->number, &number, sizeof number))
+#define STORE_CALLS(X)                                                                           \
+    X(change, "change", espl_change_components(m->world, bad, &change))                          \
+    X(add, "add", espl_add_component(m->world, bad, m->number, &number, sizeof number))          \
+    X(add_tag, "add", espl_add_component(m->world, bad, ESPL_PREFAB, NULL, 0))                   \
+    X(add_place, "add", espl_add_component(m->world, bad, ESPL_TRANSFORM, &value, sizeof value)) \
+    X(remove, "remove", espl_remove_component(m->world, bad, m->number))                         \
+    X(remove_place, "remove", espl_remove_component(m->world, bad, ESPL_TRANSFORM))              \
+    X(get, "get", espl_get_component(m->world, bad, m->number, out.bytes, sizeof number))        \
+    X(set, "set", espl_set_component(m->world, bad, m->number, &number, sizeof number))
 
 #define READ_CALLS(X)                                                                            \
-    X(get_world, "get world", espl_get_world(m->world, bad, &out.transform))                     \
-    X(get_local, "get local", espl_get_local(m->world, bad, &out.transform))                     \
+    X(get_world, "get world", espl_get_world_transform(m->world, bad, &out.transform))           \
+    X(get_local, "get local", espl_get_local_transform(m->world, bad, &out.transform))           \
     X(world_position, "get world position", espl_get_world_position(m->world, bad, out.floats))  \
     X(world_rotation, "get world rotation", espl_get_world_rotation(m->world, bad, out.floats))  \
     X(world_scale, "get world scale", espl_get_world_scale(m->world, bad, out.floats))           \
@@ -52,7 +52,7 @@
     X(local_rotation, "get local rotation", espl_get_local_rotation(m->world, bad, out.floats))  \
     X(local_scale, "get local scale", espl_get_local_scale(m->world, bad, out.floats))           \
     X(stretch, "get stretch", espl_get_stretch(m->world, bad, out.floats))                       \
-    X(context, "get context", espl_get_context(m->world, bad, &out.word))                        \
+    X(context, "get context", espl_get_user_data(m->world, bad, &out.word))                      \
     X(relative_frame, "relative", espl_relative(m->world, bad, m->solo, &out.transform))         \
     X(relative_entity, "relative", espl_relative(m->world, m->solo, bad, &out.transform))        \
     X(point_to_world, "conversion", espl_point_to_world(m->world, bad, xyz, out.floats))         \
@@ -69,7 +69,7 @@
 #define WRITE_CALLS(X)                                                           \
     X(look_at, "look at", espl_look_at(m->world, bad, xyz, NULL))                \
     X(rotate_about, "rotate about", espl_rotate_about(m->world, bad, xyz, turn)) \
-    X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_KEEP_X))      \
+    X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_ABSOLUTE_X))  \
     X(reserve_side, "reserve", espl_reserve_side(m->world, bad))
 
 #define CALLS(X) TREE_CALLS(X) STORE_CALLS(X) READ_CALLS(X) WRITE_CALLS(X)
@@ -211,8 +211,8 @@ static void answer_nothing(misuse *m, const misuse_handle *bad)
     espl_entity entities[4];
     const espl_subtree_arrays arrays = {.entities = entities};
 
-    ck_assert(!espl_is_alive(world, e) && !espl_has(world, e, m->number));
-    ck_assert(!espl_has(world, e, ESPL_PLACEMENT) && !espl_is_enabled(world, e));
+    ck_assert(!espl_is_alive(world, e) && !espl_has_component(world, e, m->number));
+    ck_assert(!espl_has_component(world, e, ESPL_TRANSFORM) && !espl_is_enabled(world, e));
     ck_assert_int_eq(espl_get_role(world, e), ESPL_ROLE_NONE);
     ck_assert(espl_entity_is_null(espl_get_parent(world, e)));
     ck_assert(espl_entity_is_null(espl_get_root(world, e)));
@@ -257,11 +257,13 @@ static void refuse_entries(misuse *m, const misuse_handle *bad)
 
         entities[at] = bad->entity;
         misuse_forget_lines(m);
-        ck_assert_int_eq(espl_change_array(m->world, entities, 3, &change, &refused), bad->status);
+        ck_assert_int_eq(espl_change_components_array(m->world, entities, 3, &change, &refused),
+                         bad->status);
         ck_assert_uint_eq(refused, at);
         misuse_demand_line(m, "change", bad->entity, bad->status);
         refused = 99;
-        ck_assert_int_eq(espl_change_array(m->world, entities, 3, &change, NULL), bad->status);
+        ck_assert_int_eq(espl_change_components_array(m->world, entities, 3, &change, NULL),
+                         bad->status);
         misuse_demand_line(m, "change", bad->entity, bad->status);
     }
 }
@@ -282,7 +284,7 @@ static void refuse_alone(misuse *m, const misuse_handle *bad)
             uint64_t random = 1;
 
             for (size_t i = 0; i < 3; ++i) {
-                writes[i] = (espl_write){.entity = m->root, .kind = ESPL_WRITE_LOCAL};
+                writes[i] = (espl_write){.entity = m->root, .kind = ESPL_WRITE_LOCAL_TRANSFORM};
                 writes[i].value.transform = test_local_of(m->world, m->root);
             }
             writes[at] = write_ordinary(bad->entity, (espl_write_kind)kind, &random);
@@ -314,13 +316,13 @@ END_TEST
     X(attach_child, false, espl_record_attach(r, 0, bad, m->solo, NULL))             \
     X(attach_parent, false, espl_record_attach(r, 0, m->solo, bad, NULL))            \
     X(attach_before, true, espl_record_attach(r, 0, m->child, m->root, &before_bad)) \
-    X(detach, false, espl_record_detach(r, 0, bad, ESPL_STAY_WORLD))                 \
+    X(detach, false, espl_record_detach(r, 0, bad, ESPL_KEEP_WORLD))                 \
     X(set_sibling, false, espl_record_set_sibling(r, 0, bad, espl_entity_null()))    \
     X(sibling_before, true, espl_record_set_sibling(r, 0, m->child, bad))            \
-    X(set_local, false, espl_record_set_local(r, 0, bad, &value))                    \
-    X(set_world, false, espl_record_set_world(r, 0, bad, &value))                    \
+    X(set_local, false, espl_record_set_local_transform(r, 0, bad, &value))          \
+    X(set_world, false, espl_record_set_world_transform(r, 0, bad, &value))          \
     X(write, false, espl_record_write(r, 0, &write))                                 \
-    X(set_inherit, false, espl_record_set_inherit(r, 0, bad, ESPL_KEEP_X))           \
+    X(set_inherit, false, espl_record_set_inherit(r, 0, bad, ESPL_ABSOLUTE_X))       \
     X(source, false, espl_record_instantiate(r, 0, &of_bad, 1, NULL))                \
     X(source_of_none, false, espl_record_instantiate(r, 0, &of_bad, 0, NULL))        \
     X(instance_parent, true, espl_record_instantiate(r, 0, &under_bad, 1, NULL))     \
@@ -338,7 +340,7 @@ static const bool is_optional[RECORD_COUNT] = {RECORDS(AS_OPTIONAL)};
 static espl_status record_with(const misuse *m, espl_recorder *r, int record, espl_entity bad)
 {
     const espl_transform value = test_at(9, 9, 9);
-    const espl_write write = write_vector(bad, ESPL_WRITE_TRANSLATE_LOCAL, 1, 1, 1);
+    const espl_write write = write_vector(bad, ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 1, 1);
     const espl_attach_options before_bad = {.before = bad};
     const espl_instance_def of_bad = {.source = bad},
                             under_bad = {.source = m->solo, .parent = bad},
@@ -358,16 +360,16 @@ static espl_status record_with(const misuse *m, espl_recorder *r, int record, es
 // Refused when it is recorded, or when it is played; the world is the same.
 static void refuse_record(misuse *m, const misuse_handle *bad, int record)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_commands_create(m->world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(m->world, 1, &commands), ESPL_OK);
     const espl_status status =
-        record_with(m, espl_commands_recorder(commands, 0), record, bad->entity);
+        record_with(m, espl_command_buffer_recorder(commands, 0), record, bad->entity);
     const bool is_known_at_once =
         bad->status == ESPL_ERR_NULL_ENTITY || espl_entity_equal(bad->entity, m->pending);
 
-    ck_assert_uint_eq(espl_commands_count(commands),
+    ck_assert_uint_eq(espl_command_buffer_count(commands),
                       status == ESPL_OK && record != RECORD_source_of_none);
     if (is_known_at_once) {
         ck_assert_msg(status == bad->status, "%s of %s: %s", record_names[record], bad->what,
@@ -378,11 +380,11 @@ static void refuse_record(misuse *m, const misuse_handle *bad, int record)
         ck_assert_int_eq(espl_play(m->world, commands, &report), ESPL_OK);
         ck_assert_uint_eq(report.applied, 0);
         ck_assert_msg(record == RECORD_source_of_none ||
-                          espl_commands_result(commands, 0, 0) == bad->status,
+                          espl_command_buffer_result(commands, 0, 0) == bad->status,
                       "%s of %s: %s", record_names[record], bad->what,
-                      espl_status_name(espl_commands_result(commands, 0, 0)));
+                      espl_status_name(espl_command_buffer_result(commands, 0, 0)));
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 static void refuse_records(misuse *m, const misuse_handle *bad)
@@ -414,10 +416,10 @@ START_TEST(each_bad_handle_is_resolved_to_nobody)
     misuse_begin(&m, NULL);
     misuse_handles(&m, bad);
     for (size_t i = 0; i < MISUSE_HANDLES; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(m.commands, bad[i].entity, &out), expected[i]);
+        ck_assert_int_eq(espl_command_buffer_resolve(m.commands, bad[i].entity, &out), expected[i]);
     }
     const espl_entity past = {m.pending.index + 1, m.pending.generation};
-    ck_assert_int_eq(espl_commands_resolve(m.commands, past, &out), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_command_buffer_resolve(m.commands, past, &out), ESPL_ERR_FOREIGN);
     ck_assert(out.index == 7 && out.generation == 7);
     misuse_end(&m);
 }

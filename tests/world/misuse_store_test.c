@@ -28,15 +28,16 @@ START_TEST(components_are_checked)
     ck_assert_int_eq(espl_component_register(s.world, &large, &out), ESPL_ERR_ARGUMENT);
     ck_assert_uint_eq(out, 99);
     ck_assert_int_eq(espl_component_register(s.world, &tag, &out), ESPL_OK);
-    ck_assert_int_eq(espl_add(s.world, s.solo, out, NULL, 0), ESPL_OK);
-    ck_assert(espl_has(s.world, s.solo, out));
+    ck_assert_int_eq(espl_add_component(s.world, s.solo, out, NULL, 0), ESPL_OK);
+    ck_assert(espl_has_component(s.world, s.solo, out));
 
-    ck_assert_int_eq(espl_add(s.world, s.solo, 500, &value, 4), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_set(s.world, s.solo, s.number, &value, 4), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_add(s.world, s.solo, s.number, &value, 3), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_add(s.world, s.solo, ESPL_ROOT, NULL, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_remove(s.world, s.solo, ESPL_SOLO), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_remove(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_add_component(s.world, s.solo, 500, &value, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_set_component(s.world, s.solo, s.number, &value, 4),
+                     ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_add_component(s.world, s.solo, s.number, &value, 3), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_add_component(s.world, s.solo, ESPL_ROOT, NULL, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_remove_component(s.world, s.solo, ESPL_SOLO), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_remove_component(s.world, s.solo, ESPL_MEMBER), ESPL_ERR_ARGUMENT);
     misuse_end(&s);
 }
 END_TEST
@@ -46,7 +47,7 @@ START_TEST(creation_is_checked)
     misuse s;
     misuse_begin(&s, NULL);
     const espl_component role = ESPL_MEMBER, unknown = 700, twice[2] = {s.number, s.number};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const uint64_t before = test_physical_hash(s.world);
 
     ck_assert_int_eq(espl_create(s.world, &role, 1, 1, NULL), ESPL_ERR_ARGUMENT);
@@ -142,11 +143,12 @@ static void refuse_change(misuse *s, const bad_change *bad)
     size_t count = 99;
 
     misuse_forget_lines(s);
-    const espl_status status = espl_change(s->world, s->child, &bad->def);
+    const espl_status status = espl_change_components(s->world, s->child, &bad->def);
     ck_assert_msg(status == bad->status, "%s: %s", bad->what, espl_status_name(status));
     misuse_demand_line(s, "change", s->child, bad->status);
-    ck_assert_int_eq(espl_change_array(s->world, both, 2, &bad->def, &count), bad->status);
-    ck_assert_int_eq(espl_change_query(s->world, NULL, &bad->def, &count), bad->status);
+    ck_assert_int_eq(espl_change_components_array(s->world, both, 2, &bad->def, &count),
+                     bad->status);
+    ck_assert_int_eq(espl_change_components_query(s->world, NULL, &bad->def, &count), bad->status);
     ck_assert_uint_eq(test_physical_hash(s->world), before);
 }
 
@@ -162,7 +164,7 @@ START_TEST(changes_are_checked_before_anything_is_changed)
                                none[2] = {fine, {.component = 0}},
                                narrow[2] = {{.component = ESPL_PREFAB}, {s.number, 3, &value}},
                                wide_tag[2] = {fine, {ESPL_PREFAB, 4, &value}},
-                               place[2] = {fine, {ESPL_PLACEMENT, sizeof value, &value}},
+                               place[2] = {fine, {ESPL_TRANSFORM, sizeof value, &value}},
                                twice[2] = {fine, fine};
     const espl_component taken_role = ESPL_SOLO, taken_unknown = 700, same = s.number;
     const bad_change bad[] = {
@@ -200,7 +202,7 @@ START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
     endless.position[1] = INFINITY;
     turnless.rotation[3] = 0;
     ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &bare), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &huge), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OK);
     ck_assert_int_eq(espl_attach(s.world, bare, s.root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(s.world, s.child, ESPL_COPY_PARENT), ESPL_OK);
     const struct {
@@ -215,35 +217,37 @@ START_TEST(a_placement_that_cannot_be_is_refused_with_all_that_comes_along)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         const espl_component_value values[2] = {
-            {.component = ESPL_PREFAB}, {ESPL_PLACEMENT, sizeof *cases[i].value, cases[i].value}};
+            {.component = ESPL_PREFAB}, {ESPL_TRANSFORM, sizeof *cases[i].value, cases[i].value}};
         const espl_change_def change = {.add = values, .add_count = 2};
         const espl_entity among[3] = {s.solo, cases[i].entity, s.solo};
         size_t refused = 99;
 
         misuse_forget_lines(&s);
-        ck_assert_int_eq(espl_change(s.world, cases[i].entity, &change), cases[i].status);
+        ck_assert_int_eq(espl_change_components(s.world, cases[i].entity, &change),
+                         cases[i].status);
         misuse_demand_line(&s, "change", cases[i].entity, cases[i].status);
-        ck_assert_int_eq(espl_add(s.world, cases[i].entity, ESPL_PLACEMENT, cases[i].value,
-                                  sizeof *cases[i].value),
+        ck_assert_int_eq(espl_add_component(s.world, cases[i].entity, ESPL_TRANSFORM,
+                                            cases[i].value, sizeof *cases[i].value),
                          cases[i].status);
         if (cases[i].status != ESPL_ERR_NOT_FINITE) {
-            ck_assert_int_eq(espl_change_array(s.world, among, 3, &change, &refused),
+            ck_assert_int_eq(espl_change_components_array(s.world, among, 3, &change, &refused),
                              cases[i].status);
             ck_assert_uint_eq(refused, 1);
         }
         ck_assert_uint_eq(test_physical_hash(s.world), before);
-        ck_assert(!espl_has(s.world, cases[i].entity, ESPL_PREFAB));
+        ck_assert(!espl_has_component(s.world, cases[i].entity, ESPL_PREFAB));
     }
 
     // One whose world overflows is done, and told.
     const espl_component_value values[2] = {{.component = ESPL_PREFAB},
-                                            {ESPL_PLACEMENT, sizeof huge, &huge}};
+                                            {ESPL_TRANSFORM, sizeof huge, &huge}};
     const espl_change_def change = {.add = values, .add_count = 2};
 
-    ck_assert_int_eq(espl_change(s.world, bare, &change), ESPL_OVERFLOW);
-    ck_assert(espl_has(s.world, bare, ESPL_PREFAB) && espl_has(s.world, bare, ESPL_PLACEMENT));
+    ck_assert_int_eq(espl_change_components(s.world, bare, &change), ESPL_OVERFLOW);
+    ck_assert(espl_has_component(s.world, bare, ESPL_PREFAB) &&
+              espl_has_component(s.world, bare, ESPL_TRANSFORM));
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &fine), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &fine), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     misuse_end(&s);
 }
@@ -264,8 +268,8 @@ START_TEST(values_of_the_wrong_size_or_kind_are_refused)
     } cases[] = {{s.number, 3, ESPL_ERR_ARGUMENT},
                  {s.number, 0, ESPL_ERR_ARGUMENT},
                  {s.number, SIZE_MAX, ESPL_ERR_ARGUMENT},
-                 {ESPL_PLACEMENT, sizeof(espl_transform), ESPL_ERR_ARGUMENT},
-                 {ESPL_PLACEMENT, 0, ESPL_ERR_ARGUMENT},
+                 {ESPL_TRANSFORM, sizeof(espl_transform), ESPL_ERR_ARGUMENT},
+                 {ESPL_TRANSFORM, 0, ESPL_ERR_ARGUMENT},
                  {ESPL_MEMBER, 0, ESPL_ERR_ARGUMENT},
                  {ESPL_PREFAB, 0, ESPL_ERR_NO_COMPONENT},
                  {0, 0, ESPL_ERR_NO_COMPONENT},
@@ -274,14 +278,17 @@ START_TEST(values_of_the_wrong_size_or_kind_are_refused)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
         misuse_forget_lines(&s);
-        ck_assert_int_eq(espl_get(s.world, s.child, cases[i].component, bytes, cases[i].size),
-                         cases[i].status);
+        ck_assert_int_eq(
+            espl_get_component(s.world, s.child, cases[i].component, bytes, cases[i].size),
+            cases[i].status);
         misuse_demand_line(&s, "get", s.child, cases[i].status);
-        ck_assert_int_eq(espl_set(s.world, s.child, cases[i].component, bytes, cases[i].size),
-                         cases[i].status);
+        ck_assert_int_eq(
+            espl_set_component(s.world, s.child, cases[i].component, bytes, cases[i].size),
+            cases[i].status);
         misuse_demand_line(&s, "set", s.child, cases[i].status);
     }
-    ck_assert_int_eq(espl_get(s.world, s.solo, s.number, bytes, 4), ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(espl_get_component(s.world, s.solo, s.number, bytes, 4),
+                     ESPL_ERR_NO_COMPONENT);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
@@ -303,7 +310,7 @@ START_TEST(a_column_of_another_size_is_a_fault_and_nothing)
     ck_assert_ptr_null(espl_query_read(&query, s.number, 8));
     ck_assert_ptr_null(espl_query_write(&query, s.number, 3));
     ck_assert_uint_eq(s.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
-    ck_assert_ptr_null(espl_query_read(&query, ESPL_PLACEMENT, sizeof(espl_transform)));
+    ck_assert_ptr_null(espl_query_read(&query, ESPL_TRANSFORM, sizeof(espl_transform)));
     ck_assert_ptr_null(espl_query_write(&query, ESPL_MEMBER, 0));
     ck_assert_ptr_null(espl_query_write(&query, 700, 4));
     ck_assert_uint_eq(espl_get_version(s.world), version);
@@ -316,8 +323,8 @@ END_TEST
 START_TEST(reserved_rows_are_checked)
 {
     const espl_component unknown = 700, roles[2] = {ESPL_ROOT, ESPL_MEMBER};
-    const espl_component places[2] = {ESPL_PLACEMENT, ESPL_PLACEMENT};
-    const espl_component member[2] = {ESPL_PLACEMENT, ESPL_MEMBER};
+    const espl_component places[2] = {ESPL_TRANSFORM, ESPL_TRANSFORM};
+    const espl_component member[2] = {ESPL_TRANSFORM, ESPL_MEMBER};
     misuse s;
 
     misuse_begin(&s, NULL);

@@ -52,23 +52,23 @@ START_TEST(enumerations_out_of_range_are_refused)
 
     for (int i = 0; i < 4; ++i) {
         espl_attach_options options = {0};
-        *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_stay)9;
+        *(i == 0 ? &options.position : i == 1 ? &options.rotation : &options.scale) = (espl_keep)9;
         if (i == 3) {
-            options.scale = ESPL_STAY_WORLD;
+            options.scale = ESPL_KEEP_WORLD;
             options.link = (espl_link)2;
         }
         ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, &options), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(
-            espl_record_attach(espl_commands_recorder(s.commands, 0), 0, s.solo, s.root, &options),
-            ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
+                                            s.root, &options),
+                         ESPL_ERR_ARGUMENT);
     }
-    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_stay)3), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_detach(s.world, s.child, (espl_keep)3), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(
-        espl_record_detach(espl_commands_recorder(s.commands, 0), 0, s.child, (espl_stay)3),
+        espl_record_detach(espl_command_buffer_recorder(s.commands, 0), 0, s.child, (espl_keep)3),
         ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_disable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_enable(s.world, s.root, (espl_extent)3), ESPL_ERR_ARGUMENT);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
@@ -114,7 +114,7 @@ START_TEST(no_field_may_be_infinite_or_no_number)
     misuse s;
 
     misuse_begin(&s, NULL);
-    espl_recorder *const recorder = espl_commands_recorder(s.commands, 1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(s.commands, 1);
     const uint64_t before = test_physical_hash(s.world);
     for (int field = 0; field < 11; ++field) {
         for (int i = 0; i < 3; ++i) {
@@ -122,11 +122,13 @@ START_TEST(no_field_may_be_infinite_or_no_number)
             *field_of(&value, field) = poison[i];
             const espl_instance_def def = {
                 .source = s.solo, .place = ESPL_PLACE_LOCAL, .transform = value};
-            ck_assert_int_eq(espl_set_local(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_set_world(s.world, s.root, &value), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_local(recorder, 0, s.child, &value),
+            ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value),
                              ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_record_set_world(recorder, 0, s.child, &value),
+            ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &value),
+                             ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, s.child, &value),
+                             ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_record_set_world_transform(recorder, 0, s.child, &value),
                              ESPL_ERR_NOT_FINITE);
             ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL),
                              ESPL_ERR_NOT_FINITE);
@@ -134,8 +136,8 @@ START_TEST(no_field_may_be_infinite_or_no_number)
     }
     espl_transform value = test_at(1, 1, 1);
     memset(value.rotation, 0, sizeof value.rotation);
-    ck_assert_int_eq(espl_set_local(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
-    ck_assert_uint_eq(espl_commands_count(s.commands), 1);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value), ESPL_ERR_NOT_FINITE);
+    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
@@ -151,7 +153,7 @@ START_TEST(denormal_zero_and_negative_values_are_legal)
         for (int i = 0; i < 4; ++i) {
             espl_transform value = test_at(1, 1, 1);
             *field_of(&value, field) = odd[i];
-            ck_assert_int_eq(espl_set_local(s.world, s.root, &value), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &value), ESPL_OK);
             const espl_transform got = test_local_of(s.world, s.root);
             ck_assert(test_same(&got, &value));
             test_world_is_valid(s.world);
@@ -169,7 +171,7 @@ START_TEST(a_rotation_off_unit_length_is_normalised)
 
     value.rotation[0] = 3;
     value.rotation[3] = 4;
-    ck_assert_int_eq(espl_set_local(s.world, s.child, &value), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &value), ESPL_OK);
     const espl_transform got = test_local_of(s.world, s.child);
     ck_assert_float_eq_tol(got.rotation[0], 0.6f, 1e-7f);
     ck_assert_float_eq_tol(got.rotation[3], 0.8f, 1e-7f);
@@ -184,26 +186,26 @@ START_TEST(a_world_out_of_range_is_told_wherever_it_comes_about)
     espl_transform huge = test_at(0, 0, 0), far = test_at(3e38f, 0, 0);
 
     huge.scale = 1e30f;
-    ck_assert_int_eq(espl_set_local(s.world, s.child, &huge), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.child, &huge), ESPL_OK);
     const espl_transform is = test_local_of(s.world, s.root);
     const uint64_t before = test_logical_hash(s.world);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &huge), ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_set_local(s.world, s.root, &is), ESPL_OK);
-    ck_assert_int_eq(espl_set_world(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.root, &is), ESPL_OK);
+    ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &huge), ESPL_OVERFLOW);
     ck_assert_uint_ge(test_count_overflowed(s.world), 1);
-    ck_assert_int_eq(espl_set_world(s.world, s.root, &is), ESPL_OK);
+    ck_assert_int_eq(espl_set_world_transform(s.world, s.root, &is), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), before);
 
-    ck_assert_int_eq(espl_set_local(s.world, s.solo, &far), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(s.world, s.solo, &far), ESPL_OK);
     const espl_attach_options keep_local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     const uint64_t then = test_logical_hash(s.world);
     ck_assert_int_eq(espl_attach(s.world, s.solo, s.child, &keep_local), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(s.world), 1);
     // It cannot stay where it is, for that is nowhere.
-    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_STAY_WORLD), ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_STAY_LOCAL), ESPL_OK);
+    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_WORLD), ESPL_ERR_RANGE);
+    ck_assert_int_eq(espl_detach(s.world, s.solo, ESPL_KEEP_LOCAL), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(s.world), 0);
     ck_assert_uint_eq(test_logical_hash(s.world), then);
     misuse_end(&s);
@@ -221,11 +223,11 @@ START_TEST(an_entity_without_placement_has_no_transform)
 
     ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, &bare), ESPL_OK);
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_get_world(s.world, bare, &out), ESPL_ERR_NO_TRANSFORM);
-        ck_assert_int_eq(espl_get_local(s.world, bare, &out), ESPL_ERR_NO_TRANSFORM);
+        ck_assert_int_eq(espl_get_world_transform(s.world, bare, &out), ESPL_ERR_NO_TRANSFORM);
+        ck_assert_int_eq(espl_get_local_transform(s.world, bare, &out), ESPL_ERR_NO_TRANSFORM);
         ck_assert_int_eq(espl_get_world_position(s.world, bare, position), ESPL_ERR_NO_TRANSFORM);
-        ck_assert_int_eq(espl_set_local(s.world, bare, &value), ESPL_ERR_NO_TRANSFORM);
-        ck_assert_int_eq(espl_set_world(s.world, bare, &value), ESPL_ERR_NO_TRANSFORM);
+        ck_assert_int_eq(espl_set_local_transform(s.world, bare, &value), ESPL_ERR_NO_TRANSFORM);
+        ck_assert_int_eq(espl_set_world_transform(s.world, bare, &value), ESPL_ERR_NO_TRANSFORM);
         ck_assert_int_eq(espl_attach(s.world, bare, s.root, NULL), ESPL_OK);
     }
     misuse_end(&s);

@@ -424,35 +424,36 @@ static espl_entity *plant_broom(espl_world *world)
 {
     const espl_attach_options loose = {.link = ESPL_LINK_FREE};
     espl_entity *const entity = taken(MANY, sizeof *entity);
-    const espl_component placement = ESPL_PLACEMENT;
-    espl_commands *commands = NULL;
+    const espl_component placement = ESPL_TRANSFORM;
+    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, MANY, entity), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     for (uint32_t i = 1; i < MANY; ++i) {
-        ck_assert_int_eq(espl_record_attach(espl_commands_recorder(commands, 0), 0, entity[i],
+        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0, entity[i],
                                             entity[i <= CHAIN ? i - 1 : CHAIN],
                                             i <= CHAIN ? NULL : &loose),
                          ESPL_OK);
     }
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return entity;
 }
 
 // What dies at once and what stays: no survivor climbs past all of the dead.
 static void destroy_chain(espl_world *world, espl_entity top, bool is_recorded)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     if (!is_recorded) {
         ck_assert_int_eq(espl_destroy(world, top), ESPL_OK);
         return;
     }
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(commands, 0), 0, top), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, top),
+                     ESPL_OK);
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 }
 
 // What survives below a long chain that dies comes to stand below the living one above, each at once.

@@ -63,10 +63,10 @@ START_TEST(i3_ten_million_turns_leave_a_rotation_a_rotation)
 {
     const size_t share = test_scaled(2500000);
 
-    turn_for_long(share, espl_rotate_local, 0);
+    turn_for_long(share, espl_rotate_in_parent, 0);
     turn_for_long(share, espl_rotate_world, 0);
-    turn_for_long(share, espl_rotate_local, ESPL_KEEP_ROTATION);
-    turn_for_long(share, espl_rotate_world, ESPL_KEEP_UP | ESPL_KEEP_SCALE);
+    turn_for_long(share, espl_rotate_in_parent, ESPL_ABSOLUTE_ROTATION);
+    turn_for_long(share, espl_rotate_world, ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE);
 }
 END_TEST
 
@@ -99,7 +99,7 @@ START_TEST(worlds_are_set_under_any_scale)
     ck_assert_int_eq(espl_set_local_position(test.world, node[1], (float[3]){0, 0, 0}), ESPL_OK);
     ck_assert_int_eq(espl_set_local_position(test.world, node[2], (float[3]){0, 0, 0}), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], scales[number]), ESPL_OK);
-    const espl_status status = espl_set_world(test.world, node[1], &asked);
+    const espl_status status = espl_set_world_transform(test.world, node[1], &asked);
 
     local = test_local_of(test.world, node[1]);
     world = test_world_of(test.world, node[1]);
@@ -147,7 +147,7 @@ START_TEST(i1_zero_on_any_axis_at_any_depth_stays_finite)
         ck_assert(is_finite(&local) && is_finite(&world));
         ck_assert_int_ge(espl_rotate_world(test.world, node[i], (float[4]){0, 1, 0, 1}), 0);
     }
-    ck_assert_int_ge(espl_detach(test.world, node[DEPTH - 1], ESPL_STAY_LOCAL), 0);
+    ck_assert_int_ge(espl_detach(test.world, node[DEPTH - 1], ESPL_KEEP_LOCAL), 0);
     const espl_transform left = test_world_of(test.world, node[DEPTH - 1]);
 
     ck_assert(is_finite(&left));
@@ -220,7 +220,7 @@ START_TEST(the_range_ends_where_floats_end)
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
     ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 10), ESPL_OVERFLOW);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e8f), ESPL_OK);
-    ck_assert_int_eq(espl_translate_local(test.world, node[1], (float[3]){4e30f, 0, 0}),
+    ck_assert_int_eq(espl_translate_in_parent(test.world, node[1], (float[3]){4e30f, 0, 0}),
                      ESPL_OVERFLOW);
     ck_assert_float_eq(test_local_of(test.world, node[1]).position[0], 5e30f);
     const uint64_t hash = test_physical_hash(test.world);

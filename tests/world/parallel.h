@@ -26,7 +26,7 @@ static inline espl_status writer_write(espl_writer *writer, const espl_write *w,
     case VALUE_SCALE:
         return espl_writer_scalar(writer, w->entity, w->kind, w->value.scale, site);
     case VALUE_CONTEXT:
-        return espl_writer_word(writer, w->entity, w->kind, w->value.context, site);
+        return espl_writer_word(writer, w->entity, w->kind, w->value.user_data, site);
     case VALUE_TRANSFORM:
         return espl_writer_transform(writer, w->entity, w->kind, &w->value.transform, site);
     case VALUE_POSITION:

@@ -80,7 +80,7 @@ static void give_kinds(land *at, const layout *l, const espl_entity *made, uint6
     for (uint32_t i = 0; i < NODES; ++i) {
         const espl_component kind = at->kinds[l->has_kinds ? order[i] % KINDS : 0];
 
-        ck_assert_int_eq(espl_add(at->world, made[order[i]], kind, NULL, 0), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(at->world, made[order[i]], kind, NULL, 0), ESPL_OK);
     }
     free(order);
 }

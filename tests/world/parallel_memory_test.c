@@ -28,7 +28,8 @@ static void count_call(espl_writer *writer, const espl_query *rows, void *contex
 
     g->calls += 1;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
+                         ESPL_OK);
     }
 }
 
@@ -48,7 +49,7 @@ static void grounds_begin(grounds *g)
     g->made = plant_forest(g->world, parents, g->count);
     for (uint32_t i = g->count; i-- > 0;) {
         if (i % 4 == 2) {
-            ck_assert_int_eq(espl_add(g->world, g->made[i], g->number, NULL, 4), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(g->world, g->made[i], g->number, NULL, 4), ESPL_OK);
         }
     }
     // What the making of it left behind goes.

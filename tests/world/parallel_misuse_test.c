@@ -85,12 +85,12 @@ static void make_entities(deeds *d)
     ck_assert_int_eq(espl_component_register(d->world, &number, &d->number), ESPL_OK);
     for (int i = 0; i < 2; ++i) {
         d->root[i] = make_hierarchy(d->world, SIZE, &d->child[i]);
-        ck_assert_int_eq(espl_add(d->world, d->root[i], d->number, NULL, 4), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(d->world, d->root[i], d->number, NULL, 4), ESPL_OK);
     }
     d->apart = make_hierarchy(d->world, 2, &ignored);
     d->solo = test_solo(d->world);
     d->dead = test_solo(d->world);
-    ck_assert_int_eq(espl_add(d->world, d->apart, d->tag, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(d->world, d->apart, d->tag, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_destroy(d->world, d->dead), ESPL_OK);
 }
 
@@ -169,7 +169,7 @@ static void write_own_then_foreign(deeds *d, espl_writer *writer, const espl_que
     ck_assert_int_eq(
         espl_writer_vector(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
         ESPL_OK);
-    ck_assert_int_eq(espl_writer_vector(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_LOCAL,
+    ck_assert_int_eq(espl_writer_vector(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT,
                                         step, "hand.c:20"),
                      ESPL_ERR_NOT_OWNER);
 }
@@ -214,7 +214,7 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
             ESPL_OK);
         return;
     }
-    ck_assert_int_eq(espl_writer_transform(writer, d->child[0], ESPL_WRITE_LOCAL,
+    ck_assert_int_eq(espl_writer_transform(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
                                            &(espl_transform){.scale = 1}, "hand.c:20"),
                      ESPL_ERR_NOT_OWNER);
 }
@@ -279,7 +279,7 @@ static espl_status write_some_way(espl_writer *writer, espl_entity entity, int w
     case 1:
         return espl_writer_rotate_about(writer, entity, point, turn);
     default:
-        return espl_writer_set_inherit(writer, entity, ESPL_KEEP_X);
+        return espl_writer_set_inherit(writer, entity, ESPL_ABSOLUTE_X);
     }
 }
 
@@ -348,8 +348,8 @@ static espl_status get_positions(const espl_world *world, espl_entity entity, fl
 }
 
 #define READS(X)                                                              \
-    X(world, "get world", espl_get_world(w, e, &t))                           \
-    X(local, "get local", espl_get_local(w, e, &t))                           \
+    X(world, "get world", espl_get_world_transform(w, e, &t))                 \
+    X(local, "get local", espl_get_local_transform(w, e, &t))                 \
     X(world_position, "get world position", espl_get_world_position(w, e, f)) \
     X(world_rotation, "get world rotation", espl_get_world_rotation(w, e, f)) \
     X(world_scale, "get world scale", espl_get_world_scale(w, e, f))          \
@@ -357,7 +357,7 @@ static espl_status get_positions(const espl_world *world, espl_entity entity, fl
     X(local_rotation, "get local rotation", espl_get_local_rotation(w, e, f)) \
     X(local_scale, "get local scale", espl_get_local_scale(w, e, f))          \
     X(stretch, "get stretch", espl_get_stretch(w, e, f))                      \
-    X(context, "get context", espl_get_context(w, e, &word))                  \
+    X(context, "get context", espl_get_user_data(w, e, &word))                \
     X(relative, "relative placement", espl_relative(w, own, e, &t))           \
     X(relative_frame, "relative placement", espl_relative(w, e, own, &t))     \
     X(point, "conversion", espl_point_to_world(w, e, step, f))                \
@@ -459,10 +459,11 @@ static void read_around(deeds *d, espl_writer *writer, const espl_query *rows)
     (void)d;
     (void)writer;
     (void)rows;
-    ck_assert_int_eq(espl_get_world(around->world, around->child[1], &at), ESPL_OK);
-    ck_assert_int_eq(espl_get_world(around->world, around->apart, &at), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_transform(around->world, around->child[1], &at), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_transform(around->world, around->apart, &at), ESPL_OK);
     ck_assert_uint_eq(around->heard.traps, 0);
-    ck_assert_int_eq(espl_get_world(around->world, around->child[0], &at), ESPL_ERR_NOT_OWNER);
+    ck_assert_int_eq(espl_get_world_transform(around->world, around->child[0], &at),
+                     ESPL_ERR_NOT_OWNER);
     demand_line(around, (const char *const[]){"by job 1 refused", "of job 0, dealt out at", NULL});
     demand_trap(around, "a job reads its own hierarchies, and those of nobody");
 }
@@ -515,8 +516,8 @@ static void *borrow(void *context)
     borrower *const b = context;
     espl_transform at;
 
-    b->wrote = espl_writer_translate_local(b->writer, b->d->child[0], step);
-    b->read = espl_get_world(b->d->world, b->d->solo, &at);
+    b->wrote = espl_writer_translate_in_parent(b->writer, b->d->child[0], step);
+    b->read = espl_get_world_transform(b->d->world, b->d->solo, &at);
     return NULL;
 }
 
@@ -558,7 +559,7 @@ static void use_kept(deeds *d, espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
     ck_assert_ptr_ne(writer, kept);
-    ck_assert_int_eq(espl_writer_translate_local(kept, d->child[0], step), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_translate_in_parent(kept, d->child[0], step), ESPL_ERR_ARGUMENT);
     demand_trap(d, "espl__writer_is_at_hand");
 }
 
@@ -571,7 +572,7 @@ START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
     ck_assert_int_eq(let(&d, 0, keep, NULL), ESPL_OK);
     ck_assert_int_eq(let(&d, 1, use_kept, NULL), ESPL_OK);
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_translate_local(kept, d.child[0], step), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_translate_in_parent(kept, d.child[0], step), ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
     ck_assert_int_eq(espl_writer_turn_to(kept, d.child[0], step, NULL, NULL), ESPL_ERR_ARGUMENT);
@@ -605,16 +606,17 @@ static void write_badly(deeds *d, espl_writer *writer, const espl_query *rows)
         {espl_writer_set_local_rotation(writer, own, none), ESPL_ERR_NOT_FINITE},
         {espl_writer_set_local_scale(writer, own, INFINITY), ESPL_ERR_NOT_FINITE},
         {espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_ROTATION, step, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_rotation(writer, own, ESPL_WRITE_LOCAL, none, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_scalar(writer, own, ESPL_WRITE_CONTEXT, 1, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_rotation(writer, own, ESPL_WRITE_LOCAL_TRANSFORM, none, NULL),
+         ESPL_ERR_ARGUMENT},
+        {espl_writer_scalar(writer, own, ESPL_WRITE_USER_DATA, 1, NULL), ESPL_ERR_ARGUMENT},
         {espl_writer_word(writer, own, ESPL_WRITE_LOCAL_SCALE, 1, NULL), ESPL_ERR_ARGUMENT},
         {espl_writer_vector(writer, own, out, step, NULL), ESPL_ERR_ARGUMENT},
         {espl_writer_set_inherit(writer, own, 1u << 30), ESPL_ERR_ARGUMENT},
-        {espl_writer_set_inherit(writer, d->root[d->by], ESPL_KEEP_X), ESPL_ERR_NOT_CHILD},
+        {espl_writer_set_inherit(writer, d->root[d->by], ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD},
         // No side array is there, and none may be made.
-        {espl_writer_set_context(writer, own, 7), ESPL_ERR_BUSY},
+        {espl_writer_set_user_data(writer, own, 7), ESPL_ERR_BUSY},
         {espl_writer_set_stretch(writer, own, step), ESPL_ERR_BUSY},
-        {espl_writer_set_inherit(writer, own, ESPL_KEEP_X), ESPL_ERR_BUSY},
+        {espl_writer_set_inherit(writer, own, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY},
     };
 
     (void)rows;
@@ -650,7 +652,7 @@ static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
     const espl_status status[] = {
         espl_writer_set_local_position(writer, own, NULL),
         espl_writer_set_local_rotation(writer, own, NULL),
-        espl_writer_set_local(writer, own, NULL),
+        espl_writer_set_local_transform(writer, own, NULL),
         espl_writer_look_at(writer, own, NULL, NULL),
         espl_writer_rotate_about(writer, own, NULL, turn),
         espl_writer_rotate_about(writer, own, step, NULL),
@@ -707,7 +709,7 @@ END_TEST
 
 // --- Everything else that changes the world ---
 
-static espl_commands *commands;
+static espl_command_buffer *commands;
 
 // X(the call); each is refused while jobs run.
 #define CHANGES(X)                                                          \
@@ -717,10 +719,10 @@ static espl_commands *commands;
     X(espl_reserve_side(w, e))                                              \
     X(espl_reserve_writes(w, 100))                                          \
     X(espl_reserve_parallel(w, 100))                                        \
-    X(espl_compact(w))                                                         \
+    X(espl_compact(w))                                                      \
     X(espl_component_register(w, &late, &number))                           \
     X(espl_attach(w, d->solo, d->apart, NULL))                              \
-    X(espl_detach(w, e, ESPL_STAY_WORLD))                                   \
+    X(espl_detach(w, e, ESPL_KEEP_WORLD))                                   \
     X(espl_set_sibling(w, e, espl_entity_null()))                           \
     X(espl_destroy(w, e))                                                   \
     X(espl_destroy_subtree(w, e))                                           \
@@ -728,18 +730,18 @@ static espl_commands *commands;
     X(espl_instantiate(w, e, 1, NULL))                                      \
     X(espl_disable(w, e, ESPL_EXTENT_ENTITY))                               \
     X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))                               \
-    X(espl_change(w, e, &change))                                           \
-    X(espl_change_array(w, &e, 1, &change, NULL))                           \
-    X(espl_change_query(w, NULL, &change, NULL))                            \
-    X(espl_add(w, e, d->tag, NULL, 0))                                      \
-    X(espl_remove(w, e, d->tag))                                            \
-    X(espl_set(w, d->root[d->by], d->number, &value, 4))                    \
+    X(espl_change_components(w, e, &change))                                \
+    X(espl_change_components_array(w, &e, 1, &change, NULL))                \
+    X(espl_change_components_query(w, NULL, &change, NULL))                 \
+    X(espl_add_component(w, e, d->tag, NULL, 0))                            \
+    X(espl_remove_component(w, e, d->tag))                                  \
+    X(espl_set_component(w, d->root[d->by], d->number, &value, 4))          \
     X((espl_play)(w, commands, NULL))                                       \
-    X(espl_commands_submit(commands))                                       \
+    X(espl_command_buffer_submit(commands))                                 \
     X((espl_sync)(w, NULL))                                                 \
     X(espl_write_parallel(w, &d->def, NULL))                                \
     X(espl_set_local_position(w, e, step))                                  \
-    X(espl_set_context(w, e, 0))                                            \
+    X(espl_set_user_data(w, e, 0))                                          \
     X(espl_look_at(w, e, step, NULL))                                       \
     X(espl_rotate_about(w, e, step, turn))                                  \
     X(espl_set_inherit(w, e, 0))                                            \
@@ -751,7 +753,7 @@ static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
 {
     espl_world *const w = d->world;
     const espl_entity e = d->child[d->by]; // its own: it is the way that is wrong
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
     const espl_pose upright = {{0, 0, 0, 1}, {0, 0, 0}, 1};
     const uint32_t value = 1;
@@ -794,15 +796,15 @@ START_TEST(every_other_change_of_the_world_is_refused_while_jobs_run)
     deeds d;
 
     deeds_begin(&d, NULL);
-    ck_assert_int_eq(espl_commands_create(d.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(d.world, 1, &commands), ESPL_OK);
     const uint64_t before = test_physical_hash(d.world), version = espl_get_version(d.world);
     ck_assert_int_eq(let(&d, (uint32_t)_i, change_and_look, NULL), ESPL_OK);
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     ck_assert_uint_eq(espl_get_version(d.world), version);
     // And it is free again.
-    ck_assert_int_eq(espl_set(d.world, d.root[0], d.number, &version, 4), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(d.world, d.root[0], d.number, &version, 4), ESPL_OK);
     ck_assert_int_eq(espl_destroy(d.world, d.solo), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     deeds_end(&d);
 }
 END_TEST
@@ -921,7 +923,8 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     for (size_t i = 0; i < count; ++i) {
         if (intruded != NULL) {
             change_world(intruded, NULL, NULL);
-            ck_assert_int_eq(espl_get_world(intruded->world, intruded->solo, &at), ESPL_OK);
+            ck_assert_int_eq(espl_get_world_transform(intruded->world, intruded->solo, &at),
+                             ESPL_OK);
         }
         function(argument, i);
     }
@@ -933,14 +936,14 @@ START_TEST(an_executor_that_calls_the_world_back_is_refused)
     deeds d;
 
     deeds_begin(&d, &executor);
-    ck_assert_int_eq(espl_commands_create(d.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(d.world, 1, &commands), ESPL_OK);
     d.def.function = move_rows;
     intruded = &d;
     ck_assert_int_eq(espl_write_parallel(d.world, &d.def, NULL), ESPL_OK);
     intruded = NULL;
     ck_assert_uint_eq(d.heard.traps, 0);
     ck_assert_float_eq(test_world_of(d.world, d.child[1]).position[0], 1);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     deeds_end(&d);
 }
 END_TEST

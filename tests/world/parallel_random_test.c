@@ -60,7 +60,8 @@ static espl_status write_kind(hand by, const deed *d, espl_entity entity, uint64
 
 static espl_status write_other(hand by, const deed *d, espl_entity entity, uint64_t *random)
 {
-    static const uint32_t flags[] = {0, ESPL_KEEP_X, ESPL_KEEP_UP, ESPL_COPY_PARENT, 1u << 30};
+    static const uint32_t flags[] = {0, ESPL_ABSOLUTE_X, ESPL_ABSOLUTE_UP, ESPL_COPY_PARENT,
+                                     1u << 30};
     const float point[3] = {test_between(random, -9, 9), test_between(random, -9, 9), 4};
     const float turn[4] = {0, 0.6f, 0, 0.8f};
 
@@ -147,7 +148,7 @@ typedef struct question {
 static size_t pick_list(espl_component *list, uint64_t *random)
 {
     static const espl_component from[] = {ESPL_SOLO,     ESPL_ROOT,   ESPL_MEMBER,
-                                          ESPL_MEMBER,   ESPL_PREFAB, ESPL_PLACEMENT,
+                                          ESPL_MEMBER,   ESPL_PREFAB, ESPL_TRANSFORM,
                                           ESPL_DISABLED, 8,           9};
     const size_t count = test_below(random, 3);
 

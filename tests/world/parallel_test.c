@@ -49,7 +49,7 @@ static void see(espl_writer *writer, const espl_query *rows, void *context)
             see_column(rows, s, row);
         }
         if (s->moves) {
-            ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step),
+            ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
                              ESPL_OK);
         }
     }
@@ -87,7 +87,7 @@ static size_t place_of(const seen *s, espl_entity entity)
 START_TEST(each_row_comes_once_in_the_order_of_the_query)
 {
     const size_t count = test_fitting(1000, 2);
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const made = malloc(count * sizeof *made);
     seen *const s = calloc(1, sizeof *s);
     espl_parallel_report report;
@@ -216,8 +216,8 @@ static void mixed_begin(mixed *m, const espl_executor *executor)
     // Backwards, so that the two archetypes stand in opposite orders.
     for (uint32_t i = m->count; i-- > 0;) {
         if (i % 2 == 1) {
-            ck_assert_int_eq(espl_add(m->world, m->made[i], m->number, &m->made[i].index, 4),
-                             ESPL_OK);
+            ck_assert_int_eq(
+                espl_add_component(m->world, m->made[i], m->number, &m->made[i].index, 4), ESPL_OK);
         }
     }
     free(parents);
@@ -439,28 +439,30 @@ END_TEST
 
 static void record_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
-    espl_recorder *const recorder = espl_commands_recorder(context, espl_writer_job(writer));
+    espl_recorder *const recorder = espl_command_buffer_recorder(context, espl_writer_job(writer));
     const espl_transform at = test_at(3, 3, 3);
 
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_record_set_local(recorder, 0, rows->entities[row], &at), ESPL_OK);
+        ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, rows->entities[row], &at),
+                         ESPL_OK);
     }
 }
 
 START_TEST(a_job_records_into_the_lane_of_its_number)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report played;
     mixed m;
 
     mixed_begin(&m, NULL);
-    ck_assert_int_eq(espl_commands_create(m.world, ESPL_PARALLEL_JOB_LIMIT, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(m.world, ESPL_PARALLEL_JOB_LIMIT, &commands),
+                     ESPL_OK);
     const espl_parallel_def def = {.function = record_rows, .context = commands};
     ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
     ck_assert_int_eq(espl_play(m.world, commands, &played), ESPL_OK);
     ck_assert_uint_eq(played.applied, m.count);
     ck_assert_float_eq(test_world_of(m.world, m.made[0]).position[1], 3);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     mixed_end(&m);
 }
 END_TEST
@@ -498,10 +500,10 @@ static void write_other_world(espl_writer *writer, const espl_query *rows, void 
     const float step[3] = {1, 0, 0};
     float at[3];
 
-    ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[0], step), ESPL_OK);
     ck_assert_int_eq(espl_write_parallel(*(espl_world **)inner->context, inner, NULL), ESPL_OK);
     // What was at hand before is at hand again.
-    ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[0], step), ESPL_OK);
     ck_assert_int_eq(espl_get_world_position(espl_writer_world(writer), rows->entities[0], at),
                      ESPL_OK);
     ck_assert_float_eq(at[0], 2);
@@ -513,7 +515,8 @@ static void move_all(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_local(writer, rows->entities[row], step), ESPL_OK);
+        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
+                         ESPL_OK);
     }
 }
 
@@ -544,7 +547,7 @@ static void reset_context(espl_writer *writer, const espl_query *rows, void *con
     const uint32_t *const value = context;
 
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_set_context(writer, rows->entities[row], *value), ESPL_OK);
+        ck_assert_int_eq(espl_writer_set_user_data(writer, rows->entities[row], *value), ESPL_OK);
     }
 }
 
@@ -558,7 +561,7 @@ START_TEST(side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_don
     mixed_begin(&m, NULL);
     const size_t before = test_stats(m.world).bytes_tree;
     for (uint32_t i = 0; i < m.count; i += 4) {
-        ck_assert_int_eq(espl_set_context(m.world, m.made[i], 3), ESPL_OK);
+        ck_assert_int_eq(espl_set_user_data(m.world, m.made[i], 3), ESPL_OK);
     }
     const size_t sided = test_stats(m.world).bytes_tree;
     ck_assert_uint_gt(sided, before);

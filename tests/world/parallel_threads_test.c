@@ -41,7 +41,7 @@ static void frames_begin(frames *f, const espl_executor *executor)
     ck_assert_int_eq(espl_component_register(f->world, &speed, &f->speed), ESPL_OK);
     f->made = plant_forest(f->world, parents, f->count);
     for (uint32_t i = 0; i < f->count; i += 3) {
-        ck_assert_int_eq(espl_add(f->world, f->made[i], f->speed, NULL, 4), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(f->world, f->made[i], f->speed, NULL, 4), ESPL_OK);
     }
 }
 
@@ -64,11 +64,11 @@ static void advance(espl_writer *writer, const espl_query *rows, void *context)
     for (size_t row = 0; row < rows->count; ++row) {
         const espl_entity entity = rows->entities[row];
         uint64_t random = (uint64_t)f->frame << 32 | entity.index;
-        const espl_write write = write_ordinary(entity,
-                                                (espl_write_kind)(test_below(&random, 2) == 0
-                                                                      ? ESPL_WRITE_TRANSLATE_WORLD
-                                                                      : ESPL_WRITE_ROTATE_LOCAL),
-                                                &random);
+        const espl_write write = write_ordinary(
+            entity,
+            (espl_write_kind)(test_below(&random, 2) == 0 ? ESPL_WRITE_TRANSLATE_WORLD
+                                                          : ESPL_WRITE_ROTATE_IN_PARENT),
+            &random);
         float above[3] = {0};
 
         if (espl_get_world_position(world, espl_get_parent(world, entity), above) == ESPL_OK &&
@@ -98,7 +98,7 @@ static uint64_t run_frames(const espl_executor *executor)
     }
     for (uint32_t i = 0; i < f.count; i += 3) {
         uint32_t speed = 0;
-        ck_assert_int_eq(espl_get(f.world, f.made[i], f.speed, &speed, 4), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(f.world, f.made[i], f.speed, &speed, 4), ESPL_OK);
         hash = test_hash_bytes(hash, &speed, sizeof speed);
     }
     const uint64_t physical = frames_end(&f);
@@ -189,7 +189,7 @@ START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
     ck_assert_int_eq(espl_component_register(test.world, &def, &column), ESPL_OK);
     espl_entity *const made = plant_forest(test.world, parents, count);
     for (uint32_t i = 0; i < count; i += SIZE) {
-        ck_assert_int_eq(espl_add(test.world, made[i], column, NULL, 8), ESPL_OK);
+        ck_assert_int_eq(espl_add_component(test.world, made[i], column, NULL, 8), ESPL_OK);
     }
     const espl_parallel_def write = {.query = &roots,
                                      .function = write_columns,
@@ -206,7 +206,7 @@ START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
     for (uint32_t i = 0; i < count; i += SIZE) {
         uint64_t value = 0;
 
-        ck_assert_int_eq(espl_get(test.world, made[i], column, &value, 8), ESPL_OK);
+        ck_assert_int_eq(espl_get_component(test.world, made[i], column, &value, 8), ESPL_OK);
         ck_assert_uint_eq(value, TIMES);
         ck_assert_float_eq(test_world_of(test.world, made[i + 1]).position[0], TIMES + 2);
     }
@@ -254,7 +254,7 @@ START_TEST(a_thread_reads_on_what_has_no_row)
     frames_begin(&f, &executor);
     w.world = f.world;
     w.camera = test_solo_at(f.world, 5, 0, 0);
-    ck_assert_int_eq(espl_add(f.world, w.camera, ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(f.world, w.camera, ESPL_PREFAB, NULL, 0), ESPL_OK);
     const espl_parallel_def def = {
         .function = advance, .context = &f, .columns = &f.speed, .column_count = 1};
     ck_assert_int_eq(pthread_create(&thread, NULL, watch, &w), 0);
@@ -322,7 +322,7 @@ static void misbehave(espl_writer *writer, const espl_query *rows, void *context
             ck_assert_int_eq(espl_writer_set_local_position(writer, other, good),
                              ESPL_ERR_NOT_OWNER);
         }
-        ck_assert_int_eq(espl_writer_translate_local(writer, entity, good), ESPL_OK);
+        ck_assert_int_eq(espl_writer_translate_in_parent(writer, entity, good), ESPL_OK);
     }
 }
 
@@ -330,7 +330,7 @@ START_TEST(hooks_are_called_by_one_thread_at_a_time)
 {
     crowd heard = {0};
     espl_executor executor = espl_executor_serial();
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity made[512], other = {0};
     const uint32_t count = test_fitting(512, 2);
     espl_parallel_report report;
@@ -345,7 +345,8 @@ START_TEST(hooks_are_called_by_one_thread_at_a_time)
     cut_small(world);
     ck_assert_int_eq(espl_create(world, &placement, 1, count, made), ESPL_OK);
     ck_assert_int_eq(espl_create(world, &placement, 1, 1, &other), ESPL_OK);
-    ck_assert_int_eq(espl_add(world, other, ESPL_PREFAB, NULL, 0), ESPL_OK); // it has no row
+    ck_assert_int_eq(espl_add_component(world, other, ESPL_PREFAB, NULL, 0),
+                     ESPL_OK); // it has no row
     const espl_parallel_def write = {.function = misbehave, .context = &other};
     ck_assert_int_eq(espl_write_parallel(world, &write, &report), ESPL_PARTLY);
 

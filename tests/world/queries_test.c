@@ -51,9 +51,9 @@ static void populate(size_t kinds)
             if (table_has(t.rows[i].set, k) && table_sizes[k] != 0) {
                 t.rows[i].value[k] = test_below(&t.random, 1u << 20);
                 table_pattern(bytes, table_sizes[k], t.rows[i].value[k]);
-                ck_assert_int_eq(
-                    espl_set(t.world, t.rows[i].entity, t.number[k], bytes, table_sizes[k]),
-                    ESPL_OK);
+                ck_assert_int_eq(espl_set_component(t.world, t.rows[i].entity, t.number[k], bytes,
+                                                    table_sizes[k]),
+                                 ESPL_OK);
             }
         }
     }
@@ -90,7 +90,7 @@ static size_t count_had(espl_entity entity, const term *of)
         // Roles are looked at from the other side.
         count += c >= ESPL_SOLO && c <= ESPL_MEMBER
                      ? (uint32_t)espl_get_role(t.world, entity) == c - ESPL_SOLO + ESPL_ROLE_SOLO
-                     : espl_has(t.world, entity, c);
+                     : espl_has_component(t.world, entity, c);
     }
     return count;
 }
@@ -127,13 +127,13 @@ static void chunk_is_true(const espl_query *query)
         unsigned char bytes[TABLE_PAGE];
 
         for (size_t row = 0; row < query->count; ++row) {
-            const bool has = espl_has(t.world, query->entities[row], t.number[k]);
+            const bool has = espl_has_component(t.world, query->entities[row], t.number[k]);
 
             ck_assert((column != NULL) == (has && table_sizes[k] != 0));
             if (column != NULL) {
-                ck_assert_int_eq(
-                    espl_get(t.world, query->entities[row], t.number[k], bytes, table_sizes[k]),
-                    ESPL_OK);
+                ck_assert_int_eq(espl_get_component(t.world, query->entities[row], t.number[k],
+                                                    bytes, table_sizes[k]),
+                                 ESPL_OK);
                 ck_assert_mem_eq(column + row * table_sizes[k], bytes, table_sizes[k]);
                 ck_assert_uint_eq((uintptr_t)column % table_alignments[k], 0);
             }
@@ -142,7 +142,7 @@ static void chunk_is_true(const espl_query *query)
     for (size_t row = 0; row < query->count; ++row) {
         espl_transform placed;
 
-        ck_assert_int_eq(espl_get_world(t.world, query->entities[row], &placed),
+        ck_assert_int_eq(espl_get_world_transform(t.world, query->entities[row], &placed),
                          query->slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
         ck_assert(query->slots == NULL || memcmp(query->worlds[query->slots[row]].position,
                                                  placed.position, sizeof placed.position) == 0);
@@ -280,8 +280,8 @@ START_TEST(wrong_size_of_a_column_is_a_fault)
     ck_assert_ptr_null(at(&query, t.number[4], 0));
     ck_assert_ptr_null(at(&query, t.number[5], 0));
     ck_assert_ptr_null(at(&query, ESPL_SOLO, 0));
-    ck_assert_ptr_null(at(&query, ESPL_PLACEMENT, 4));
-    ck_assert_ptr_null(at(&query, ESPL_PLACEMENT, sizeof(espl_transform)));
+    ck_assert_ptr_null(at(&query, ESPL_TRANSFORM, 4));
+    ck_assert_ptr_null(at(&query, ESPL_TRANSFORM, sizeof(espl_transform)));
     ck_assert_ptr_null(at(&query, 0, 4));
     ck_assert_ptr_null(at(&query, 500, 4));
     ck_assert_uint_eq(t.test.hooks.traps, 0);
@@ -388,7 +388,7 @@ static void changes_are(espl_component written, espl_entity entity)
                      ESPL_OK);
     while (espl_query_next(&query)) {
         for (espl_component c = 1; c <= t.number[TABLE_KINDS - 1]; ++c) {
-            const bool has = espl_has(t.world, query.entities[0], c);
+            const bool has = espl_has_component(t.world, query.entities[0], c);
             const bool is_written = c == written && holds(&query, entity);
             const bool expected = has && (has_new_row(&query) || is_written);
 
@@ -424,21 +424,23 @@ START_TEST(written_values_are_changes_of_their_column)
     populate_few();
     for (size_t i = 0; i < t.count; i += t.count / 4) {
         const espl_entity entity = t.rows[i].entity;
-        const bool has = espl_has(t.world, entity, t.number[1]);
+        const bool has = espl_has_component(t.world, entity, t.number[1]);
 
         look();
-        ck_assert_int_eq(espl_set(t.world, entity, t.number[1], &value, 4),
+        ck_assert_int_eq(espl_set_component(t.world, entity, t.number[1], &value, 4),
                          has ? ESPL_OK : ESPL_ERR_NO_COMPONENT);
         changes_are(has ? t.number[1] : 0, entity);
         look();
         if (has) {
-            ck_assert_int_eq(espl_add(t.world, entity, t.number[1], &value, 4), ESPL_OK);
+            ck_assert_int_eq(espl_add_component(t.world, entity, t.number[1], &value, 4), ESPL_OK);
             changes_are(t.number[1], entity);
         }
     }
     look();
-    ck_assert_int_eq(espl_set(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_add(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, t.rows[PLAIN + 10].entity, t.number[4], NULL, 0),
+                     ESPL_OK);
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
@@ -473,9 +475,9 @@ START_TEST(transforms_write_no_column)
     ck_assert_int_eq(espl_attach(t.world, t.rows[1].entity, t.rows[0].entity, NULL), ESPL_OK);
     look();
     const espl_transform local = test_at(1, 2, 3);
-    ck_assert_int_eq(espl_set_local(t.world, t.rows[0].entity, &local), ESPL_OK);
-    ck_assert_int_eq(espl_set_world(t.world, t.rows[1].entity, &local), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(t.world, t.rows[1].entity, ESPL_KEEP_X), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(t.world, t.rows[0].entity, &local), ESPL_OK);
+    ck_assert_int_eq(espl_set_world_transform(t.world, t.rows[1].entity, &local), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(t.world, t.rows[1].entity, ESPL_ABSOLUTE_X), ESPL_OK);
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
 }
@@ -508,9 +510,9 @@ START_TEST(rows_that_come_and_change_places_are_changes)
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_change_def def = {&number, 1, &t.number[5], 1};
     table_row *const disabled = &t.rows[PLAIN + MARKED + SPECIAL];
-    ck_assert_int_eq(espl_change(t.world, disabled->entity, &def), ESPL_OK);
+    ck_assert_int_eq(espl_change_components(t.world, disabled->entity, &def), ESPL_OK);
     only_rows_changed();
-    ck_assert_int_eq(espl_add(t.world, disabled->entity, t.number[1], NULL, 4), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(t.world, disabled->entity, t.number[1], NULL, 4), ESPL_OK);
     disabled->set = DISABLED | NUMBER;
 }
 END_TEST
@@ -518,7 +520,7 @@ END_TEST
 START_TEST(clones_are_changes_and_their_source_is_not)
 {
     const uint32_t value = 9;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_entity clone[2];
 
     populate_few();
@@ -529,12 +531,13 @@ START_TEST(clones_are_changes_and_their_source_is_not)
     look();
     const espl_component_value number = {t.number[1], 4, &value};
     const espl_instance_def def = {.source = prefab, .values = &number, .value_count = 1};
-    ck_assert_int_eq(espl_commands_create(t.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, 1, NULL),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(t.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, 1, NULL),
+        ESPL_OK);
     ck_assert_int_eq(espl_play(t.world, commands, NULL), ESPL_OK);
     only_rows_changed();
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 
     // The three clones have no place in the table.
     espl_query query;
@@ -543,7 +546,7 @@ START_TEST(clones_are_changes_and_their_source_is_not)
     ck_assert_int_eq(espl_query_begin(t.world, NULL, &query), ESPL_OK);
     while (espl_query_next(&query)) {
         for (size_t row = 0; row < query.count && query.slots == NULL; ++row) {
-            if (!espl_has(t.world, query.entities[row], t.number[4])) {
+            if (!espl_has_component(t.world, query.entities[row], t.number[4])) {
                 ck_assert_uint_lt(count, 3);
                 made[count++] = query.entities[row];
             }
@@ -566,7 +569,8 @@ START_TEST(one_of_several_changes_is_enough)
     populate_few();
     const uint64_t since = espl_get_version(t.world);
     ck_assert_uint_ne(since, 0);
-    ck_assert_int_eq(espl_set(t.world, t.rows[PLAIN].entity, t.number[1], &value, 4), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(t.world, t.rows[PLAIN].entity, t.number[1], &value, 4),
+                     ESPL_OK);
     const espl_query_def both = {.changed = some, .changed_count = 2, .since = since};
     const espl_query_def one = {.changed = &line, .changed_count = 1, .since = since};
     const espl_query_def later = {.changed = some, .changed_count = 2, .since = since + 1};
@@ -615,15 +619,15 @@ START_TEST(random_changes_are_found)
         case 2:
             if (table_has(t.rows[at].set, 1)) {
                 t.rows[at].value[1] = 0;
-                ck_assert_int_eq(espl_set(t.world, entity, t.number[1], &(uint32_t){0}, 4),
-                                 ESPL_OK);
+                ck_assert_int_eq(
+                    espl_set_component(t.world, entity, t.number[1], &(uint32_t){0}, 4), ESPL_OK);
                 changes_are(t.number[1], entity);
             }
             break;
         default:
             table_random_change(&t, &change, MARK | NOTE | PREFAB | DISABLED);
             table_row_change(&t.rows[at], &change);
-            ck_assert_int_eq(espl_change(t.world, entity, &change.def), ESPL_OK);
+            ck_assert_int_eq(espl_change_components(t.world, entity, &change.def), ESPL_OK);
             nothing_changed();
             break;
         }

@@ -40,7 +40,9 @@ static void plant(small *s)
     for (uint32_t first = 0; first < SOLO; first += HIERARCHY_SIZE) {
         const operation ops[3] = {
             {.code = OP_SET_INHERIT, .entity = first + COPY, .inherit = ESPL_COPY_PARENT},
-            {.code = OP_SET_INHERIT, .entity = first + KEEP, .inherit = ESPL_KEEP_Y | ESPL_KEEP_UP},
+            {.code = OP_SET_INHERIT,
+             .entity = first + KEEP,
+             .inherit = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP},
             {.code = OP_WRITE,
              .entity = first + INNER,
              .kind = ESPL_WRITE_STRETCH,
@@ -55,12 +57,12 @@ static void plant(small *s)
 
 static const uint32_t flags[] = {
     0,
-    ESPL_KEEP_X | ESPL_KEEP_Z,
-    ESPL_KEEP_FORWARD,
-    ESPL_KEEP_UP | ESPL_STRICT_UP,
-    ESPL_KEEP_ROTATION,
-    ESPL_KEEP_SCALE,
-    ESPL_KEEP_POSITION | ESPL_KEEP_ROTATION | ESPL_KEEP_SCALE,
+    ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Z,
+    ESPL_ABSOLUTE_FORWARD,
+    ESPL_ABSOLUTE_UP | ESPL_STRICT_UP,
+    ESPL_ABSOLUTE_ROTATION,
+    ESPL_ABSOLUTE_SCALE,
+    ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE,
     ESPL_COPY_PARENT,
 };
 
@@ -83,7 +85,7 @@ static void carry_out(small *s, operation *op, bool is_recorded)
 }
 
 // There, and back.
-static void try_one(small *s, const operation *attach, espl_stay keep, bool is_recorded)
+static void try_one(small *s, const operation *attach, espl_keep keep, bool is_recorded)
 {
     operation there = *attach;
     operation back = {.code = OP_DETACH, .entity = attach->entity, .keep = keep};
@@ -102,13 +104,13 @@ static void try_rules(small *s, uint32_t child, uint32_t parent, uint32_t before
                               .entity = child,
                               .parent = parent,
                               .before = before,
-                              .options = {.position = (espl_stay)(rule % 3),
-                                          .rotation = (espl_stay)(rule / 3 % 3),
-                                          .scale = (espl_stay)(rule / 9),
+                              .options = {.position = (espl_keep)(rule % 3),
+                                          .rotation = (espl_keep)(rule / 3 % 3),
+                                          .scale = (espl_keep)(rule / 9),
                                           .inherit = flags[sort],
                                           .link = (espl_link)(n / RULES / FLAG_SORTS)}};
         for (int way = 0; way < 2; ++way) {
-            try_one(s, &op, (espl_stay)((rule + sort) % 3), way != 0);
+            try_one(s, &op, (espl_keep)((rule + sort) % 3), way != 0);
         }
     }
 }

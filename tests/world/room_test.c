@@ -36,11 +36,11 @@ static espl_status go(espl_world *world, espl_entity entity, int way)
     case 1:
         return espl_multiply_stretch(world, entity, stretch);
     case 2:
-        return espl_set_context(world, entity, 5);
+        return espl_set_user_data(world, entity, 5);
     case 3:
-        return espl_set_local(world, entity, &value);
+        return espl_set_local_transform(world, entity, &value);
     case 4:
-        return espl_set_inherit(world, entity, ESPL_KEEP_Y);
+        return espl_set_inherit(world, entity, ESPL_ABSOLUTE_Y);
     case 5:
         return espl_set_inherit(world, entity, ESPL_COPY_PARENT);
     case 6:
@@ -51,7 +51,7 @@ static espl_status go(espl_world *world, espl_entity entity, int way)
     }
     default: {
         const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD, .value.transform = stretched(3)};
+            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(3)};
         return espl_write_batch(world, &write, 1, NULL);
     }
     }
@@ -68,9 +68,9 @@ static espl_status go_back(espl_world *world, espl_entity entity, int way)
     case 1:
         return espl_multiply_stretch(world, entity, half);
     case 2:
-        return espl_set_context(world, entity, 0);
+        return espl_set_user_data(world, entity, 0);
     case 3:
-        return espl_set_local(world, entity, &value);
+        return espl_set_local_transform(world, entity, &value);
     case 4:
     case 5:
     case 6:
@@ -81,7 +81,7 @@ static espl_status go_back(espl_world *world, espl_entity entity, int way)
     }
     default: {
         const espl_write write = {
-            .entity = entity, .kind = ESPL_WRITE_WORLD, .value.transform = stretched(1)};
+            .entity = entity, .kind = ESPL_WRITE_WORLD_TRANSFORM, .value.transform = stretched(1)};
         return espl_write_batch(world, &write, 1, NULL);
     }
     }
@@ -227,7 +227,7 @@ START_TEST(a_batch_that_needs_a_side_array_is_refused_during_iteration)
     espl_query query;
     test_world test;
     espl_entity *const node = begin(&test, 0);
-    const espl_write writes[3] = {write_vector(node[0], ESPL_WRITE_TRANSLATE_LOCAL, 1, 1, 1),
+    const espl_write writes[3] = {write_vector(node[0], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 1, 1),
                                   write_vector(node[5], ESPL_WRITE_STRETCH, 2, 2, 2),
                                   write_vector(node[9], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1)};
 
@@ -301,18 +301,19 @@ END_TEST
 START_TEST(reserved_sides_stay_through_a_playback_of_writes)
 {
     espl_transform value = espl_transform_identity();
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report;
     test_world test;
     espl_entity *const node = begin(&test, 0);
 
     ck_assert_int_eq(espl_reserve_side(test.world, node[0]), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     value.position[0] = 7;
-    ck_assert_int_eq(espl_record_set_local(espl_commands_recorder(commands, 0), 0, node[0], &value),
+    ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
+                                                     node[0], &value),
                      ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
     test_heap_arm(&test.heap, 0, false);
@@ -324,7 +325,7 @@ END_TEST
 // They go when everything is laid out anew, and only then.
 START_TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     test_world test;
     espl_entity *const node = begin(&test, 0);
 
@@ -333,16 +334,16 @@ START_TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
 
     ck_assert_int_eq(espl_reserve_side(test.world, node[1]), ESPL_OK);
     ck_assert_uint_gt(test_stats(test.world).bytes_tree, bytes);
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_detach(espl_commands_recorder(commands, 0), 0, node[COUNT - 1],
-                                        ESPL_STAY_WORLD),
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0,
+                                        node[COUNT - 1], ESPL_KEEP_WORLD),
                      ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_attach(test.world, node[COUNT - 1], node[0], NULL), ESPL_OK);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     ck_assert_uint_le(test_stats(test.world).bytes_tree, bytes);
     test_world_is_valid(test.world);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(node);
     test_world_end(&test);
 }
@@ -388,7 +389,7 @@ START_TEST(plain_writes_take_no_memory)
             if (form_type(write.kind) == VALUE_STRETCH) {
                 write = write_vector(write.entity, write.kind, 1, 1, 1);
             } else if (form_type(write.kind) == VALUE_CONTEXT) {
-                write.value.context = 0;
+                write.value.user_data = 0;
             } else if (form_type(write.kind) == VALUE_TRANSFORM) {
                 write.value.transform.stretch[2] = 1;
             }
@@ -421,7 +422,8 @@ START_TEST(no_write_takes_memory_where_there_are_side_arrays)
         }
         ck_assert_int_ge(espl_look_at(test.world, node[i], point, NULL), 0);
         ck_assert_int_ge(espl_rotate_about(test.world, node[i], point, turn), 0);
-        ck_assert_int_ge(espl_set_inherit(test.world, node[i], i == 0 ? 0 : ESPL_KEEP_SCALE), 0);
+        ck_assert_int_ge(espl_set_inherit(test.world, node[i], i == 0 ? 0 : ESPL_ABSOLUTE_SCALE),
+                         0);
     }
     ck_assert_uint_eq(test.heap.calls, 0);
     test_heap_arm(&test.heap, 0, false);

@@ -164,9 +164,9 @@ typedef struct manner {
 
 static const manner manners[] = {
     {ESPL_WRITE_LOCAL_POSE, 0, false},
-    {ESPL_WRITE_LOCAL, 0, false},
-    {ESPL_WRITE_LOCAL, 1500, false},
-    {ESPL_WRITE_LOCAL, 1700, true},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 0, false},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 1500, false},
+    {ESPL_WRITE_LOCAL_TRANSFORM, 1700, true},
 };
 
 enum { MANNERS = sizeof manners / sizeof *manners };
@@ -205,8 +205,8 @@ static void write_by_calls(const bed *b, const arrangement *a, const manner *m, 
         const espl_transform value = value_of(m, i, round);
         const espl_entity entity = b->nodes[0][a->nodes[i]];
 
-        ck_assert_int_eq(m->kind == ESPL_WRITE_LOCAL
-                             ? espl_set_local(b->tests[0].world, entity, &value)
+        ck_assert_int_eq(m->kind == ESPL_WRITE_LOCAL_TRANSFORM
+                             ? espl_set_local_transform(b->tests[0].world, entity, &value)
                              : espl_set_local_pose(b->tests[0].world, entity, &value),
                          ESPL_OK);
     }
@@ -304,11 +304,11 @@ START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
 
         entities[i] = b[node];
         values[i] = test_at((float)i, 1, 2);
-        ck_assert_int_eq(espl_set_local(one.world, a[node], &values[i]), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(one.world, a[node], &values[i]), ESPL_OK);
     }
-    ck_assert_int_eq(
-        espl_write_transforms(other.world, ESPL_WRITE_LOCAL, entities, values, members, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_write_transforms(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
+                                           values, members, NULL),
+                     ESPL_OK);
     for (uint32_t i = 0; i < nodes; ++i) {
         const espl_transform is = test_world_of(other.world, b[i]);
         const espl_transform expected = test_world_of(one.world, a[i]);

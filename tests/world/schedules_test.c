@@ -46,23 +46,23 @@ static espl_entity any_of(play *p)
     return p->entities[test_below(&p->random, p->count)];
 }
 
-static espl_commands *commands_of(play *p, espl_recorder **recorder)
+static espl_command_buffer *commands_of(play *p, espl_recorder **recorder)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(p->world, 1, &commands), ESPL_OK);
-    *recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(p->world, 1, &commands), ESPL_OK);
+    *recorder = espl_command_buffer_recorder(commands, 0);
     return commands;
 }
 
-static uint64_t play_all(play *p, espl_commands *commands)
+static uint64_t play_all(play *p, espl_command_buffer *commands)
 {
     espl_report report;
 
     const espl_status status = espl_play(p->world, commands, &report);
     // A small world may have no room for all that is made.
     ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return hash_report(&report) ^ (uint64_t)(uint32_t)status;
 }
 
@@ -70,15 +70,15 @@ static uint64_t act_script(play *p)
 {
     script_recording r;
     espl_report report;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
-    ck_assert_int_eq(espl_commands_create(p->world, 3, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(p->world, 3, &commands), ESPL_OK);
     script_record(&p->actors, &r, commands, 3, p->lines, 8);
     const espl_status status = espl_play(p->world, commands, &report);
     ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
     const uint64_t parts[3] = {script_results(&r), hash_report(&report), p->actors.heard};
     script_recording_free(&r);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     return test_hash_bytes(TEST_HASH_START, parts, sizeof parts);
 }
 
@@ -86,9 +86,9 @@ static uint64_t act_script(play *p)
 static uint64_t act_moves(play *p)
 {
     const espl_attach_options keep = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
     espl_recorder *recorder = NULL;
-    espl_commands *const commands = commands_of(p, &recorder);
+    espl_command_buffer *const commands = commands_of(p, &recorder);
 
     for (uint32_t root = 0; root + MOVED_TREE <= p->count; root += MOVED_TREE) {
         const espl_entity leaf = p->entities[root + MOVED_TREE - 1];
@@ -104,7 +104,7 @@ static uint64_t act_moves(play *p)
 static uint64_t act_spawns(play *p)
 {
     espl_recorder *recorder = NULL;
-    espl_commands *const commands = commands_of(p, &recorder);
+    espl_command_buffer *const commands = commands_of(p, &recorder);
     espl_entity made;
 
     for (uint32_t i = 0; i < p->count / 6; ++i) {
@@ -122,7 +122,7 @@ static uint64_t act_spawns(play *p)
 static uint64_t act_recorded_writes(play *p)
 {
     espl_recorder *recorder = NULL;
-    espl_commands *const commands = commands_of(p, &recorder);
+    espl_command_buffer *const commands = commands_of(p, &recorder);
 
     for (uint32_t i = 0; i < p->count; ++i) {
         const espl_write write = write_ordinary(
@@ -155,7 +155,7 @@ static uint64_t act_giant_writes(play *p)
     for (uint32_t i = 0; i < 3; ++i) {
         const espl_transform value = test_at((float)i, 2, 3);
 
-        ck_assert_int_ge(espl_set_local(p->world, p->entities[i], &value), 0);
+        ck_assert_int_ge(espl_set_local_transform(p->world, p->entities[i], &value), 0);
     }
     return test_stats(p->world).nodes_visited;
 }

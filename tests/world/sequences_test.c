@@ -40,17 +40,17 @@ typedef struct play {
 
 // --- The world at the beginning ---
 
-static const tape_style style = {.population = 24,
-                                 .shape = SHAPE_RANDOM,
-                                 .values = VALUES_STRETCHED,
-                                 .flags = FLAGS_FEW,
-                                 .flag_mask = ESPL_KEEP_Y | ESPL_KEEP_UP | ESPL_KEEP_SCALE,
-                                 .bad_one_in = 5,
-                                 .has_unplaced = true,
-                                 .components =
-                                     (1u << ESPL_DISABLED) | (1u << MODEL_MARK) | (1u << MODEL_KIN),
-                                 .lanes = 1,
-                                 .keys = 1};
+static const tape_style style = {
+    .population = 24,
+    .shape = SHAPE_RANDOM,
+    .values = VALUES_STRETCHED,
+    .flags = FLAGS_FEW,
+    .flag_mask = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE,
+    .bad_one_in = 5,
+    .has_unplaced = true,
+    .components = (1u << ESPL_DISABLED) | (1u << MODEL_MARK) | (1u << MODEL_KIN),
+    .lanes = 1,
+    .keys = 1};
 
 static void run(play *p, const operation *op)
 {
@@ -194,7 +194,7 @@ static uint64_t meaning_of(const test_tape *tape, const operation *op)
     hash = mix(hash, part, IS_KEEP, op->keep);
     hash = mix(hash, part, IS_INHERIT, op->inherit);
     hash = mix(hash, part, IS_CLONE, op->place);
-    hash = mix(hash, part, IS_CLONE, op->orphan);
+    hash = mix(hash, part, IS_CLONE, op->dead_parent);
     hash = mix(hash, part, IS_CLONE, op->given);
     hash = mix(hash, part, IS_WRITE, op->kind);
     hash = mix(hash, part, IS_WRITE, op->form);

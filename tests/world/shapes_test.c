@@ -25,7 +25,7 @@ enum { MILLION = 1000000, DOUBLINGS = 17, LEAVES = 20000 };
 typedef struct huge {
     test_world test;
     espl_world *world;
-    espl_commands *commands;
+    espl_command_buffer *commands;
     espl_entity source, root, middle, last;
     uint32_t count, half; // `half` nodes before the middle one
     bool is_chain;
@@ -36,7 +36,7 @@ typedef struct huge {
 // Locals are one step along X, so that every world is a whole number and exact.
 static const char *record_shape(huge *h)
 {
-    espl_recorder *const recorder = espl_commands_recorder(h->commands, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(h->commands, 0);
     espl_instance_def def = {
         .source = h->source, .place = ESPL_PLACE_LOCAL, .transform = test_at(1, 0, 0)};
 
@@ -61,10 +61,10 @@ static const char *play_shape(huge *h)
     DEMAND(espl_play(h->world, h->commands, &report) == ESPL_OK);
     DEMAND(report.accepted == h->count && report.applied == h->count && report.refused == 0);
     DEMAND(report.created == h->count);
-    DEMAND(espl_commands_resolve(h->commands, h->root, &h->root) == ESPL_OK);
-    DEMAND(espl_commands_resolve(h->commands, h->middle, &h->middle) == ESPL_OK);
-    DEMAND(espl_commands_resolve(h->commands, h->last, &h->last) == ESPL_OK);
-    espl_commands_destroy(h->commands);
+    DEMAND(espl_command_buffer_resolve(h->commands, h->root, &h->root) == ESPL_OK);
+    DEMAND(espl_command_buffer_resolve(h->commands, h->middle, &h->middle) == ESPL_OK);
+    DEMAND(espl_command_buffer_resolve(h->commands, h->last, &h->last) == ESPL_OK);
+    espl_command_buffer_destroy(h->commands);
     h->commands = NULL;
     return NULL;
 }
@@ -75,10 +75,10 @@ static const char *write_shape(huge *h)
     const espl_transform moved = test_at(5, 1, 0);
     espl_transform world = {0};
 
-    DEMAND(espl_get_world(h->world, h->last, &world) == ESPL_OK);
+    DEMAND(espl_get_world_transform(h->world, h->last, &world) == ESPL_OK);
     DEMAND(world.position[0] == (float)(depth + 1) && world.position[1] == 0);
-    DEMAND(espl_set_local(h->world, h->root, &moved) == ESPL_OK);
-    DEMAND(espl_get_world(h->world, h->last, &world) == ESPL_OK);
+    DEMAND(espl_set_local_transform(h->world, h->root, &moved) == ESPL_OK);
+    DEMAND(espl_get_world_transform(h->world, h->last, &world) == ESPL_OK);
     DEMAND(world.position[0] == (float)(depth + 5) && world.position[1] == 1);
     DEMAND(espl_attach(h->world, h->root, h->last, NULL) == ESPL_ERR_CYCLE);
     return NULL;
@@ -195,7 +195,7 @@ static const char *copy_shape(huge *h)
 static const char *edit_ends(huge *h)
 {
     const espl_attach_options first = {.before = espl_get_first_child(h->world, h->root)};
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity leaf[2] = {{0}};
 
     DEMAND(espl_create(h->world, &placement, 1, 2, leaf) == ESPL_OK);
@@ -204,7 +204,7 @@ static const char *edit_ends(huge *h)
     DEMAND(espl_attach(h->world, leaf[1], h->root, &first) == ESPL_OK);
     DEMAND(espl_entity_equal(espl_get_first_child(h->world, h->root), leaf[1]));
     DEMAND(espl_count_descendants(h->world, h->root) == h->count + 1);
-    DEMAND(espl_detach(h->world, leaf[1], ESPL_STAY_WORLD) == ESPL_OK);
+    DEMAND(espl_detach(h->world, leaf[1], ESPL_KEEP_WORLD) == ESPL_OK);
     DEMAND(espl_destroy(h->world, leaf[0]) == ESPL_OK);
     DEMAND(espl_destroy(h->world, leaf[1]) == ESPL_OK);
     return NULL;
@@ -217,12 +217,12 @@ static const char *edit_halves(huge *h)
     const espl_attach_options back = {.before = espl_get_next_sibling(h->world, h->middle)};
     espl_transform before = {0}, after = {0};
 
-    DEMAND(espl_get_world(h->world, h->last, &before) == ESPL_OK);
-    DEMAND(espl_detach(h->world, h->middle, ESPL_STAY_WORLD) == ESPL_OK);
+    DEMAND(espl_get_world_transform(h->world, h->last, &before) == ESPL_OK);
+    DEMAND(espl_detach(h->world, h->middle, ESPL_KEEP_WORLD) == ESPL_OK);
     DEMAND(espl_count_descendants(h->world, h->root) == (h->is_chain ? h->half - 1 : h->count - 2));
     DEMAND(espl_get_role(h->world, h->middle) == (h->is_chain ? ESPL_ROLE_ROOT : ESPL_ROLE_SOLO));
     DEMAND(espl_attach(h->world, h->middle, above, &back) == ESPL_OK);
-    DEMAND(espl_get_world(h->world, h->last, &after) == ESPL_OK);
+    DEMAND(espl_get_world_transform(h->world, h->last, &after) == ESPL_OK);
     DEMAND(memcmp(&before, &after, sizeof before) == 0);
     return NULL;
 }
@@ -230,7 +230,7 @@ static const char *edit_halves(huge *h)
 // The whole under a new root, and out again.
 static const char *edit_whole(huge *h)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity top = {0};
 
     DEMAND(espl_create(h->world, &placement, 1, 1, &top) == ESPL_OK);
@@ -318,7 +318,7 @@ static const char *take_apart(huge *h)
     DEMAND(!h->is_chain || espl_entity_equal(espl_get_parent(h->world, below), above));
     DEMAND(espl_count_descendants(h->world, h->root) == h->count - 2);
     DEMAND(espl_validate(h->world, NULL));
-    DEMAND(espl_detach(h->world, h->last, ESPL_STAY_WORLD) == ESPL_OK);
+    DEMAND(espl_detach(h->world, h->last, ESPL_KEEP_WORLD) == ESPL_OK);
     DEMAND(espl_destroy(h->world, h->root) == ESPL_OK);
     DEMAND(!espl_is_alive(h->world, h->root) && espl_is_alive(h->world, h->last));
     espl_stats(h->world, &stats);
@@ -350,9 +350,9 @@ static void try_shape(bool is_chain, const espl_executor *executor)
     test_world_begin(&h.test, 0, executor);
     h.world = h.test.world;
     h.source = test_solo(h.world);
-    ck_assert_int_eq(espl_commands_create(h.world, 1, &h.commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(h.world, 1, &h.commands), ESPL_OK);
     run_on_a_small_stack(run_shape, &h);
-    espl_commands_destroy(h.commands);
+    espl_command_buffer_destroy(h.commands);
     test_world_end(&h.test);
 }
 
@@ -410,17 +410,17 @@ START_TEST(leaves_of_a_large_star_die_one_by_one)
     ck_assert_ptr_nonnull(leaves);
     test_world_begin(&test, 0, NULL);
     const espl_entity root = test_solo(test.world), leaf = test_solo(test.world);
-    espl_commands *commands = NULL;
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
+    espl_command_buffer *commands = NULL;
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     const espl_instance_def def = {.source = leaf, .parent = root};
     ck_assert_int_eq(
-        espl_record_instantiate(espl_commands_recorder(commands, 0), 0, &def, LEAVES, leaves),
+        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, LEAVES, leaves),
         ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     for (size_t i = 0; i < LEAVES; ++i) {
-        ck_assert_int_eq(espl_commands_resolve(commands, leaves[i], &leaves[i]), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_resolve(commands, leaves[i], &leaves[i]), ESPL_OK);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
 
     const uint64_t moved = test_count_moved_nodes(test.world);
     for (size_t i = 0; i < LEAVES; ++i) {

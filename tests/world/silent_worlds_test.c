@@ -25,7 +25,7 @@ START_TEST(world_without_hooks_refuses_in_silence)
     ck_assert_ptr_null(world);
 
     ck_assert_int_eq(espl_world_create(&world, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_set_local(world, none, &value), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_set_local_transform(world, none, &value), ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(espl_attach(world, none, none, NULL), ESPL_ERR_NULL_ENTITY);
     ck_assert(espl_validate(world, NULL));
     espl_world_destroy(world);
@@ -48,7 +48,8 @@ static void call_back(void *user, espl_log_level level, const char *message)
     ck_assert_ptr_nonnull(message);
     c->lines += 1;
     if (c->lines == 1) {
-        ck_assert_int_eq(espl_get_world(c->world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
+        ck_assert_int_eq(espl_get_world_transform(c->world, espl_entity_null(), &out),
+                         ESPL_ERR_NULL_ENTITY);
     }
 }
 
@@ -59,9 +60,11 @@ START_TEST(hook_that_calls_back_is_heard_again)
     espl_transform out;
 
     ck_assert_int_eq(espl_world_create(&c.world, &def), ESPL_OK);
-    ck_assert_int_eq(espl_get_local(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_get_local_transform(c.world, espl_entity_null(), &out),
+                     ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 2);
-    ck_assert_int_eq(espl_get_local(c.world, espl_entity_null(), &out), ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_get_local_transform(c.world, espl_entity_null(), &out),
+                     ESPL_ERR_NULL_ENTITY);
     ck_assert_int_eq(c.lines, 3);
     espl_world_destroy(c.world);
 }

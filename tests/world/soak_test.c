@@ -29,7 +29,7 @@ typedef struct life {
     espl_world *world;
     script_world actors;
     espl_component token;
-    espl_commands *spoken, *added; // of a script, and of this test
+    espl_command_buffer *spoken, *added; // of a script, and of this test
 } life;
 
 // A handle that is kept, and what its entity says of itself.
@@ -54,14 +54,14 @@ typedef struct soak {
 
 static void take_commands(life *l)
 {
-    ck_assert_int_eq(espl_commands_create(l->world, 3, &l->spoken), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(l->world, 1, &l->added), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(l->world, 3, &l->spoken), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(l->world, 1, &l->added), ESPL_OK);
 }
 
 static void drop_commands(life *l)
 {
-    espl_commands_destroy(l->spoken);
-    espl_commands_destroy(l->added);
+    espl_command_buffer_destroy(l->spoken);
+    espl_command_buffer_destroy(l->added);
 }
 
 static void life_begin(life *l, const espl_executor *executor)
@@ -135,7 +135,7 @@ static espl_status keep_one(soak *s, keepsake *k)
     k->token = test_random(&s->random);
     for (size_t i = 0; i < 2; ++i) {
         life *const l = &s->lives[i];
-        const espl_component set[2] = {ESPL_PLACEMENT, l->token};
+        const espl_component set[2] = {ESPL_TRANSFORM, l->token};
         espl_entity made = {0};
 
         status = espl_create(l->world, set, 2, 1, &made);
@@ -143,7 +143,7 @@ static espl_status keep_one(soak *s, keepsake *k)
             ck_assert(status == ESPL_ERR_LIMIT && i == 0);
             return status;
         }
-        ck_assert_int_eq(espl_set(l->world, made, l->token, &k->token, 8), ESPL_OK);
+        ck_assert_int_eq(espl_set_component(l->world, made, l->token, &k->token, 8), ESPL_OK);
         ck_assert(i == 0 || espl_entity_equal(made, k->entity));
         k->entity = made;
     }
@@ -167,8 +167,9 @@ static void look_at_kept(soak *s)
     for (size_t i = 0; i < 2 && is_alive; ++i) {
         uint64_t token = 0;
 
-        ck_assert_int_eq(espl_get(s->lives[i].world, k->entity, s->lives[i].token, &token, 8),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_get_component(s->lives[i].world, k->entity, s->lives[i].token, &token, 8),
+            ESPL_OK);
         ck_assert(token == k->token);
     }
     if (!is_alive) {
@@ -184,14 +185,14 @@ static void move_rows(espl_writer *writer, const espl_query *rows, void *context
     const float step[3] = {0.25f, *(const float *)context, -0.25f};
 
     for (size_t row = 0; row < rows->count; ++row) {
-        (void)!espl_writer_vector(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_LOCAL, step,
+        (void)!espl_writer_vector(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step,
                                   ESPL_SITE);
     }
 }
 
 static void write_by_jobs(life *l, float step)
 {
-    const espl_component all[] = {ESPL_PLACEMENT};
+    const espl_component all[] = {ESPL_TRANSFORM};
     const espl_query_def query = {.all = all, .all_count = 1};
     const espl_parallel_def def = {.query = &query, .function = move_rows, .context = &step};
 
@@ -234,7 +235,7 @@ static void write_kept(const soak *s, life *l, uint64_t random)
 // Beside what a script says: drones come under those that are kept, in lanes of another object.
 static void record_drones(const soak *s, life *l, uint64_t random)
 {
-    espl_recorder *const recorder = espl_commands_recorder(l->added, 0);
+    espl_recorder *const recorder = espl_command_buffer_recorder(l->added, 0);
 
     for (uint32_t i = 0; i < 3; ++i) {
         const keepsake *const from = &s->kept[test_below(&random, KEPT)];
@@ -244,7 +245,7 @@ static void record_drones(const soak *s, life *l, uint64_t random)
 
         // One that is not there any more is refused, now or when it is played.
         (void)!espl_record_attach(recorder, i, from->entity, under->entity, NULL);
-        (void)!espl_record_set_local(recorder, i, under->entity, &at);
+        (void)!espl_record_set_local_transform(recorder, i, under->entity, &at);
         if (test_one_in(&random, 4)) {
             (void)!espl_record_spawn(recorder, i, from->entity, under->entity, &at, &made);
             (void)!espl_record_destroy(recorder, i, under->entity);
@@ -261,8 +262,9 @@ static void change_at_once(life *l, uint64_t random)
     const espl_query_def with = {.all = &number, .all_count = 1};
 
     if (test_one_in(&random, 8)) {
-        ck_assert_int_ge(
-            espl_change_query(l->world, &with, test_one_in(&random, 2) ? &give : &take, NULL), 0);
+        ck_assert_int_ge(espl_change_components_query(
+                             l->world, &with, test_one_in(&random, 2) ? &give : &take, NULL),
+                         0);
     }
     script_disturb(&l->actors, random);
 }
@@ -298,16 +300,16 @@ static void play_frame(soak *s, const script *lines)
 
         script_record(&l->actors, &r, l->spoken, 3, lines, s->frame + 1);
         record_drones(s, l, random);
-        ck_assert_int_eq(espl_commands_submit(l->spoken), ESPL_OK);
-        ck_assert_int_eq(espl_commands_submit(l->added), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_submit(l->spoken), ESPL_OK);
+        ck_assert_int_eq(espl_command_buffer_submit(l->added), ESPL_OK);
         const espl_status played = espl_sync(l->world, &report[i]);
         ck_assert(played == ESPL_OK || played == ESPL_ERR_LIMIT);
         ck_assert(i == 0 || played == status);
         status = played;
         results[i] = script_results(&r);
         script_recording_free(&r);
-        espl_commands_reset(l->spoken);
-        espl_commands_reset(l->added);
+        espl_command_buffer_reset(l->spoken);
+        espl_command_buffer_reset(l->added);
         memset(report[i].stage_ns, 0, sizeof report[i].stage_ns);
     }
     ck_assert(results[0] == results[1]);

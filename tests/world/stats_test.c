@@ -133,8 +133,8 @@ START_TEST(disabled_and_prefabs_are_counted)
     ck_assert_int_eq(espl_enable(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().disabled, 0);
 
-    ck_assert_int_eq(espl_add(world, entity[2], ESPL_PREFAB, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_add(world, entity[5], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(world, entity[2], ESPL_PREFAB, NULL, 0), ESPL_OK);
+    ck_assert_int_eq(espl_add_component(world, entity[5], ESPL_PREFAB, NULL, 0), ESPL_OK);
     ck_assert_uint_eq(stats().prefabs, 2);
     ck_assert_int_eq(espl_destroy(world, entity[2]), ESPL_OK);
     ck_assert_uint_eq(stats().prefabs, 0);
@@ -167,7 +167,7 @@ END_TEST
 
 START_TEST(rows_and_chunks_are_counted)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const size_t rows = test_limits_of_build().rows;
     espl_entity *const entity = calloc(rows + 1, sizeof *entity);
 
@@ -227,19 +227,19 @@ START_TEST(bytes_by_purpose_make_up_all_but_the_world)
     const size_t of_world =
         empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
     espl_entity *const entity = plant_six();
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     const float stretch[3] = {1, 2, 1};
 
     ck_assert_int_eq(espl_set_stretch(world, entity[3], stretch), ESPL_OK);
     ck_assert_int_eq(espl_reserve_writes(world, 20), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(world, 2, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_commands_recorder(commands, 1), 0, entity[0]),
+    ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0]),
                      ESPL_OK);
     const espl_world_stats s = stats();
     ck_assert_uint_eq(s.bytes, test.heap.bytes);
     ck_assert_uint_eq(s.bytes - s.bytes_store - s.bytes_tree - s.bytes_commands, of_world);
     ck_assert_uint_gt(s.bytes_commands, 0);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(entity);
 }
 END_TEST
@@ -270,11 +270,11 @@ START_TEST(commands_played_are_counted)
 {
     espl_entity *const entity = plant_six();
     const espl_world_stats before = stats();
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     espl_report report;
 
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[2], entity[3], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[1], entity[5], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4]), ESPL_OK);
@@ -287,9 +287,9 @@ START_TEST(commands_played_are_counted)
     ck_assert_uint_eq(stats().commands_refused, before.commands_refused + 2);
 
     // Calls at once are none.
-    ck_assert_int_eq(espl_detach(world, entity[3], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(world, entity[3], ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted + 4);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(entity);
 }
 END_TEST
@@ -385,13 +385,13 @@ END_TEST
 // attached in one playback.
 static void plant_at_once(size_t count, size_t size)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = calloc(count, sizeof *entity);
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
 
     ck_assert_int_eq(espl_create(world, &placement, 1, count, entity), ESPL_OK);
-    ck_assert_int_eq(espl_commands_create(world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
     for (size_t i = 0; i < count; ++i) {
         const size_t rank = i % size;
@@ -403,7 +403,7 @@ static void plant_at_once(size_t count, size_t size)
         }
     }
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(entity);
 }
 

@@ -320,7 +320,7 @@ START_TEST(hierarchies_that_are_not_swept_come_to_the_same)
         const espl_entity *const nodes = k == 0 ? b.here : b.there;
 
         ck_assert_int_eq(espl_attach(world, nodes[2 * b.size - 1], nodes[b.size], NULL), ESPL_OK);
-        ck_assert_int_eq(espl_set_context(world, nodes[2 * b.size + 1], 7), ESPL_OK);
+        ck_assert_int_eq(espl_set_user_data(world, nodes[2 * b.size + 1], 7), ESPL_OK);
     }
     follow_all(&b);
     end(&b);
@@ -577,7 +577,7 @@ static espl_transform odd_transform(uint32_t which, uint32_t i)
         t.position[2] = 3e38f;
         break;
     case 3:
-        t.context = 0x7fc00000;
+        t.user_data = 0x7fc00000;
         break;
     case 4:
         t.stretch[2] = NAN;

@@ -73,7 +73,7 @@ static inline void table_begin(table *t, uint32_t tag, uint64_t seed)
     }
     t->number[TABLE_PREFAB] = ESPL_PREFAB;
     t->number[TABLE_DISABLED] = ESPL_DISABLED;
-    t->number[TABLE_PLACEMENT] = ESPL_PLACEMENT;
+    t->number[TABLE_PLACEMENT] = ESPL_TRANSFORM;
 }
 
 static inline void table_end(table *t)
@@ -136,7 +136,7 @@ static inline void table_row_is_true(const table *t, const table_row *row)
     unsigned char expected[TABLE_PAGE], bytes[TABLE_PAGE];
 
     for (size_t bit = 0; bit < TABLE_BITS; ++bit) {
-        const bool has = espl_has(t->world, row->entity, t->number[bit]);
+        const bool has = espl_has_component(t->world, row->entity, t->number[bit]);
 
         if (has != table_has(row->set, bit)) {
             ck_abort_msg("entity %u, component %zu", row->entity.index, bit);
@@ -145,7 +145,8 @@ static inline void table_row_is_true(const table *t, const table_row *row)
             continue;
         }
         table_pattern(expected, table_sizes[bit], row->value[bit]);
-        if (espl_get(t->world, row->entity, t->number[bit], bytes, table_sizes[bit]) != ESPL_OK ||
+        if (espl_get_component(t->world, row->entity, t->number[bit], bytes, table_sizes[bit]) !=
+                ESPL_OK ||
             memcmp(bytes, expected, table_sizes[bit]) != 0) {
             ck_abort_msg("entity %u, value %zu", row->entity.index, bit);
         }
@@ -214,13 +215,13 @@ static inline uint64_t table_hash(const table *t)
 
     for (size_t i = 0; i < t->count; ++i) {
         for (size_t bit = 0; bit < TABLE_BITS; ++bit) {
-            const uint8_t has = espl_has(t->world, t->rows[i].entity, t->number[bit]);
+            const uint8_t has = espl_has_component(t->world, t->rows[i].entity, t->number[bit]);
 
             hash = test_hash_bytes(hash, &has, 1);
             if (has != 0 && bit < TABLE_KINDS && table_sizes[bit] != 0) {
-                ck_assert_int_eq(
-                    espl_get(t->world, t->rows[i].entity, t->number[bit], bytes, table_sizes[bit]),
-                    ESPL_OK);
+                ck_assert_int_eq(espl_get_component(t->world, t->rows[i].entity, t->number[bit],
+                                                    bytes, table_sizes[bit]),
+                                 ESPL_OK);
                 hash = test_hash_bytes(hash, bytes, table_sizes[bit]);
             }
         }

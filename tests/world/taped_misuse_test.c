@@ -94,10 +94,10 @@ static void refuse_changes(field *f)
                                     {.add = &large, .add_count = 1}};
     size_t refused = 77;
 
-    hear(f, espl_change_array(f->world, NULL, 1, &fine, &refused));
-    hear(f, espl_change(f->world, f->one, NULL));
+    hear(f, espl_change_components_array(f->world, NULL, 1, &fine, &refused));
+    hear(f, espl_change_components(f->world, f->one, NULL));
     for (size_t i = 0; i < sizeof defs / sizeof *defs; ++i) {
-        hear(f, espl_change(f->world, f->one, &defs[i]));
+        hear(f, espl_change_components(f->world, f->one, &defs[i]));
     }
     ck_assert_uint_eq(refused, 77);
 }
@@ -110,8 +110,8 @@ static void refuse_queries(field *f)
     const espl_query_def query = {.all = &unknown, .all_count = 1};
     size_t count = 77;
 
-    hear(f, espl_change_query(f->world, &query, &fine, &count));
-    hear(f, espl_change_query(f->world, NULL, &bad, &count));
+    hear(f, espl_change_components_query(f->world, &query, &fine, &count));
+    hear(f, espl_change_components_query(f->world, NULL, &bad, &count));
     ck_assert_uint_eq(count, 77);
 }
 
@@ -119,7 +119,7 @@ static void refuse_writes(field *f)
 {
     static const float none[3] = {0};
 
-    hear(f, espl_set(f->world, f->one, f->number, NULL, 4));
+    hear(f, espl_set_component(f->world, f->one, f->number, NULL, 4));
     hear(f, espl_set_local_position(f->world, f->one, NULL));
     hear(f, espl_look_at(f->world, f->one, NULL, NULL));
     hear(f, espl_rotate_about(f->world, f->one, none, NULL));

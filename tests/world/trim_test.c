@@ -86,8 +86,8 @@ static uint64_t logical_hash(espl_world *world, const espl_entity *entity, size_
             (uint32_t)espl_get_role(world, entity[i]), (uint32_t)espl_get_link(world, entity[i]),
             espl_get_inherit(world, entity[i]), espl_get_depth(world, entity[i])};
         espl_transform local = {0}, placed = {0};
-        const int status[2] = {(int)espl_get_local(world, entity[i], &local),
-                               (int)espl_get_world(world, entity[i], &placed)};
+        const int status[2] = {(int)espl_get_local_transform(world, entity[i], &local),
+                               (int)espl_get_world_transform(world, entity[i], &placed)};
 
         hash = test_hash_bytes(hash, near, sizeof near);
         hash = test_hash_bytes(hash, words, sizeof words);
@@ -113,10 +113,10 @@ static espl_entity *plant_everything(test_world *test)
         write[i] = write_vector(entity[i], ESPL_WRITE_LOCAL_POSITION, 1, (float)i, 0);
     }
     ck_assert_int_eq(espl_write_batch(test->world, write, COUNT, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test->world, entity[COUNT / 2], ESPL_STAY_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_detach(test->world, entity[COUNT - 3], ESPL_STAY_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test->world, entity[COUNT / 2], ESPL_KEEP_WORLD), ESPL_OK);
+    ck_assert_int_eq(espl_detach(test->world, entity[COUNT - 3], ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_set_stretch(test->world, entity[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(test->world, entity[5], ESPL_KEEP_Y), ESPL_OK);
+    ck_assert_int_eq(espl_set_inherit(test->world, entity[5], ESPL_ABSOLUTE_Y), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(test->world, entity[7], ESPL_COPY_PARENT), ESPL_OK);
     ck_assert_int_eq(espl_reserve_side(test->world, entity[COUNT - 1]), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(test->world, entity[COUNT - 3], CLONES, clone), ESPL_OK);
@@ -194,7 +194,7 @@ static size_t count_descents(espl_world *world)
 // Rows of chunks that count as written since a version.
 static size_t count_changed(espl_world *world, uint64_t since)
 {
-    const espl_component placement = ESPL_PLACEMENT;
+    const espl_component placement = ESPL_TRANSFORM;
     const espl_query_def def = {.changed = &placement, .changed_count = 1, .since = since};
     espl_query query;
     size_t rows = 0;
@@ -261,7 +261,7 @@ END_TEST
 
 START_TEST(what_was_reserved_goes_back)
 {
-    const espl_component set[] = {ESPL_PLACEMENT};
+    const espl_component set[] = {ESPL_TRANSFORM};
     test_world test;
 
     test_world_begin(&test, 0, NULL);
@@ -285,7 +285,7 @@ START_TEST(what_was_reserved_outlives_a_pack)
 {
     enum { MANY = 9000, KEPT = 100, MORE = 12000 };
     static espl_entity entities[MORE];
-    const espl_component set[] = {ESPL_PLACEMENT};
+    const espl_component set[] = {ESPL_TRANSFORM};
     test_world test;
 
     if (test_lacks_room(MANY + MORE, "a pool worth a pack") || test_moves_always()) {
@@ -477,12 +477,12 @@ END_TEST
 // What was recorded is the user's: it plays as it would have.
 START_TEST(recorded_commands_outlive_a_trim)
 {
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     test_world test;
     espl_entity *const entity = plant_everything(&test);
 
-    ck_assert_int_eq(espl_commands_create(test.world, 1, &commands), ESPL_OK);
-    espl_recorder *const recorder = espl_commands_recorder(commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(
         espl_record_attach(recorder, 0, entity[COUNT / 2], entity[COUNT / 2 - 1], NULL), ESPL_OK);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
@@ -490,7 +490,7 @@ START_TEST(recorded_commands_outlive_a_trim)
     ck_assert(
         espl_entity_equal(espl_get_parent(test.world, entity[COUNT / 2]), entity[COUNT / 2 - 1]));
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     free(entity);
     test_world_end(&test);
 }

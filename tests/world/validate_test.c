@@ -31,8 +31,8 @@ static void make_fancy(scene *s)
     s->fancy = plant_six(s);
     ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[0], stretch), ESPL_OK);
     ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[5], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_set_inherit(s->world, s->fancy[2], ESPL_KEEP_Y | ESPL_KEEP_ROTATION),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_set_inherit(s->world, s->fancy[2], ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_ROTATION), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(s->world, s->fancy[3], ESPL_COPY_PARENT), ESPL_OK);
     ck_assert_int_eq(espl_create(s->world, NULL, 0, 1, &bare), ESPL_OK);
     ck_assert_int_eq(espl_attach(s->world, bare, s->fancy[4], NULL), ESPL_OK);
@@ -41,7 +41,7 @@ static void make_fancy(scene *s)
 static void scene_begin(scene *s)
 {
     const espl_component_def def = {.name = "weight", .size = 4096, .alignment = 8};
-    espl_component set[] = {0, ESPL_PLACEMENT};
+    espl_component set[] = {0, ESPL_TRANSFORM};
 
     memset(s, 0, sizeof *s);
     test_world_begin(&s->test, 9, NULL);

@@ -51,7 +51,7 @@ static uint64_t hash_stats(const espl_world *world)
     return test_hash_bytes(TEST_HASH_START, counts, sizeof counts);
 }
 
-static void play(script_world *s, espl_commands *commands, const style *by, uint64_t seed,
+static void play(script_world *s, espl_command_buffer *commands, const style *by, uint64_t seed,
                  uint64_t parts[2])
 {
     script lines =
@@ -65,7 +65,7 @@ static void play(script_world *s, espl_commands *commands, const style *by, uint
     ck_assert(status == ESPL_OK || status == ESPL_ERR_LIMIT);
     parts[0] = script_results(&r);
     parts[1] = script_account(&r, &report);
-    espl_commands_reset(commands);
+    espl_command_buffer_reset(commands);
     script_recording_free(&r);
     script_free(&lines);
 }
@@ -87,7 +87,7 @@ static void move_rows(espl_writer *writer, const espl_query *rows, void *context
 // All that have a placement, twice: by jobs, and as one batch, in the order of the rows.
 static void write_all(espl_world *world, uint64_t seed, uint64_t parts[2])
 {
-    const espl_component all[] = {ESPL_PLACEMENT};
+    const espl_component all[] = {ESPL_TRANSFORM};
     const espl_query_def def = {.all = all, .all_count = 1};
     const espl_parallel_def rows = {.query = &def, .function = move_rows, .context = &seed};
     espl_write *const writes = calloc(test_stats(world).entities + 1, sizeof *writes);
@@ -118,7 +118,7 @@ static uint64_t run(uint64_t seed, const espl_executor *executor)
 {
     const style by = style_of(seed);
     uint64_t hash = TEST_HASH_START;
-    espl_commands *commands = NULL;
+    espl_command_buffer *commands = NULL;
     test_world test;
     script_world s;
 
@@ -128,7 +128,7 @@ static uint64_t run(uint64_t seed, const espl_executor *executor)
         test_cut_jobs(test.world, by.cost);
     }
     script_world_begin(&s, test.world, script_population(by.entities), seed);
-    ck_assert_int_eq(espl_commands_create(test.world, LANES, &commands), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, LANES, &commands), ESPL_OK);
     for (uint64_t frame = 1; frame <= FRAMES; ++frame) {
         uint64_t parts[6] = {0};
 
@@ -139,7 +139,7 @@ static uint64_t run(uint64_t seed, const espl_executor *executor)
         parts[5] = hash_stats(test.world);
         hash = test_hash_bytes(hash, parts, sizeof parts);
     }
-    espl_commands_destroy(commands);
+    espl_command_buffer_destroy(commands);
     test_world_end(&test);
     return hash;
 }

@@ -63,7 +63,7 @@ static espl_write_value value_of(espl_write_kind kind, int turn)
     static const float stretch[2][3] = {{2, 0.5f, 3}, {0, 1, -1}};
     static const float scale[2] = {1.5f, -0.5f};
     espl_transform whole = espl_transform_identity();
-    espl_write_value out = {.context = turn == 0 ? 77 : 0};
+    espl_write_value out = {.user_data = turn == 0 ? 77 : 0};
 
     memcpy(whole.rotation, rotation[turn], sizeof whole.rotation);
     memcpy(whole.position, position[turn], sizeof whole.position);
@@ -145,7 +145,7 @@ static void build(small *s)
     const operation hang = {
         .code = OP_ATTACH, .entity = BARE, .parent = INNER, .before = MODEL_NONE};
     const operation keep = {
-        .code = OP_SET_INHERIT, .entity = KEEPER, .inherit = ESPL_KEEP_Y | ESPL_KEEP_UP};
+        .code = OP_SET_INHERIT, .entity = KEEPER, .inherit = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP};
 
     for (size_t i = 0; i < sizeof parents / sizeof *parents; ++i) {
         (void)small_add(s, parents[i], ESPL_LINK_OWNED);
@@ -201,12 +201,12 @@ static void try_flags(trio *t, uint32_t node, uint32_t flags)
 {
     static const uint32_t others[] = {0,
                                       ESPL_COPY_PARENT,
-                                      ESPL_KEEP_Y,
-                                      ESPL_KEEP_POSITION,
-                                      ESPL_KEEP_FORWARD,
-                                      ESPL_KEEP_UP | ESPL_STRICT_UP,
-                                      ESPL_KEEP_ROTATION,
-                                      ESPL_KEEP_SCALE,
+                                      ESPL_ABSOLUTE_Y,
+                                      ESPL_ABSOLUTE_POSITION,
+                                      ESPL_ABSOLUTE_FORWARD,
+                                      ESPL_ABSOLUTE_UP | ESPL_STRICT_UP,
+                                      ESPL_ABSOLUTE_ROTATION,
+                                      ESPL_ABSOLUTE_SCALE,
                                       ESPL_COPY_PARENT - 1,
                                       256};
 
@@ -300,7 +300,7 @@ typedef struct family {
 static void family_begin(family *f)
 {
     const espl_attach_options keep_local = {
-        .position = ESPL_STAY_LOCAL, .rotation = ESPL_STAY_LOCAL, .scale = ESPL_STAY_LOCAL};
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
 
     test_world_begin(&f->test, 0, NULL);
     f->root = test_solo_at(f->test.world, 1, 2, 3);
@@ -323,7 +323,7 @@ static espl_world_stats stats_of(const espl_world *world)
 // The value of a kind that leaves everything as it is on `entity`.
 static espl_write idle_write(const espl_world *world, espl_entity entity, espl_write_kind kind)
 {
-    const bool is_set = kind <= ESPL_WRITE_WORLD;
+    const bool is_set = kind <= ESPL_WRITE_WORLD_TRANSFORM;
     const bool is_world = kind >= ESPL_WRITE_WORLD_POSITION;
     const espl_transform own =
         is_world ? test_world_of(world, entity) : test_local_of(world, entity);
@@ -341,7 +341,7 @@ static espl_write idle_write(const espl_world *world, espl_entity entity, espl_w
         memcpy(write.value.stretch, value.stretch, sizeof value.stretch);
         break;
     case VALUE_CONTEXT:
-        write.value.context = value.context;
+        write.value.user_data = value.user_data;
         break;
     case VALUE_ROTATION: // stands first
     case VALUE_TRANSFORM:
@@ -389,7 +389,7 @@ START_TEST(each_kind_of_write_that_changes_something_visits_what_hangs_below)
         ck_assert_msg(after.writes == before.writes + 1, "%s is not counted", form_name(kind));
         ck_assert_msg(after.writes_skipped == before.writes_skipped, "%s is skipped",
                       form_name(kind));
-        ck_assert_msg(kind == ESPL_WRITE_CONTEXT ? visited <= 3 : visited == 3,
+        ck_assert_msg(kind == ESPL_WRITE_USER_DATA ? visited <= 3 : visited == 3,
                       "%s visits %llu nodes", form_name(kind), (unsigned long long)visited);
         test_world_end(&f.test);
     }
@@ -412,17 +412,18 @@ START_TEST(a_root_above_huge_finite_worlds_is_written)
         const espl_entity child = test_solo(test.world);
 
         ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_set_local(test.world, child, &huge), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, child, &huge), ESPL_OK);
     }
     for (int i = 0; i < 2; ++i) {
-        ck_assert_int_eq(espl_set_local(test.world, root, i == 0 ? &half : &whole), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_transform(test.world, root, i == 0 ? &half : &whole),
+                         ESPL_OK);
         const espl_transform is = test_world_of(test.world, espl_get_first_child(test.world, root));
 
         ck_assert_float_eq(is.position[0], i == 0 ? FLT_MAX / 2 : FLT_MAX);
     }
-    ck_assert_int_eq(espl_set_local(test.world, root, &twice), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_set_local_transform(test.world, root, &twice), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_count_overflowed(test.world), 3);
-    ck_assert_int_eq(espl_set_local(test.world, root, &half), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_transform(test.world, root, &half), ESPL_OK);
     ck_assert_uint_eq(test_count_overflowed(test.world), 0);
     test_world_end(&test);
 }

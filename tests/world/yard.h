@@ -33,8 +33,8 @@ typedef struct yard {
     uint32_t n;
     espl_entity aside, other_aside; // solos
     espl_component word, mark;
-    espl_callback callback;
-    espl_commands *commands;
+    espl_custom_command callback;
+    espl_command_buffer *commands;
     espl_recorder *recorder;
     uint64_t random;
     size_t heard; // payloads
@@ -80,7 +80,7 @@ static inline espl_entity *plant(espl_world *world, shape plan, uint32_t count, 
     return entities;
 }
 
-static inline void hear_nothing(void *user, const espl_calls *calls)
+static inline void hear_nothing(void *user, const espl_custom_calls *calls)
 {
     *(size_t *)user += calls->count;
 }
@@ -89,7 +89,7 @@ static inline void yard_begin(yard *y, shape plan, uint32_t n, uint32_t idle)
 {
     static const espl_component_def word = {.name = "word", .size = 4, .alignment = 4};
     static const espl_component_def mark = {.name = "mark"};
-    const espl_callback_def callback = {
+    const espl_custom_command_def callback = {
         .name = "hear", .user = &y->heard, .function = hear_nothing};
 
     memset(y, 0, sizeof *y);
@@ -99,7 +99,7 @@ static inline void yard_begin(yard *y, shape plan, uint32_t n, uint32_t idle)
     ck_assert_int_eq(espl_world_create(&y->world, &def), ESPL_OK);
     ck_assert_int_eq(espl_component_register(y->world, &word, &y->word), ESPL_OK);
     ck_assert_int_eq(espl_component_register(y->world, &mark, &y->mark), ESPL_OK);
-    ck_assert_int_eq(espl_callback_register(y->world, &callback, &y->callback), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(y->world, &callback, &y->callback), ESPL_OK);
     y->n = n;
     y->random = 7;
     y->e = plant(y->world, plan, n, n);
@@ -111,14 +111,14 @@ static inline void yard_begin(yard *y, shape plan, uint32_t n, uint32_t idle)
         // Or the one call that finds all arrays full would pay for all that come.
         ck_assert_int_eq(espl_reserve(y->world, 4 * (size_t)n), ESPL_OK);
     }
-    ck_assert_int_eq(espl_commands_create(y->world, 1, &y->commands), ESPL_OK);
-    y->recorder = espl_commands_recorder(y->commands, 0);
+    ck_assert_int_eq(espl_command_buffer_create(y->world, 1, &y->commands), ESPL_OK);
+    y->recorder = espl_command_buffer_recorder(y->commands, 0);
 }
 
 static inline void yard_end(yard *y)
 {
     test_world_is_valid(y->world);
-    espl_commands_destroy(y->commands);
+    espl_command_buffer_destroy(y->commands);
     espl_world_destroy(y->world);
     ck_assert_uint_eq(y->memory.heap.bytes, 0);
     free(y->e);
@@ -162,7 +162,7 @@ static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
 
 static inline espl_status create(yard *y, uint32_t kind)
 {
-    const espl_component set[2] = {ESPL_PLACEMENT, y->word};
+    const espl_component set[2] = {ESPL_TRANSFORM, y->word};
     espl_entity *const made = calloc(y->n, sizeof *made);
 
     (void)kind;
@@ -210,7 +210,7 @@ static inline espl_status attach_to_last(yard *y, uint32_t kind)
 static inline espl_status detach_second(yard *y, uint32_t kind)
 {
     (void)kind;
-    return y->n > 1 ? espl_detach(y->world, y->e[1], ESPL_STAY_WORLD) : ESPL_OK;
+    return y->n > 1 ? espl_detach(y->world, y->e[1], ESPL_KEEP_WORLD) : ESPL_OK;
 }
 
 static inline espl_status last_becomes_first(yard *y, uint32_t kind)
@@ -263,7 +263,7 @@ static inline espl_status change_array(yard *y, uint32_t kind)
     const espl_change_def change = {.add = gain, .add_count = 2};
 
     (void)kind;
-    return espl_change_array(y->world, y->e, y->n, &change, NULL);
+    return espl_change_components_array(y->world, y->e, y->n, &change, NULL);
 }
 
 static inline espl_status change_query(yard *y, uint32_t kind)
@@ -272,7 +272,7 @@ static inline espl_status change_query(yard *y, uint32_t kind)
     const espl_change_def change = {.add = &gain, .add_count = 1};
 
     (void)kind;
-    return espl_change_query(y->world, NULL, &change, NULL);
+    return espl_change_components_query(y->world, NULL, &change, NULL);
 }
 
 static inline espl_status take_placement(yard *y, uint32_t kind)
@@ -280,14 +280,15 @@ static inline espl_status take_placement(yard *y, uint32_t kind)
     const espl_transform value = test_at(1, 2, 3);
 
     (void)kind;
-    const espl_status status = espl_remove(y->world, y->e[0], ESPL_PLACEMENT);
-    return status >= 0 ? espl_add(y->world, y->e[0], ESPL_PLACEMENT, &value, sizeof value) : status;
+    const espl_status status = espl_remove_component(y->world, y->e[0], ESPL_TRANSFORM);
+    return status >= 0 ? espl_add_component(y->world, y->e[0], ESPL_TRANSFORM, &value, sizeof value)
+                       : status;
 }
 
 static inline espl_status set_inherit(yard *y, uint32_t kind)
 {
     (void)kind;
-    return y->n > 1 ? espl_set_inherit(y->world, y->e[1], ESPL_KEEP_ROTATION) : ESPL_OK;
+    return y->n > 1 ? espl_set_inherit(y->world, y->e[1], ESPL_ABSOLUTE_ROTATION) : ESPL_OK;
 }
 
 static inline espl_status reserve_side(yard *y, uint32_t kind)
@@ -386,7 +387,7 @@ static inline espl_status record_spawn_below_each(yard *y, uint32_t i, uint32_t 
 static inline espl_status record_create_below_each(yard *y, uint32_t i, uint32_t kind)
 {
     const espl_component_value values[2] = {
-        {.component = ESPL_PLACEMENT, .size = sizeof(espl_transform)},
+        {.component = ESPL_TRANSFORM, .size = sizeof(espl_transform)},
         {.component = y->word, .size = sizeof(uint32_t)}};
     const espl_creation_def def = {.values = values, .value_count = 2, .parent = y->e[i]};
     espl_entity made;
@@ -436,13 +437,13 @@ static inline espl_status record_attach_aside(yard *y, uint32_t i, uint32_t kind
 static inline espl_status record_detach_down(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return i > 0 ? espl_record_detach(y->recorder, i, y->e[i], ESPL_STAY_WORLD) : ESPL_OK;
+    return i > 0 ? espl_record_detach(y->recorder, i, y->e[i], ESPL_KEEP_WORLD) : ESPL_OK;
 }
 
 static inline espl_status record_detach_up(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return i + 1 < y->n ? espl_record_detach(y->recorder, i, y->e[y->n - 1 - i], ESPL_STAY_LOCAL)
+    return i + 1 < y->n ? espl_record_detach(y->recorder, i, y->e[y->n - 1 - i], ESPL_KEEP_LOCAL)
                         : ESPL_OK;
 }
 
@@ -473,19 +474,23 @@ static inline espl_status record_write(yard *y, uint32_t i, uint32_t kind)
 static inline espl_status record_inherit(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return i > 0 ? espl_record_set_inherit(y->recorder, i, y->e[i], ESPL_KEEP_ROTATION) : ESPL_OK;
+    return i > 0 ? espl_record_set_inherit(y->recorder, i, y->e[i], ESPL_ABSOLUTE_ROTATION)
+                 : ESPL_OK;
 }
 
 static inline espl_status record_components(yard *y, uint32_t i, uint32_t kind)
 {
-    espl_status status = espl_record_add(y->recorder, i, y->e[i], y->word, &i, sizeof i);
+    espl_status status = espl_record_add_component(y->recorder, i, y->e[i], y->word, &i, sizeof i);
 
     (void)kind;
-    status =
-        status == ESPL_OK ? espl_record_add(y->recorder, i, y->e[i], y->mark, NULL, 0) : status;
-    status = status == ESPL_OK ? espl_record_set(y->recorder, i, y->e[i], y->word, &i, sizeof i)
-                               : status;
-    return status == ESPL_OK ? espl_record_remove(y->recorder, i, y->e[i], y->mark) : status;
+    status = status == ESPL_OK
+                 ? espl_record_add_component(y->recorder, i, y->e[i], y->mark, NULL, 0)
+                 : status;
+    status = status == ESPL_OK
+                 ? espl_record_set_component(y->recorder, i, y->e[i], y->word, &i, sizeof i)
+                 : status;
+    return status == ESPL_OK ? espl_record_remove_component(y->recorder, i, y->e[i], y->mark)
+                             : status;
 }
 
 static inline espl_status record_change(yard *y, uint32_t i, uint32_t kind)
@@ -494,17 +499,19 @@ static inline espl_status record_change(yard *y, uint32_t i, uint32_t kind)
     const espl_change_def change = {.add = &gain, .add_count = 1};
 
     (void)kind;
-    return espl_record_change(y->recorder, i, y->e[i], &change);
+    return espl_record_change_components(y->recorder, i, y->e[i], &change);
 }
 
 static inline espl_status record_placements(yard *y, uint32_t i, uint32_t kind)
 {
     const espl_transform value = test_at(1, 2, 3);
-    const espl_status status = espl_record_remove(y->recorder, i, y->e[i], ESPL_PLACEMENT);
+    const espl_status status =
+        espl_record_remove_component(y->recorder, i, y->e[i], ESPL_TRANSFORM);
 
     (void)kind;
     return status == ESPL_OK && i % 2 == 0
-               ? espl_record_add(y->recorder, i, y->e[i], ESPL_PLACEMENT, &value, sizeof value)
+               ? espl_record_add_component(y->recorder, i, y->e[i], ESPL_TRANSFORM, &value,
+                                           sizeof value)
                : status;
 }
 
@@ -521,7 +528,7 @@ static inline espl_status record_disable(yard *y, uint32_t i, uint32_t kind)
 static inline espl_status record_payload(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return espl_record_call(y->recorder, i, y->callback, &i, sizeof i, 4);
+    return espl_record_custom(y->recorder, i, y->callback, &i, sizeof i, 4);
 }
 
 // --- All of them ---
