@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Components and queries: carts with a speed roll, each with a lantern hung on. The second loop
-// reads the lanterns' placements from the world column; nobody has ever written to a lantern.
+// reads the lanterns' transforms from the world column; nobody has ever written to a lantern.
 #include <espalier/espalier.h>
 
 #include <stdio.h>
@@ -63,7 +63,7 @@ static bool roll(espl_world *world)
     return ok;
 }
 
-// Lanterns are members, and all that is asked for has a placement: so there is a column of slots.
+// Lanterns are members, and all that is asked for has a transform: so there is a column of slots.
 static bool survey(espl_world *world)
 {
     const espl_component all[] = {ESPL_MEMBER, ESPL_TRANSFORM};

@@ -60,7 +60,7 @@ typedef enum espl_status {
     ESPL_ERR_LIMIT = -9,
     /// A structural call during iteration, playback or inside a callback. Record a command instead.
     ESPL_ERR_BUSY = -10,
-    /// The entity has no placement, so it has no transform of its own.
+    /// The entity has no transform, so it has no transform of its own.
     ESPL_ERR_NO_TRANSFORM = -11,
     /// The entity has no such component, or the world no component of that number or name.
     ESPL_ERR_NO_COMPONENT = -12,
@@ -75,7 +75,7 @@ typedef enum espl_status {
     ESPL_ERR_NOT_CHILD = -16,
     /// The member copies its parent's world (ESPL_COPY_PARENT). Clear the flag to place it.
     ESPL_ERR_COPIES_PARENT = -17,
-    /// The matrix has shear, or its last row is not 0, 0, 0, 1: no placement is near it.
+    /// The matrix has shear, or its last row is not 0, 0, 0, 1: no transform is near it.
     ESPL_ERR_SHEAR = -18,
     /// Checked builds only: a job of a parallel write touched a hierarchy that it was not dealt. Give
     /// the entity a row in the query, or record a write command.

@@ -141,8 +141,8 @@ typedef struct espl_creation_def {
     espl_entity before; ///< Sibling to stand before; null: last.
     espl_link link;     ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
-    espl_place place;   ///< How to read the placement; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
-    uint32_t inherit;   ///< Inherit flags under the parent; a placement is needed for them.
+    espl_place place;   ///< How to read the transform; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
+    uint32_t inherit;   ///< Inherit flags under the parent; a transform is needed for them.
 } espl_creation_def;
 
 /// Instantiate at once, under a parent and with a transform and values: what espl_record_instantiate()
@@ -170,7 +170,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, 
 
 // --- Components ---
 
-/// Record espl_change_components(). The values are copied; of a placement the value is checked and normalised
+/// Record espl_change_components(). The values are copied; of a transform the value is checked and normalised
 /// now. Refused now with ESPL_ERR_NO_COMPONENT and ESPL_ERR_ARGUMENT too, as espl_change_components().
 ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
                                                                   uint32_t key, espl_entity entity,
@@ -426,7 +426,7 @@ static inline ESPL_NODISCARD espl_status espl_record_set_local_scale(espl_record
     return espl_record_write(recorder, key, &write);
 }
 
-/// Record espl_attach() as the last child, owned; the world placement stays.
+/// Record espl_attach() as the last child, owned; the world transform stays.
 static inline ESPL_NODISCARD espl_status espl_record_attach_keep_world(espl_recorder *recorder,
                                                                        uint32_t key,
                                                                        espl_entity child,
@@ -435,7 +435,7 @@ static inline ESPL_NODISCARD espl_status espl_record_attach_keep_world(espl_reco
     return espl_record_attach(recorder, key, child, parent, NULL);
 }
 
-/// Record espl_attach() as the last child, owned; the local placement stays.
+/// Record espl_attach() as the last child, owned; the local transform stays.
 static inline ESPL_NODISCARD espl_status espl_record_attach_keep_local(espl_recorder *recorder,
                                                                        uint32_t key,
                                                                        espl_entity child,

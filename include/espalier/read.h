@@ -3,7 +3,7 @@
 /// Reading transforms: plain loads of what is always current.
 ///
 /// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN;
-/// ESPL_ERR_NO_TRANSFORM for an entity without placement; ESPL_ERR_ARGUMENT for a NULL pointer.
+/// ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for a NULL pointer.
 /// Refused, a call leaves its output as it was. Any number of threads may read while none writes.
 #ifndef ESPALIER_READ_H
 #define ESPALIER_READ_H
@@ -14,11 +14,11 @@
 extern "C" {
 #endif
 
-/// Read the placement relative to the world.
+/// Read the transform relative to the world.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);
-/// Read the placement relative to the parent; for a root or solo the same as the world's.
+/// Read the transform relative to the parent; for a root or solo the same as the world's.
 ///
 /// Of a member with inherit flags a part reads as it was written while that still gives the world
 /// part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
@@ -47,7 +47,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, es
 ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
                                                        uint32_t *out);
 
-/// Read the world placements of many entities. The call overlaps their cache misses, so it is faster than
+/// Read the world transforms of many entities. The call overlaps their cache misses, so it is faster than
 /// single reads where the entities are far apart in memory.
 ///
 /// @param entities  the first handle; handle i is `i * stride` bytes behind it.
@@ -67,7 +67,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *w
                                                              size_t count, size_t stride,
                                                              float (*out)[3]);
 
-/// Read the placement of an entity as it is seen from another one, of any hierarchy: what it would
+/// Read the transform of an entity as it is seen from another one, of any hierarchy: what it would
 /// have as a local under `frame`. See espl_transform_relative().
 /// @return ESPL_OK; ESPL_LOSSY where frame's scale or stretch is zero on an axis that counts: that
 ///         part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
@@ -75,7 +75,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_
                                                   espl_entity entity, espl_transform *out);
 
 // Between the axes of an entity and those of the world; each pair are inverses of each other. A
-// point moves with the placement, a vector (an offset of two points) is scaled and turned, a
+// point moves with the transform, a vector (an offset of two points) is scaled and turned, a
 // direction is only turned. out may be the input. What overflows, here and in matrices, is infinite.
 ESPL_API ESPL_NODISCARD espl_status espl_point_to_world(const espl_world *world, espl_entity entity,
                                                         const float point[3], float out[3]);
@@ -99,14 +99,14 @@ ESPL_API ESPL_NODISCARD espl_status espl_direction_to_local(const espl_world *wo
 /// Read the world direction of one of the entity's axes, a unit vector.
 ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_entity entity,
                                                   espl_axis axis, float out[3]);
-/// Tell whether the world placement mirrors: see espl_transform_is_mirrored(). false for a handle
-/// that names nobody, or nobody with a placement.
+/// Tell whether the world transform mirrors: see espl_transform_is_mirrored(). false for a handle
+/// that names nobody, or nobody with a transform.
 ESPL_API bool espl_is_mirrored(const espl_world *world, espl_entity entity);
 
-/// Read the world placement as 3 rows of 4.
+/// Read the world transform as 3 rows of 4.
 ESPL_API ESPL_NODISCARD espl_status espl_get_matrix_3x4(const espl_world *world, espl_entity entity,
                                                         float rows[12]);
-/// Read the world placement as 4 columns of 4, the order of glTF and OpenGL.
+/// Read the world transform as 4 columns of 4, the order of glTF and OpenGL.
 ESPL_API ESPL_NODISCARD espl_status espl_get_matrix_4x4(const espl_world *world, espl_entity entity,
                                                         float columns[16]);
 /// Read the inverse of espl_get_matrix_4x4(): from world axes to the entity's own.

@@ -40,7 +40,7 @@ enum {
 
 /// A kind of plain data on entities: copied and moved by bytes, zero where no value is given.
 typedef struct espl_component_def {
-    const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "placement", "solo",
+    const char *name; ///< Unique in the world; copied. 1 to 255 bytes. Taken: "transform", "solo",
                       ///< "root", "member", "prefab", "disabled".
     size_t size;      ///< Bytes, a multiple of alignment, to ESPL_COMPONENT_SIZE_LIMIT; 0: a tag.
     size_t alignment; ///< Power of two, at most 256; 0 means 1.
@@ -70,7 +70,7 @@ typedef struct espl_component_value {
     const void *data; ///< [size] bytes, copied; NULL means zeros.
 } espl_component_value;
 
-/// Create solos with a set of components, zero-filled; with ESPL_TRANSFORM the identity placement.
+/// Create solos with a set of components, zero-filled; with ESPL_TRANSFORM the identity transform.
 /// Structural.
 ///
 /// @param components  [component_count] in any order, without repeats; NULL when the count is 0.
@@ -98,12 +98,12 @@ typedef struct espl_change_def {
 
 /// Add and remove components of one entity. Structural.
 ///
-/// A placement that comes or goes moves nothing that hangs below the entity by more than rounding.
+/// A transform that comes or goes moves nothing that hangs below the entity by more than rounding.
 /// Given to an entity that has one, its value is written as by espl_set_local_transform(). Without it the
 /// entity passes its parent's world through; its inherit flags are forgotten.
 /// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a size, a role, a repeat), the
-///         handle's statuses, ESPL_ERR_LIMIT (a placement comes before others go, so a full set has
-///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a placement's
+///         handle's statuses, ESPL_ERR_LIMIT (a transform comes before others go, so a full set has
+///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a transform's
 ///         value ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
 ESPL_API ESPL_NODISCARD espl_status espl_change_components(espl_world *world, espl_entity entity,
                                                            const espl_change_def *change);
@@ -213,10 +213,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *wor
 typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
-    /// [count] slots, or NULL where the entities have no placement: the world placement of row r
+    /// [count] slots, or NULL where the entities have no transform: the world transform of row r
     /// is worlds[slots[r]].
     const uint32_t *slots;
-    const espl_pose *worlds; ///< World placements of the whole world, by slot.
+    const espl_pose *worlds; ///< World transforms of the whole world, by slot.
     struct {
         espl_world *world;
         uint32_t archetype, chunk;

@@ -97,10 +97,10 @@ typedef enum espl_tape_op {
 // what the callbacks changed stands behind the playback.
 
 /// Kinds of command. `place` is the kind of a write, the extent of the last two, and of a change what
-/// becomes of the placement: 0 stays, 1 comes with the head, 2 goes.
+/// becomes of the transform: 0 stays, 1 comes with the head, 2 goes.
 typedef enum espl_tape_command {
     ESPL_TAPE_COMMAND_INSTANTIATE,
-    ESPL_TAPE_COMMAND_CREATE, ///< with a placement, the head
+    ESPL_TAPE_COMMAND_CREATE, ///< with a transform, the head
     ESPL_TAPE_COMMAND_CREATE_BARE,
     ESPL_TAPE_COMMAND_DESTROY,
     ESPL_TAPE_COMMAND_DESTROY_TREE,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Placements as values: composing, inverting, converting, matrices. No world is needed.
+/// Transforms as values: composing, inverting, converting, matrices. No world is needed.
 ///
 /// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
 /// Every result is the same bits on every machine. All functions may be called from any thread. A
@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-/// Placement of a frame in another one: stretch and scale, then rotate, then translate.
+/// Transform of a frame in another one: stretch and scale, then rotate, then translate.
 ///
-/// 48 bytes, no padding. {0} is not a placement; start from espl_transform_identity().
+/// 48 bytes, no padding. {0} is not a transform; start from espl_transform_identity().
 typedef struct espl_transform {
     float rotation[4]; ///< Quaternion x, y, z, w. Unit length within 4e-7 is kept bit for bit.
     float position[3]; ///< Origin in the parent's axes; world units.
@@ -26,21 +26,21 @@ typedef struct espl_transform {
     uint32_t user_data; ///< Opaque word of the user; carried along, never interpreted.
 } espl_transform;
 
-/// What queries and views hold of a placement: all but stretch and context. 32 bytes.
+/// What queries and views hold of a transform: all but stretch and context. 32 bytes.
 typedef struct espl_pose {
     float rotation[4]; ///< Quaternion x, y, z, w.
     float position[3]; ///< World units.
     float scale;       ///< Uniform.
 } espl_pose;
 
-/// Return the placement that changes nothing.
+/// Return the transform that changes nothing.
 static inline espl_transform espl_transform_identity(void)
 {
     const espl_transform identity = {{0, 0, 0, 1}, {0, 0, 0}, 1, {1, 1, 1}, 0};
     return identity;
 }
 
-/// Compute the world placement of a child from its parent's world and its own local placement.
+/// Compute the world transform of a child from its parent's world and its own local transform.
 ///
 ///     rotation = parent.rotation * local.rotation
 ///     position = parent.position
@@ -51,7 +51,7 @@ static inline espl_transform espl_transform_identity(void)
 ESPL_API espl_transform espl_transform_compose(const espl_transform *parent,
                                                const espl_transform *local);
 
-/// Parts of its world placement that a member does NOT take from its parent. A member has a byte of
+/// Parts of its world transform that a member does NOT take from its parent. A member has a byte of
 /// these; 0, the usual case, takes everything.
 ///
 /// A kept part is stored as a world value of its own, whatever the parent does; the other parts are
@@ -74,7 +74,7 @@ enum {
         ESPL_ABSOLUTE_FORWARD | ESPL_ABSOLUTE_UP, ///< The whole rotation, bit for bit.
 };
 
-/// Compute the world placement of a member with inherit flags.
+/// Compute the world transform of a member with inherit flags.
 ///
 ///     composed = espl_transform_compose(parent, local)
 ///     position = kept's on the axes that are kept, composed's on the others
@@ -93,7 +93,7 @@ ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
                                                const espl_transform *local,
                                                const espl_transform *kept, uint32_t flags);
 
-/// Compute the local placement that espl_transform_compose() turns into `world` under `parent`.
+/// Compute the local transform that espl_transform_compose() turns into `world` under `parent`.
 ///
 ///     rotation = conj(parent.rotation) * world.rotation, normalised as espl_transform_normalize()
 ///     position = conj(parent.rotation) rotates (world.position - parent.position), divided by
@@ -102,7 +102,7 @@ ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
 ///
 /// The result is not checked: a tiny scale may make it overflow.
 /// @param local  in and out; may be parent or world. Where the parent's scale or stretch is zero,
-///               the parts that no local placement could reach keep the values that local had on
+///               the parts that no local transform could reach keep the values that local had on
 ///               entry.
 /// @return ESPL_OK; ESPL_LOSSY when such a part is asked for: an axis of the parent on which the
 ///         world position is not the parent's own, a scale other than 0. ESPL_ERR_ARGUMENT when a
@@ -151,22 +151,22 @@ typedef enum espl_axis {
 /// matter.
 ESPL_API void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis);
 
-/// Tell whether the placement mirrors: an odd number of its axes, scale times stretch, is negative.
-/// Triangles then wind the other way. A placement with an axis of zero does not mirror.
+/// Tell whether the transform mirrors: an odd number of its axes, scale times stretch, is negative.
+/// Triangles then wind the other way. A transform with an axis of zero does not mirror.
 ESPL_API bool espl_transform_is_mirrored(const espl_transform *transform);
 
-/// Turn a placement in its place so that its forward axis points at a target.
+/// Turn a transform in its place so that its forward axis points at a target.
 ///
-/// @param target  in the axes that the placement is placed in.
+/// @param target  in the axes that the transform is placed in.
 /// @param up      direction that the up axis comes as near to as it can; NULL means +Y. Where it is
 ///                within 1e-5 of parallel to the forward direction, or of no length, +Y serves, and
 ///                where that is parallel too, +Z.
-/// @return ESPL_OK; ESPL_LOSSY with nothing changed where the target is the placement's own
-///         position; ESPL_ERR_NOT_FINITE (target, up or placement); ESPL_ERR_ARGUMENT (NULL).
+/// @return ESPL_OK; ESPL_LOSSY with nothing changed where the target is the transform's own
+///         position; ESPL_ERR_NOT_FINITE (target, up or transform); ESPL_ERR_ARGUMENT (NULL).
 ESPL_API espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
                                             const float *up);
 
-/// Turn a placement about a point: position and rotation go round, the rest stays.
+/// Turn a transform about a point: position and rotation go round, the rest stays.
 ///
 /// @param rotation  normalised first.
 /// @return ESPL_OK, ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE (the position would overflow),
@@ -182,14 +182,14 @@ ESPL_API void espl_transform_matrix_4x4(float columns[16], const espl_transform 
 /// become rows of zeros.
 ESPL_API void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform);
 
-/// Decompose a matrix into the placement whose espl_transform_matrix_4x4() it is.
+/// Decompose a matrix into the transform whose espl_transform_matrix_4x4() it is.
 ///
 /// Lengths of the columns that are equal to 1e-6 of the largest become the scale; others become the
 /// stretch, with a scale of 1. A mirroring matrix gets a negative scale. A column of zeros is an
 /// axis of zero; the rotation then follows from the columns that are left.
 /// @param columns   4 columns of 4, the order of glTF and OpenGL.
 /// @param residual  NULL, or out: the largest difference between an element of the upper 3 x 3 and
-///                  that of the placement found, divided by the largest column length; 0 for a
+///                  that of the transform found, divided by the largest column length; 0 for a
 ///                  matrix of zeros. Written whenever the elements are finite.
 /// @return ESPL_OK; ESPL_ERR_SHEAR (a residual above 1e-4, or a last row other than 0, 0, 0, 1);
 ///         ESPL_ERR_NOT_FINITE; ESPL_ERR_RANGE (a length overflows); ESPL_ERR_ARGUMENT (NULL).
@@ -197,13 +197,13 @@ ESPL_API void espl_transform_matrix_4x4_inverse(float columns[16], const espl_tr
 ESPL_API espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
                                                     float *residual);
 
-/// Make a placement of glTF's translation, rotation (x, y, z, w) and scale per axis. Three equal
+/// Make a transform of glTF's translation, rotation (x, y, z, w) and scale per axis. Three equal
 /// scales become the scale; others become the stretch, with a scale of 1, and are then not inherited
 /// as shape, which glTF would do. The context is 0.
 /// @return ESPL_OK; ESPL_ERR_NOT_FINITE; ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
 ESPL_API espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
                                              const float rotation[4], const float scale[3]);
-/// Write a placement as glTF's translation, rotation and scale; scale[i] is scale * stretch[i].
+/// Write a transform as glTF's translation, rotation and scale; scale[i] is scale * stretch[i].
 ESPL_API void espl_transform_to_trs(const espl_transform *transform, float translation[3],
                                     float rotation[4], float scale[3]);
 

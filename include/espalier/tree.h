@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/// Which side of a placement stays when the parent changes.
+/// Which side of a transform stays when the parent changes.
 typedef enum espl_keep {
     ESPL_KEEP_WORLD = 0, ///< The world part stays (to rounding); the local follows from it.
     ESPL_KEEP_LOCAL = 1, ///< The local part stays bit for bit; the world follows from it.
@@ -48,7 +48,7 @@ typedef struct espl_attach_options {
 /// @return ESPL_OK; ESPL_LOSSY (keep world under a scale or stretch of zero); ESPL_OVERFLOW (a
 ///         world that was recomputed is not finite); ESPL_ERR_CYCLE;
 ///         ESPL_ERR_NOT_CHILD (before); ESPL_ERR_ARGUMENT (an enum or inherit flags out of range);
-///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without placement);
+///         ESPL_ERR_NO_TRANSFORM (inherit flags for a child without a transform);
 ///         ESPL_ERR_RANGE; ESPL_ERR_NO_MEMORY; ESPL_ERR_BUSY; the handles' statuses.
 /// O(depth and size of what moves). Now and then O(size of the hierarchies touched): where storage
 /// grows, or layout debt is paid (espl_world_def.layout_budget).
@@ -61,7 +61,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
 ///
 /// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
 ///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
-///              ESPL_SNAP: the identity placement, but for the entity's own stretch and context.
+///              ESPL_SNAP: the identity transform, but for the entity's own stretch and context.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
                                                 espl_keep keep);
@@ -91,7 +91,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_en
 ///
 /// A clone has the source's components (but ESPL_PREFAB) with their bytes, and its transforms.
 /// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
-/// others stay. The clone of a member starts as a root at the source's world placement. The original
+/// others stay. The clone of a member starts as a root at the source's world transform. The original
 /// is not touched. Clones of one source entity stand in neighbouring rows.
 /// @param count  Clones; 0 does nothing.
 /// @param out    [count] the clones' first entities, in order; may be NULL.
@@ -203,7 +203,7 @@ typedef struct espl_subtree_arrays {
 
 /// Copy an entity and what is below it into arrays, breadth-first, siblings in their order.
 ///
-/// An entity without placement shows the identity for its local, and its parent's world.
+/// An entity without a transform shows the identity for its local, and its parent's world.
 /// @param capacity  Room in each array; with less than is needed nothing is written.
 /// @param out       NULL only with a capacity of 0.
 /// @return how many there are; 0 for a handle that names no living entity. O(subtree).
@@ -212,7 +212,7 @@ ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl
 
 /// A whole hierarchy as it is in memory, breadth-first, for code that goes over it.
 ///
-/// Rank r is at slot first + r: its world placement is worlds[first + r]. Holds until the next
+/// Rank r is at slot first + r: its world transform is worlds[first + r]. Holds until the next
 /// structural call.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.

@@ -108,7 +108,7 @@ typedef struct espl_world_stats {
     size_t bytes_tree;      ///< Of these: links, transforms, headers of hierarchies.
     size_t bytes_commands;  ///< Of these: recorders and playback scratch.
     uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
-    uint64_t writes;        ///< Transform writes that changed a placement since the world was made.
+    uint64_t writes;        ///< Transform writes that changed a transform since the world was made.
     uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
     uint64_t nodes_skipped;  ///< Nodes looked at by a write and found unchanged: what hangs below
                              ///< them was not visited. Since the world was made.

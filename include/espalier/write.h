@@ -106,7 +106,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_inverse_transform_in_parent(espl_world 
                                                                      espl_entity entity,
                                                                      const espl_transform *by);
 
-// --- Change in world axes: as the four above on the world placement, then set as world values ---
+// --- Change in world axes: as the four above on the world transform, then set as world values ---
 
 ESPL_API ESPL_NODISCARD espl_status espl_translate_world(espl_world *world, espl_entity entity,
                                                          const float offset[3]);
@@ -138,9 +138,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 
 // --- Inherit flags ---
 
-/// Change which parts of the world placement a member takes from its parent.
+/// Change which parts of the world transform a member takes from its parent.
 ///
-/// The world placement stays where it is, to rounding: parts that become kept keep their bits, for
+/// The world transform stays where it is, to rounding: parts that become kept keep their bits, for
 /// the others a local is found. ESPL_COPY_PARENT snaps to the parent at once.
 /// @param flags  a byte of ESPL_ABSOLUTE_ flags; ESPL_COPY_PARENT stands alone.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached below a scale or

@@ -7,7 +7,7 @@
 // In order of their numbers. ESPL_TRANSFORM is the slot column.
 static const espl_component_def built_in[] = {
     [ESPL_TRANSFORM -
-     1] = {.name = "placement", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
+     1] = {.name = "transform", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
     [ESPL_SOLO - 1] = {.name = "solo"},
     [ESPL_ROOT - 1] = {.name = "root"},
     [ESPL_MEMBER - 1] = {.name = "member"},

@@ -31,7 +31,7 @@ static espl_status try(const char *name, size_t size, size_t alignment)
 
 START_TEST(built_in_components_have_their_numbers)
 {
-    static const char *const names[] = {"placement", "solo",   "root",
+    static const char *const names[] = {"transform", "solo",   "root",
                                         "member",    "prefab", "disabled"};
 
     ck_assert_uint_eq(fix.store.component_count, BUILT_IN);

@@ -608,7 +608,7 @@ START_TEST(store_ends_with_nothing_outstanding)
     fixture_begin(&fix);
     fixture_end(&fix);
     ck_assert_uint_eq(fix.store.free_head, ESPL__NONE);
-    ck_assert_uint_eq(espl__component_find(&fix.store, "placement"), 0);
+    ck_assert_uint_eq(espl__component_find(&fix.store, "transform"), 0);
 
     // A second time does nothing.
     espl__store_free(&fix.store);
