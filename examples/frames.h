@@ -63,7 +63,8 @@ static void write_at_the_sync_point(espl_world *world)
     for (size_t i = 0; i < ENTITIES; ++i) {
         const espl_write write = turn(i, 0.02F * (float)(i % 5));
 
-        must(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, &write));
+        must(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, write.entity,
+                               write.kind, &write.value));
     }
     must(espl_play(world, commands, NULL));
     espl_command_buffer_destroy(commands);
@@ -73,7 +74,7 @@ static void write_at_the_sync_point(espl_world *world)
 static void turn_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
-        must(espl_writer_rotate_in_parent(writer, rows->entities[i], context));
+        must(ESPL_WRITER_WRITE(writer, rows->entities[i], ESPL_WRITE_ROTATE_IN_PARENT, context));
     }
 }
 

@@ -72,7 +72,7 @@ int main(void)
     say(world, "fired", e);
     must(espl_set_world_position(world, e[TANK], (float[]){20, 0, 0}));
     say(world, "driven on", e);
-    must(espl_destroy(world, e[TANK]));
+    must(espl_destroy(world, e[TANK], ESPL_EXTENT_OWNED));
     say(world, "lost", e);
     espl_command_buffer_destroy(commands);
     espl_world_destroy(world);

@@ -71,7 +71,7 @@ static void lose_a_soldier(espl_world *world, espl_entity squad)
     must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, 1, &rifle));
     must(espl_attach(world, rifle, soldier, &carried));
     must(espl_set_world_position(world, squad, (float[]){10, 0, 0}));
-    must(espl_destroy(world, soldier));
+    must(espl_destroy(world, soldier, ESPL_EXTENT_OWNED));
     must(espl_get_world_position(world, rifle, at));
     printf("the rifle is at %g, one of %zu in the squad\n", (double)at[0],
            espl_count_children(world, squad));

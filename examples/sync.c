@@ -36,7 +36,7 @@ static void record(espl_recorder *of[SYSTEMS], espl_entity hulk, espl_entity puf
     must(espl_record_instantiate(of[EFFECTS], 0, &smoke, 1, &pending[0]));
     smoke.dead_parent = ESPL_DEAD_PARENT_ROOT;
     must(espl_record_instantiate(of[EFFECTS], 0, &smoke, 1, &pending[1]));
-    must(espl_record_destroy(of[BATTLE], 0, hulk));
+    must(espl_record_destroy(of[BATTLE], 0, hulk, ESPL_EXTENT_OWNED));
     must(espl_record_create(of[SPAWNS], 0, &(espl_creation_def){0}, 1, &pending[2]));
 }
 

@@ -155,7 +155,7 @@ static espl_status make_one(test_side *side, const test_tape *tape, const operat
     status = set_values(side, &given, *out);
     status = status != ESPL_OK ? status : attach_made(side, tape, op, *out);
     if (status < 0) {
-        const espl_status destroyed = espl_destroy(side->world, *out);
+        const espl_status destroyed = espl_destroy(side->world, *out, ESPL_EXTENT_OWNED);
         tape_demand(tape, destroyed == ESPL_OK, "destroy: %s", espl_status_name(destroyed));
     }
     return status;

@@ -16,24 +16,26 @@ static const kind_row kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = {"set_local_position", VALUE_POSITION},
     [ESPL_WRITE_LOCAL_ROTATION] = {"set_local_rotation", VALUE_ROTATION},
     [ESPL_WRITE_LOCAL_SCALE] = {"set_local_scale", VALUE_SCALE},
-    [ESPL_WRITE_LOCAL_POSE] = {"set_local_pose", VALUE_TRANSFORM},
-    [ESPL_WRITE_LOCAL_TRANSFORM] = {"set_local", VALUE_TRANSFORM},
+    [ESPL_WRITE_LOCAL_POSE] = {"set_local_pose", VALUE_POSE},
+    [ESPL_WRITE_LOCAL_TRANSFORM] = {"set_local_transform", VALUE_TRANSFORM},
     [ESPL_WRITE_STRETCH] = {"set_stretch", VALUE_STRETCH},
-    [ESPL_WRITE_USER_DATA] = {"set_context", VALUE_CONTEXT},
+    [ESPL_WRITE_USER_DATA] = {"set_user_data", VALUE_CONTEXT},
     [ESPL_WRITE_WORLD_POSITION] = {"set_world_position", VALUE_POSITION},
     [ESPL_WRITE_WORLD_ROTATION] = {"set_world_rotation", VALUE_ROTATION},
     [ESPL_WRITE_WORLD_SCALE] = {"set_world_scale", VALUE_SCALE},
-    [ESPL_WRITE_WORLD_TRANSFORM] = {"set_world", VALUE_TRANSFORM},
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {"translate_local", VALUE_POSITION},
-    [ESPL_WRITE_ROTATE_IN_PARENT] = {"rotate_local", VALUE_ROTATION},
-    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {"transform_local", VALUE_TRANSFORM},
-    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {"inverse_transform_local", VALUE_TRANSFORM},
+    [ESPL_WRITE_WORLD_TRANSFORM] = {"set_world_transform", VALUE_TRANSFORM},
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {"translate_in_parent", VALUE_POSITION},
+    [ESPL_WRITE_ROTATE_IN_PARENT] = {"rotate_in_parent", VALUE_ROTATION},
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {"transform_in_parent", VALUE_TRANSFORM},
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {"inverse_transform_in_parent", VALUE_TRANSFORM},
     [ESPL_WRITE_TRANSLATE_WORLD] = {"translate_world", VALUE_POSITION},
     [ESPL_WRITE_ROTATE_WORLD] = {"rotate_world", VALUE_ROTATION},
     [ESPL_WRITE_TRANSFORM_WORLD] = {"transform_world", VALUE_TRANSFORM},
     [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = {"inverse_transform_world", VALUE_TRANSFORM},
     [ESPL_WRITE_MULTIPLY_SCALE] = {"multiply_scale", VALUE_SCALE},
     [ESPL_WRITE_MULTIPLY_STRETCH] = {"multiply_stretch", VALUE_STRETCH},
+    [ESPL_WRITE_TRANSLATE_OWN] = {"translate_own", VALUE_POSITION},
+    [ESPL_WRITE_ROTATE_OWN] = {"rotate_own", VALUE_ROTATION},
 };
 
 static bool is_kind(espl_write_kind kind)
@@ -53,15 +55,13 @@ const char *form_name(espl_write_kind kind)
 
 bool form_has_short(espl_write_kind kind)
 {
-    return is_kind(kind) && kinds[kind].type != VALUE_CONTEXT;
+    return is_kind(kind);
 }
 
 // --- By function ---
 
 typedef espl_status (*vector_function)(espl_world *, espl_entity, const float *);
 typedef espl_status (*scalar_function)(espl_world *, espl_entity, float);
-typedef espl_status (*transform_function)(espl_world *, espl_entity, const espl_transform *);
-
 // Of positions, rotations and stretches.
 static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = espl_set_local_position,
@@ -73,7 +73,8 @@ static const vector_function vector_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_IN_PARENT] = espl_rotate_in_parent,
     [ESPL_WRITE_TRANSLATE_WORLD] = espl_translate_world,
     [ESPL_WRITE_ROTATE_WORLD] = espl_rotate_world,
-    [ESPL_WRITE_MULTIPLY_STRETCH] = espl_multiply_stretch,
+    [ESPL_WRITE_TRANSLATE_OWN] = espl_translate_own,
+    [ESPL_WRITE_ROTATE_OWN] = espl_rotate_own,
 };
 
 static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
@@ -82,31 +83,28 @@ static const scalar_function scalar_functions[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_MULTIPLY_SCALE] = espl_multiply_scale,
 };
 
-static const transform_function transform_functions[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSE] = espl_set_local_pose,
-    [ESPL_WRITE_LOCAL_TRANSFORM] = espl_set_local_transform,
-    [ESPL_WRITE_WORLD_TRANSFORM] = espl_set_world_transform,
-    [ESPL_WRITE_TRANSFORM_IN_PARENT] = espl_transform_in_parent,
-    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = espl_inverse_transform_in_parent,
-    [ESPL_WRITE_TRANSFORM_WORLD] = espl_transform_world,
-    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = espl_inverse_transform_world,
-};
-
+// By the named function where the kind has one.
 static espl_status write_by_function(espl_world *world, const espl_write *w)
 {
-    switch (kinds[w->kind].type) {
-    case VALUE_SCALE:
-        return scalar_functions[w->kind](world, w->entity, w->value.scale);
-    case VALUE_CONTEXT:
-        return espl_set_user_data(world, w->entity, w->value.user_data);
-    case VALUE_TRANSFORM:
-        return transform_functions[w->kind](world, w->entity, &w->value.transform);
-    case VALUE_POSITION:
-    case VALUE_ROTATION:
-    case VALUE_STRETCH:
-        break;
+    if (w->kind == ESPL_WRITE_LOCAL_POSE) {
+        return espl_set_local_pose(world, w->entity, &w->value.pose);
     }
-    return vector_functions[w->kind](world, w->entity, w->value.position);
+    if (w->kind == ESPL_WRITE_LOCAL_TRANSFORM) {
+        return espl_set_local_transform(world, w->entity, &w->value.transform);
+    }
+    if (w->kind == ESPL_WRITE_WORLD_TRANSFORM) {
+        return espl_set_world_transform(world, w->entity, &w->value.transform);
+    }
+    if (w->kind == ESPL_WRITE_USER_DATA) {
+        return espl_set_user_data(world, w->entity, w->value.user_data);
+    }
+    if (scalar_functions[w->kind] != NULL) {
+        return scalar_functions[w->kind](world, w->entity, w->value.scale);
+    }
+    if (vector_functions[w->kind] != NULL) {
+        return vector_functions[w->kind](world, w->entity, w->value.position);
+    }
+    return espl_write_one(world, w->entity, w->kind, &w->value);
 }
 
 // --- As a batch ---
@@ -141,19 +139,6 @@ typedef struct bone {
     uint32_t behind;
 } bone;
 
-// Tell whether poses say all that these writes do.
-static bool are_poses(const espl_write *writes, size_t count)
-{
-    bool are_fine = writes[0].kind == ESPL_WRITE_LOCAL_POSE;
-
-    for (size_t i = 0; i < count && are_fine; ++i) {
-        const float *const stretch = writes[i].value.transform.stretch;
-
-        are_fine = isfinite(stretch[0]) && isfinite(stretch[1]) && isfinite(stretch[2]);
-    }
-    return are_fine;
-}
-
 static espl_status write_poses(espl_world *world, const espl_write *writes, size_t count,
                                espl_write_report *report)
 {
@@ -165,8 +150,9 @@ static espl_status write_poses(espl_world *world, const espl_write *writes, size
         bones[i].entity = writes[i].entity;
         memcpy(&bones[i].local, &writes[i].value, sizeof bones[i].local);
     }
-    const espl_status status = espl_write_poses(world, &bones->entity, sizeof *bones, &bones->local,
-                                                sizeof *bones, count, report);
+    const espl_status status =
+        espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
+                           &bones->local, sizeof *bones, count, report);
 
     free(bones);
     return status;
@@ -175,31 +161,27 @@ static espl_status write_poses(espl_world *world, const espl_write *writes, size
 static espl_status write_short(espl_world *world, const espl_write *writes, size_t count,
                                espl_write_report *report)
 {
-    static const size_t sizes[] = {[VALUE_POSITION] = sizeof(float[3]),
-                                   [VALUE_ROTATION] = sizeof(float[4]),
-                                   [VALUE_SCALE] = sizeof(float),
-                                   [VALUE_STRETCH] = sizeof(float[3]),
-                                   [VALUE_TRANSFORM] = sizeof(espl_transform)};
+    static const size_t sizes[] = {
+        [VALUE_POSITION] = sizeof(float[3]),
+        [VALUE_ROTATION] = sizeof(float[4]),
+        [VALUE_SCALE] = sizeof(float),
+        [VALUE_STRETCH] = sizeof(float[3]),
+        [VALUE_CONTEXT] = sizeof(uint32_t),
+        [VALUE_POSE] = sizeof(espl_pose),
+        [VALUE_TRANSFORM] = sizeof(espl_transform),
+    };
     const espl_write_kind kind = writes[0].kind;
     const value_type type = form_type(kind);
 
     // As often as not, by what the writes are.
-    if ((writes[0].entity.index + count) % 2 == 0 && are_poses(writes, count)) {
+    if (kind == ESPL_WRITE_LOCAL_POSE && (writes[0].entity.index + count) % 2 == 0) {
         return write_poses(world, writes, count, report);
     }
     espl_entity *const entities = taken(count, sizeof *entities);
     void *const values = gathered(writes, count, sizes[type], entities);
-    espl_status status = ESPL_OK;
+    const espl_status status = espl_write_strided(world, kind, entities, sizeof *entities, values,
+                                                  sizes[type], count, report);
 
-    if (type == VALUE_ROTATION) {
-        status = espl_write_rotations(world, kind, entities, values, count, report);
-    } else if (type == VALUE_SCALE) {
-        status = espl_write_scalars(world, kind, entities, values, count, report);
-    } else if (type == VALUE_TRANSFORM) {
-        status = espl_write_transforms(world, kind, entities, values, count, report);
-    } else {
-        status = espl_write_vectors(world, kind, entities, values, count, report);
-    }
     free(entities);
     free(values);
     return status;

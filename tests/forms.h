@@ -13,6 +13,7 @@ typedef enum value_type {
     VALUE_SCALE,
     VALUE_STRETCH,
     VALUE_CONTEXT,
+    VALUE_POSE,
     VALUE_TRANSFORM,
 } value_type;
 

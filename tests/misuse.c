@@ -10,8 +10,8 @@ static void bury_two(misuse *m)
 {
     m->recycled = test_solo(m->world);
     m->dead = test_solo(m->world);
-    ck_assert_int_eq(espl_destroy(m->world, m->dead), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(m->world, m->recycled), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(m->world, m->dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(m->world, m->recycled, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity second = test_solo(m->world);
     ck_assert_uint_eq(second.index, m->recycled.index);
     ck_assert_uint_ne(second.generation, m->recycled.generation);

@@ -139,7 +139,7 @@ static void clear(orchard *o)
     for (uint32_t i = 0; i < model->living_count; ++i) {
         const uint32_t node = model->living[i];
         if (model->nodes[node].parent == MODEL_NONE) {
-            must(o, espl_destroy_subtree(o->side.world, o->side.handles[node]));
+            must(o, espl_destroy(o->side.world, o->side.handles[node], ESPL_EXTENT_SUBTREE));
         }
     }
     espl_stats(o->side.world, &stats);

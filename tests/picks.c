@@ -268,6 +268,7 @@ static espl_write_value data_of(const espl_transform *value, value_type type)
     case VALUE_CONTEXT:
         out.user_data = value->user_data;
         break;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         break;
     }
@@ -279,7 +280,7 @@ static void spoil_data(tape_draw *draw, espl_write_value *data, value_type type)
     static const uint32_t fields[] = {
         [VALUE_POSITION] = 3, [VALUE_ROTATION] = 4, [VALUE_SCALE] = 1, [VALUE_STRETCH] = 3};
 
-    if (type == VALUE_TRANSFORM) {
+    if (type == VALUE_TRANSFORM || type == VALUE_POSE) {
         spoil_value(draw, &data->transform);
     } else if (type == VALUE_ROTATION && draw_one_in(draw, 2)) {
         memset(data->rotation, 0, sizeof data->rotation);

@@ -98,6 +98,7 @@ espl_write write_ordinary(espl_entity entity, espl_write_kind kind, uint64_t *ra
             out.rotation[i] = test_between(random, 0.5f, 2);
         }
         break;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         for (int i = 0; i < 4; ++i) {
             out.transform.rotation[i] = test_between(random, -1, 1);

@@ -91,7 +91,7 @@ static espl_status record_attach(const test_side *side, espl_recorder *recorder,
 static espl_status record_write(espl_recorder *recorder, const operation *op, espl_entity entity)
 {
     const espl_write write = {entity, op->kind, op->data};
-    return espl_record_write(recorder, op->key, &write);
+    return espl_record_write(recorder, op->key, write.entity, write.kind, &write.value);
 }
 
 espl_status side_record(test_side *side, const operation *op)
@@ -111,11 +111,11 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_DETACH:
         return espl_record_detach(recorder, op->key, entity, op->keep);
     case OP_DESTROY:
-        return espl_record_destroy(recorder, op->key, entity);
+        return espl_record_destroy(recorder, op->key, entity, ESPL_EXTENT_OWNED);
     case OP_DESTROY_SUBTREE:
-        return espl_record_destroy_subtree(recorder, op->key, entity);
+        return espl_record_destroy(recorder, op->key, entity, ESPL_EXTENT_SUBTREE);
     case OP_DESTROY_ONLY:
-        return espl_record_destroy_only(recorder, op->key, entity);
+        return espl_record_destroy(recorder, op->key, entity, ESPL_EXTENT_ENTITY);
     case OP_SET_LOCAL:
         return espl_record_set_local_transform(recorder, op->key, entity, &op->value);
     case OP_SET_WORLD:

@@ -434,7 +434,7 @@ void script_disturb(script_world *s, uint64_t seed)
 
         // One that died with another is refused.
         (void)!(test_one_in(&random, 3) ? espl_detach(s->world, entity, ESPL_KEEP_WORLD)
-                                        : espl_destroy_only(s->world, entity));
+                                        : espl_destroy(s->world, entity, ESPL_EXTENT_ENTITY));
     }
     free(c.entities);
 }

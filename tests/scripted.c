@@ -162,11 +162,11 @@ static espl_status record_structure(espl_recorder *lane, const script_recording 
 
     switch (line->kind) {
     case SCRIPT_DESTROY:
-        return espl_record_destroy(lane, line->key, entity);
+        return espl_record_destroy(lane, line->key, entity, ESPL_EXTENT_OWNED);
     case SCRIPT_DESTROY_SUBTREE:
-        return espl_record_destroy_subtree(lane, line->key, entity);
+        return espl_record_destroy(lane, line->key, entity, ESPL_EXTENT_SUBTREE);
     case SCRIPT_DESTROY_ONLY:
-        return espl_record_destroy_only(lane, line->key, entity);
+        return espl_record_destroy(lane, line->key, entity, ESPL_EXTENT_ENTITY);
     case SCRIPT_ATTACH:
         options.before = handle_of(r, &line->before);
         return espl_record_attach(lane, line->key, entity, handle_of(r, &line->parent), &options);
@@ -177,7 +177,7 @@ static espl_status record_structure(espl_recorder *lane, const script_recording 
     case SCRIPT_INHERIT:
         return espl_record_set_inherit(lane, line->key, entity, options.inherit);
     default:
-        return espl_record_write(lane, line->key, &(espl_write){entity, line->write, line->value});
+        return espl_record_write(lane, line->key, entity, line->write, &line->value);
     }
 }
 

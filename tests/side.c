@@ -20,7 +20,7 @@ static espl_entity alien_of(test_side *side)
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(side->aliens, 0), 0, &def, 1, &alien),
         ESPL_OK);
-    ck_assert_int_eq(espl_destroy(side->world, source), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(side->world, source, ESPL_EXTENT_OWNED), ESPL_OK);
     side->dead = source;
     return alien;
 }
@@ -146,11 +146,11 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_DETACH:
         return espl_detach(world, entity, op->keep);
     case OP_DESTROY:
-        return espl_destroy(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_OWNED);
     case OP_DESTROY_SUBTREE:
-        return espl_destroy_subtree(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_SUBTREE);
     case OP_DESTROY_ONLY:
-        return espl_destroy_only(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_ENTITY);
     case OP_INSTANTIATE:
         return espl_instantiate(world, entity, op->count, side->fresh);
     case OP_INSTANCE:

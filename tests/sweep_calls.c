@@ -206,11 +206,11 @@ static espl_status run_destroy(sweep_world *w, unsigned number)
 
     switch (number % 3) {
     case 0:
-        return espl_destroy(w->world, entity);
+        return espl_destroy(w->world, entity, ESPL_EXTENT_OWNED);
     case 1:
-        return espl_destroy_subtree(w->world, entity);
+        return espl_destroy(w->world, entity, ESPL_EXTENT_SUBTREE);
     default:
-        return espl_destroy_only(w->world, entity);
+        return espl_destroy(w->world, entity, ESPL_EXTENT_ENTITY);
     }
 }
 
@@ -220,7 +220,7 @@ static espl_status run_destroy_many(sweep_world *w, unsigned number)
     espl_status status = ESPL_OK;
 
     for (uint32_t i = w->count; i-- > number && status == ESPL_OK;) {
-        status = espl_destroy_only(w->world, w->all[i]);
+        status = espl_destroy(w->world, w->all[i], ESPL_EXTENT_ENTITY);
     }
     return status;
 }
@@ -353,7 +353,7 @@ static espl_status run_side_write(sweep_world *w, unsigned number)
     case 3:
         return espl_set_world_transform(w->world, entity, &value);
     case 4:
-        return espl_multiply_stretch(w->world, entity, stretch);
+        return espl_write_one(w->world, entity, ESPL_WRITE_MULTIPLY_STRETCH, stretch);
     default:
         return espl_set_inherit(w->world, entity, ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_FORWARD);
     }
@@ -390,14 +390,14 @@ static espl_status run_arrays(sweep_world *w, unsigned number)
     }
     switch (number) {
     case 0:
-        return espl_write_vectors(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, vectors, w->count,
-                                  NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_TRANSLATE_WORLD, w->all, sizeof(espl_entity),
+                                  vectors, sizeof(float[3]), w->count, NULL);
     case 1:
-        return espl_write_transforms(w->world, ESPL_WRITE_LOCAL_TRANSFORM, w->all, transforms,
-                                     w->count, NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_LOCAL_TRANSFORM, w->all, sizeof(espl_entity),
+                                  transforms, sizeof(espl_transform), w->count, NULL);
     default:
-        return espl_write_transforms(w->world, ESPL_WRITE_WORLD_TRANSFORM, w->all, transforms,
-                                     w->count, NULL);
+        return espl_write_strided(w->world, ESPL_WRITE_WORLD_TRANSFORM, w->all, sizeof(espl_entity),
+                                  transforms, sizeof(espl_transform), w->count, NULL);
     }
 }
 
@@ -408,7 +408,7 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
         const espl_status status =
-            espl_writer_translate_in_parent(writer, rows->entities[row], step);
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step);
 
         ck_assert(status == ESPL_OK || status == ESPL_ERR_COPIES_PARENT);
     }
@@ -442,17 +442,20 @@ static espl_status run_reserve(sweep_world *w, unsigned number)
 
     switch (number) {
     case 0:
-        return espl_reserve(w->world, some);
+        return espl_reserve(w->world, &(espl_reserve_def){.entities = some});
     case 1:
-        return espl_reserve_rows(w->world, rows, 4, some);
+        return espl_reserve(
+            w->world, &(espl_reserve_def){.components = rows, .component_count = 4, .rows = some});
     case 2:
-        return espl_reserve_rows(w->world, rows, 1, some);
+        return espl_reserve(
+            w->world, &(espl_reserve_def){.components = rows, .component_count = 1, .rows = some});
     case 3:
-        return espl_reserve_writes(w->world, 100);
+        return espl_reserve(w->world, &(espl_reserve_def){.writes = 100});
     case 4:
-        return espl_reserve_parallel(w->world, 100);
+        return espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 100});
     default:
-        return espl_reserve_side(w->world, w->part[number == 5 ? PART_LEAF : PART_SOLO]);
+        return espl_reserve(
+            w->world, &(espl_reserve_def){.side_of = w->part[number == 5 ? PART_LEAF : PART_SOLO]});
     }
 }
 

@@ -63,11 +63,11 @@ static espl_status record_end(sweep_world *w, espl_recorder *to, uint32_t key, u
 
     switch (number / 2) {
     case 0:
-        return espl_record_destroy(to, key, entity);
+        return espl_record_destroy(to, key, entity, ESPL_EXTENT_OWNED);
     case 1:
-        return espl_record_destroy_subtree(to, key, entity);
+        return espl_record_destroy(to, key, entity, ESPL_EXTENT_SUBTREE);
     default:
-        return espl_record_destroy_only(to, key, entity);
+        return espl_record_destroy(to, key, entity, ESPL_EXTENT_ENTITY);
     }
 }
 
@@ -110,9 +110,9 @@ static espl_status record_write(sweep_world *w, espl_recorder *to, uint32_t key,
         value.user_data = 12;
         return espl_record_set_world_transform(to, key, w->part[PART_LEAF], &value);
     case 2:
-        return espl_record_write(to, key, &stretch);
+        return espl_record_write(to, key, stretch.entity, stretch.kind, &stretch.value);
     case 3:
-        return espl_record_write(to, key, &shift);
+        return espl_record_write(to, key, shift.entity, shift.kind, &shift.value);
     default:
         return espl_record_set_inherit(to, key, w->part[PART_MEMBER], ESPL_ABSOLUTE_POSITION);
     }

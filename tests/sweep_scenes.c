@@ -60,7 +60,7 @@ static espl_entity make_below(sweep_world *w, espl_entity parent)
 
 static void destroy(sweep_world *w, uint32_t number)
 {
-    ck_assert_int_eq(espl_destroy_only(w->world, w->all[number]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(w->world, w->all[number], ESPL_EXTENT_ENTITY), ESPL_OK);
     memmove(w->all + number, w->all + number + 1, (w->count - number - 1) * sizeof *w->all);
     w->count -= 1;
 }
@@ -137,7 +137,10 @@ static void fill_run(sweep_world *w)
 
     (void)make_tree(w, 5, 4);
     name_parts(w, 0, 5);
-    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 2, SWEEP_ALL), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.components = rows,
+                                                                .component_count = 2,
+                                                                .rows = SWEEP_ALL}),
+                     ESPL_OK);
     for (espl_status status = ESPL_OK; status == ESPL_OK;) {
         const espl_entity child = make(w);
 
@@ -260,12 +263,19 @@ static void prepay(sweep_world *w)
 {
     const espl_component rows[] = {ESPL_TRANSFORM, ESPL_MEMBER};
 
-    ck_assert_int_eq(espl_reserve(w->world, 20), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 2, 20), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(w->world, rows, 1, 20), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_writes(w->world, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_parallel(w->world, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_side(w->world, w->part[PART_ROOT]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.entities = 20}), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(w->world,
+                     &(espl_reserve_def){.components = rows, .component_count = 2, .rows = 20}),
+        ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(w->world,
+                     &(espl_reserve_def){.components = rows, .component_count = 1, .rows = 20}),
+        ESPL_OK);
+    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.writes = 40}), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.parallel_rows = 40}), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(w->world, &(espl_reserve_def){.side_of = w->part[PART_ROOT]}),
+                     ESPL_OK);
 }
 
 static void leave_commands(sweep_world *w)
@@ -277,7 +287,7 @@ static void leave_commands(sweep_world *w)
     espl_recorder *const lane = espl_command_buffer_recorder(w->waiting, 1);
     ck_assert_int_eq(espl_record_instantiate(lane, 3, &def, 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(lane, 1, &def, 1, &pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 2, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 2, pending, ESPL_EXTENT_OWNED), ESPL_OK);
 }
 
 static void make_rest(sweep_world *w, unsigned has)

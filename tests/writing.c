@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum change_kind { SET, ADD, APPLY, TAKE_BACK, MULTIPLY } change_kind;
+typedef enum change_kind { SET, ADD, APPLY, TAKE_BACK, MULTIPLY, ADD_OWN, APPLY_OWN } change_kind;
 
 enum { STRETCH = 8, CONTEXT = 16, ALL = MODEL_POSE | STRETCH | CONTEXT };
 
@@ -39,6 +39,8 @@ static const recipe recipes[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = {true, TAKE_BACK, MODEL_POSE},
     [ESPL_WRITE_MULTIPLY_SCALE] = {false, MULTIPLY, MODEL_SCALE},
     [ESPL_WRITE_MULTIPLY_STRETCH] = {false, MULTIPLY, STRETCH},
+    [ESPL_WRITE_TRANSLATE_OWN] = {false, ADD_OWN, MODEL_POSITION},
+    [ESPL_WRITE_ROTATE_OWN] = {false, APPLY_OWN, MODEL_ROTATION},
 };
 
 // --- Values ---
@@ -63,6 +65,9 @@ static espl_transform whole_value(value_type type, const espl_write_value *value
         break;
     case VALUE_CONTEXT:
         out.user_data = value->user_data;
+        break;
+    case VALUE_POSE:
+        memcpy(&out, &value->pose, sizeof value->pose);
         break;
     case VALUE_TRANSFORM:
         out = value->transform;
@@ -146,6 +151,13 @@ static espl_status changed(espl_transform *out, change_kind change, const espl_t
         normalize_rotation(out);
     } else if (change == TAKE_BACK) {
         return espl_transform_relative(out, value, from);
+    } else if (change == ADD_OWN || change == APPLY_OWN) {
+        espl_transform frame = espl_transform_identity();
+
+        memcpy(frame.rotation, from->rotation, sizeof frame.rotation);
+        memcpy(frame.position, from->position, sizeof frame.position);
+        *out = espl_transform_compose(&frame, value);
+        normalize_rotation(out);
     }
     return ESPL_OK;
 }

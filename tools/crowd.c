@@ -255,7 +255,8 @@ static void record_carrier(tool_crowd *crowd, size_t lane, crowd_carrier *carrie
         note(crowd, lane,
              espl_record_instantiate(recorder, KEY_CARRIER, &def, 1, &carrier->pending));
     } else if (carrier->fate == FATE_DESTROY) {
-        note(crowd, lane, espl_record_destroy(recorder, KEY_DESTROY, carrier->entity));
+        note(crowd, lane,
+             espl_record_destroy(recorder, KEY_DESTROY, carrier->entity, ESPL_EXTENT_OWNED));
     }
 }
 
@@ -277,7 +278,8 @@ static void record_copy(tool_crowd *crowd, size_t lane, crowd_copy *copy)
         };
         note(crowd, lane, espl_record_instantiate(recorder, KEY_COPY, &def, 1, &copy->pending));
     } else if (copy->fate == FATE_DESTROY) {
-        note(crowd, lane, espl_record_destroy(recorder, KEY_DESTROY, copy->seat));
+        note(crowd, lane,
+             espl_record_destroy(recorder, KEY_DESTROY, copy->seat, ESPL_EXTENT_OWNED));
     }
 }
 

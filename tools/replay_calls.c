@@ -110,17 +110,6 @@ static void create(replay *p)
     }
 }
 
-static void reserve_rows(replay *p)
-{
-    size_t count = 0;
-    const espl_component *const set = read_words(&p->reel, &count);
-    const size_t rows = reel_count(&p->reel);
-
-    if (replay_wants(p)) {
-        replay_compare(p, "reserve", espl_reserve_rows(p->world, set, count, rows));
-    }
-}
-
 static void change(replay *p)
 {
     reel *const r = &p->reel;
@@ -233,27 +222,10 @@ static void set_sibling(replay *p)
 static void destroy(replay *p)
 {
     const espl_entity entity = reel_entity(&p->reel);
+    const espl_extent extent = (espl_extent)reel_u32(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "destroy", espl_destroy(p->world, entity));
-    }
-}
-
-static void destroy_subtree(replay *p)
-{
-    const espl_entity entity = reel_entity(&p->reel);
-
-    if (replay_wants(p)) {
-        replay_compare(p, "destroy subtree", espl_destroy_subtree(p->world, entity));
-    }
-}
-
-static void destroy_only(replay *p)
-{
-    const espl_entity entity = reel_entity(&p->reel);
-
-    if (replay_wants(p)) {
-        replay_compare(p, "destroy only", espl_destroy_only(p->world, entity));
+        replay_compare(p, "destroy", espl_destroy(p->world, entity, extent));
     }
 }
 
@@ -269,19 +241,16 @@ static void instantiate(replay *p)
 
 static void reserve(replay *p)
 {
-    const size_t count = reel_count(&p->reel);
+    reel *const r = &p->reel;
+    espl_reserve_def def = {.entities = reel_count(r)};
 
+    def.components = read_words(r, &def.component_count);
+    def.rows = reel_count(r);
+    def.writes = reel_count(r);
+    def.parallel_rows = reel_count(r);
+    def.side_of = reel_entity(r);
     if (replay_wants(p)) {
-        replay_compare(p, "reserve", espl_reserve(p->world, count));
-    }
-}
-
-static void reserve_side(replay *p)
-{
-    const espl_entity entity = reel_entity(&p->reel);
-
-    if (replay_wants(p)) {
-        replay_compare(p, "reserve of side arrays", espl_reserve_side(p->world, entity));
+        replay_compare(p, "reserve", espl_reserve(p->world, &def));
     }
 }
 
@@ -314,8 +283,6 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_DETACH] = detach,
     [ESPL_TAPE_SIBLING] = set_sibling,
     [ESPL_TAPE_DESTROY] = destroy,
-    [ESPL_TAPE_DESTROY_TREE] = destroy_subtree,
-    [ESPL_TAPE_DESTROY_ONLY] = destroy_only,
     [ESPL_TAPE_INSTANTIATE] = instantiate,
     [ESPL_TAPE_WRITES] = replay_writes,
     [ESPL_TAPE_WRITE] = replay_write,
@@ -324,8 +291,6 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_INHERIT] = replay_inherit,
     [ESPL_TAPE_COLUMN] = column,
     [ESPL_TAPE_RESERVE] = reserve,
-    [ESPL_TAPE_RESERVE_ROWS] = reserve_rows,
-    [ESPL_TAPE_RESERVE_SIDE] = reserve_side,
     [ESPL_TAPE_COMPACT] = compact,
     [ESPL_TAPE_VIEW] = view,
     [ESPL_TAPE_PLAY] = replay_playback,

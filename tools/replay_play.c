@@ -224,7 +224,6 @@ static espl_status record_components(espl_recorder *recorder, const command *c)
 static espl_status record(playback *b, const command *c)
 {
     espl_recorder *const recorder = espl_command_buffer_recorder(b->commands, c->lane);
-    const espl_write write = {c->target, (espl_write_kind)c->place, c->head};
 
     switch ((espl_tape_command)c->kind) {
     case ESPL_TAPE_COMMAND_INSTANTIATE:
@@ -232,11 +231,7 @@ static espl_status record(playback *b, const command *c)
     case ESPL_TAPE_COMMAND_CREATE_BARE:
         return record_maker(b, recorder, c);
     case ESPL_TAPE_COMMAND_DESTROY:
-        return espl_record_destroy(recorder, c->key, c->target);
-    case ESPL_TAPE_COMMAND_DESTROY_TREE:
-        return espl_record_destroy_subtree(recorder, c->key, c->target);
-    case ESPL_TAPE_COMMAND_DESTROY_ONLY:
-        return espl_record_destroy_only(recorder, c->key, c->target);
+        return espl_record_destroy(recorder, c->key, c->target, (espl_extent)c->place);
     case ESPL_TAPE_COMMAND_ATTACH:
         return record_attach(recorder, c);
     case ESPL_TAPE_COMMAND_DETACH:
@@ -244,7 +239,7 @@ static espl_status record(playback *b, const command *c)
     case ESPL_TAPE_COMMAND_SIBLING:
         return espl_record_set_sibling(recorder, c->key, c->target, c->before);
     case ESPL_TAPE_COMMAND_WRITE:
-        return espl_record_write(recorder, c->key, &write);
+        return espl_record_write(recorder, c->key, c->target, (espl_write_kind)c->place, &c->head);
     case ESPL_TAPE_COMMAND_INHERIT:
         return espl_record_set_inherit(recorder, c->key, c->target, c->inherit);
     case ESPL_TAPE_COMMAND_CHANGE:

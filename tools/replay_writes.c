@@ -8,7 +8,7 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_LOCAL_POSITION] = 3,
         [ESPL_WRITE_LOCAL_ROTATION] = 4,
         [ESPL_WRITE_LOCAL_SCALE] = 1,
-        [ESPL_WRITE_LOCAL_POSE] = 12,
+        [ESPL_WRITE_LOCAL_POSE] = 8,
         [ESPL_WRITE_LOCAL_TRANSFORM] = 12,
         [ESPL_WRITE_STRETCH] = 3,
         [ESPL_WRITE_USER_DATA] = 1,
@@ -26,6 +26,8 @@ size_t replay_value_words(uint32_t kind)
         [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = 12,
         [ESPL_WRITE_MULTIPLY_SCALE] = 1,
         [ESPL_WRITE_MULTIPLY_STRETCH] = 3,
+        [ESPL_WRITE_TRANSLATE_OWN] = 3,
+        [ESPL_WRITE_ROTATE_OWN] = 4,
     };
 
     return kind < ESPL_WRITE_KIND_COUNT ? words[kind] : 0;
@@ -55,77 +57,13 @@ void replay_writes(replay *p)
     }
 }
 
-// By the function of the kind, where a batch of one takes another way through the library.
-static espl_status write_by_function(espl_world *world, const espl_write *w)
-{
-    const espl_write_value *const v = &w->value;
-    const espl_entity e = w->entity;
-
-    switch (w->kind) {
-    case ESPL_WRITE_LOCAL_POSITION:
-        return espl_set_local_position(world, e, v->position);
-    case ESPL_WRITE_LOCAL_ROTATION:
-        return espl_set_local_rotation(world, e, v->rotation);
-    case ESPL_WRITE_LOCAL_SCALE:
-        return espl_set_local_scale(world, e, v->scale);
-    case ESPL_WRITE_LOCAL_POSE:
-        return espl_set_local_pose(world, e, &v->transform);
-    case ESPL_WRITE_LOCAL_TRANSFORM:
-        return espl_set_local_transform(world, e, &v->transform);
-    case ESPL_WRITE_STRETCH:
-        return espl_set_stretch(world, e, v->stretch);
-    case ESPL_WRITE_USER_DATA:
-        return espl_set_user_data(world, e, v->user_data);
-    case ESPL_WRITE_WORLD_POSITION:
-        return espl_set_world_position(world, e, v->position);
-    case ESPL_WRITE_WORLD_ROTATION:
-        return espl_set_world_rotation(world, e, v->rotation);
-    case ESPL_WRITE_WORLD_SCALE:
-        return espl_set_world_scale(world, e, v->scale);
-    case ESPL_WRITE_WORLD_TRANSFORM:
-        return espl_set_world_transform(world, e, &v->transform);
-    default:
-        return ESPL_ERR_ARGUMENT;
-    }
-}
-
-static espl_status change_by_function(espl_world *world, const espl_write *w)
-{
-    const espl_write_value *const v = &w->value;
-    const espl_entity e = w->entity;
-
-    switch (w->kind) {
-    case ESPL_WRITE_TRANSLATE_IN_PARENT:
-        return espl_translate_in_parent(world, e, v->position);
-    case ESPL_WRITE_ROTATE_IN_PARENT:
-        return espl_rotate_in_parent(world, e, v->rotation);
-    case ESPL_WRITE_TRANSFORM_IN_PARENT:
-        return espl_transform_in_parent(world, e, &v->transform);
-    case ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT:
-        return espl_inverse_transform_in_parent(world, e, &v->transform);
-    case ESPL_WRITE_TRANSLATE_WORLD:
-        return espl_translate_world(world, e, v->position);
-    case ESPL_WRITE_ROTATE_WORLD:
-        return espl_rotate_world(world, e, v->rotation);
-    case ESPL_WRITE_TRANSFORM_WORLD:
-        return espl_transform_world(world, e, &v->transform);
-    case ESPL_WRITE_INVERSE_TRANSFORM_WORLD:
-        return espl_inverse_transform_world(world, e, &v->transform);
-    case ESPL_WRITE_MULTIPLY_SCALE:
-        return espl_multiply_scale(world, e, v->scale);
-    case ESPL_WRITE_MULTIPLY_STRETCH:
-        return espl_multiply_stretch(world, e, v->stretch);
-    default:
-        return write_by_function(world, w);
-    }
-}
-
 void replay_write(replay *p)
 {
     const espl_write write = read_write(&p->reel);
 
     if (replay_wants(p)) {
-        replay_compare(p, "write", change_by_function(p->world, &write));
+        replay_compare(p, "write",
+                       espl_write_one(p->world, write.entity, write.kind, &write.value));
     }
 }
 

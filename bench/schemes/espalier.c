@@ -328,9 +328,9 @@ _Static_assert(sizeof(struct pose) == sizeof(espl_pose) &&
 void espalier_write_batch(struct scheme_world *world, const struct scheme_write *writes,
                           size_t count)
 {
-    must(espl_write_poses(world->world, entities_at(&writes->node), sizeof *writes,
-                          (const espl_pose *)(const void *)&writes->local, sizeof *writes, count,
-                          NULL),
+    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSE, entities_at(&writes->node),
+                            sizeof *writes, (const espl_pose *)(const void *)&writes->local,
+                            sizeof *writes, count, NULL),
          "espl_write_poses");
 }
 
@@ -351,8 +351,8 @@ static void write_locals(struct scheme_world *world, const struct scheme_write *
 static void write_positions(struct scheme_world *world, const scheme_handle *nodes,
                             const float (*positions)[3], size_t count)
 {
-    must(espl_write_vectors(world->world, ESPL_WRITE_LOCAL_POSITION, entities_at(nodes), positions,
-                            count, NULL),
+    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSITION, entities_at(nodes),
+                            sizeof(espl_entity), positions, sizeof(float[3]), count, NULL),
          "espl_write_vectors");
 }
 

@@ -98,7 +98,7 @@ static void record_deaths(espl_recorder *recorder, const struct scheme_world *wo
 
     (void)world;
     for (size_t i = begin; i < end; ++i) {
-        must(espl_record_destroy(recorder, 0, entity_from(spawning->doomed[i])),
+        must(espl_record_destroy(recorder, 0, entity_from(spawning->doomed[i]), ESPL_EXTENT_OWNED),
              "espl_record_destroy");
     }
 }
@@ -172,7 +172,7 @@ static void record_doom(espl_recorder *recorder, const struct scheme_world *worl
 
     (void)world;
     for (size_t i = begin; i < end; ++i) {
-        must(espl_record_destroy(recorder, 0, entity_from(battle->doomed[i])),
+        must(espl_record_destroy(recorder, 0, entity_from(battle->doomed[i]), ESPL_EXTENT_OWNED),
              "espl_record_destroy");
     }
 }
@@ -243,7 +243,8 @@ void espalier_spawn_each(struct scheme_world *world, const struct scheme_spawn_f
 {
     world->times = (struct frame_times){0};
     for (size_t i = 0; i < frame->doomed_count; ++i) {
-        must(espl_destroy(world->world, entity_from(frame->doomed[i])), "espl_destroy");
+        must(espl_destroy(world->world, entity_from(frame->doomed[i]), ESPL_EXTENT_OWNED),
+             "espl_destroy");
     }
     for (size_t i = 0; i < frame->spawn_count; ++i) {
         const espl_entity parent = entity_from(frame->spawns[i].parent);
@@ -272,7 +273,8 @@ void espalier_battle_one_by_one(struct scheme_world *world, const struct scheme_
 
     const double before = clock_now();
     for (size_t i = 0; i < frame->doomed_count; ++i) {
-        must(espl_destroy(world->world, entity_from(frame->doomed[i])), "espl_destroy");
+        must(espl_destroy(world->world, entity_from(frame->doomed[i]), ESPL_EXTENT_OWNED),
+             "espl_destroy");
     }
     make_all(world, frame);
     world->times.structure = clock_now() - before;
@@ -413,7 +415,7 @@ static espl_status except_one(espl_world *world, enum scheme_exception kind, esp
     case EXCEPTION_CONTEXT:
         return espl_set_user_data(world, entity, 1);
     case EXCEPTION_DESTROYED:
-        return espl_destroy(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_OWNED);
     }
     return ESPL_ERR_ARGUMENT;
 }

@@ -69,7 +69,7 @@ static void swing_rows(espl_writer *writer, const espl_query *rows, void *contex
         const struct pose local = swing_at(&swings[row], moving->phase);
         const espl_transform transform = transform_from(&local);
 
-        must(espl_writer_set_local_pose(writer, rows->entities[row], &transform),
+        must(ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_LOCAL_POSE, &transform),
              "espl_writer_set_local_pose");
     }
 }
@@ -89,7 +89,8 @@ static void step_rows(espl_writer *writer, const espl_query *rows, void *context
         espl_query_read(rows, moving->component, sizeof(struct velocity));
 
     for (size_t row = 0; row < rows->count; ++row) {
-        must(espl_writer_translate_in_parent(writer, rows->entities[row], velocities[row].step),
+        must(ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT,
+                               velocities[row].step),
              "espl_writer_translate_in_parent");
     }
 }
@@ -125,8 +126,8 @@ static void swing_at_once(struct scheme_world *world, const espl_query *rows,
         const struct pose local = swing_at(&swings[row], moving->phase);
         const espl_transform transform = transform_from(&local);
 
-        must(espl_set_local_pose(world->world, rows->entities[row], &transform),
-             "espl_set_local_pose");
+        must(espl_set_local_transform(world->world, rows->entities[row], &transform),
+             "espl_set_local_transform");
     }
 }
 
@@ -180,8 +181,9 @@ void espalier_animate_batch(struct scheme_world *world, float phase)
 
     world->batch_count = 0;
     iterate(world, all, gather_swings, &moving);
-    must(espl_write_transforms(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
-                               world->batch_values, world->batch_count, NULL),
+    must(espl_write_strided(world->world, ESPL_WRITE_LOCAL_POSE, world->batch_entities,
+                            sizeof(espl_entity), world->batch_values, sizeof(espl_transform),
+                            world->batch_count, NULL),
          "espl_write_transforms");
 }
 
@@ -205,7 +207,8 @@ void espalier_move_roots_batch(struct scheme_world *world)
 
     world->batch_count = 0;
     iterate(world, all, gather_steps, &moving);
-    must(espl_write_vectors(world->world, ESPL_WRITE_TRANSLATE_IN_PARENT, world->batch_entities,
-                            (const float(*)[3])world->batch_vectors, world->batch_count, NULL),
+    must(espl_write_strided(world->world, ESPL_WRITE_TRANSLATE_IN_PARENT, world->batch_entities,
+                            sizeof(espl_entity), (const float(*)[3])world->batch_vectors,
+                            sizeof(float[3]), world->batch_count, NULL),
          "espl_write_vectors");
 }

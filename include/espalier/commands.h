@@ -73,13 +73,13 @@ typedef enum espl_dead_parent {
 
 /// What to instantiate, and where. All but `source` may be zero. Grows at the end only.
 typedef struct espl_instance_def {
-    espl_entity source;       ///< Any living entity, or a pending one of the same commands.
-    espl_entity parent;       ///< Null: none. May be pending.
-    espl_entity before;       ///< Sibling to stand before; null: last.
-    espl_link link;           ///< To the parent.
+    espl_entity source;           ///< Any living entity, or a pending one of the same commands.
+    espl_entity parent;           ///< Null: none. May be pending.
+    espl_entity before;           ///< Sibling to stand before; null: last.
+    espl_link link;               ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
-    espl_place place;         ///< How to read `transform`.
-    espl_transform transform; ///< Not read for ESPL_PLACE_SOURCE.
+    espl_place place;             ///< How to read `transform`.
+    espl_transform transform;     ///< Not read for ESPL_PLACE_SOURCE.
     const espl_component_value *values; ///< [value_count] set on, or added to, the clone of the
                                         ///< source itself. Copied.
     size_t value_count;                 ///< At most ESPL_SET_LIMIT.
@@ -93,15 +93,9 @@ typedef struct espl_instance_def {
 ESPL_API ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                                             const espl_instance_def *def,
                                                             size_t count, espl_entity *pending);
-/// Record espl_destroy().
+/// Record espl_destroy(). Refused now with ESPL_ERR_ARGUMENT for an extent that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key,
-                                                        espl_entity entity);
-/// Record espl_destroy_subtree().
-ESPL_API ESPL_NODISCARD espl_status espl_record_destroy_subtree(espl_recorder *recorder,
-                                                                uint32_t key, espl_entity entity);
-/// Record espl_destroy_only().
-ESPL_API ESPL_NODISCARD espl_status espl_record_destroy_only(espl_recorder *recorder, uint32_t key,
-                                                             espl_entity entity);
+                                                        espl_entity entity, espl_extent extent);
 /// Record espl_attach(). @param options  NULL means {0}; copied.
 ESPL_API ESPL_NODISCARD espl_status espl_record_attach(espl_recorder *recorder, uint32_t key,
                                                        espl_entity child, espl_entity parent,
@@ -112,21 +106,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, 
 /// Record espl_set_sibling(). @param before  Null: last.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, espl_entity before);
-/// Record espl_set_local_transform(). The value is checked and normalised now.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set_local_transform(espl_recorder *recorder,
-                                                                    uint32_t key,
-                                                                    espl_entity entity,
-                                                                    const espl_transform *value);
-/// Record espl_set_world_transform(). The value is checked and normalised now.
-ESPL_API ESPL_NODISCARD espl_status espl_record_set_world_transform(espl_recorder *recorder,
-                                                                    uint32_t key,
-                                                                    espl_entity entity,
-                                                                    const espl_transform *value);
-
-/// Record one write of any kind. The value is checked now; a rotation, the transform's too, is
+/// Record espl_write_one(). The value is copied and checked now; a rotation, the transform's too, is
 /// normalised now.
 ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, uint32_t key,
-                                                      const espl_write *write);
+                                                      espl_entity entity, espl_write_kind kind,
+                                                      const void *value);
 /// Record espl_set_inherit().
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, uint32_t flags);
@@ -136,13 +120,13 @@ typedef struct espl_creation_def {
     /// [value_count] its components with their values, without repeats; copied. ESPL_TRANSFORM's
     /// value is an espl_transform, as espl_change_def has it.
     const espl_component_value *values;
-    size_t value_count; ///< At most ESPL_SET_LIMIT.
-    espl_entity parent; ///< Null: none. May be pending.
-    espl_entity before; ///< Sibling to stand before; null: last.
-    espl_link link;     ///< To the parent.
+    size_t value_count;           ///< At most ESPL_SET_LIMIT.
+    espl_entity parent;           ///< Null: none. May be pending.
+    espl_entity before;           ///< Sibling to stand before; null: last.
+    espl_link link;               ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
-    espl_place place;   ///< How to read the transform; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
-    uint32_t inherit;   ///< Inherit flags under the parent; a transform is needed for them.
+    espl_place place; ///< How to read the transform; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
+    uint32_t inherit; ///< Inherit flags under the parent; a transform is needed for them.
 } espl_creation_def;
 
 /// Instantiate at once, under a parent and with a transform and values: what espl_record_instantiate()
@@ -218,7 +202,7 @@ typedef struct espl_custom_calls {
     espl_world *world;
     const espl_command_buffer *commands; ///< Played: espl_command_buffer_resolve() answers.
     const espl_custom_payload *payloads; ///< [count]
-    size_t count;                  ///< At least 1.
+    size_t count;                        ///< At least 1.
 } espl_custom_calls;
 
 /// A kind of command that is the user's own. Grows at the end only.
@@ -262,10 +246,10 @@ typedef enum espl_stage {
     ESPL_STAGE_ORDER = 0,   ///< Sort the commands of all lanes into one order.
     ESPL_STAGE_RESOLVE = 1, ///< Find the nodes that handles name.
     ESPL_STAGE_GROUP = 2,   ///< Group the commands that touch the same hierarchies.
-    ESPL_STAGE_APPLY = 3,   ///< Apply the commands to the hierarchies; take all memory for the rest.
-    ESPL_STAGE_CHANGE = 4,  ///< Change entities and rows.
-    ESPL_STAGE_PLACE = 5,   ///< Move nodes to their final slots and compute world transforms.
-    ESPL_STAGE_REPORT = 6,  ///< Write the report and call the callbacks.
+    ESPL_STAGE_APPLY = 3,  ///< Apply the commands to the hierarchies; take all memory for the rest.
+    ESPL_STAGE_CHANGE = 4, ///< Change entities and rows.
+    ESPL_STAGE_PLACE = 5,  ///< Move nodes to their final slots and compute world transforms.
+    ESPL_STAGE_REPORT = 6, ///< Write the report and call the callbacks.
     ESPL_STAGE_COUNT = 7,
 } espl_stage;
 
@@ -386,14 +370,7 @@ static inline ESPL_NODISCARD espl_status espl_record_set_local_position(espl_rec
                                                                         espl_entity entity,
                                                                         const float position[3])
 {
-    espl_write write = ESPL_ZERO;
-
-    write.entity = entity;
-    write.kind = ESPL_WRITE_LOCAL_POSITION;
-    for (int i = 0; i < 3; ++i) {
-        write.value.position[i] = position[i];
-    }
-    return espl_record_write(recorder, key, &write);
+    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_POSITION, position);
 }
 
 /// Record espl_set_local_rotation().
@@ -402,14 +379,7 @@ static inline ESPL_NODISCARD espl_status espl_record_set_local_rotation(espl_rec
                                                                         espl_entity entity,
                                                                         const float rotation[4])
 {
-    espl_write write = ESPL_ZERO;
-
-    write.entity = entity;
-    write.kind = ESPL_WRITE_LOCAL_ROTATION;
-    for (int i = 0; i < 4; ++i) {
-        write.value.rotation[i] = rotation[i];
-    }
-    return espl_record_write(recorder, key, &write);
+    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_ROTATION, rotation);
 }
 
 /// Record espl_set_local_scale().
@@ -418,12 +388,21 @@ static inline ESPL_NODISCARD espl_status espl_record_set_local_scale(espl_record
                                                                      espl_entity entity,
                                                                      float scale)
 {
-    espl_write write = ESPL_ZERO;
+    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_SCALE, &scale);
+}
 
-    write.entity = entity;
-    write.kind = ESPL_WRITE_LOCAL_SCALE;
-    write.value.scale = scale;
-    return espl_record_write(recorder, key, &write);
+/// Record espl_set_local_transform().
+static inline ESPL_NODISCARD espl_status espl_record_set_local_transform(
+    espl_recorder *recorder, uint32_t key, espl_entity entity, const espl_transform *value)
+{
+    return espl_record_write(recorder, key, entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
+}
+
+/// Record espl_set_world_transform().
+static inline ESPL_NODISCARD espl_status espl_record_set_world_transform(
+    espl_recorder *recorder, uint32_t key, espl_entity entity, const espl_transform *value)
+{
+    return espl_record_write(recorder, key, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
 }
 
 /// Record espl_attach() as the last child, owned; the world transform stays.

@@ -151,14 +151,30 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_component(espl_world *world, espl_e
                                                        espl_component component, const void *data,
                                                        size_t size);
 
-/// Make room for that many more entities with a component set, as espl_create() takes it; a role
-/// may be named too, ESPL_SOLO is meant otherwise. Kept until espl_compact(). Together with
-/// espl_reserve() it lets espl_create() do without memory. Structural.
+/// What to make room for, so that later calls take no memory. {0}: nothing. Grows at the end only.
+typedef struct espl_reserve_def {
+    size_t entities; ///< So many more: their records, and the slots of their transforms.
+    /// [component_count] a component set, as espl_create() takes it. A role may be in it; without one
+    /// it is that of solos.
+    const espl_component *components;
+    size_t component_count;
+    size_t rows;          ///< So many more entities with that set.
+    size_t writes;        ///< Batches of so many writes.
+    size_t parallel_rows; ///< Parallel writes of so many rows, as long as the world has no more
+                          ///< hierarchies and solos than it has room for now.
+    /// Null, or an entity: its hierarchy gets the side arrays that stretch, user data and inherit
+    /// flags need. They stay until the hierarchy is laid out without a need for them.
+    espl_entity side_of;
+} espl_reserve_def;
+
+/// Make room. What was reserved is kept until espl_compact(). Structural.
 ///
-/// @return as espl_create().
-ESPL_API ESPL_NODISCARD espl_status espl_reserve_rows(espl_world *world,
-                                                      const espl_component *components,
-                                                      size_t component_count, size_t rows);
+/// Create takes no memory once `entities` and `rows` of its set are reserved; a batch, once `writes`
+/// is; a write of a first stretch, once `side_of` is.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, a repeat or two roles in the set); ESPL_ERR_NO_COMPONENT;
+///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
+///         can be read changed, and some of it may be reserved.
+ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, const espl_reserve_def *def);
 
 /// What queries skip unless it is included here or named in `all`.
 enum {

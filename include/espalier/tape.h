@@ -64,9 +64,7 @@ typedef enum espl_tape_op {
                          ///< inherit
     ESPL_TAPE_DETACH,    ///< entity; u32 what stays
     ESPL_TAPE_SIBLING,   ///< entity, before
-    ESPL_TAPE_DESTROY,   ///< entity
-    ESPL_TAPE_DESTROY_TREE, ///< entity
-    ESPL_TAPE_DESTROY_ONLY, ///< entity
+    ESPL_TAPE_DESTROY,   ///< entity; u32 extent
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
     ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; what the kind takes
     ESPL_TAPE_WRITE,        ///< the same, of one that is written by the function of its kind
@@ -75,9 +73,8 @@ typedef enum espl_tape_op {
     ESPL_TAPE_INHERIT,      ///< entity; u32 flags
     ESPL_TAPE_COLUMN,  ///< u32 component, size; list (u64) of entities, then so many times size
                        ///< bytes: what was written to a column
-    ESPL_TAPE_RESERVE, ///< u64 entities
-    ESPL_TAPE_RESERVE_ROWS, ///< list (u32) of u32: components; u64 rows
-    ESPL_TAPE_RESERVE_SIDE, ///< entity
+    ESPL_TAPE_RESERVE, ///< u64 entities; list (u32) of u32: components; u64 rows, writes, parallel
+                       ///< rows; entity with side arrays
     ESPL_TAPE_COMPACT,
     ESPL_TAPE_VIEW, ///< entity
     ESPL_TAPE_PLAY, ///< u32 lanes, tag of pending handles; list (u64) of commands
@@ -96,15 +93,13 @@ typedef enum espl_tape_op {
 // index counts the pending ones of its lane from 0. What was recorded for callbacks is left out:
 // what the callbacks changed stands behind the playback.
 
-/// Kinds of command. `place` is the kind of a write, the extent of the last two, and of a change what
+/// Kinds of command. `place` is the kind of a write, the extent of a destroy, an enable and a disable, and of a change what
 /// becomes of the transform: 0 stays, 1 comes with the head, 2 goes.
 typedef enum espl_tape_command {
     ESPL_TAPE_COMMAND_INSTANTIATE,
     ESPL_TAPE_COMMAND_CREATE, ///< with a transform, the head
     ESPL_TAPE_COMMAND_CREATE_BARE,
     ESPL_TAPE_COMMAND_DESTROY,
-    ESPL_TAPE_COMMAND_DESTROY_TREE,
-    ESPL_TAPE_COMMAND_DESTROY_ONLY,
     ESPL_TAPE_COMMAND_ATTACH,
     ESPL_TAPE_COMMAND_DETACH,
     ESPL_TAPE_COMMAND_SIBLING,

@@ -74,18 +74,23 @@ ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity e
 ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_entity entity,
                                                      espl_entity before);
 
-/// Destroy an entity and its owned closure: every descendant reached through owned links only.
+/// How far a call goes below an entity.
+typedef enum espl_extent {
+    ESPL_EXTENT_ENTITY = 0,  ///< The entity alone.
+    ESPL_EXTENT_OWNED = 1,   ///< And every descendant reached through owned links only.
+    ESPL_EXTENT_SUBTREE = 2, ///< And everything below it.
+} espl_extent;
+
+/// Destroy an entity, and what the extent says below it. Structural.
 ///
-/// Survivors below a destroyed member follow the nearest living ancestor, in the dead one's place
-/// among its siblings; below a destroyed root they become roots or solos. Their worlds stay where
-/// they are, to rounding, but that one with ESPL_COPY_PARENT copies its new parent. Never fails for
-/// lack of memory. Structural.
-/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_BUSY, the handle's statuses.
-ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity);
-/// Destroy an entity and everything below it, free links too. As espl_destroy().
-ESPL_API ESPL_NODISCARD espl_status espl_destroy_subtree(espl_world *world, espl_entity entity);
-/// Destroy an entity alone; everything below it survives. As espl_destroy().
-ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_entity entity);
+/// ESPL_EXTENT_OWNED is what games and editors mean by it: the entity and every descendant reached
+/// through owned links only. Survivors below a destroyed member follow the nearest living ancestor, in
+/// the dead one's position among its siblings; below a destroyed root they become roots or solos. Their
+/// worlds stay where they are, to rounding, but that one with ESPL_COPY_PARENT copies its new parent.
+/// Never fails for lack of memory.
+/// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (extent); ESPL_ERR_BUSY; the handle's statuses.
+ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,
+                                                 espl_extent extent);
 
 /// Clone the owned closure of any entity n times. Structural.
 ///
@@ -99,13 +104,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy_only(espl_world *world, espl_en
 ///         statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
                                                      size_t count, espl_entity *out);
-
-/// How far a call goes below an entity.
-typedef enum espl_extent {
-    ESPL_EXTENT_ENTITY = 0,  ///< The entity alone.
-    ESPL_EXTENT_OWNED = 1,   ///< And every descendant reached through owned links only.
-    ESPL_EXTENT_SUBTREE = 2, ///< And everything below it.
-} espl_extent;
 
 /// Let queries skip an entity: give it, and what the extent says, ESPL_DISABLED. Structural. What
 /// has it already keeps it. Transforms go on as before.

@@ -76,13 +76,6 @@ ESPL_API void espl_world_destroy(espl_world *world);
 /// for NULL, which is a fault. Any thread.
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
-/// Make room for that many more entities: their records and the slots of their transforms, kept
-/// until espl_compact(). Rows are made by espl_reserve_rows(), which knows a component set.
-/// Structural.
-///
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
-ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, size_t entities);
-
 /// Give back all memory that nothing needs now, what was reserved included. Lay out every hierarchy
 /// breadth-first without free slots, and the rows of entities in the order of their transforms.
 /// Nothing that can be read changes, but ranks, slots and rows may, and a chunk whose rows did is

@@ -15,7 +15,7 @@
 /// - Writes take no memory, but for one case: the first stretch or context other than the default in
 ///   a hierarchy, and the first inherit flags, need a side array. Such a write is structural in that
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
-///   espl_reserve_side(). When the last of them goes, so does the array, unless it was prepaid.
+///   espl_reserve(). When the last of them goes, so does the array, unless it was prepaid.
 /// - O(descendants).
 #ifndef ESPALIER_WRITE_H
 #define ESPALIER_WRITE_H
@@ -26,105 +26,167 @@
 extern "C" {
 #endif
 
-/// Kinds of write, each with its function and its form in a batch. "Local" is relative to the parent
-/// and in its axes; on a root or solo both spaces are the world.
+/// Kinds of write, and the value that each takes. "Local" is relative to the parent, in its axes and
+/// units; on a root or solo both spaces are the world. Every kind is written at once
+/// (espl_write_one()), in a batch, from a job (espl_writer_write()) and by a recorded command
+/// (espl_record_write()).
 typedef enum espl_write_kind {
-    ESPL_WRITE_LOCAL_POSITION,              ///< position[3]
-    ESPL_WRITE_LOCAL_ROTATION,              ///< rotation[4]
-    ESPL_WRITE_LOCAL_SCALE,                 ///< scale
-    ESPL_WRITE_LOCAL_POSE,                  ///< transform, but for its stretch and context
-    ESPL_WRITE_LOCAL_TRANSFORM,             ///< transform
-    ESPL_WRITE_STRETCH,                     ///< stretch[3]
-    ESPL_WRITE_USER_DATA,                   ///< context
-    ESPL_WRITE_WORLD_POSITION,              ///< position[3]
-    ESPL_WRITE_WORLD_ROTATION,              ///< rotation[4]
-    ESPL_WRITE_WORLD_SCALE,                 ///< scale
-    ESPL_WRITE_WORLD_TRANSFORM,             ///< transform
-    ESPL_WRITE_TRANSLATE_IN_PARENT,         ///< position[3], an offset
-    ESPL_WRITE_ROTATE_IN_PARENT,            ///< rotation[4]
-    ESPL_WRITE_TRANSFORM_IN_PARENT,         ///< transform
-    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, ///< transform
-    ESPL_WRITE_TRANSLATE_WORLD,             ///< position[3], an offset
-    ESPL_WRITE_ROTATE_WORLD,                ///< rotation[4]
-    ESPL_WRITE_TRANSFORM_WORLD,             ///< transform
-    ESPL_WRITE_INVERSE_TRANSFORM_WORLD,     ///< transform
-    ESPL_WRITE_MULTIPLY_SCALE,              ///< scale, a factor
-    ESPL_WRITE_MULTIPLY_STRETCH,            ///< stretch[3], factors
+    // Set: the local becomes the value.
+    ESPL_WRITE_LOCAL_POSITION,  ///< float[3]
+    ESPL_WRITE_LOCAL_ROTATION,  ///< float[4]
+    ESPL_WRITE_LOCAL_SCALE,     ///< float
+    ESPL_WRITE_LOCAL_POSE,      ///< espl_pose: position, rotation and scale; the rest stays
+    ESPL_WRITE_LOCAL_TRANSFORM, ///< espl_transform: all 48 bytes
+    ESPL_WRITE_STRETCH,         ///< float[3]; it moves children and shapes the entity itself
+    ESPL_WRITE_USER_DATA,       ///< uint32_t
+    // Set in world axes: the local becomes the value as it is seen from the parent. Absolute parts
+    // take the value directly. Below a scale or stretch of zero the axes that can be reached are set,
+    // the others keep their local value, and the answer is ESPL_LOSSY.
+    ESPL_WRITE_WORLD_POSITION,  ///< float[3]
+    ESPL_WRITE_WORLD_ROTATION,  ///< float[4]
+    ESPL_WRITE_WORLD_SCALE,     ///< float
+    ESPL_WRITE_WORLD_TRANSFORM, ///< espl_transform: all 48 bytes
+    // Change in the parent's axes.
+    ESPL_WRITE_TRANSLATE_IN_PARENT, ///< float[3]: position += value
+    ESPL_WRITE_ROTATE_IN_PARENT,    ///< float[4]: rotation = value * rotation; the position stays
+    /// espl_transform: pose = value * pose, as espl_transform_compose(); stretch and user data stay.
+    ESPL_WRITE_TRANSFORM_IN_PARENT,
+    /// espl_transform: pose = inverse of value * pose, as espl_transform_relative(). ESPL_LOSSY where
+    /// the value has a scale or stretch of zero: what cannot be reached stays.
+    ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT,
+    // Change in world axes: as the four above on the world transform, then set as world values.
+    ESPL_WRITE_TRANSLATE_WORLD,         ///< float[3]
+    ESPL_WRITE_ROTATE_WORLD,            ///< float[4]
+    ESPL_WRITE_TRANSFORM_WORLD,         ///< espl_transform
+    ESPL_WRITE_INVERSE_TRANSFORM_WORLD, ///< espl_transform
+    // Multiply: both spaces agree.
+    ESPL_WRITE_MULTIPLY_SCALE,   ///< float: scale *= value
+    ESPL_WRITE_MULTIPLY_STRETCH, ///< float[3]: stretch *= value, axis by axis
+    // Change in the entity's own axes.
+    ESPL_WRITE_TRANSLATE_OWN, ///< float[3]: position += rotation rotates value, in the parent's units
+    ESPL_WRITE_ROTATE_OWN,    ///< float[4]: rotation = rotation * value; the position stays
     ESPL_WRITE_KIND_COUNT
 } espl_write_kind;
 
-// --- Set: the local becomes the value ---
+/// Write one transform: carry out any kind of write at once.
+///
+/// @param value  of the type that the kind names, at any address that the type may have.
+/// @return ESPL_OK; ESPL_LOSSY; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (a kind that does not exist, value is
+///         NULL); ESPL_ERR_RANGE; the statuses that all writes have.
+ESPL_API ESPL_NODISCARD espl_status espl_write_one(espl_world *world, espl_entity entity,
+                                                   espl_write_kind kind, const void *value);
 
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_position(espl_world *world, espl_entity entity,
-                                                            const float position[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_rotation(espl_world *world, espl_entity entity,
-                                                            const float rotation[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl_entity entity,
-                                                         float scale);
-/// Set position, rotation and scale; stretch and context stay.
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
-                                                        const espl_transform *value);
-/// Set all 48 bytes.
-ESPL_API ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world, espl_entity entity,
-                                                             const espl_transform *value);
-/// Set the stretch, which is the same in both spaces. It moves children and shapes the entity itself.
-ESPL_API ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
-                                                     const float stretch[3]);
-/// Set the user's word.
-ESPL_API ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
-                                                       uint32_t context);
+// --- The kinds that are used daily, by name; each is espl_write_one() ---
 
-// --- Set in world axes: the local becomes the value as it is seen from the parent ---
-//
-// Kept parts take the value directly. Below a scale or stretch of zero the axes that can be reached
-// are set, the others keep their local value, and the answer is ESPL_LOSSY.
-
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_position(espl_world *world, espl_entity entity,
-                                                            const float position[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world, espl_entity entity,
-                                                            const float rotation[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
-                                                         float scale);
-/// Set all 48 bytes, stretch and context too.
-ESPL_API ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world, espl_entity entity,
-                                                             const espl_transform *value);
-
-// --- Change in the parent's axes ---
-
-/// position += offset.
-ESPL_API ESPL_NODISCARD espl_status espl_translate_in_parent(espl_world *world, espl_entity entity,
-                                                             const float offset[3]);
-/// rotation := by * rotation; the position stays. The product is normalised like any rotation.
-ESPL_API ESPL_NODISCARD espl_status espl_rotate_in_parent(espl_world *world, espl_entity entity,
-                                                          const float by[4]);
-/// pose := by * pose, as espl_transform_compose(); stretch and context stay.
-ESPL_API ESPL_NODISCARD espl_status espl_transform_in_parent(espl_world *world, espl_entity entity,
-                                                             const espl_transform *by);
-/// pose := inverse of by * pose, as espl_transform_relative(). ESPL_LOSSY where by has a scale or
-/// stretch of zero: what cannot be reached stays.
-ESPL_API ESPL_NODISCARD espl_status espl_inverse_transform_in_parent(espl_world *world,
-                                                                     espl_entity entity,
-                                                                     const espl_transform *by);
-
-// --- Change in world axes: as the four above on the world transform, then set as world values ---
-
-ESPL_API ESPL_NODISCARD espl_status espl_translate_world(espl_world *world, espl_entity entity,
-                                                         const float offset[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_rotate_world(espl_world *world, espl_entity entity,
-                                                      const float by[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_transform_world(espl_world *world, espl_entity entity,
-                                                         const espl_transform *by);
-ESPL_API ESPL_NODISCARD espl_status espl_inverse_transform_world(espl_world *world,
+static inline ESPL_NODISCARD espl_status espl_set_local_position(espl_world *world,
                                                                  espl_entity entity,
-                                                                 const espl_transform *by);
-
-// --- Multiply: both spaces agree ---
-
-ESPL_API ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, espl_entity entity,
-                                                        float factor);
-ESPL_API ESPL_NODISCARD espl_status espl_multiply_stretch(espl_world *world, espl_entity entity,
-                                                          const float factors[3]);
-
+                                                                 const float position[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_POSITION, position);
+}
+static inline ESPL_NODISCARD espl_status espl_set_local_rotation(espl_world *world,
+                                                                 espl_entity entity,
+                                                                 const float rotation[4])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_ROTATION, rotation);
+}
+static inline ESPL_NODISCARD espl_status espl_set_local_scale(espl_world *world, espl_entity entity,
+                                                              float scale)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_SCALE, &scale);
+}
+/// Set position, rotation and scale; stretch and user data stay.
+static inline ESPL_NODISCARD espl_status espl_set_local_pose(espl_world *world, espl_entity entity,
+                                                             const espl_pose *value)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_POSE, value);
+}
+/// Set all 48 bytes.
+static inline ESPL_NODISCARD espl_status espl_set_local_transform(espl_world *world,
+                                                                  espl_entity entity,
+                                                                  const espl_transform *value)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_LOCAL_TRANSFORM, value);
+}
+/// Set the stretch, which is the same in both spaces.
+static inline ESPL_NODISCARD espl_status espl_set_stretch(espl_world *world, espl_entity entity,
+                                                          const float stretch[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_STRETCH, stretch);
+}
+/// Set the user's word.
+static inline ESPL_NODISCARD espl_status espl_set_user_data(espl_world *world, espl_entity entity,
+                                                            uint32_t user_data)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_USER_DATA, &user_data);
+}
+static inline ESPL_NODISCARD espl_status espl_set_world_position(espl_world *world,
+                                                                 espl_entity entity,
+                                                                 const float position[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_WORLD_POSITION, position);
+}
+static inline ESPL_NODISCARD espl_status espl_set_world_rotation(espl_world *world,
+                                                                 espl_entity entity,
+                                                                 const float rotation[4])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_WORLD_ROTATION, rotation);
+}
+static inline ESPL_NODISCARD espl_status espl_set_world_scale(espl_world *world, espl_entity entity,
+                                                              float scale)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_WORLD_SCALE, &scale);
+}
+/// Set all 48 bytes, stretch and user data too.
+static inline ESPL_NODISCARD espl_status espl_set_world_transform(espl_world *world,
+                                                                  espl_entity entity,
+                                                                  const espl_transform *value)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_WORLD_TRANSFORM, value);
+}
+/// Move along the entity's own axes, by units of the parent.
+static inline ESPL_NODISCARD espl_status espl_translate_own(espl_world *world, espl_entity entity,
+                                                            const float offset[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_OWN, offset);
+}
+/// Turn about the entity's own axes.
+static inline ESPL_NODISCARD espl_status espl_rotate_own(espl_world *world, espl_entity entity,
+                                                         const float by[4])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_OWN, by);
+}
+/// Move along the parent's axes.
+static inline ESPL_NODISCARD espl_status espl_translate_in_parent(espl_world *world,
+                                                                  espl_entity entity,
+                                                                  const float offset[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, offset);
+}
+/// Turn about the parent's axes; the position stays.
+static inline ESPL_NODISCARD espl_status espl_rotate_in_parent(espl_world *world,
+                                                               espl_entity entity,
+                                                               const float by[4])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_IN_PARENT, by);
+}
+/// Move along the world's axes.
+static inline ESPL_NODISCARD espl_status espl_translate_world(espl_world *world, espl_entity entity,
+                                                              const float offset[3])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_TRANSLATE_WORLD, offset);
+}
+/// Turn about the world's axes; the position stays.
+static inline ESPL_NODISCARD espl_status espl_rotate_world(espl_world *world, espl_entity entity,
+                                                           const float by[4])
+{
+    return espl_write_one(world, entity, ESPL_WRITE_ROTATE_WORLD, by);
+}
+static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, espl_entity entity,
+                                                             float factor)
+{
+    return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_SCALE, &factor);
+}
 // --- Helpers, each one write ---
 
 /// Turn the entity in its place so that its forward axis points at a target in the world.
@@ -149,17 +211,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 ESPL_API ESPL_NODISCARD espl_status espl_set_inherit(espl_world *world, espl_entity entity,
                                                      uint32_t flags);
 
-// --- Memory ahead of time ---
-
-/// Give the hierarchy of an entity the side arrays that stretch, context and inherit flags need, so
-/// that no write of them takes memory. They stay until the hierarchy is rebuilt without a need for
-/// them by a structural change. Structural.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's statuses.
-ESPL_API ESPL_NODISCARD espl_status espl_reserve_side(espl_world *world, espl_entity entity);
-/// Make room for batches of that many writes.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, ESPL_ERR_LIMIT.
-ESPL_API ESPL_NODISCARD espl_status espl_reserve_writes(espl_world *world, size_t count);
-
 // --- Batches ---
 
 /// What a write writes; its kind says which.
@@ -169,6 +220,7 @@ typedef union espl_write_value {
     float scale;
     float stretch[3];
     uint32_t user_data;
+    espl_pose pose; ///< The first 32 bytes of `transform`.
     espl_transform transform;
 } espl_write_value;
 
@@ -204,7 +256,7 @@ typedef struct espl_write_report {
 /// @param report  NULL, or the account; zeroed when the batch is refused.
 /// @return ESPL_OK; ESPL_LOSSY (some entries were); ESPL_OVERFLOW (some world is not finite);
 ///         ESPL_PARTLY (some entries were refused, whatever else); of the batch as
-///         a whole, nothing changed: ESPL_ERR_NO_MEMORY (see espl_reserve_writes()), ESPL_ERR_BUSY
+///         a whole, nothing changed: ESPL_ERR_NO_MEMORY (see espl_reserve()), ESPL_ERR_BUSY
 ///         (during playback, or during iteration where a side array is needed), ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; a job lost
 ///         later is done by the calling thread, and the fault is told by the trap),
@@ -212,46 +264,25 @@ typedef struct espl_write_report {
 ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const espl_write *writes,
                                                      size_t count, espl_write_report *report);
 
-// Short forms: writes of one kind from two arrays of `count`. As espl_write_batch();
-// ESPL_ERR_ARGUMENT also for a kind whose value is of another type.
-
-/// Kinds with position or stretch.
-ESPL_API ESPL_NODISCARD espl_status espl_write_vectors(espl_world *world, espl_write_kind kind,
-                                                       const espl_entity *entities,
-                                                       const float (*values)[3], size_t count,
-                                                       espl_write_report *report);
-/// Kinds with rotation.
-ESPL_API ESPL_NODISCARD espl_status espl_write_rotations(espl_world *world, espl_write_kind kind,
-                                                         const espl_entity *entities,
-                                                         const float (*values)[4], size_t count,
-                                                         espl_write_report *report);
-/// Kinds with scale.
-ESPL_API ESPL_NODISCARD espl_status espl_write_scalars(espl_world *world, espl_write_kind kind,
-                                                       const espl_entity *entities,
-                                                       const float *values, size_t count,
-                                                       espl_write_report *report);
-/// Kinds with transform.
-ESPL_API ESPL_NODISCARD espl_status espl_write_transforms(espl_world *world, espl_write_kind kind,
-                                                          const espl_entity *entities,
-                                                          const espl_transform *values,
-                                                          size_t count, espl_write_report *report);
-
-/// Locals from poses that stand anywhere, as espl_write_transforms() by ESPL_WRITE_LOCAL_POSE: members
-/// of the caller's own structs are written from where they are, without a copy.
+/// Carry out many writes of one kind, with handles and values wherever the caller has them: in arrays,
+/// or as members of the caller's own structs, without a copy. As espl_write_batch().
 ///
-/// @param entities     the first; the i-th stands `entity_size` bytes times i behind it.
-/// @param entity_size  from one to the next: sizeof(espl_entity) in an array of nothing else.
-/// @param poses        the first local, likewise.
-/// @param pose_size    from one to the next: sizeof(espl_pose) in an array of nothing else.
-/// @return also ESPL_ERR_ARGUMENT for a size that is less than that of what stands there, or not a
-///         multiple of 4.
+/// @param entities       the first handle; handle i is `i * entity_stride` bytes behind it.
+/// @param entity_stride  bytes from one to the next: sizeof(espl_entity) in an array of handles.
+/// @param values         the first value, of the type that the kind names; value i is `i *
+///                       value_stride` bytes behind it.
+/// @param value_stride   bytes from one to the next: the size of a value in an array of values.
+/// @return also ESPL_ERR_ARGUMENT for a kind that does not exist, and for a stride that is smaller
+///         than what it steps over or not a multiple of 4.
 ///
 ///     struct bone { espl_entity entity; espl_pose local; float weight; } *bones;
-///     espl_write_poses(world, &bones->entity, sizeof *bones, &bones->local, sizeof *bones, n, NULL);
-ESPL_API ESPL_NODISCARD espl_status espl_write_poses(espl_world *world, const espl_entity *entities,
-                                                     size_t entity_size, const espl_pose *poses,
-                                                     size_t pose_size, size_t count,
-                                                     espl_write_report *report);
+///     status = espl_write_strided(world, ESPL_WRITE_LOCAL_POSE, &bones->entity, sizeof *bones,
+///                                 &bones->local, sizeof *bones, count, NULL);
+ESPL_API ESPL_NODISCARD espl_status espl_write_strided(espl_world *world, espl_write_kind kind,
+                                                       const espl_entity *entities,
+                                                       size_t entity_stride, const void *values,
+                                                       size_t value_stride, size_t count,
+                                                       espl_write_report *report);
 
 #ifdef __cplusplus
 }

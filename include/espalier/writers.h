@@ -96,11 +96,6 @@ ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
                                                         espl_parallel_report *report);
 
-/// Make room for a parallel write of that many rows, so that it takes no memory as long as the
-/// world has no more hierarchies and solos than it has room for now (espl_reserve()). Kept until
-/// espl_compact(). Structural. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT, ESPL_ERR_BUSY.
-ESPL_API ESPL_NODISCARD espl_status espl_reserve_parallel(espl_world *world, size_t rows);
-
 /// Return the number of a writer's job, from 0 and less than ESPL_PARALLEL_JOB_LIMIT and the job
 /// limit. It depends on the rows alone, not on threads.
 ESPL_API uint32_t espl_writer_job(const espl_writer *writer);
@@ -113,96 +108,31 @@ ESPL_API espl_world *espl_writer_world(const espl_writer *writer);
 #define ESPL_TEXT_OF_(line) ESPL_TEXT_OF_LINE_(line)
 #define ESPL_TEXT_OF_LINE_(line) #line
 
-// Writes of one kind through a writer, each as the call at once that is named below. Statuses as
-// these, and ESPL_ERR_NOT_OWNER in checked builds; ESPL_ERR_ARGUMENT also for a kind whose value is
-// of another type. What needs a side array (a stretch, a context, inherit flags in a hierarchy that
-// has none yet) is refused with ESPL_ERR_BUSY, unless espl_reserve_side() was called before.
-// @param site  where the call stands, for messages; lives as long as the parallel write.
+/// Write one transform through a writer: espl_write_one(), whose statuses it has, by a job.
+///
+/// @param site  where the call stands, for messages: ESPL_SITE, or NULL. Lives as long as the parallel
+///              write.
+/// @return also ESPL_ERR_NOT_OWNER in checked builds; ESPL_ERR_BUSY where a side array is needed (the
+///         first stretch or user data in a hierarchy), unless espl_reserve() made it before.
+ESPL_API ESPL_NODISCARD espl_status espl_writer_write(espl_writer *writer, espl_entity entity,
+                                                      espl_write_kind kind, const void *value,
+                                                      const char *site);
+/// espl_writer_write() from here.
+#define ESPL_WRITER_WRITE(writer, entity, kind, value) \
+    espl_writer_write((writer), (entity), (kind), (value), ESPL_SITE)
 
-/// Kinds with position or stretch.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_vector(espl_writer *writer, espl_entity entity,
-                                                       espl_write_kind kind, const float value[3],
-                                                       const char *site);
-/// Kinds with rotation.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_rotation(espl_writer *writer, espl_entity entity,
-                                                         espl_write_kind kind, const float value[4],
-                                                         const char *site);
-/// Kinds with scale.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_scalar(espl_writer *writer, espl_entity entity,
-                                                       espl_write_kind kind, float value,
-                                                       const char *site);
-/// Kinds with transform.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_transform(espl_writer *writer, espl_entity entity,
-                                                          espl_write_kind kind,
-                                                          const espl_transform *value,
-                                                          const char *site);
-/// The context word.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_word(espl_writer *writer, espl_entity entity,
-                                                     espl_write_kind kind, uint32_t value,
-                                                     const char *site);
 /// espl_look_at() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity,
+ESPL_API ESPL_NODISCARD espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity,
                                                         const float target[3], const float *up,
                                                         const char *site);
 /// espl_rotate_about() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity,
-                                                           const float pivot[3], const float by[4],
-                                                           const char *site);
+ESPL_API ESPL_NODISCARD espl_status espl_writer_rotate_about(espl_writer *writer,
+                                                             espl_entity entity,
+                                                             const float pivot[3],
+                                                             const float by[4], const char *site);
 /// espl_set_inherit() through a writer.
-ESPL_API ESPL_NODISCARD espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity,
-                                                        uint32_t flags, const char *site);
-
-// The calls of espalier/write.h through a writer: espl_set_local_transform(world, ...) becomes
-// espl_writer_set_local_transform(writer, ...).
-
-#define espl_writer_set_local_position(writer, entity, position) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_LOCAL_POSITION, position, ESPL_SITE)
-#define espl_writer_set_local_rotation(writer, entity, rotation) \
-    espl_writer_rotation(writer, entity, ESPL_WRITE_LOCAL_ROTATION, rotation, ESPL_SITE)
-#define espl_writer_set_local_scale(writer, entity, scale) \
-    espl_writer_scalar(writer, entity, ESPL_WRITE_LOCAL_SCALE, scale, ESPL_SITE)
-#define espl_writer_set_local_pose(writer, entity, value) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL_POSE, value, ESPL_SITE)
-#define espl_writer_set_local_transform(writer, entity, value) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_LOCAL_TRANSFORM, value, ESPL_SITE)
-#define espl_writer_set_stretch(writer, entity, stretch) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_STRETCH, stretch, ESPL_SITE)
-#define espl_writer_set_user_data(writer, entity, context) \
-    espl_writer_word(writer, entity, ESPL_WRITE_USER_DATA, context, ESPL_SITE)
-#define espl_writer_set_world_position(writer, entity, position) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_WORLD_POSITION, position, ESPL_SITE)
-#define espl_writer_set_world_rotation(writer, entity, rotation) \
-    espl_writer_rotation(writer, entity, ESPL_WRITE_WORLD_ROTATION, rotation, ESPL_SITE)
-#define espl_writer_set_world_scale(writer, entity, scale) \
-    espl_writer_scalar(writer, entity, ESPL_WRITE_WORLD_SCALE, scale, ESPL_SITE)
-#define espl_writer_set_world_transform(writer, entity, value) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_WORLD_TRANSFORM, value, ESPL_SITE)
-#define espl_writer_translate_in_parent(writer, entity, offset) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, offset, ESPL_SITE)
-#define espl_writer_rotate_in_parent(writer, entity, by) \
-    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_IN_PARENT, by, ESPL_SITE)
-#define espl_writer_transform_in_parent(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_IN_PARENT, by, ESPL_SITE)
-#define espl_writer_inverse_transform_in_parent(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, by, ESPL_SITE)
-#define espl_writer_translate_world(writer, entity, offset) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, offset, ESPL_SITE)
-#define espl_writer_rotate_world(writer, entity, by) \
-    espl_writer_rotation(writer, entity, ESPL_WRITE_ROTATE_WORLD, by, ESPL_SITE)
-#define espl_writer_transform_world(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_TRANSFORM_WORLD, by, ESPL_SITE)
-#define espl_writer_inverse_transform_world(writer, entity, by) \
-    espl_writer_transform(writer, entity, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, by, ESPL_SITE)
-#define espl_writer_multiply_scale(writer, entity, factor) \
-    espl_writer_scalar(writer, entity, ESPL_WRITE_MULTIPLY_SCALE, factor, ESPL_SITE)
-#define espl_writer_multiply_stretch(writer, entity, factors) \
-    espl_writer_vector(writer, entity, ESPL_WRITE_MULTIPLY_STRETCH, factors, ESPL_SITE)
-#define espl_writer_look_at(writer, entity, target, up) \
-    espl_writer_turn_to(writer, entity, target, up, ESPL_SITE)
-#define espl_writer_rotate_about(writer, entity, pivot, by) \
-    espl_writer_turn_about(writer, entity, pivot, by, ESPL_SITE)
-#define espl_writer_set_inherit(writer, entity, flags) \
-    espl_writer_inherit(writer, entity, flags, ESPL_SITE)
+ESPL_API ESPL_NODISCARD espl_status espl_writer_set_inherit(espl_writer *writer, espl_entity entity,
+                                                            uint32_t flags, const char *site);
 
 #ifdef __cplusplus
 }

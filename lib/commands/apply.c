@@ -95,14 +95,11 @@ static espl_status set_sibling(espl__apply *a)
 
 static espl_status destroy(espl__apply *a)
 {
-    const unsigned kind = a->command->kind;
-    const espl__closure closure = kind == ESPL__COMMAND_DESTROY           ? ESPL__CLOSURE_OWNED
-                                  : kind == ESPL__COMMAND_DESTROY_SUBTREE ? ESPL__CLOSURE_SUBTREE
-                                                                          : ESPL__CLOSURE_ONLY;
     uint32_t slot = 0;
     const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
-    return status != ESPL_OK ? status : espl__edit_destroy(a->edit, slot, closure);
+    return status != ESPL_OK ? status
+                             : espl__edit_destroy(a->edit, slot, (espl_extent)a->command->place);
 }
 
 // --- Placements ---
@@ -385,8 +382,6 @@ typedef espl_status (*command_function)(espl__apply *a);
 static const command_function table[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_INSTANTIATE] = instantiate,
     [ESPL__COMMAND_DESTROY] = destroy,
-    [ESPL__COMMAND_DESTROY_SUBTREE] = destroy,
-    [ESPL__COMMAND_DESTROY_ONLY] = destroy,
     [ESPL__COMMAND_ATTACH] = attach,
     [ESPL__COMMAND_DETACH] = detach,
     [ESPL__COMMAND_SIBLING] = set_sibling,

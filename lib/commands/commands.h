@@ -12,9 +12,7 @@
 /// Kinds of command. The table in apply.c has the function of each.
 enum {
     ESPL__COMMAND_INSTANTIATE,
-    ESPL__COMMAND_DESTROY,
-    ESPL__COMMAND_DESTROY_SUBTREE,
-    ESPL__COMMAND_DESTROY_ONLY,
+    ESPL__COMMAND_DESTROY, ///< `place` is the extent
     ESPL__COMMAND_ATTACH,
     ESPL__COMMAND_DETACH,
     ESPL__COMMAND_SIBLING,

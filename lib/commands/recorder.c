@@ -215,12 +215,15 @@ espl_status espl__append_given(espl_recorder *recorder, const espl__command *com
 
 // --- Commands on one entity ---
 
-static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_entity target,
-                                 uint8_t kind)
+espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                espl_extent extent)
 {
     espl_status status = check_recorder(recorder);
 
-    status = status != ESPL_OK ? status : check_operand(recorder->owner, &target);
+    status = status != ESPL_OK ? status : check_operand(recorder->owner, &entity);
+    if (status == ESPL_OK && (unsigned)extent > ESPL_EXTENT_SUBTREE) {
+        status = ESPL_ERR_ARGUMENT;
+    }
     if (status != ESPL_OK) {
         return status;
     }
@@ -228,23 +231,9 @@ static espl_status record_target(espl_recorder *recorder, uint32_t key, espl_ent
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    *command = (espl__command){.target = target, .key = key, .kind = kind};
+    *command = (espl__command){
+        .target = entity, .key = key, .kind = ESPL__COMMAND_DESTROY, .place = (uint8_t)extent};
     return append_bare(recorder, command);
-}
-
-espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity)
-{
-    return record_target(recorder, key, entity, ESPL__COMMAND_DESTROY);
-}
-
-espl_status espl_record_destroy_subtree(espl_recorder *recorder, uint32_t key, espl_entity entity)
-{
-    return record_target(recorder, key, entity, ESPL__COMMAND_DESTROY_SUBTREE);
-}
-
-espl_status espl_record_destroy_only(espl_recorder *recorder, uint32_t key, espl_entity entity)
-{
-    return record_target(recorder, key, entity, ESPL__COMMAND_DESTROY_ONLY);
 }
 
 espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entity child,
@@ -316,22 +305,23 @@ espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_
                                                    .kind = ESPL__COMMAND_SIBLING});
 }
 
-espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_write *write)
+espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                              espl_write_kind kind, const void *value)
 {
     espl_status status = espl__check_recorder(recorder);
 
-    if (status == ESPL_OK && !ESPL_DEMAND(recorder->owner->hooks, write != NULL)) {
+    if (status == ESPL_OK && !ESPL_DEMAND(recorder->owner->hooks, value != NULL)) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, write->entity);
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     if (status != ESPL_OK) {
         return status;
     }
-    // Zero what the kind does not read, because the caller may leave it uninitialised.
-    espl_write_value value = {.transform = {{0}, {0}, 0, {0}, 0}};
+    // Zero, because a kind may fill a part of it, and payloads are compared and taped as bytes.
+    espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
 
-    espl__write_load(&value, write->kind, &write->value);
-    status = espl__write_check(write->kind, &value);
+    espl__write_load(&loaded, kind, value);
+    status = espl__write_check(kind, &loaded);
     if (status != ESPL_OK) {
         return status;
     }
@@ -341,43 +331,13 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, const espl_
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
-    *command = (espl__command){.target = write->entity,
-                               .key = key,
-                               .kind = ESPL__COMMAND_WRITE,
-                               .place = (uint8_t)write->kind};
-    status = append_in_place(recorder, command, sizeof value, ESPL__PAYLOAD_UNIT, &bytes);
+    *command = (espl__command){
+        .target = entity, .key = key, .kind = ESPL__COMMAND_WRITE, .place = (uint8_t)kind};
+    status = append_in_place(recorder, command, sizeof loaded, ESPL__PAYLOAD_UNIT, &bytes);
     if (status == ESPL_OK) {
-        memcpy(bytes, &value, sizeof value);
+        memcpy(bytes, &loaded, sizeof loaded);
     }
     return status;
-}
-
-static espl_status record_transform(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                    const espl_transform *value, espl_write_kind kind)
-{
-    espl_write write = {.entity = entity, .kind = kind};
-    const espl_status status = espl__check_recorder(recorder);
-
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (!ESPL_DEMAND(recorder->owner->hooks, value != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    write.value.transform = *value;
-    return espl_record_write(recorder, key, &write);
-}
-
-espl_status espl_record_set_local_transform(espl_recorder *recorder, uint32_t key,
-                                            espl_entity entity, const espl_transform *value)
-{
-    return record_transform(recorder, key, entity, value, ESPL_WRITE_LOCAL_TRANSFORM);
-}
-
-espl_status espl_record_set_world_transform(espl_recorder *recorder, uint32_t key,
-                                            espl_entity entity, const espl_transform *value)
-{
-    return record_transform(recorder, key, entity, value, ESPL_WRITE_WORLD_TRANSFORM);
 }
 
 espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_entity entity,

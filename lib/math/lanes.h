@@ -54,13 +54,13 @@ ESPL__INLINE espl__laned espl__laned_load(const espl_pose *pose)
     return out;
 }
 
-/// The pose that a transform begins with.
-ESPL__INLINE espl__laned espl__laned_of(const espl_transform *transform)
+/// The pose at any address: an espl_pose, or the first 32 bytes of an espl_transform.
+ESPL__INLINE espl__laned espl__laned_from(const void *bytes)
 {
     espl__laned out;
 
-    memcpy(&out.rotation, transform->rotation, sizeof out.rotation);
-    memcpy(&out.place, (const unsigned char *)transform + sizeof out.rotation, sizeof out.place);
+    memcpy(&out.rotation, bytes, sizeof out.rotation);
+    memcpy(&out.place, (const unsigned char *)bytes + sizeof out.rotation, sizeof out.place);
     return out;
 }
 
@@ -218,9 +218,12 @@ static inline espl__laned espl__laned_load(const espl_pose *pose)
     return (espl__laned){*pose};
 }
 
-static inline espl__laned espl__laned_of(const espl_transform *transform)
+static inline espl__laned espl__laned_from(const void *bytes)
 {
-    return (espl__laned){espl__pose_of(transform)};
+    espl__laned out;
+
+    memcpy(&out.pose, bytes, sizeof out.pose);
+    return out;
 }
 
 static inline void espl__laned_store(espl_pose *pose, espl__laned value)

@@ -90,13 +90,6 @@ typedef struct espl__attach_rules {
     uint8_t inherit;
 } espl__attach_rules;
 
-/// What a destroy takes along.
-typedef enum espl__closure {
-    ESPL__CLOSURE_OWNED,   ///< what is reached through owned links only
-    ESPL__CLOSURE_SUBTREE, ///< everything below
-    ESPL__CLOSURE_ONLY,    ///< nothing
-} espl__closure;
-
 typedef struct espl__edit {
     espl__forest *forest;
     espl_status status; // ESPL_ERR_NO_MEMORY once a list could not grow: the edit has to be undone
@@ -149,7 +142,7 @@ espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__stay_rules 
 espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t before);
 /// Destroy a node and its closure; survivors keep their worlds. @return ESPL_OK; ESPL_ERR_NO_MEMORY,
 /// never with `bury`.
-espl_status espl__edit_destroy(espl__edit *edit, uint32_t slot, espl__closure closure);
+espl_status espl__edit_destroy(espl__edit *edit, uint32_t slot, espl_extent extent);
 /// Write a placement. @return as espl__placement_write(), ESPL_ERR_NO_MEMORY.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value);

@@ -345,15 +345,15 @@ espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__stay_rules 
 
 // --- Destroy ---
 
-static bool dies(const espl__forest *forest, uint32_t child, espl__closure closure)
+static bool dies(const espl__forest *forest, uint32_t child, espl_extent extent)
 {
-    return closure == ESPL__CLOSURE_SUBTREE ||
-           (closure == ESPL__CLOSURE_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
+    return extent == ESPL_EXTENT_SUBTREE ||
+           (extent == ESPL_EXTENT_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
 // List what dies, unless nothing can be taken back. The walk does not enter survivors.
 // @return false: no memory.
-static bool list_closure(espl__edit *edit, uint32_t top, espl__closure closure, bool *has_survivors)
+static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, bool *has_survivors)
 {
     const espl__forest *const forest = edit->forest;
     bool enters = true;
@@ -361,7 +361,7 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl__closure closure, 
     *has_survivors = false;
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
-        enters = slot == top || dies(forest, slot, closure);
+        enters = slot == top || dies(forest, slot, extent);
         *has_survivors = *has_survivors || !enters;
         if (enters && edit->bury == NULL) {
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
@@ -373,13 +373,13 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl__closure closure, 
     return true;
 }
 
-static void mark_closure(espl__forest *forest, uint32_t top, espl__closure closure)
+static void mark_closure(espl__forest *forest, uint32_t top, espl_extent extent)
 {
     bool enters = true;
 
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, enters)) {
-        enters = slot == top || dies(forest, slot, closure);
+        enters = slot == top || dies(forest, slot, extent);
         forest->flags[slot] |= enters ? ESPL__SLOT_MARK : 0;
     }
 }
@@ -524,19 +524,19 @@ static void note_unsettled(espl__edit *edit, uint32_t anchor, uint32_t tree, boo
     }
 }
 
-espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl__closure closure)
+espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent extent)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t anchor = forest->parent[top], tree = forest->tree[top];
     const size_t from = espl__array_length(edit->removed);
     bool has_survivors = false;
-    bool is_done = list_closure(edit, top, closure, &has_survivors);
+    bool is_done = list_closure(edit, top, extent, &has_survivors);
 
     if (is_done && has_survivors) {
         espl__frame room;
         const espl__frame *const up = espl__edit_frame(edit, anchor, &room);
 
-        mark_closure(forest, top, closure);
+        mark_closure(forest, top, extent);
         is_done = keep_survivors(edit, top, up) && link_survivors(edit, top, up);
     }
     if (is_done && anchor != ESPL__NO_SLOT) {

@@ -343,7 +343,7 @@ static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
     [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
     [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
-    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
+    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, false},
     [ESPL_WRITE_LOCAL_TRANSFORM] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
     [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
     [ESPL_WRITE_USER_DATA] = {ESPL__VALUE_WORD, 0, false},
@@ -361,11 +361,28 @@ static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
     [ESPL_WRITE_MULTIPLY_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
     [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
+    [ESPL_WRITE_TRANSLATE_OWN] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
+    [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
 };
 
 espl__value_type espl__write_value_type(espl_write_kind kind)
 {
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kinds[kind].type : ESPL__VALUE_NONE;
+}
+
+size_t espl__write_value_size(espl_write_kind kind)
+{
+    static const uint8_t sizes[] = {
+        [ESPL__VALUE_NONE] = 0,
+        [ESPL__VALUE_VECTOR] = 3 * sizeof(float),
+        [ESPL__VALUE_ROTATION] = 4 * sizeof(float),
+        [ESPL__VALUE_SCALAR] = sizeof(float),
+        [ESPL__VALUE_POSE] = sizeof(espl_pose),
+        [ESPL__VALUE_TRANSFORM] = sizeof(espl_transform),
+        [ESPL__VALUE_WORD] = sizeof(uint32_t),
+    };
+
+    return sizes[espl__write_value_type(kind)];
 }
 
 espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
@@ -385,6 +402,7 @@ espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
     case ESPL__VALUE_SCALAR:
         is_fine = isfinite(value->scale);
         break;
+    case ESPL__VALUE_POSE:
     case ESPL__VALUE_TRANSFORM:
         return espl_transform_normalize(&value->transform);
     case ESPL__VALUE_WORD:
@@ -428,6 +446,7 @@ static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *val
     case ESPL__VALUE_SCALAR:
         pose.scale = value->scale;
         break;
+    case ESPL__VALUE_POSE:
     case ESPL__VALUE_TRANSFORM:
         pose = espl__pose_of(&value->transform);
         break;
@@ -443,6 +462,7 @@ static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_wr
 {
     const espl_pose by = pose_of_value(kind, value);
     const espl_pose before = *pose;
+    float offset[3];
     unsigned lost = 0;
 
     switch (kind) {
@@ -451,6 +471,16 @@ static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_wr
         for (int i = 0; i < 3; ++i) {
             pose->position[i] = before.position[i] + by.position[i];
         }
+        break;
+    case ESPL_WRITE_TRANSLATE_OWN:
+        espl__rotation_apply(offset, before.rotation, by.position);
+        for (int i = 0; i < 3; ++i) {
+            pose->position[i] = before.position[i] + offset[i];
+        }
+        break;
+    case ESPL_WRITE_ROTATE_OWN:
+        espl__rotation_multiply(pose->rotation, before.rotation, by.rotation);
+        (void)espl__rotation_normalize(pose->rotation);
         break;
     case ESPL_WRITE_ROTATE_IN_PARENT:
     case ESPL_WRITE_ROTATE_WORLD:

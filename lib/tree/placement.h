@@ -69,13 +69,18 @@ typedef enum espl__value_type {
     ESPL__VALUE_VECTOR,
     ESPL__VALUE_ROTATION,
     ESPL__VALUE_SCALAR,
+    ESPL__VALUE_POSE,
     ESPL__VALUE_TRANSFORM,
     ESPL__VALUE_WORD,
 } espl__value_type;
 
 espl__value_type espl__write_value_type(espl_write_kind kind);
 
-/// Copy a value from wherever it stands. A copy of a size that is known is a few instructions.
+/// Size of a kind's value in bytes; 0 where there is no such kind.
+size_t espl__write_value_size(espl_write_kind kind);
+
+/// Copy a value from any address. A pose becomes a transform without stretch and user data. A copy of a
+/// constant size is a few instructions.
 static inline void espl__write_load(espl_write_value *out, espl_write_kind kind, const void *bytes)
 {
     // There is no other type.
@@ -83,6 +88,14 @@ static inline void espl__write_load(espl_write_value *out, espl_write_kind kind,
     case ESPL__VALUE_TRANSFORM:
         memcpy(out, bytes, sizeof(espl_transform));
         break;
+    case ESPL__VALUE_POSE: {
+        const espl__extra none = espl__extra_default();
+        espl_pose pose;
+
+        memcpy(&pose, bytes, sizeof pose);
+        out->transform = espl__transform_of(&pose, &none);
+        break;
+    }
     case ESPL__VALUE_VECTOR:
         memcpy(out, bytes, 3 * sizeof(float));
         break;
@@ -96,16 +109,6 @@ static inline void espl__write_load(espl_write_value *out, espl_write_kind kind,
     case ESPL__VALUE_NONE:
         break;
     }
-}
-
-/// The same of an espl_pose, as a transform without stretch and context.
-static inline void espl__write_load_pose(espl_write_value *out, const void *bytes)
-{
-    const espl__extra none = espl__extra_default();
-    espl_pose pose;
-
-    memcpy(&pose, bytes, sizeof pose);
-    out->transform = espl__transform_of(&pose, &none);
 }
 
 /// Apply one write to a placement. Locals and kept parts stay finite; the world may overflow.

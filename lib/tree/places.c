@@ -7,8 +7,6 @@
 #include "lib/base/ahead.h"
 #include "lib/tree/layout.h"
 
-#include <stdlib.h>
-
 // --- Reserve ---
 
 // Flags of trees between reserve and finish, above those that last.
@@ -173,23 +171,13 @@ espl_status espl__places_reserve(espl__forest *forest, espl__edit *const *edits,
 
 // --- Placing ---
 
-static int compare_slots(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-// Ascending, so that what is below another stale node is computed once. Where nodes are in several
-// ranges it may be computed twice, to the same bits in the end.
+// The survey sorted the stale nodes of each group, so that what is below another stale node is computed
+// once. Where nodes are in several ranges it may be computed twice, to the same bits in the end.
 static void propagate_stale(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->stale);
 
-    if (count > 1) {
-        qsort(edit->stale, count, sizeof *edit->stale, compare_slots);
-    }
     for (size_t i = 0; i < count; ++i) {
         const uint32_t slot = edit->stale[i];
 

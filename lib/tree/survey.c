@@ -2,6 +2,8 @@
 // The survey behind a group of commands: which subtrees have to move to another range, and where to.
 #include "lib/tree/edit_steps.h"
 
+#include <stdlib.h>
+
 // What is known of one subtree that has to move.
 typedef struct finding {
     uint32_t top;      // its topmost node that moved
@@ -211,6 +213,24 @@ static bool survey_made(espl__edit *edit)
     return true;
 }
 
+static int compare_slots(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+// Sort the stale nodes of the group, parents before what is below them. Not those of all groups of the
+// edit at once: trees would become due in an order that depends on how groups are divided among edits.
+static void sort_stale(espl__edit *edit)
+{
+    const size_t count = espl__array_length(edit->stale) - edit->stale_from;
+
+    if (count > 1) {
+        qsort(edit->stale + edit->stale_from, count, sizeof *edit->stale, compare_slots);
+    }
+}
+
 espl_status espl__edit_survey(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
@@ -218,6 +238,7 @@ espl_status espl__edit_survey(espl__edit *edit)
     const bool is_done =
         survey_moved(edit) && (edit->nursery == edit->nursery_begin || survey_made(edit));
 
+    sort_stale(edit);
     for (size_t i = places; i < espl__array_length(edit->places); ++i) {
         clear_path(forest, edit->places[i].root);
     }

@@ -117,10 +117,11 @@ ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint3
 }
 
 static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__context *context,
-                                              uint32_t slot, const espl_transform *value)
+                                              uint32_t slot, const void *value)
 {
-    espl_pose local = espl__pose_of(value);
+    espl_pose local;
 
+    memcpy(&local, value, sizeof local);
     if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
@@ -128,11 +129,11 @@ static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__contex
 }
 
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
-                           const espl_transform *value)
+                           const void *value)
 {
     // A rotation of unit length is finite; whether the rest is shows in the world.
-    return espl__rotation_is_unit(value->rotation)
-               ? put(forest, context, slot, espl__laned_of(value))
+    return espl__rotation_is_unit(value) // the rotation is the first field
+               ? put(forest, context, slot, espl__laned_from(value))
                : put_normalized(forest, context, slot, value);
 }
 
@@ -173,11 +174,7 @@ static const void *value_at(const espl__write_source *source, uint32_t number)
 static void load_value(const espl__write_source *source, uint32_t number, espl_write_kind kind,
                        espl_write_value *value)
 {
-    if (source->has_poses) {
-        espl__write_load_pose(value, value_at(source, number));
-    } else {
-        espl__write_load(value, kind, value_at(source, number));
-    }
+    espl__write_load(value, kind, value_at(source, number));
 }
 
 static uint32_t number_at(const espl__tree_writes *w, uint32_t at)
@@ -314,7 +311,7 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
 
     load_value(p->w->source, number, kind, &value);
     if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
-        status = espl__pose_put(p->forest, p->context, slot, &value.transform);
+        status = espl__pose_put(p->forest, p->context, slot, &value);
         status = status == ESPL_OVERFLOW ? ESPL_OK : status; // the context counts them
     } else {
         status = espl__write_check(kind, &value);
@@ -400,7 +397,7 @@ static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writ
         const espl_status status = espl__write_check(source->kind, &value);
 
         if (status == ESPL_OK) {
-            store_pose(locals, w, &sum, at, espl__laned_of(&value.transform));
+            store_pose(locals, w, &sum, at, espl__laned_from(&value));
         } else {
             source->results[number] = status;
             sum.is_told = true;
@@ -452,7 +449,7 @@ static stored store_poses(espl_pose *locals, const espl__tree_writes *of, uint32
 {
     const espl__write_source source = *of->source; // copies that no store can change, so that they
     const espl__tree_writes w = *of;               // stay in registers
-    const bool has_stretch = !source.has_poses;
+    const bool has_stretch = source.kind == ESPL_WRITE_LOCAL_TRANSFORM;
     stored sum = {.first = UINT32_MAX};
     uint32_t at = begin;
 

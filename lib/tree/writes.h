@@ -33,24 +33,23 @@ static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot
 }
 
 /// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to
-/// a plain node. @param value  of the kind: an espl_write_value or the espl_transform itself,
-/// unchecked.
+/// a plain node. @param value  of the kind, unchecked.
 static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
                                         espl_write_kind kind, const void *value)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
 
-    return (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE) &&
-           espl__slot_is_plain(forest, slot) &&
-           memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
-                  sizeof none) == 0;
+    return (kind == ESPL_WRITE_LOCAL_POSE ||
+            (kind == ESPL_WRITE_LOCAL_TRANSFORM &&
+             memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
+                    sizeof none) == 0)) &&
+           espl__slot_is_plain(forest, slot);
 }
 
-/// Store the pose of a transform as a user gives it as the local of a plain node, and propagate it.
-/// Stretch and user data are not looked at.
+/// Store an espl_pose that the caller gives as the local of a plain node, and propagate it.
 /// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
-                           const espl_transform *value);
+                           const void *value);
 /// Carry a checked write of any kind out on a plain node that stays plain, and propagate it. Worlds
 /// that overflow are counted in the context.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_RANGE.
@@ -69,7 +68,6 @@ typedef struct espl__write_source {
     const unsigned char *values; // of the first entry, unchecked
     size_t value_size;           // from one to the next
     espl_write_kind kind;        // of all entries, where there are no writes of several kinds
-    bool has_poses;              // values are espl_pose, where the kind says transforms
     bool is_one_kind;            // `kind` is that of all entries
     espl_status *results;        // by number; in: ESPL_OK; out: status, see ESPL__UNCHANGED
 } espl__write_source;

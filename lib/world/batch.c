@@ -30,8 +30,7 @@ typedef struct entries {
     espl__handles handles;
     const unsigned char *values; // of the first entry
     size_t value_size;           // from one to the next
-    espl_write_kind kind;                   // where there are no writes
-    bool has_poses; // values are espl_pose, and the kind is ESPL_WRITE_LOCAL_POSE
+    espl_write_kind kind;        // where there are no writes
     size_t count;
 } entries;
 
@@ -80,11 +79,7 @@ static const void *value_of(const entries *e, size_t i)
 
 static void load(const entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
 {
-    if (e->has_poses) {
-        espl__write_load_pose(value, value_of(e, i));
-    } else {
-        espl__write_load(value, kind, value_of(e, i));
-    }
+    espl__write_load(value, kind, value_of(e, i));
 }
 
 // Tell whether an entry leaves something that its tree needs side arrays for. One that is refused
@@ -148,7 +143,7 @@ void espl__scratch_free(espl_world *world, espl__scratch *scratch)
     *scratch = (espl__scratch){NULL, 0};
 }
 
-static espl_status reserve(espl_world *world, size_t count)
+espl_status espl__writes_reserve(espl_world *world, size_t count)
 {
     batch measured;
 
@@ -156,14 +151,6 @@ static espl_status reserve(espl_world *world, size_t count)
         return ESPL_ERR_LIMIT;
     }
     return espl__scratch_grow(world, &world->write_scratch, lay_out(&measured, NULL, count));
-}
-
-espl_status espl_reserve_writes(espl_world *world, size_t count)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : reserve(world, count);
-    return espl__refuse(world, "reserve of writes", espl_entity_null(), status);
 }
 
 // --- Resolving ---
@@ -492,7 +479,7 @@ static void count_results(const batch *b, espl_write_report *report)
 static espl_status prepare(batch *b)
 {
     const entries *const e = b->entries;
-    espl_status status = reserve(b->world, e->count);
+    espl_status status = espl__writes_reserve(b->world, e->count);
 
     if (status != ESPL_OK) {
         return status;
@@ -510,7 +497,6 @@ static espl_status prepare(batch *b)
                                      .values = e->values,
                                      .value_size = e->value_size,
                                      .kind = kind_of(e, 0),
-                                     .has_poses = e->has_poses,
                                      .is_one_kind = !b->is_mixed,
                                      .results = b->results};
     status = ensure_sides(b);
@@ -624,69 +610,22 @@ espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t
     return start_batch(world, &e, writes != NULL || count == 0, true, report);
 }
 
-espl_status espl_write_poses(espl_world *world, const espl_entity *entities, size_t entity_size,
-                             const espl_pose *poses, size_t pose_size, size_t count,
-                             espl_write_report *report)
-{
-    const entries e = {
-        .handles = {(const unsigned char *)entities, entity_size},
-        .values = (const unsigned char *)poses,
-        .value_size = pose_size,
-        .kind = ESPL_WRITE_LOCAL_POSE,
-        .has_poses = true,
-        .count = count,
-    };
-    const bool is_there = (entities != NULL && poses != NULL) || count == 0;
-    const bool is_valid = entity_size % _Alignof(espl_entity) == 0 &&
-                          pose_size % _Alignof(espl_pose) == 0 && entity_size >= sizeof *entities &&
-                          pose_size >= sizeof *poses;
-
-    return start_batch(world, &e, is_there, is_valid, report);
-}
-
-// Writes of one kind, from two arrays. @param size  of one value.
-static espl_status start_typed(espl_world *world, espl_write_kind kind, espl__value_type type,
-                               const espl_entity *entities, const void *values, size_t size,
+espl_status espl_write_strided(espl_world *world, espl_write_kind kind, const espl_entity *entities,
+                               size_t entity_stride, const void *values, size_t value_stride,
                                size_t count, espl_write_report *report)
 {
     const entries e = {
-        .handles = {(const unsigned char *)entities, sizeof *entities},
+        .handles = {(const unsigned char *)entities, entity_stride},
         .values = values,
-        .value_size = size,
+        .value_size = value_stride,
         .kind = kind,
         .count = count,
     };
     const bool is_there = (entities != NULL && values != NULL) || count == 0;
+    const size_t size = espl__write_value_size(kind);
+    const bool is_valid = entity_stride % _Alignof(espl_entity) == 0 &&
+                          value_stride % _Alignof(float) == 0 &&
+                          entity_stride >= sizeof *entities && size != 0 && value_stride >= size;
 
-    return start_batch(world, &e, is_there, espl__write_value_type(kind) == type, report);
-}
-
-espl_status espl_write_vectors(espl_world *world, espl_write_kind kind, const espl_entity *entities,
-                               const float (*values)[3], size_t count, espl_write_report *report)
-{
-    return start_typed(world, kind, ESPL__VALUE_VECTOR, entities, values, sizeof *values, count,
-                       report);
-}
-
-espl_status espl_write_rotations(espl_world *world, espl_write_kind kind,
-                                 const espl_entity *entities, const float (*values)[4],
-                                 size_t count, espl_write_report *report)
-{
-    return start_typed(world, kind, ESPL__VALUE_ROTATION, entities, values, sizeof *values, count,
-                       report);
-}
-
-espl_status espl_write_scalars(espl_world *world, espl_write_kind kind, const espl_entity *entities,
-                               const float *values, size_t count, espl_write_report *report)
-{
-    return start_typed(world, kind, ESPL__VALUE_SCALAR, entities, values, sizeof *values, count,
-                       report);
-}
-
-espl_status espl_write_transforms(espl_world *world, espl_write_kind kind,
-                                  const espl_entity *entities, const espl_transform *values,
-                                  size_t count, espl_write_report *report)
-{
-    return start_typed(world, kind, ESPL__VALUE_TRANSFORM, entities, values, sizeof *values, count,
-                       report);
+    return start_batch(world, &e, is_there, is_valid, report);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Registration, creation, and values of one entity's components, at the public face.
+#include "lib/world/dealing.h"
 #include "lib/world/tape.h"
 
 #include <string.h>
@@ -146,29 +147,73 @@ espl_status espl_create(espl_world *world, const espl_component *components, siz
         espl__tape_end(world, create(world, components, component_count, count, out)));
 }
 
-static espl_status reserve_rows(espl_world *world, const espl_component *components,
-                                size_t component_count, size_t rows)
-{
-    component_set set;
-    uint32_t archetype = 0;
-    espl_status status = check_set(world, components, component_count, 1, &set);
+// --- Memory ahead of time ---
 
-    if (status != ESPL_OK || rows == 0) {
-        return status;
-    }
-    status = espl__archetype_of(&world->store, set.items, set.count, &archetype);
+static espl_status reserve_rows(espl_world *world, const component_set *set, size_t rows)
+{
+    uint32_t archetype = 0;
+    const espl_status status =
+        espl__archetype_of(&world->store, set->items, set->count, &archetype);
+
     return status != ESPL_OK ? status : espl__rows_keep(&world->store, archetype, rows);
 }
 
-espl_status espl_reserve_rows(espl_world *world, const espl_component *components,
-                              size_t component_count, size_t rows)
+static espl_status reserve_side(espl_world *world, uint32_t slot)
 {
-    if (espl__may_tape(world)) {
-        espl__tape_set_of(world, ESPL_TAPE_RESERVE_ROWS, components, component_count, rows);
+    const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
+
+    if (status == ESPL_OK) {
+        espl__tree_of(&world->forest, slot)->side->is_prepaid = 1;
     }
-    return espl__refuse(
-        world, "reserve", espl_entity_null(),
-        espl__tape_end(world, reserve_rows(world, components, component_count, rows)));
+    return status;
+}
+
+// Whatever can be refused for another reason than memory is checked first.
+static espl_status reserve(espl_world *world, const espl_reserve_def *def)
+{
+    const bool has_side = !espl_entity_is_null(def->side_of);
+    component_set set;
+    uint32_t slot = 0;
+    espl_status status =
+        check_set(world, def->components, def->component_count, 1, &set); // structural too
+
+    if (status == ESPL_OK && has_side) {
+        status = espl__find_slot(world, def->side_of, &slot);
+    }
+    if (status == ESPL_OK && def->parallel_rows > UINT32_MAX / 64) {
+        status = ESPL_ERR_LIMIT;
+    }
+    if (status == ESPL_OK && def->entities != 0) {
+        status = espl__entities_reserve(&world->store, def->entities);
+        status = status != ESPL_OK
+                     ? status
+                     : espl__forest_prepay(&world->forest, def->entities, def->entities);
+    }
+    if (status == ESPL_OK && def->rows != 0) {
+        status = reserve_rows(world, &set, def->rows);
+    }
+    if (status == ESPL_OK && has_side) {
+        status = reserve_side(world, slot);
+    }
+    if (status == ESPL_OK && def->writes != 0) {
+        status = espl__writes_reserve(world, def->writes);
+    }
+    return status != ESPL_OK || def->parallel_rows == 0
+               ? status
+               : espl__deal_reserve(world, def->parallel_rows);
+}
+
+espl_status espl_reserve(espl_world *world, const espl_reserve_def *def)
+{
+    espl_status status = ESPL_ERR_ARGUMENT;
+
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
+        if (espl__may_tape(world)) {
+            espl__tape_reserve(world, def);
+        }
+        status = espl__tape_end(world, reserve(world, def));
+    }
+    return espl__refuse(world, "reserve", espl_entity_null(), status);
 }
 
 bool espl_is_alive(const espl_world *world, espl_entity entity)

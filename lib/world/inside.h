@@ -191,6 +191,9 @@ void espl__scratch_free(espl_world *world, espl__scratch *scratch);
 /// Structural where it takes memory. @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps);
 
+/// Make room for batches of `count` writes (batch.c). @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+espl_status espl__writes_reserve(espl_world *world, size_t count);
+
 /// Begin a query, telling no one where it is refused; the pointers are checked.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
 

@@ -301,13 +301,3 @@ espl_status espl_write_parallel(espl_world *world, const espl_parallel_def *def,
     }
     return espl__refuse(world, "parallel write", espl_entity_null(), status);
 }
-
-espl_status espl_reserve_parallel(espl_world *world, size_t rows)
-{
-    espl_status status = espl__check_structural(world);
-
-    if (status == ESPL_OK) {
-        status = rows > UINT32_MAX / 64 ? ESPL_ERR_LIMIT : espl__deal_reserve(world, rows);
-    }
-    return espl__refuse(world, "reserve of parallel writes", espl_entity_null(), status);
-}

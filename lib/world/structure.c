@@ -109,7 +109,7 @@ static void bury(void *context, uint32_t entity)
 // A destroy needs no memory: entities go one by one as they are met, and what would need some is settled
 // afterwards, or by a later call.
 // @return ESPL_OK, ESPL_OVERFLOW.
-static espl_status destroy_at(espl_world *world, uint32_t slot, espl__closure closure)
+static espl_status destroy_at(espl_world *world, uint32_t slot, espl_extent extent)
 {
     espl__edit edit;
 
@@ -118,7 +118,7 @@ static espl_status destroy_at(espl_world *world, uint32_t slot, espl__closure cl
     edit.bury = bury;
     edit.bury_context = &world->store;
     espl__heap_forbid(&world->heap);
-    (void)espl__edit_destroy(&edit, slot, closure);
+    (void)espl__edit_destroy(&edit, slot, extent);
     espl__rows_settle(&world->store);
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit.context.counts);
@@ -126,35 +126,20 @@ static espl_status destroy_at(espl_world *world, uint32_t slot, espl__closure cl
     return edit.context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 
-static espl_status destroy(espl_world *world, espl_entity entity, espl__closure closure)
+espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent extent)
 {
-    static const espl_tape_op ops[] = {[ESPL__CLOSURE_OWNED] = ESPL_TAPE_DESTROY,
-                                       [ESPL__CLOSURE_SUBTREE] = ESPL_TAPE_DESTROY_TREE,
-                                       [ESPL__CLOSURE_ONLY] = ESPL_TAPE_DESTROY_ONLY};
     uint32_t slot = 0;
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
+    if (status == ESPL_OK && (unsigned)extent > ESPL_EXTENT_SUBTREE) {
+        status = ESPL_ERR_ARGUMENT;
+    }
     if (status != ESPL_OK) {
         return espl__refuse(world, "destroy", entity, status);
     }
     if (espl__may_tape(world)) {
-        espl__tape_entity(world, ops[closure], entity);
+        espl__tape_word(world, ESPL_TAPE_DESTROY, entity, (uint32_t)extent);
     }
-    return espl__tape_end(world, destroy_at(world, slot, closure));
-}
-
-espl_status espl_destroy(espl_world *world, espl_entity entity)
-{
-    return destroy(world, entity, ESPL__CLOSURE_OWNED);
-}
-
-espl_status espl_destroy_subtree(espl_world *world, espl_entity entity)
-{
-    return destroy(world, entity, ESPL__CLOSURE_SUBTREE);
-}
-
-espl_status espl_destroy_only(espl_world *world, espl_entity entity)
-{
-    return destroy(world, entity, ESPL__CLOSURE_ONLY);
+    return espl__tape_end(world, destroy_at(world, slot, extent));
 }

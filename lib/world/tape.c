@@ -305,16 +305,28 @@ void espl__tape_count(espl_world *world, espl_tape_op op, const espl_entity *ent
     espl__tape_flush(world);
 }
 
+void espl__tape_reserve(espl_world *world, const espl_reserve_def *def)
+{
+    if (def->component_count > ESPL_SET_LIMIT ||
+        (def->components == NULL && def->component_count != 0)) {
+        return;
+    }
+    open_record(world, ESPL_TAPE_RESERVE);
+    put_u64(world, def->entities);
+    put_list(world, def->components, def->component_count);
+    put_u64(world, def->rows);
+    put_u64(world, def->writes);
+    put_u64(world, def->parallel_rows);
+    put_entity(world, def->side_of);
+    espl__tape_flush(world);
+}
+
 // --- Writes ---
 
 // Words of 4 bytes in the value of a kind of write.
 static size_t value_words(espl_write_kind kind)
 {
-    static const size_t words[] = {
-        [ESPL__VALUE_NONE] = 0,   [ESPL__VALUE_VECTOR] = 3,     [ESPL__VALUE_ROTATION] = 4,
-        [ESPL__VALUE_SCALAR] = 1, [ESPL__VALUE_TRANSFORM] = 12, [ESPL__VALUE_WORD] = 1};
-
-    return words[espl__write_value_type(kind)];
+    return espl__write_value_size(kind) / 4;
 }
 
 void espl__tape_entry(espl_world *world, espl_entity entity, espl_write_kind kind,
@@ -428,8 +440,6 @@ void espl__tape_rows(const espl_query *rows)
 static const uint8_t kinds[ESPL__COMMAND_KINDS] = {
     [ESPL__COMMAND_INSTANTIATE] = ESPL_TAPE_COMMAND_INSTANTIATE,
     [ESPL__COMMAND_DESTROY] = ESPL_TAPE_COMMAND_DESTROY,
-    [ESPL__COMMAND_DESTROY_SUBTREE] = ESPL_TAPE_COMMAND_DESTROY_TREE,
-    [ESPL__COMMAND_DESTROY_ONLY] = ESPL_TAPE_COMMAND_DESTROY_ONLY,
     [ESPL__COMMAND_ATTACH] = ESPL_TAPE_COMMAND_ATTACH,
     [ESPL__COMMAND_DETACH] = ESPL_TAPE_COMMAND_DETACH,
     [ESPL__COMMAND_SIBLING] = ESPL_TAPE_COMMAND_SIBLING,

@@ -60,6 +60,7 @@ void espl__tape_pair(espl_world *world, espl_tape_op op, espl_entity entity, esp
 void espl__tape_word(espl_world *world, espl_tape_op op, espl_entity entity, uint32_t word);
 /// An entity, or null for no entity at all, and a count.
 void espl__tape_count(espl_world *world, espl_tape_op op, const espl_entity *entity, size_t count);
+void espl__tape_reserve(espl_world *world, const espl_reserve_def *def);
 void espl__tape_write(espl_world *world, espl_entity entity, espl_write_kind kind,
                       const void *value);
 void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target,

@@ -150,23 +150,6 @@ const char *espl_world_kernels(const espl_world *world)
     return ESPL_DEMAND(espl__hooks_of(world), world != NULL) ? world->forest.kernels->name : NULL;
 }
 
-static espl_status reserve(espl_world *world, size_t entities)
-{
-    espl_status status = espl__check_structural(world);
-
-    status = status != ESPL_OK ? status : espl__entities_reserve(&world->store, entities);
-    return status != ESPL_OK ? status : espl__forest_prepay(&world->forest, entities, entities);
-}
-
-espl_status espl_reserve(espl_world *world, size_t entities)
-{
-    if (espl__may_tape(world)) {
-        espl__tape_count(world, ESPL_TAPE_RESERVE, NULL, entities);
-    }
-    return espl__refuse(world, "reserve", espl_entity_null(),
-                        espl__tape_end(world, reserve(world, entities)));
-}
-
 // --- Checks ---
 
 size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)

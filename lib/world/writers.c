@@ -63,60 +63,30 @@ static espl_status end(espl_writer *writer, const char *operation, espl_entity e
 
 // --- Kinds ---
 
-static espl_status write_one(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                             espl__value_type type, const void *bytes, const char *site)
+espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_write_kind kind,
+                              const void *value, const char *site)
 {
     uint32_t slot = 0;
 
     if (!begin(writer, site)) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl_status status =
-        espl__write_value_type(kind) == type ? find_own(writer, entity, &slot) : ESPL_ERR_ARGUMENT;
+    espl_status status = (unsigned)kind < ESPL_WRITE_KIND_COUNT ? find_own(writer, entity, &slot)
+                                                                : ESPL_ERR_ARGUMENT;
 
     if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_write(writer->world, entity, kind, bytes);
+        espl__tape_write(writer->world, entity, kind, value);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_write(writer->world, &writer->context, slot, kind, bytes);
+        status = espl__slot_write(writer->world, &writer->context, slot, kind, value);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, espl__write_operation(kind), entity, status);
 }
 
-espl_status espl_writer_vector(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                               const float value[3], const char *site)
-{
-    return write_one(writer, entity, kind, ESPL__VALUE_VECTOR, value, site);
-}
-
-espl_status espl_writer_rotation(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                                 const float value[4], const char *site)
-{
-    return write_one(writer, entity, kind, ESPL__VALUE_ROTATION, value, site);
-}
-
-espl_status espl_writer_scalar(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                               float value, const char *site)
-{
-    return write_one(writer, entity, kind, ESPL__VALUE_SCALAR, &value, site);
-}
-
-espl_status espl_writer_transform(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                                  const espl_transform *value, const char *site)
-{
-    return write_one(writer, entity, kind, ESPL__VALUE_TRANSFORM, value, site);
-}
-
-espl_status espl_writer_word(espl_writer *writer, espl_entity entity, espl_write_kind kind,
-                             uint32_t value, const char *site)
-{
-    return write_one(writer, entity, kind, ESPL__VALUE_WORD, &value, site);
-}
-
 // --- Helpers ---
 
-espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity, const float target[3],
+espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity, const float target[3],
                                 const float *up, const char *site)
 {
     uint32_t slot = 0;
@@ -138,8 +108,8 @@ espl_status espl_writer_turn_to(espl_writer *writer, espl_entity entity, const f
     return end(writer, "look at", entity, status);
 }
 
-espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity, const float pivot[3],
-                                   const float by[4], const char *site)
+espl_status espl_writer_rotate_about(espl_writer *writer, espl_entity entity, const float pivot[3],
+                                     const float by[4], const char *site)
 {
     uint32_t slot = 0;
 
@@ -160,8 +130,8 @@ espl_status espl_writer_turn_about(espl_writer *writer, espl_entity entity, cons
     return end(writer, "rotate about", entity, status);
 }
 
-espl_status espl_writer_inherit(espl_writer *writer, espl_entity entity, uint32_t flags,
-                                const char *site)
+espl_status espl_writer_set_inherit(espl_writer *writer, espl_entity entity, uint32_t flags,
+                                    const char *site)
 {
     uint32_t slot = 0;
 

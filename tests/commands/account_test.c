@@ -46,7 +46,7 @@ START_TEST(what_is_kept_is_known_and_goes_back)
         if (espl_is_alive(world, chain[i])) {
             ck_assert_int_eq(espl_detach(world, chain[i], ESPL_KEEP_WORLD), ESPL_OK);
             ck_assert_int_eq(espl_instantiate(world, chain[i], 1 + step % 40, copies), ESPL_OK);
-            ck_assert_int_eq(espl_destroy_only(world, chain[i]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(world, chain[i], ESPL_EXTENT_ENTITY), ESPL_OK);
         }
         bytes_are_known(&test);
         if (step % 7 == 6 || step + 1 == steps) {
@@ -100,13 +100,13 @@ START_TEST(played_commands_are_counted_and_no_others)
     const espl_entity a = test_solo(world), b = test_solo(world);
     ck_assert_int_eq(espl_attach(world, a, b, NULL), ESPL_OK);
     ck_assert_int_eq(espl_attach(world, b, a, NULL), ESPL_ERR_CYCLE);
-    ck_assert_int_eq(espl_destroy_only(world, b), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, b, ESPL_EXTENT_ENTITY), ESPL_OK);
     counts_are(world, 0, 0);
 
     espl_command_buffer *const one = begin(world), *const other = begin(world);
     espl_recorder *const lane = espl_command_buffer_recorder(one, 0);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(
         espl_record_detach(espl_command_buffer_recorder(other, 0), 0, b, ESPL_KEEP_WORLD), ESPL_OK);
     // Refused as a whole, it is none of them.
@@ -119,7 +119,7 @@ START_TEST(played_commands_are_counted_and_no_others)
     counts_are(world, 2, 1);
     ck_assert_int_eq(espl_play(world, one, NULL), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(one);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, a), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_submit(one), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_submit(other), ESPL_OK);
     ck_assert_int_eq(espl_sync(world, NULL), ESPL_OK);

@@ -153,7 +153,7 @@ START_TEST(what_is_left_of_the_nursery_is_free_again)
         const espl_entity clone = record_clone(prefab, espl_entity_null());
 
         if (i != 1) {
-            ck_assert_int_eq(espl_record_destroy(recorder, 0, clone), ESPL_OK);
+            ck_assert_int_eq(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED), ESPL_OK);
         }
     }
     (void)play();
@@ -188,7 +188,7 @@ START_TEST(a_new_node_takes_a_hole_of_the_range_of_its_parent)
     const espl_entity first = espl_get_first_child(world, root);
     const uint32_t hole = slot_of(first);
 
-    ck_assert_int_eq(espl_destroy(world, first), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, first, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity leaf = record_leaf(root, ESPL_DEAD_PARENT_REFUSE);
 
     (void)play();
@@ -263,7 +263,8 @@ START_TEST(steady_instances_do_not_let_the_pool_grow)
         for (uint32_t i = 0; i < COUNT; ++i) {
             pendings[i] = record_clone(prefab, espl_entity_null());
             if (frame != 0) {
-                ck_assert_int_eq(espl_record_destroy(recorder, 0, living[i]), ESPL_OK);
+                ck_assert_int_eq(espl_record_destroy(recorder, 0, living[i], ESPL_EXTENT_OWNED),
+                                 ESPL_OK);
             }
         }
         ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
@@ -284,10 +285,10 @@ START_TEST(a_command_on_what_an_earlier_one_destroyed_is_refused)
 {
     const espl_entity a = test_solo(world), b = test_solo(world);
 
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, a), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
     record_attach(a, b);
     record_attach(b, a);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, a), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, a, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_report report = play();
 
     ck_assert_int_eq(result(0), ESPL_OK);
@@ -344,7 +345,7 @@ START_TEST(what_comes_below_a_dead_parent_is_refused_or_a_root_as_its_command_sa
         espl_entity pending = {0, 0};
 
         if (i == 0) {
-            ck_assert_int_eq(espl_record_destroy(recorder, 0, parent), ESPL_OK);
+            ck_assert_int_eq(espl_record_destroy(recorder, 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
         }
         ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &pending), ESPL_OK);
         (void)pending;
@@ -395,7 +396,7 @@ START_TEST(a_clone_shows_what_earlier_commands_made_of_its_source)
     ck_assert_int_eq(espl_record_set_local_position(recorder, 0, prefab, position), ESPL_OK);
     const espl_entity late = record_clone(prefab, espl_entity_null());
 
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, guest), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, guest, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity last = record_clone(prefab, espl_entity_null());
 
     (void)play();
@@ -433,7 +434,7 @@ START_TEST(clones_of_clones_follow_their_turn)
     const espl_entity a = record_clone(prefab, espl_entity_null());
     const espl_entity b = record_clone(a, a), c = record_clone(a, espl_entity_null());
 
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, b), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, b, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity d = record_clone(a, espl_entity_null());
 
     (void)play();
@@ -519,7 +520,8 @@ START_TEST(a_stretch_that_comes_to_the_parent_later_reaches_a_node_without_trans
     ck_assert_int_eq(espl_set_local_transform(world, child, &at), ESPL_OK);
     write.entity = parent;
     ck_assert_int_eq(espl_record_attach(recorder, 0, bare, parent, &options), ESPL_OK);
-    ck_assert_int_eq(espl_record_write(recorder, 0, &write), ESPL_OK);
+    ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
+                     ESPL_OK);
     (void)play();
     ck_assert_float_eq(test_world_of(world, child).position[0], 3);
 }

@@ -149,7 +149,7 @@ START_TEST(a7_refused_links_do_not_confuse_the_destroy_of_a_subtree)
             }
         }
     }
-    ck_assert_int_eq(espl_destroy_subtree(s.world, node[1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, node[1], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_uint_eq(living(&s), 5);
     ck_assert_uint_eq(espl_count_descendants(s.world, node[0]), 4);
     scene_end(&s);
@@ -166,7 +166,7 @@ START_TEST(c1_a_child_changes_parents_while_the_old_one_is_destroyed)
         const espl_entity old = test_solo_at(s.world, 1, 0, 0), next = test_solo(s.world);
         const espl_entity child = child_of(&s, old, 1);
 
-        ck_assert_int_eq(espl_record_destroy_only(s.lane[order], 0, old), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_ENTITY), ESPL_OK);
         ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
         play(&s);
         ck_assert_uint_eq(s.report.applied, 2);
@@ -185,7 +185,7 @@ START_TEST(c1_an_owned_child_dies_with_its_parent_unless_it_left_before)
         const espl_entity old = test_solo(s.world), next = test_solo(s.world);
         const espl_entity child = child_of(&s, old, 1);
 
-        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[order], 0, old, ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_int_eq(espl_record_attach(s.lane[1 - order], 0, child, next, NULL), ESPL_OK);
         play(&s);
         ck_assert_int_eq(result(&s, 1 - order, 0), order == 0 ? ESPL_ERR_DEAD : ESPL_OK);
@@ -203,7 +203,7 @@ START_TEST(c4_an_instance_under_a_destroyed_parent_is_refused_or_a_root)
     espl_instance_def def = instance_of(source, parent);
     espl_entity refused, orphan;
 
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, &refused), ESPL_OK);
     def.dead_parent = ESPL_DEAD_PARENT_ROOT;
     def.place = ESPL_PLACE_LOCAL;
@@ -226,7 +226,7 @@ START_TEST(c5_an_attach_to_a_destroyed_parent_is_refused)
     scene_begin(&s);
     const espl_entity parent = test_solo(s.world), child = test_solo_at(s.world, 1, 2, 3);
 
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, parent, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(s.lane[0], 0, parent, ESPL_KEEP_WORLD), ESPL_OK);
     play(&s);
@@ -250,7 +250,7 @@ START_TEST(c7_a_recycled_index_remembers_nothing)
     stretched.user_data = 9;
     ck_assert_int_eq(espl_attach(s.world, child, root, &set_free), ESPL_OK);
     ck_assert_int_eq(espl_set_local_transform(s.world, child, &stretched), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, child), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, child, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity fresh = test_solo(s.world);
     ck_assert_uint_eq(fresh.index, child.index);
     ck_assert_uint_gt(fresh.generation, child.generation);
@@ -303,7 +303,7 @@ START_TEST(c11_what_moved_away_outlives_its_old_root)
     const espl_entity child = child_of(&s, old, 1), below = child_of(&s, child, 1);
 
     ck_assert_int_eq(espl_record_attach(s.lane[0], 0, child, next, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[0], 0, old), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, old, ESPL_EXTENT_SUBTREE), ESPL_OK);
     play(&s);
     ck_assert(!espl_is_alive(s.world, old));
     ck_assert(espl_is_alive(s.world, child) && espl_is_alive(s.world, below));
@@ -319,10 +319,10 @@ START_TEST(c13_overlapping_destroys_kill_each_entity_once)
     const espl_entity root = test_solo(s.world), child = child_of(&s, root, 1);
     const espl_entity below = child_of(&s, child, 1);
 
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, below), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, root), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, child), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_only(s.lane[2], 0, root), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, below, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, root, ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[2], 0, root, ESPL_EXTENT_ENTITY), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.destroyed, 3);
     ck_assert_uint_eq(s.report.applied, 2);
@@ -349,11 +349,12 @@ START_TEST(c14_dead_members_anywhere_among_many_are_passed_over)
     }
     play(&s);
     for (int i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(s.world, child[dead[i]]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, child[dead[i]], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     espl_command_buffer_reset(s.commands);
     for (size_t i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_record_destroy(s.lane[i % 3], 0, child[i]), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[i % 3], 0, child[i], ESPL_EXTENT_OWNED),
+                         ESPL_OK);
     }
     play(&s);
     ck_assert_uint_eq(s.report.destroyed, COUNT - 3);
@@ -378,7 +379,7 @@ START_TEST(c15_no_instance_leaks_when_many_parents_are_dead)
         const espl_entity parent = test_solo(s.world);
         const espl_instance_def def = instance_of(source, parent);
         if (i % 3 == 0) {
-            ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent), ESPL_OK);
+            ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
         }
         alive += i % 3 != 0;
         ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &def, 1, NULL), ESPL_OK);
@@ -426,7 +427,7 @@ START_TEST(c18_deaths_and_a_trim_keep_every_field_of_the_living)
         before[i] = test_local_of(s.world, child[i]);
     }
     for (int i = 0; i < 40; i += 2) {
-        ck_assert_int_eq(espl_destroy(s.world, child[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, child[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     (void)child_of(&s, root, 1);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
@@ -473,7 +474,8 @@ START_TEST(f1_write_and_destroy_from_two_lanes_never_fail_whatever_their_order)
         const espl_transform value = test_at(1, 0, 0);
 
         ck_assert_int_eq(espl_record_set_local_transform(s.lane[order], 0, solo, &value), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[1 - order], 0, solo, ESPL_EXTENT_OWNED),
+                         ESPL_OK);
         play(&s);
         ck_assert(!espl_is_alive(s.world, solo));
         ck_assert_int_eq(result(&s, order, 0), order == 0 ? ESPL_OK : ESPL_ERR_DEAD);
@@ -557,16 +559,16 @@ START_TEST(f6_commands_on_an_entity_destroyed_before_are_refused_and_touch_nothi
                             under_dead = instance_of(other, dead);
     const espl_attach_options before_dead = {.before = dead};
 
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_set_local_transform(s.lane[1], 0, dead, &value), ESPL_OK);
     ck_assert_int_eq(espl_record_set_world_transform(s.lane[1], 0, dead, &value), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, other, dead, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(s.lane[1], 0, dead, other, &before_dead), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(s.lane[1], 0, dead, ESPL_SNAP), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_only(s.lane[1], 0, dead), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[1], 0, dead), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[1], 0, dead, ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &of_dead, 2, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[1], 0, &under_dead, 2, NULL), ESPL_OK);
     play(&s);
@@ -683,7 +685,7 @@ START_TEST(f15_ids_may_be_far_larger_than_counts)
     ck_assert_int_eq(espl_create(s.world, &placement, 1, MANY, filler), ESPL_OK);
     const espl_entity a = test_solo(s.world), b = test_solo(s.world);
     for (size_t i = 0; i < MANY; ++i) {
-        ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, filler[i]), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, filler[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     play(&s);
     espl_command_buffer_reset(s.commands);
@@ -803,7 +805,9 @@ START_TEST(f20_a_whole_world_is_destroyed_by_one_playback)
                          ESPL_OK);
     }
     for (size_t i = 0; i < many; ++i) {
-        ck_assert_int_eq(espl_record_destroy_only(s.lane[i % 3], 1, entity[many - 1 - i]), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_destroy(s.lane[i % 3], 1, entity[many - 1 - i], ESPL_EXTENT_ENTITY),
+            ESPL_OK);
     }
     play(&s);
     ck_assert_uint_eq(s.report.applied, 2 * many - 1);

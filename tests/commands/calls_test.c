@@ -190,7 +190,7 @@ START_TEST(without_payloads_nobody_is_called)
     espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_custom(recorder, 0, 3, &said, sizeof said, 0), ESPL_OK);
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, solo, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(all.visits + report.calls, 0);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_ERR_PLAYED);
@@ -221,7 +221,7 @@ START_TEST(calls_are_in_no_group)
     }
     espl_recorder *const other = espl_command_buffer_recorder(commands, 1);
     ck_assert_int_eq(espl_record_instantiate(other, 0, &def, 3, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(other, 0, pending[1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(other, 0, a, ESPL_KEEP_WORLD), ESPL_OK);
     ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 53);
@@ -354,14 +354,14 @@ static void change_structure(inside *in, const espl_custom_calls *calls)
     espl_entity out;
 
     ck_assert_int_eq(espl_create(world, NULL, 0, 1, &out), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_destroy(world, in->solo), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(world, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_attach(world, in->solo, in->parent, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_instantiate(world, in->solo, 1, &out), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_remove_component(world, in->solo, in->number), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_component_register(world, &component, &number), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_register_command(world, &callback, &late), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_compact(world), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(world, 10), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 10}), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_play(world, in->other, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_play(world, in->own, NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_sync(world, NULL), ESPL_ERR_BUSY);
@@ -377,7 +377,7 @@ START_TEST(structural_calls_from_a_callback_are_busy)
     inside in;
 
     inside_play(&in, change_structure);
-    ck_assert_int_eq(espl_destroy(in.test.world, in.solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(in.test.world, in.solo, ESPL_EXTENT_OWNED), ESPL_OK);
     inside_end(&in);
 }
 END_TEST
@@ -387,11 +387,11 @@ static void record_around(inside *in, const espl_custom_calls *calls)
     espl_recorder *const own = espl_command_buffer_recorder(in->own, 0);
     espl_recorder *const other = espl_command_buffer_recorder(in->other, 0);
 
-    ck_assert_int_eq(espl_record_destroy(own, 0, in->solo), ESPL_ERR_PLAYED);
+    ck_assert_int_eq(espl_record_destroy(own, 0, in->solo, ESPL_EXTENT_OWNED), ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_record_custom(own, 0, in->callback, NULL, 0, 0), ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_command_buffer_submit(in->own), ESPL_ERR_PLAYED);
     espl_command_buffer_reset(in->other);
-    ck_assert_int_eq(espl_record_destroy(other, 0, in->parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(other, 0, in->parent, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_custom(other, 0, in->callback, calls->payloads[0].data, 4, 1),
                      ESPL_OK);
 }

@@ -198,11 +198,11 @@ START_TEST(what_dies_takes_its_changes_along)
     const espl_entity entity = test_solo(p.world), other = test_solo(p.world);
 
     ck_assert_int_eq(record_add_word(0, entity, 1), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, entity), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, entity, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(record_add_word(0, entity, 2), ESPL_OK);
     ck_assert_int_eq(record_word(p.lane, 0, entity, 2), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(p.lane, 0, entity, ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, other), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, other, ESPL_EXTENT_OWNED), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused_by[-ESPL_ERR_DEAD], 3);
     ck_assert_uint_eq(p.report.destroyed, 2);
@@ -588,8 +588,8 @@ START_TEST(limits_are_those_of_the_call_at_once)
             ck_assert_int_eq(espl_has_component(p.world, played, c),
                              espl_has_component(p.world, at_once, c));
         }
-        ck_assert_int_eq(espl_destroy(p.world, played), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(p.world, at_once), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(p.world, played, ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(p.world, at_once, ESPL_EXTENT_OWNED), ESPL_OK);
         espl_command_buffer_reset(p.commands);
     }
     ck_assert_uint_gt(refused, 20);
@@ -736,7 +736,7 @@ static void record_everything(parts *q, const espl_entity node[4])
                      ESPL_OK);
     ck_assert_int_eq(espl_record_set_component(q->lane, 3, made[1], q->word, &seven, 4), ESPL_OK);
     ck_assert_int_eq(espl_record_disable(q->lane, 4, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(q->lane, 5, node[3]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(q->lane, 5, node[3], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_enable(q->lane, 6, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     for (uint32_t i = 0; i < 40; ++i) {
         ck_assert_int_eq(espl_record_add_component(q->next, 7, made[2], q->tags[i], NULL, 0),

@@ -184,13 +184,13 @@ START_TEST(what_is_made_is_cloned_and_destroyed_like_any_other)
     ck_assert_int_eq(
         espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = top}, 2, copies),
         ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, top), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, top, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_add_component(p.lane, 0, copies[0], ESPL_PREFAB, NULL, 0),
                      ESPL_OK);
     ck_assert_int_eq(
         espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = copies[0]}, 1, &second),
         ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_only(p.lane, 0, copies[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, copies[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     parts_play(&p);
     ck_assert_uint_eq(p.report.refused, 0);
     ck_assert_uint_eq(p.report.created, 5);
@@ -235,7 +235,7 @@ START_TEST(a_dead_parent_refuses_or_leaves_a_root)
     const espl_transform local = somewhere();
     espl_entity out = {0};
 
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, parent), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, parent, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity refused = record_placed((espl_creation_def){.parent = parent}, &local);
     const espl_entity root = record_placed((espl_creation_def){.parent = parent,
                                                                .before = low,
@@ -264,7 +264,7 @@ START_TEST(a_sibling_must_be_a_child_of_the_parent)
     (void)record_bare(parent, other);
     (void)record_bare(nobody, child);
     const espl_entity made = record_bare(parent, child);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, child), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(p.lane, 0, child, ESPL_EXTENT_OWNED), ESPL_OK);
     (void)record_bare(parent, child);
     parts_play(&p);
     ck_assert_int_eq(parts_result(&p, 0), ESPL_ERR_NOT_CHILD);
@@ -441,7 +441,7 @@ START_TEST(a_refused_call_that_makes_entities_changes_nothing)
     const espl_transform bad = {.scale = NAN};
     const uint32_t inherit = ESPL_ABSOLUTE_X;
 
-    ck_assert_int_eq(espl_destroy(test.world, dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     const struct {
         espl_instance_def def;
         espl_status status;

@@ -490,6 +490,109 @@ START_TEST(a_trim_before_each_frame_changes_nothing_but_where_things_stand)
 }
 END_TEST
 
+// --- Layout debts that come due in one playback ---
+
+enum { TREES = 24, TURNS = 400, CHILDREN = 4 };
+
+typedef struct debtor {
+    test_world test;
+    espl_command_buffer *commands;
+    espl_entity root[TREES], inner[TREES][CHILDREN];
+} debtor;
+
+static void debtor_begin(debtor *d, const espl_executor *executor)
+{
+    test_world_begin(&d->test, 5, executor);
+    test_cut_jobs(d->test.world, 1);
+    for (uint32_t t = 0; t < TREES; ++t) {
+        d->root[t] = test_solo(d->test.world);
+        for (uint32_t c = 0; c < CHILDREN; ++c) {
+            d->inner[t][c] = test_solo(d->test.world);
+            ck_assert_int_eq(espl_attach(d->test.world, d->inner[t][c], d->root[t], NULL), ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_command_buffer_create(d->test.world, 1, &d->commands), ESPL_OK);
+}
+
+// Give each inner node a leaf more, or take its first one: then slots are out of order.
+static void debtor_scramble(debtor *d, uint64_t *random)
+{
+    espl_recorder *const recorder = espl_command_buffer_recorder(d->commands, 0);
+
+    for (uint32_t t = 0; t < TREES; ++t) {
+        for (uint32_t c = 0; c < CHILDREN; ++c) {
+            const espl_transform at = test_at(test_between(random, -1, 1), 1, 2);
+            const espl_component_value value = {ESPL_TRANSFORM, sizeof at, &at};
+            const espl_creation_def leaf = {
+                .parent = d->inner[t][c], .values = &value, .value_count = 1};
+            const espl_entity first = espl_get_first_child(d->test.world, d->inner[t][c]);
+
+            ck_assert_int_eq(espl_entity_is_null(first) || test_one_in(random, 2)
+                                 ? espl_record_create(recorder, 0, &leaf, 2, NULL)
+                                 : espl_record_destroy(recorder, 0, first, ESPL_EXTENT_OWNED),
+                             ESPL_OK);
+        }
+    }
+}
+
+// Writes to inner nodes, the trees with high slots first. They add the same debt to all trees.
+static void debtor_write(debtor *d, uint64_t *random)
+{
+    espl_recorder *const recorder = espl_command_buffer_recorder(d->commands, 0);
+
+    for (uint32_t t = TREES; t-- > 0;) {
+        for (uint32_t c = 0; c < CHILDREN; ++c) {
+            const espl_transform at = test_at(test_between(random, -1, 1), 1, 2);
+
+            ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, d->inner[t][c], &at),
+                             ESPL_OK);
+        }
+    }
+}
+
+static void debtor_play(debtor *d, uint32_t turn)
+{
+    enum { PERIOD = 40 };
+    uint64_t random = turn;
+
+    if (turn % PERIOD == 0) {
+        debtor_scramble(d, &random);
+    } else {
+        debtor_write(d, &random);
+    }
+    ck_assert_int_eq(espl_play(d->test.world, d->commands, NULL), ESPL_OK);
+    espl_command_buffer_reset(d->commands);
+}
+
+static void debtor_end(debtor *d)
+{
+    espl_command_buffer_destroy(d->commands);
+    test_world_end(&d->test);
+}
+
+START_TEST(debts_that_come_due_in_one_playback_are_paid_in_one_order)
+{
+    static debtor serial, parallel;
+    espl_world_stats stats;
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
+    const espl_executor executor = test_executor_of(&shuffled);
+
+    debtor_begin(&serial, NULL);
+    debtor_begin(&parallel, &executor);
+    for (uint32_t turn = 0; turn < TURNS; ++turn) {
+        debtor_play(&serial, turn);
+        debtor_play(&parallel, turn);
+        ck_assert_msg(test_physical_hash(serial.test.world) ==
+                          test_physical_hash(parallel.test.world),
+                      "turn %u", turn);
+    }
+    espl_stats(serial.test.world, &stats);
+    ck_assert_uint_gt(stats.layouts, TREES);
+    debtor_end(&serial);
+    debtor_end(&parallel);
+}
+END_TEST
+
 static Suite *determinism_suite(void)
 {
     Suite *const suite = suite_create("determinism");
@@ -507,6 +610,7 @@ static Suite *determinism_suite(void)
     tcase_add_test(tcase, all_lanes_that_there_can_be_give_the_same_bits);
     tcase_add_test(tcase, any_allocator_gives_the_same_bits);
     tcase_add_test(tcase, a_trim_before_each_frame_changes_nothing_but_where_things_stand);
+    tcase_add_test(tcase, debts_that_come_due_in_one_playback_are_paid_in_one_order);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -82,7 +82,7 @@ START_TEST(an_overflow_in_a_clone_that_is_destroyed_again_leaves_nothing)
     const espl_instance_def def = {
         .source = prefab, .parent = parent, .place = ESPL_PLACE_LOCAL, .transform = identity};
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &clone), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, clone), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, clone, ESPL_EXTENT_OWNED), ESPL_OK);
 
     ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_OK);
@@ -122,8 +122,9 @@ START_TEST(pending_handles_of_another_world_are_foreign)
     ck_assert_int_eq(
         espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &their, 1, &theirs),
         ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(others, 0), 0, pending),
-                     ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(
+        espl_record_destroy(espl_command_buffer_recorder(others, 0), 0, pending, ESPL_EXTENT_OWNED),
+        ESPL_ERR_FOREIGN);
     espl_command_buffer_destroy(commands);
     espl_command_buffer_destroy(others);
     test_world_end(&test);
@@ -197,7 +198,7 @@ START_TEST(members_of_a_large_star_are_destroyed_one_by_one)
         espl_entity member;
 
         ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[i], &member), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, member), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, member, ESPL_EXTENT_OWNED), ESPL_OK);
     }
     ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
     free(pending);
@@ -336,7 +337,7 @@ static uint64_t play_giant(size_t good, bool *was_tired)
         leaf[i] = test_solo(test.world);
         ck_assert_int_eq(espl_attach(test.world, leaf[i], root, NULL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, leaf[1]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, leaf[1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, leaf[5], leaf[2], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_create(recorder, 0, &def, 3, NULL), ESPL_OK);
     const uint64_t before = test_physical_hash(test.world);

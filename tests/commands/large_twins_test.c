@@ -122,11 +122,11 @@ static espl_status record(side *s, const step *k, uint32_t key)
     case CREATE:
         return espl_record_create(lane, key, &def, 1, &s->actors[k->made]);
     case DESTROY:
-        return espl_record_destroy(lane, key, target);
+        return espl_record_destroy(lane, key, target, ESPL_EXTENT_OWNED);
     case DESTROY_ONLY:
-        return espl_record_destroy_only(lane, key, target);
+        return espl_record_destroy(lane, key, target, ESPL_EXTENT_ENTITY);
     default:
-        return espl_record_destroy_subtree(lane, key, target);
+        return espl_record_destroy(lane, key, target, ESPL_EXTENT_SUBTREE);
     }
 }
 
@@ -146,7 +146,7 @@ static espl_status create(side *s, const step *k)
     const espl_status status = espl_attach(s->world, made, parent, &options);
 
     if (status < 0) {
-        ck_assert_int_eq(espl_destroy(s->world, made), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, made, ESPL_EXTENT_OWNED), ESPL_OK);
     } else {
         s->actors[k->made] = made;
     }
@@ -179,11 +179,11 @@ static espl_status carry_out(side *s, const step *k)
     case CREATE:
         return create(s, k);
     case DESTROY:
-        return espl_destroy(world, target);
+        return espl_destroy(world, target, ESPL_EXTENT_OWNED);
     case DESTROY_ONLY:
-        return espl_destroy_only(world, target);
+        return espl_destroy(world, target, ESPL_EXTENT_ENTITY);
     default:
-        return espl_destroy_subtree(world, target);
+        return espl_destroy(world, target, ESPL_EXTENT_SUBTREE);
     }
 }
 
@@ -312,7 +312,7 @@ static uint32_t make_trees(side *s)
         const espl_entity doomed = s->actors[test_below(&s->random, count)];
 
         if (espl_is_alive(s->world, doomed)) {
-            ck_assert_int_eq(espl_destroy_only(s->world, doomed), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(s->world, doomed, ESPL_EXTENT_ENTITY), ESPL_OK);
         }
     }
     return count;
@@ -334,7 +334,7 @@ static void side_begin(side *s, uint64_t seed, bool is_played)
     }
     ck_assert_int_eq(espl_command_buffer_create(s->world, LANES, &s->commands), ESPL_OK);
     s->dead = test_solo(s->world);
-    ck_assert_int_eq(espl_destroy(s->world, s->dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->dead, ESPL_EXTENT_OWNED), ESPL_OK);
     s->random = seed;
 }
 

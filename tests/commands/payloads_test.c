@@ -332,7 +332,7 @@ static void record_load(const load *l, espl_command_buffer *commands, uint32_t c
         espl_entity clone;
 
         ck_assert_int_eq(espl_record_instantiate(one, i, &def, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(one, i, clone), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(one, i, clone, ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_int_eq(espl_record_custom(other, i, l->callback, &at, sizeof at, 16), ESPL_OK);
         ck_assert_int_eq(espl_record_set_local_transform(other, i, l->solos[i % SOLOS], &at),
                          ESPL_OK);
@@ -501,6 +501,7 @@ static espl_write any_write(espl_entity entity, espl_write_kind kind, uint64_t *
     case VALUE_CONTEXT:
         write.value.user_data = test_below(random, 100);
         return write;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         write.value.transform =
             test_at(test_between(random, -3, 3), 1, test_between(random, -3, 3));
@@ -546,7 +547,8 @@ START_TEST(each_kind_of_write_is_recorded_as_it_is_made_at_once)
         const uint32_t i = test_below(&random, 3);
         espl_write write = any_write(node[i], kind, &random);
 
-        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(commands, 0), 0, &write),
+        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(commands, 0), 0,
+                                           write.entity, write.kind, &write.value),
                          ESPL_OK);
         write.entity = twin[i];
         const espl_status status = form_write(at_once.world, &write, FORM_FUNCTION);

@@ -165,11 +165,11 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
 
     switch (use) {
     case 0:
-        return espl_record_destroy(r, key, pending);
+        return espl_record_destroy(r, key, pending, ESPL_EXTENT_OWNED);
     case 1:
-        return espl_record_destroy_subtree(r, key, pending);
+        return espl_record_destroy(r, key, pending, ESPL_EXTENT_SUBTREE);
     case 2:
-        return espl_record_destroy_only(r, key, pending);
+        return espl_record_destroy(r, key, pending, ESPL_EXTENT_ENTITY);
     case 3:
         return espl_record_attach(r, key, pending, s->child, NULL);
     case 4:
@@ -185,7 +185,7 @@ static espl_status record_use(stage *s, int use, uint32_t lane, uint32_t key, es
     case 9:
         return espl_record_set_local_transform(r, key, pending, &at);
     case 10:
-        return espl_record_write(r, key, &write);
+        return espl_record_write(r, key, write.entity, write.kind, &write.value);
     case 11:
         return espl_record_set_inherit(r, key, pending, ESPL_ABSOLUTE_Y);
     case 12:
@@ -282,7 +282,7 @@ START_TEST(what_was_destroyed_in_the_same_playback_is_dead)
 
         stage_begin(&s, _i);
         const espl_entity pending = make(&s, 3, 1, s.top);
-        ck_assert_int_eq(espl_record_destroy(s.lane[0], 2, pending), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[0], 2, pending, ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_int_eq(record_use(&s, use, 1, 3, pending), ESPL_OK);
         play(&s);
         ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_DEAD);
@@ -333,7 +333,7 @@ START_TEST(a_parent_that_is_not_made_orphans_like_one_that_is_dead)
     stage_begin(&s, _i);
     const espl_entity refused = make_refused(&s, 0, 1), later = make(&s, 0, 9, nobody);
     const espl_entity destroyed = make(&s, 0, 2, nobody);
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 3, destroyed), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 3, destroyed, ESPL_EXTENT_OWNED), ESPL_OK);
     making how = {.parent = refused, .dead_parent = ESPL_DEAD_PARENT_ROOT};
     ck_assert_int_eq(record_maker(&s, 1, 4, &how, &of_refused), ESPL_OK);
     how.parent = later;
@@ -408,7 +408,7 @@ START_TEST(a_clone_of_a_pending_is_of_what_it_is_at_that_moment)
     ck_assert_int_eq(espl_record_attach(s.lane[0], 3, s.source, pending, NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_set_local_transform(s.lane[3], 3, pending, &at), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(s.lane[0], 4, &def, 1, &second), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy_subtree(s.lane[2], 5, pending), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane[2], 5, pending, ESPL_EXTENT_SUBTREE), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.refused, 0);
     const espl_entity one = resolved(&s, first), two = resolved(&s, second);
@@ -453,7 +453,8 @@ START_TEST(each_copy_has_a_handle_of_its_own)
     const making how = {.parent = s.top, .count = count};
     ck_assert_int_eq(record_maker(&s, 2, 0, &how, pending), ESPL_OK);
     for (uint32_t i = 0; i < count; i += 2) {
-        ck_assert_int_eq(espl_record_destroy(s.lane[i % LANES], 1, pending[i]), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(s.lane[i % LANES], 1, pending[i], ESPL_EXTENT_OWNED),
+                         ESPL_OK);
     }
     play(&s);
     for (uint32_t i = 0; i < count; ++i) {
@@ -520,7 +521,7 @@ START_TEST(resolving_answers_in_every_state)
     resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
 
     // What it became is told, whatever became of that.
-    ck_assert_int_eq(espl_destroy(s.world, entity), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, pending, &again), ESPL_OK);
     ck_assert(is(again, entity));
 
@@ -585,7 +586,7 @@ START_TEST(calls_at_once_do_not_know_pendings)
     const espl_transform at = test_at(1, 1, 1);
     for (int played = 0; played < 2; ++played) {
         ck_assert(!espl_is_alive(s.world, pending));
-        ck_assert_int_eq(espl_destroy(s.world, pending), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_FOREIGN);
         ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_FOREIGN);
@@ -617,7 +618,8 @@ START_TEST(a_pending_stays_foreign_while_tags_go_round)
             ck_abort_msg("known again after %zu resets", i + 1);
         }
     }
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, pending), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_destroy(s.lane[0], 0, pending, ESPL_EXTENT_OWNED),
+                     ESPL_ERR_FOREIGN);
     const espl_entity fresh = make(&s, 1, 0, nobody);
     play(&s);
     (void)resolved(&s, fresh);
@@ -687,7 +689,8 @@ START_TEST(a_million_pendings_are_made_named_and_resolved)
                          ESPL_OK);
     }
     for (uint32_t i = 0; i < count; i += 8) {
-        ck_assert_int_eq(espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i]), ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_destroy(s.lane[i / 8 % LANES], 1, pending[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     play(&s);
     ck_assert_uint_eq(s.report.refused, 0);

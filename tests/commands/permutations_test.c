@@ -94,6 +94,7 @@ static operation write_any(uint32_t entity, espl_write_kind kind)
     case VALUE_CONTEXT:
         op.data.user_data = 9;
         break;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         op.data.transform = test_at(1, -2, 3);
         op.data.transform.scale = 0.5f;

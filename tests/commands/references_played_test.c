@@ -27,7 +27,7 @@ START_TEST(a_clone_of_a_clone_is_mapped_through_both)
     const espl_entity second = record_clone(&s, first, nobody, NULL);
     const espl_entity third = record_clone(&s, second, nobody, NULL);
     // The middle one goes, in the same playback.
-    ck_assert_int_eq(espl_record_destroy_subtree(s.lane, 0, second), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane, 0, second, ESPL_EXTENT_SUBTREE), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.created, 4);
     const espl_entity kept[] = {resolved(&s, first), resolved(&s, third)};
@@ -54,7 +54,7 @@ START_TEST(a_clone_that_died_in_the_playback_is_named_as_dead)
     set_links(&s, a, top, b, a);
     set_links(&s, b, top, a, b);
     const espl_entity first = record_clone(&s, top, holder, NULL);
-    ck_assert_int_eq(espl_record_destroy_only(s.lane, 0, first), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
     play(&s);
     ck_assert_uint_eq(s.report.created, 2);
     const espl_entity copy_a = child(&s, holder, 0), copy_b = child(&s, holder, 1);
@@ -82,7 +82,7 @@ START_TEST(a_clone_of_who_names_a_dead_clone_names_it_too)
     set_links(&s, below, top, below, low);
     const espl_entity place = record_clone(&s, holder, nobody, NULL);
     const espl_entity first = record_clone(&s, top, place, NULL);
-    ck_assert_int_eq(espl_record_destroy_only(s.lane, 0, first), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_entity second = record_clone(&s, place, nobody, NULL);
     play(&s);
     ck_assert_uint_eq(s.report.created, 4);
@@ -232,10 +232,10 @@ static void record_act(stage *st, const act *a)
 
     switch (a->kind) {
     case 0:
-        status = espl_record_destroy(st->s.lane, 0, actor);
+        status = espl_record_destroy(st->s.lane, 0, actor, ESPL_EXTENT_OWNED);
         break;
     case 1:
-        status = espl_record_destroy_only(st->s.lane, 0, actor);
+        status = espl_record_destroy(st->s.lane, 0, actor, ESPL_EXTENT_ENTITY);
         break;
     case 2:
     case 3:
@@ -405,7 +405,7 @@ START_TEST(without_memory_nothing_is_cloned)
     for (uint32_t i = 0; i < test_fitting(40 * 2, 6) / 2; ++i) {
         (void)record_clone(&s, first, holder, NULL);
     }
-    ck_assert_int_eq(espl_record_destroy_only(s.lane, 0, first), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(s.lane, 0, first, ESPL_EXTENT_ENTITY), ESPL_OK);
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         const uint64_t before = test_physical_hash(s.world);
         test_heap_arm(&s.test.heap, n, _i != 0);

@@ -16,7 +16,7 @@ START_TEST(references_inside_are_mapped_and_outside_kept)
     const espl_entity b = make_below(&s, top, ESPL_LINK_OWNED);
     const espl_entity below = make_below(&s, b, ESPL_LINK_OWNED);
     const espl_entity loose = make_below(&s, top, ESPL_LINK_FREE);
-    ck_assert_int_eq(espl_destroy(s.world, dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     set_links(&s, top, a, outside, below);
     set_links(&s, a, top, a, dead);
     set_links(&s, b, loose, nobody, top);
@@ -74,7 +74,7 @@ START_TEST(a_stale_handle_is_not_taken_for_its_heir)
 
     scene_begin(&s);
     const espl_entity dead = make(&s);
-    ck_assert_int_eq(espl_destroy(s.world, dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     const espl_entity heir = make(&s);
     ck_assert_uint_eq(heir.index, dead.index);
     set_links(&s, heir, dead, heir, dead);

@@ -170,7 +170,7 @@ static void move_among_dead(uint32_t dead, uint32_t i, uint32_t k, bool is_recor
         const bool dies = (dead >> n & 1) != 0;
 
         if (dies) {
-            ck_assert_int_eq(espl_destroy_only(s.world, s.children[n]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(s.world, s.children[n], ESPL_EXTENT_ENTITY), ESPL_OK);
         }
         from = n == i ? count : from;
         to = n == k ? count : to;
@@ -217,7 +217,7 @@ START_TEST(what_is_no_sibling_is_refused)
     scene_begin(&other, 2);
     const espl_entity null = espl_entity_null(), solo = test_solo(s.world);
     const espl_entity root = espl_get_root(s.world, s.parent), dead = test_solo(s.world);
-    ck_assert_int_eq(espl_destroy(s.world, dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     is_refused(&s, solo, null, ESPL_ERR_NOT_CHILD);
     is_refused(&s, solo, solo, ESPL_ERR_NOT_CHILD);
     is_refused(&s, root, null, ESPL_ERR_NOT_CHILD);
@@ -281,7 +281,7 @@ START_TEST(pending_entities_take_part)
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[0], pending[1]), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[1]), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[1], espl_entity_null()), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(lane, 0, pending[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(lane, 0, pending[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_set_sibling(lane, 0, s.children[2], pending[0]), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.refused, 1);

@@ -386,7 +386,7 @@ static void record_spawns(line *l, const espl_entity *mount, uint32_t count)
 
         ck_assert_int_eq(espl_record_spawn(recorder, i, l->solo, mount[i % MOUNTS], &at, &clone),
                          ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(recorder, i + 5, clone), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(recorder, i + 5, clone, ESPL_EXTENT_OWNED), ESPL_OK);
     }
 }
 

@@ -82,7 +82,7 @@ static void side_begin(side *s, uint64_t seed, const espl_executor *executor)
         ck_assert_uint_eq(number, FIRST + i);
     }
     s->dead = bare(s->world);
-    ck_assert_int_eq(espl_destroy(s->world, s->dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->dead, ESPL_EXTENT_OWNED), ESPL_OK);
     plant(s->world, &seed, s->actors, ORIGINALS, true);
     for (uint32_t i = 0; i < ORIGINALS; ++i) {
         const uint32_t word = i, pair[2] = {i, i};
@@ -294,9 +294,9 @@ static espl_status record(side *s, espl_recorder *r, step *k)
     case DETACH:
         return espl_record_detach(r, k->key, actor, k->stay);
     case DESTROY:
-        return espl_record_destroy(r, k->key, actor);
+        return espl_record_destroy(r, k->key, actor, ESPL_EXTENT_OWNED);
     case DESTROY_ONLY:
-        return espl_record_destroy_only(r, k->key, actor);
+        return espl_record_destroy(r, k->key, actor, ESPL_EXTENT_ENTITY);
     case SIBLING:
         return espl_record_set_sibling(r, k->key, actor, third);
     case LOCAL:
@@ -349,7 +349,7 @@ static espl_status create_one(side *s, const step *k, const given *g, uint32_t n
         status = espl_attach(s->world, made, parent, &options);
     }
     if (status < 0) {
-        ck_assert_int_eq(espl_destroy(s->world, made), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, made, ESPL_EXTENT_OWNED), ESPL_OK);
     } else {
         s->actors[number] = made;
     }
@@ -410,9 +410,9 @@ static espl_status carry_out(side *s, const step *k)
     case DETACH:
         return espl_detach(s->world, actor, k->stay);
     case DESTROY:
-        return espl_destroy(s->world, actor);
+        return espl_destroy(s->world, actor, ESPL_EXTENT_OWNED);
     case DESTROY_ONLY:
-        return espl_destroy_only(s->world, actor);
+        return espl_destroy(s->world, actor, ESPL_EXTENT_ENTITY);
     case SIBLING:
         return espl_set_sibling(s->world, actor, third);
     case LOCAL:

@@ -101,12 +101,10 @@ static void skip_column(cutter *c)
 
 // Fields of one length.
 static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
-    [ESPL_TAPE_FRAME] = 16,       [ESPL_TAPE_ENABLE] = 12,       [ESPL_TAPE_DISABLE] = 12,
-    [ESPL_TAPE_ATTACH] = 44,      [ESPL_TAPE_DETACH] = 12,       [ESPL_TAPE_SIBLING] = 16,
-    [ESPL_TAPE_DESTROY] = 8,      [ESPL_TAPE_DESTROY_TREE] = 8,  [ESPL_TAPE_DESTROY_ONLY] = 8,
-    [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36, [ESPL_TAPE_INHERIT] = 12,
-    [ESPL_TAPE_RESERVE] = 8,      [ESPL_TAPE_RESERVE_SIDE] = 8,  [ESPL_TAPE_VIEW] = 8,
-    [ESPL_TAPE_COMPACT] = 0};
+    [ESPL_TAPE_FRAME] = 16,   [ESPL_TAPE_ENABLE] = 12,      [ESPL_TAPE_DISABLE] = 12,
+    [ESPL_TAPE_ATTACH] = 44,  [ESPL_TAPE_DETACH] = 12,      [ESPL_TAPE_SIBLING] = 16,
+    [ESPL_TAPE_DESTROY] = 12, [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36,
+    [ESPL_TAPE_INHERIT] = 12, [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0};
 
 static void skip_fields(cutter *c, uint64_t op)
 {
@@ -117,9 +115,13 @@ static void skip_fields(cutter *c, uint64_t op)
         skip_words(c);
         break;
     case ESPL_TAPE_CREATE:
-    case ESPL_TAPE_RESERVE_ROWS:
         skip_words(c);
         skip(c, 8, 1);
+        break;
+    case ESPL_TAPE_RESERVE:
+        skip(c, 8, 1);
+        skip_words(c);
+        skip(c, 32, 1);
         break;
     case ESPL_TAPE_CHANGE:
         skip_change(c);

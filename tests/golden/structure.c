@@ -161,13 +161,13 @@ void tape_destroy(tape *t)
 
     switch (golden_below(&t->dice, 3)) {
     case 0:
-        tape_note_status(t, espl_destroy(t->world, entity));
+        tape_note_status(t, espl_destroy(t->world, entity, ESPL_EXTENT_OWNED));
         break;
     case 1:
-        tape_note_status(t, espl_destroy_subtree(t->world, entity));
+        tape_note_status(t, espl_destroy(t->world, entity, ESPL_EXTENT_SUBTREE));
         break;
     default:
-        tape_note_status(t, espl_destroy_only(t->world, entity));
+        tape_note_status(t, espl_destroy(t->world, entity, ESPL_EXTENT_ENTITY));
         break;
     }
     tape_drop_dead(t);
@@ -176,8 +176,9 @@ void tape_destroy(tape *t)
 void tape_cull(tape *t)
 {
     for (uint32_t i = 0; i < t->count / 2; ++i) {
-        tape_note_status(t, i % 2 == 0 ? espl_destroy(t->world, t->entities[i])
-                                       : espl_destroy_subtree(t->world, t->entities[i]));
+        tape_note_status(t, i % 2 == 0
+                                ? espl_destroy(t->world, t->entities[i], ESPL_EXTENT_OWNED)
+                                : espl_destroy(t->world, t->entities[i], ESPL_EXTENT_SUBTREE));
     }
     tape_drop_dead(t);
 }
@@ -240,7 +241,7 @@ static espl_status record_write(tape *t, espl_recorder *recorder, uint32_t key, 
 
     write.entity = pick_recorded(t, b);
     t->writes += 1;
-    return espl_record_write(recorder, key, &write);
+    return espl_record_write(recorder, key, write.entity, write.kind, &write.value);
 }
 
 static espl_status record_value(tape *t, espl_recorder *recorder, uint32_t key, const births *b)
@@ -263,13 +264,13 @@ static espl_status record_one(tape *t, espl_recorder *recorder, births *b)
 
     switch (which) {
     case 0:
-        return espl_record_destroy(recorder, key, entity);
+        return espl_record_destroy(recorder, key, entity, ESPL_EXTENT_OWNED);
     case 1:
-        return espl_record_destroy_only(recorder, key, entity);
+        return espl_record_destroy(recorder, key, entity, ESPL_EXTENT_ENTITY);
     case 2:
         return espl_count_descendants(t->world, entity) > CLOSURE_LIMIT
                    ? espl_record_detach(recorder, key, entity, (espl_keep)rule)
-                   : espl_record_destroy_subtree(recorder, key, entity);
+                   : espl_record_destroy(recorder, key, entity, ESPL_EXTENT_SUBTREE);
     case 3:
     case 4:
         return espl_record_detach(recorder, key, entity, (espl_keep)rule);

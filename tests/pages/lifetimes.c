@@ -199,16 +199,16 @@ static void extents(void)
 // One tree, and what each destroy of X makes of it.
 static void destroys(const char *tree)
 {
-    static const char *const titles[] = {"destroy", "destroy_subtree", "destroy_only"};
-    static espl_status (*const calls[])(espl_world *, espl_entity) = {
-        espl_destroy, espl_destroy_subtree, espl_destroy_only};
+    static const char *const titles[] = {"owned", "subtree", "entity"};
+    static const espl_extent extents[] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE,
+                                          ESPL_EXTENT_ENTITY};
     scene s, picture;
 
     begin(&picture, tree);
     draw(&picture, "before");
     for (int i = 0; i < 3; ++i) {
         begin(&s, tree);
-        must(calls[i](s.world, s.by_letter['X']));
+        must(espl_destroy(s.world, s.by_letter['X'], extents[i]));
         draw(&s, titles[i]);
         memcpy(picture.text[picture.columns++], s.text[0], sizeof s.text[0]);
         espl_world_destroy(s.world);

@@ -103,11 +103,11 @@ static void record(scene *s)
 
     spawn(s, 0, 0, 0, 'a');
     spawn(s, 0, 1, 1, 'b');
-    must(espl_record_destroy(lane_of(s, 1), said[1][0].key, living(s, 'B')));
+    must(espl_record_destroy(lane_of(s, 1), said[1][0].key, living(s, 'B'), ESPL_EXTENT_OWNED));
     must(espl_record_attach(lane_of(s, 1), said[1][1].key, living(s, 'C'), living(s, 'A'), NULL));
     spawn(s, 1, 2, 2, 'C');
     move.entity = s->flashes[0];
-    must(espl_record_write(lane_of(s, 1), said[1][3].key, &move));
+    must(espl_record_write(lane_of(s, 1), said[1][3].key, move.entity, move.kind, &move.value));
 }
 
 static void draw_recorded(void)

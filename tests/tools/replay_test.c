@@ -213,11 +213,11 @@ static void write_rows(espl_writer *writer, const espl_query *rows, void *contex
         const float turn[4] = {0.6f, 0, 0, 0.8f};
 
         numbers[row] += 7;
-        (void)!espl_writer_translate_world(writer, rows->entities[row], offset);
-        (void)!espl_writer_rotate_about(writer, rows->entities[row], offset, turn);
-        (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL);
+        (void)!ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, offset);
+        (void)!espl_writer_rotate_about(writer, rows->entities[row], offset, turn, ESPL_SITE);
+        (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL, ESPL_SITE);
         (void)!espl_writer_set_inherit(writer, rows->entities[row],
-                                       row % 3 == 0 ? ESPL_ABSOLUTE_Y : 0);
+                                       row % 3 == 0 ? ESPL_ABSOLUTE_Y : 0, ESPL_SITE);
     }
 }
 
@@ -230,7 +230,7 @@ START_TEST(parallel_writes_come_to_the_same)
 
     field_begin(&f, &s, &executor);
     for (int i = 0; i < 10; ++i) {
-        ck_assert_int_eq(espl_reserve_side(f.world, f.e[i]), ESPL_OK);
+        ck_assert_int_eq(espl_reserve(f.world, &(espl_reserve_def){.side_of = f.e[i]}), ESPL_OK);
     }
     const espl_query_def query = {.all = &f.number, .all_count = 1};
     const espl_parallel_def def = {.query = &query,
@@ -526,9 +526,9 @@ START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
     ck_assert_int_eq(espl_record_instantiate(first, 1, &def, 1, &made), ESPL_OK);
     const espl_entity guess = {made.index + 1, made.generation};
 
-    ck_assert_int_eq(espl_record_destroy(first, 2, guess), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(first, 2, guess, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(first, 3, made, guess, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(second, 4, guess), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(second, 4, guess, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(second, 5, made, f.e[1], NULL), ESPL_OK);
     ck_assert_int_eq(espl_play(f.world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.refused, 3);
@@ -549,9 +549,12 @@ START_TEST(empty_sets_and_views_come_to_the_same)
 
     field_begin(&f, &s, NULL);
     ck_assert_int_eq(espl_create(f.world, NULL, 0, 2, bare), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(f.world, NULL, 0, 9), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(f.world,
+                     &(espl_reserve_def){.components = NULL, .component_count = 0, .rows = 9}),
+        ESPL_OK);
     ck_assert_int_eq(espl_attach(f.world, bare[1], f.e[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(f.world, f.e[10]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(f.world, f.e[10], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
 
     const size_t before = s.size;
@@ -597,9 +600,9 @@ START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
     const size_t before = s.size;
 
     ck_assert_int_eq(espl_write_batch(f.world, &write, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(
-        espl_write_vectors(f.world, ESPL_WRITE_TRANSLATE_IN_PARENT, f.e, &by, SIZE_MAX, NULL),
-        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_write_strided(f.world, ESPL_WRITE_TRANSLATE_IN_PARENT, f.e,
+                                        sizeof(espl_entity), &by, sizeof(float[3]), SIZE_MAX, NULL),
+                     ESPL_ERR_LIMIT);
     ck_assert_uint_eq(s.size, before);
     field_end(&f, &s, 0);
 }
@@ -615,7 +618,8 @@ START_TEST(a_count_past_a_size_is_not_cut_short)
 
     test_world_record(tape_to(&s));
     test_world_begin(&test, TAG, NULL);
-    ck_assert_int_eq(espl_reserve(test.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = SIZE_MAX}),
+                     ESPL_ERR_LIMIT);
     memcpy(s.bytes + s.size - 1 - sizeof past, past, sizeof past); // the count before the answer
     test_world_end(&test);
     ck_assert_msg(replay_with(&s, NULL, &result) == REPLAY_AGREED, "%s", result.fault.text);

@@ -680,6 +680,7 @@ static inline espl_write_value fixture_value(const forest_fixture *fix, espl_wri
     case ESPL__VALUE_SCALAR:
         value.scale = test_one_in(random, 16) ? 0x1p100f : test_one_in(random, 16) ? 0 : pose.scale;
         break;
+    case ESPL__VALUE_POSE:
     case ESPL__VALUE_TRANSFORM:
         value.transform = transform;
         break;
@@ -783,7 +784,7 @@ static inline espl_status fixture_edit_at_random(forest_fixture *fix, espl__edit
     } else if (kind < 6) {
         status = espl__edit_detach(edit, slot, fixture_stay(random));
     } else if (kind < 8) {
-        status = espl__edit_destroy(edit, slot, (espl__closure)test_below(random, 3));
+        status = espl__edit_destroy(edit, slot, (espl_extent)test_below(random, 3));
     } else if (kind < 9 && !espl__is_root(forest, slot)) {
         status = espl__edit_set_sibling(edit, slot,
                                         fixture_child_of(fix, forest->parent[slot], random));
@@ -936,7 +937,7 @@ static inline void world_fixture_begin(world_fixture *w, uint64_t seed,
         const espl_entity entity = w->nodes[test_below(&random, count)];
 
         if (espl_is_alive(w->test.world, entity)) {
-            ck_assert_int_eq(espl_destroy_only(w->test.world, entity), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(w->test.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
         }
     }
 }
@@ -1044,7 +1045,8 @@ static inline void world_fixture_record_write(espl_recorder *recorder, uint32_t 
                         .kind = (espl_write_kind)test_below(random, ESPL_WRITE_KIND_COUNT)};
 
     write.value = fixture_value(&any, write.kind, random);
-    ck_assert_int_eq(espl_record_write(recorder, key, &write), ESPL_OK);
+    ck_assert_int_eq(espl_record_write(recorder, key, write.entity, write.kind, &write.value),
+                     ESPL_OK);
 }
 
 static inline void world_fixture_record_destroy(espl_recorder *recorder, uint32_t key,
@@ -1052,9 +1054,11 @@ static inline void world_fixture_record_destroy(espl_recorder *recorder, uint32_
 {
     const uint32_t choice = test_below(random, 3);
 
-    ck_assert_int_eq(choice == 0   ? espl_record_destroy(recorder, key, entity)
-                     : choice == 1 ? espl_record_destroy_only(recorder, key, entity)
-                                   : espl_record_destroy_subtree(recorder, key, entity), ESPL_OK);
+    ck_assert_int_eq(choice == 0 ? espl_record_destroy(recorder, key, entity, ESPL_EXTENT_OWNED)
+                     : choice == 1
+                         ? espl_record_destroy(recorder, key, entity, ESPL_EXTENT_ENTITY)
+                         : espl_record_destroy(recorder, key, entity, ESPL_EXTENT_SUBTREE),
+                     ESPL_OK);
 }
 
 // One command. Half of them are attaches, so that chains of them and cycles come about.

@@ -17,7 +17,7 @@ static void set_up(void)
 
 // --- What each kind is, from its description ---
 
-typedef enum action { SET, ADD, APPLY, TAKE_BACK, MULTIPLY } action;
+typedef enum action { SET, ADD, APPLY, TAKE_BACK, MULTIPLY, ADD_OWN, APPLY_OWN } action;
 
 typedef struct description {
     espl__value_type type;
@@ -37,7 +37,7 @@ static const description described[KINDS] = {
     [ESPL_WRITE_LOCAL_POSITION] = {ESPL__VALUE_VECTOR, SET, POSITION, false, false, false},
     [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, SET, ROTATION, false, false, false},
     [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, SET, SCALE, false, false, false},
-    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_TRANSFORM, SET, POSE, false, false, false},
+    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_POSE, SET, POSE, false, false, false},
     [ESPL_WRITE_LOCAL_TRANSFORM] = {ESPL__VALUE_TRANSFORM, SET, POSE, false, true, true},
     [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, SET, 0, false, true, false},
     [ESPL_WRITE_USER_DATA] = {ESPL__VALUE_WORD, SET, 0, false, false, true},
@@ -57,10 +57,12 @@ static const description described[KINDS] = {
                                             false},
     [ESPL_WRITE_MULTIPLY_SCALE] = {ESPL__VALUE_SCALAR, MULTIPLY, SCALE, false, false, false},
     [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, MULTIPLY, 0, false, true, false},
+    [ESPL_WRITE_TRANSLATE_OWN] = {ESPL__VALUE_VECTOR, ADD_OWN, POSITION, false, false, false},
+    [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, APPLY_OWN, ROTATION, false, false, false},
 };
 
 // Bytes of a value, by its type.
-static const size_t value_sizes[] = {0, 12, 16, 4, 48, 4};
+static const size_t value_sizes[] = {0, 12, 16, 4, 32, 48, 4};
 
 static size_t value_size(espl_write_kind kind)
 {
@@ -102,6 +104,7 @@ static espl_write_value any_value(espl_write_kind kind)
     case ESPL__VALUE_SCALAR:
         value.scale = t.scale;
         break;
+    case ESPL__VALUE_POSE:
     case ESPL__VALUE_TRANSFORM:
         value.transform = t;
         break;
@@ -466,7 +469,7 @@ static espl_transform changed(const espl_transform *from, espl_write_kind kind,
     const description *const d = &described[kind];
     espl_transform by = espl_transform_identity(), to = *from;
 
-    if (d->type == ESPL__VALUE_TRANSFORM) {
+    if (d->type == ESPL__VALUE_TRANSFORM || d->type == ESPL__VALUE_POSE) {
         by = value->transform;
     } else if (d->parts == POSITION) {
         memcpy(by.position, value->position, sizeof by.position);
@@ -490,6 +493,15 @@ static espl_transform changed(const espl_transform *from, espl_write_kind kind,
     }
     if (d->does == TAKE_BACK) {
         (void)espl_transform_relative(&to, &by, from);
+        return to;
+    }
+    if (d->does == ADD_OWN || d->does == APPLY_OWN) {
+        espl_transform frame = espl_transform_identity();
+
+        memcpy(frame.rotation, from->rotation, sizeof frame.rotation);
+        memcpy(frame.position, from->position, sizeof frame.position);
+        to = espl_transform_compose(&frame, &by);
+        ck_assert_int_eq(espl_transform_normalize(&to), ESPL_OK);
         return to;
     }
     to = espl_transform_compose(&by, from);

@@ -459,7 +459,8 @@ static void break_order(void)
 {
     for (uint32_t i = 0; i < TREES; ++i) {
         ck_assert_int_eq(espl_set_sibling(test.world, leaves[i][0], espl_entity_null()), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, leaves[i][LEAVES - 2]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, leaves[i][LEAVES - 2], ESPL_EXTENT_OWNED),
+                         ESPL_OK);
     }
 }
 

@@ -406,7 +406,7 @@ static void end_churn(const char *name)
 
 static void destroy_node(uint32_t at)
 {
-    ck_assert_int_ge(espl_destroy_only(c.test.world, c.nodes[at]), ESPL_OK);
+    ck_assert_int_ge(espl_destroy(c.test.world, c.nodes[at], ESPL_EXTENT_ENTITY), ESPL_OK);
     c.nodes[at] = c.nodes[--c.count];
 }
 

@@ -159,7 +159,8 @@ static espl_status play_last_stretch(size_t fail_at)
     ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
 
-    ck_assert_int_eq(espl_record_write(recorder, 0, &write), ESPL_OK);
+    ck_assert_int_eq(espl_record_write(recorder, 0, write.entity, write.kind, &write.value),
+                     ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, node, tree, NULL), ESPL_OK);
     const uint64_t before = test_physical_hash(test.world);
 

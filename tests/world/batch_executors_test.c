@@ -131,9 +131,9 @@ static espl_status move_solos(test_world *test, size_t count, float *sum)
         entities[i] = entities[i % solos];
         offsets[i][0] = offsets[i][1] = offsets[i][2] = 1;
     }
-    const espl_status status =
-        espl_write_vectors(test->world, ESPL_WRITE_TRANSLATE_IN_PARENT, entities,
-                           (const float(*)[3])offsets, count, NULL);
+    const espl_status status = espl_write_strided(
+        test->world, ESPL_WRITE_TRANSLATE_IN_PARENT, entities, sizeof(espl_entity),
+        (const float(*)[3])offsets, sizeof(float[3]), count, NULL);
 
     *sum = 0;
     for (size_t i = 0; i < solos; ++i) {

@@ -353,7 +353,7 @@ START_TEST(a_bad_entry_is_refused_alone_and_told)
     espl_entity *const node = plant_chain(test.world, 4);
     const espl_entity dead = test_solo(test.world), foreign = test_solo(elsewhere.world);
     const espl_entity solo = test_solo(test.world);
-    ck_assert_int_eq(espl_destroy(test.world, dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, dead, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_create(test.world, NULL, 0, 1, &bare), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(test.world, node[3], ESPL_COPY_PARENT), ESPL_OK);
 
@@ -408,7 +408,7 @@ START_TEST(a_batch_of_the_dead_alone_is_refused_whole)
     for (int i = 0; i < COUNT; ++i) {
         writes[i] = write_vector(node[i * 3 % COUNT], ESPL_WRITE_LOCAL_POSITION, 1, 1, 1);
     }
-    ck_assert_int_eq(espl_destroy_subtree(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     writes[0].entity = espl_entity_null();
     const uint64_t hash = test_physical_hash(test.world);
 
@@ -431,7 +431,7 @@ START_TEST(an_entry_with_a_bad_value_takes_no_memory)
     espl_entity *const node = plant_chain(test.world, 4);
     espl_write write = write_vector(node[1], ESPL_WRITE_STRETCH, 1, 2, NAN);
 
-    ck_assert_int_eq(espl_reserve_writes(test.world, 1), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 1}), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(espl_write_batch(test.world, &write, 1, NULL), ESPL_PARTLY);
     ck_assert_uint_eq(test.heap.calls, 0);
@@ -455,8 +455,8 @@ START_TEST(a_batch_of_nothing_and_one_of_lossy_writes_are_done)
     ck_assert_int_eq(espl_write_batch(test.world, NULL, 0, &report), ESPL_OK);
     ck_report(&report, 0, 0, 0);
     memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_write_poses(test.world, NULL, sizeof(espl_entity), NULL,
-                                      sizeof(espl_pose), 0, &report),
+    ck_assert_int_eq(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, NULL,
+                                        sizeof(espl_entity), NULL, sizeof(espl_pose), 0, &report),
                      ESPL_OK);
     ck_report(&report, 0, 0, 0);
 

@@ -152,7 +152,7 @@ static void note(book *b, espl_entity entity)
 
 static void strike_out(book *b, espl_world *world, size_t at)
 {
-    ck_assert_int_eq(espl_destroy(world, b->handle[at]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, b->handle[at], ESPL_EXTENT_OWNED), ESPL_OK);
     b->is_living[at] = false;
     b->living -= 1;
 }
@@ -249,7 +249,8 @@ START_TEST(b7_the_generation_of_an_index_only_goes_up)
             ck_assert_uint_lt(made[i].index, INDICES);
             ck_assert_uint_gt(made[i].generation, last[made[i].index]);
             last[made[i].index] = made[i].generation;
-            ck_assert_int_eq(espl_destroy(test.world, made[(i * 4) % 9]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, made[(i * 4) % 9], ESPL_EXTENT_OWNED),
+                             ESPL_OK);
         }
         ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     }
@@ -330,7 +331,7 @@ START_TEST(b10_each_row_follows_its_entity_through_adds_removes_and_destroys)
 
         switch (test_below(&random, 8)) {
         case 0:
-            ck_assert_int_eq(espl_destroy_only(h.world, h.entity[i]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(h.world, h.entity[i], ESPL_EXTENT_ENTITY), ESPL_OK);
             herd_birth(&h, i);
             break;
         case 1:
@@ -365,7 +366,7 @@ START_TEST(b11_a_parent_is_found_where_it_is_after_its_children_left)
         ck_assert_int_eq(espl_attach(h.world, h.entity[i + 1], h.entity[HERD - 1], NULL), ESPL_OK);
         ck_assert(espl_has_component(h.world, h.entity[i], ESPL_ROOT));
         herd_check(&h);
-        ck_assert_int_eq(espl_destroy(h.world, h.entity[i + 3]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(h.world, h.entity[i + 3], ESPL_EXTENT_OWNED), ESPL_OK);
         herd_birth(&h, i + 3);
         ck_assert(espl_has_component(h.world, h.entity[i], ESPL_SOLO));
         ck_assert_int_eq(espl_get_role(h.world, h.entity[i]), ESPL_ROLE_SOLO);
@@ -418,7 +419,7 @@ START_TEST(b13_queries_answer_for_the_living_after_indices_were_used_again)
         const uint32_t i = test_below(&random, HERD), k = test_below(&random, HERD);
 
         if (test_one_in(&random, 3)) {
-            ck_assert_int_eq(espl_destroy_only(h.world, h.entity[i]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(h.world, h.entity[i], ESPL_EXTENT_ENTITY), ESPL_OK);
             herd_birth(&h, i);
         }
         (void)!espl_attach(h.world, h.entity[i], h.entity[k], NULL);
@@ -452,7 +453,7 @@ START_TEST(b14_old_handles_mean_after_a_trim_what_they_meant_before)
         for (int i = 0; i < 3; ++i) {
             const size_t at = pick(&b, &random);
 
-            ck_assert_int_eq(espl_destroy_only(test.world, b.handle[at]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, b.handle[at], ESPL_EXTENT_ENTITY), ESPL_OK);
             b.is_living[at] = false;
             b.living -= 1;
         }
@@ -513,7 +514,7 @@ START_TEST(b15_ancestors_are_current_after_rows_moved_and_entities_died)
                          ESPL_OK);
         ck_assert_int_eq(espl_remove_component(h.world, h.entity[i], h.tag[step % KINDS]), ESPL_OK);
         if (test_one_in(&random, 4)) {
-            ck_assert_int_eq(espl_destroy_only(h.world, h.entity[k]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(h.world, h.entity[k], ESPL_EXTENT_ENTITY), ESPL_OK);
             leave_to_grandparent(parent, k);
             herd_birth(&h, k);
         }

@@ -21,7 +21,7 @@ START_TEST(k1_k6_an_index_retires_after_its_last_generation_and_no_handle_revive
 
     test_world_begin(&test, 0, NULL);
     const espl_entity other = test_solo(test.world), first = test_solo(test.world);
-    ck_assert_int_eq(espl_destroy(test.world, first), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, first, ESPL_EXTENT_OWNED), ESPL_OK);
     // Its next life is the last but one.
     test_age_index(test.world, first.index, 2);
 
@@ -31,7 +31,7 @@ START_TEST(k1_k6_an_index_retires_after_its_last_generation_and_no_handle_revive
         ck_assert_uint_eq(life[i].index, first.index);
         ck_assert_uint_eq(life[i].generation, first.generation + LAST_GENERATION - 2 + i);
         ck_assert(espl_is_alive(test.world, life[i]));
-        ck_assert_int_eq(espl_destroy(test.world, life[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, life[i], ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_uint_eq(test_stats(test.world).retired, i);
     }
     for (int i = 0; i < 20; ++i) {
@@ -39,7 +39,7 @@ START_TEST(k1_k6_an_index_retires_after_its_last_generation_and_no_handle_revive
 
         ck_assert_uint_ne(next.index, first.index);
         ck_assert_uint_ne(next.index, other.index);
-        ck_assert_int_eq(espl_destroy(test.world, next), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, next, ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert(!espl_is_alive(test.world, first));
         ck_assert(!espl_is_alive(test.world, life[0]) && !espl_is_alive(test.world, life[1]));
         test_world_is_valid(test.world);
@@ -59,13 +59,13 @@ START_TEST(k1_the_last_generation_leaves_the_tag_alone)
 
     test_world_begin(&test, 127, NULL);
     const espl_entity first = test_solo(test.world);
-    ck_assert_int_eq(espl_destroy(test.world, first), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, first, ESPL_EXTENT_OWNED), ESPL_OK);
     test_age_index(test.world, first.index, 1);
     const espl_entity last = test_solo(test.world);
     ck_assert_uint_eq(last.generation & ~LAST_GENERATION, first.generation & ~LAST_GENERATION);
     ck_assert_uint_eq(last.generation & LAST_GENERATION, LAST_GENERATION);
-    ck_assert_int_eq(espl_destroy(test.world, last), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test.world, last), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_destroy(test.world, last, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, last, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
     test_world_end(&test);
 }
 END_TEST
@@ -79,7 +79,8 @@ START_TEST(k2_the_largest_index_does_not_wrap)
     test_world_begin(&test, 0, NULL);
     const espl_entity source = test_solo(test.world);
     ck_assert_int_eq(espl_create(test.world, &placement, 1, INDEX_LIMIT, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(test.world, INDEX_LIMIT), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = INDEX_LIMIT}),
+                     ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(test.world, source, INDEX_LIMIT, NULL), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_stats(test.world).entities, 1);
 #ifdef ESPL_SHRUNKEN
@@ -90,13 +91,13 @@ START_TEST(k2_the_largest_index_does_not_wrap)
     ck_assert_int_eq(espl_create(test.world, &placement, 1, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(test.world, source, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(test.world), before);
-    ck_assert_int_eq(espl_destroy(test.world, all[7]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, all[7], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(test_solo(test.world).index, all[7].index);
 #else
     const espl_entity last = {(uint32_t)INDEX_LIMIT - 1, source.generation};
     const espl_entity past = {UINT32_MAX, source.generation};
-    ck_assert_int_eq(espl_destroy(test.world, last), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_destroy(test.world, past), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_destroy(test.world, last, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_destroy(test.world, past, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
 #endif
     test_world_end(&test);
 }
@@ -117,10 +118,11 @@ static void refuse_count(test_world *test, espl_entity source, size_t count)
     ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     test_heap_arm(&test->heap, 1, true);
     status[0] = espl_create(world, &placement, 1, count, NULL);
-    status[1] = espl_reserve(world, count);
+    status[1] = espl_reserve(world, &(espl_reserve_def){.entities = count});
     status[2] = espl_instantiate(world, source, count, NULL);
-    status[3] = espl_reserve_writes(world, count);
-    status[4] = espl_reserve_rows(world, &placement, 1, count);
+    status[3] = espl_reserve(world, &(espl_reserve_def){.writes = count});
+    status[4] = espl_reserve(
+        world, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = count});
     status[5] =
         espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, count, NULL);
     status[6] = espl_instantiate_at(world, &def, count, NULL);
@@ -216,7 +218,7 @@ START_TEST(k4_single_and_batched_creations_draw_distinct_handles)
                          ESPL_OK);
         count += sizes[i];
         if (i % 2 == 1) { // leave a hole in the middle for the next one
-            ck_assert_int_eq(espl_destroy(test.world, made[count / 2]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, made[count / 2], ESPL_EXTENT_OWNED), ESPL_OK);
             made[count / 2] = made[count - 1];
             count -= 1;
         }
@@ -286,9 +288,9 @@ START_TEST(k8_k10_chunks_are_whole_with_any_number_of_rows_about_a_word)
             meet_rows(test.world, number, is_there, edges[at]);
             ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
             for (uint32_t i = every - 1; i < edges[at]; i += every) {
-                ck_assert_int_eq(
-                    espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, entity[i]),
-                    ESPL_OK);
+                ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0,
+                                                     entity[i], ESPL_EXTENT_OWNED),
+                                 ESPL_OK);
                 is_there[i] = false;
             }
             ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
@@ -348,10 +350,11 @@ START_TEST(k8_hierarchies_of_any_size_about_a_word_use_the_pool)
 
             ck_assert_float_eq(test_world_of(test.world, last).position[0], (float)edges[at]);
             test_world_is_valid(test.world);
-            ck_assert_int_eq(espl_destroy_subtree(test.world, node[edges[at] / 2]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, node[edges[at] / 2], ESPL_EXTENT_SUBTREE),
+                             ESPL_OK);
             test_world_is_valid(test.world);
             if (edges[at] > 1) {
-                ck_assert_int_eq(espl_destroy(test.world, node[0]), ESPL_OK);
+                ck_assert_int_eq(espl_destroy(test.world, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
             }
             free(node);
         }
@@ -478,7 +481,7 @@ static uint64_t work_of_deaths(uint32_t count)
     espl_entity *const node = plant_forest(test.world, parent, count);
     const uint64_t before = work_of(test.world);
     for (uint32_t i = 1; i < count; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, node[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, node[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     const uint64_t work = work_of(test.world) - before;
     free(node);

@@ -74,7 +74,7 @@ START_TEST(d2_the_numbers_of_components_end_at_their_limit)
         // Each number works, the last one too.
         const espl_entity entity = test_solo(test.world);
         ck_assert_int_eq(espl_add_component(test.world, entity, out, &more, sizeof more), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(test.world, entity), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
     }
     ck_assert(out == ESPL_COMPONENT_LIMIT || out == ESPL_COMPONENT_LIMIT - 1);
     ck_assert_int_eq(register_kind(test.world, name, 4, 4, &out), ESPL_ERR_LIMIT);
@@ -111,7 +111,7 @@ START_TEST(d2_an_entity_holds_as_many_components_as_the_limit_and_not_one_more)
         if (total == ESPL_SET_LIMIT) {
             const espl_entity root = test_solo(test.world);
 
-            ck_assert_int_eq(espl_destroy(test.world, root), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
             ck_assert_uint_eq(test_logical_hash(test.world), before);
             ck_assert_int_eq(espl_disable(test.world, entity, ESPL_EXTENT_ENTITY), ESPL_ERR_LIMIT);
             ck_assert_int_eq(espl_remove_component(test.world, entity, tag[3]), ESPL_OK);
@@ -259,7 +259,8 @@ static void circus_commands(circus *c, uint32_t w, uint32_t i, uint32_t act, uin
         ck_assert_int_eq(espl_command_buffer_create(c->world[w], 2, &c->commands[w][i]), ESPL_OK);
         break;
     default:
-        (void)!espl_record_destroy(espl_command_buffer_recorder(commands, lane), act, anyone);
+        (void)!espl_record_destroy(espl_command_buffer_recorder(commands, lane), act, anyone,
+                                   ESPL_EXTENT_OWNED);
     }
 }
 
@@ -305,7 +306,7 @@ static const char *record_and_drop(void *argument)
         espl_recorder *const recorder =
             espl_command_buffer_recorder(commands, (uint32_t)(i % D4_LANES));
 
-        STACKED_DEMAND(espl_record_destroy(recorder, 0, anyone) == ESPL_OK);
+        STACKED_DEMAND(espl_record_destroy(recorder, 0, anyone, ESPL_EXTENT_OWNED) == ESPL_OK);
     }
     STACKED_DEMAND(espl_command_buffer_count(commands) == count);
     espl_command_buffer_destroy(commands);
@@ -368,7 +369,7 @@ static const char *call_with_many(void *argument)
     STACKED_DEMAND(!espl_query_next(&query));
     STACKED_DEMAND(espl_compact(world) == ESPL_OK);
     STACKED_DEMAND(espl_validate(world, NULL));
-    STACKED_DEMAND(espl_destroy_subtree(world, entity[0]) == ESPL_OK);
+    STACKED_DEMAND(espl_destroy(world, entity[0], ESPL_EXTENT_SUBTREE) == ESPL_OK);
     return NULL;
 }
 

@@ -106,23 +106,19 @@ static void check_links(const tree *t)
     test_world_is_valid(t->world);
 }
 
-typedef espl_status (*destroy_call)(espl_world *world, espl_entity entity);
-typedef espl_status (*record_call)(espl_recorder *recorder, uint32_t key, espl_entity entity);
-
-static const destroy_call destroys[3] = {espl_destroy, espl_destroy_subtree, espl_destroy_only};
-static const record_call records[3] = {espl_record_destroy, espl_record_destroy_subtree,
-                                       espl_record_destroy_only};
+static const espl_extent extents[3] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE, ESPL_EXTENT_ENTITY};
 
 static void destroy_by(tree *t, uint32_t node, int kind, bool is_recorded)
 {
     espl_command_buffer *commands = NULL;
 
     if (!is_recorded) {
-        ck_assert_int_eq(destroys[kind](t->world, t->node[node]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(t->world, t->node[node], extents[kind]), ESPL_OK);
         return;
     }
     ck_assert_int_eq(espl_command_buffer_create(t->world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(records[kind](espl_command_buffer_recorder(commands, 0), 0, t->node[node]),
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0,
+                                         t->node[node], extents[kind]),
                      ESPL_OK);
     ck_assert_int_eq(espl_play(t->world, commands, NULL), ESPL_OK);
     espl_command_buffer_destroy(commands);
@@ -186,7 +182,7 @@ START_TEST(c12_an_empty_list_is_no_matter_anywhere)
     // A closure without members but the top, in each of the destroys and as a source.
     for (int kind = 0; kind < 3; ++kind) {
         ck_assert_int_eq(espl_instantiate(test.world, leaf, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(destroys[kind](test.world, clone), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, clone, extents[kind]), ESPL_OK);
         ck_assert(!espl_is_alive(test.world, clone));
     }
     espl_command_buffer_destroy(commands);
@@ -231,7 +227,7 @@ static void compare_closure(tree *t, uint32_t top)
     ck_assert_uint_eq(espl_count_descendants(t->world, t->node[top]), all - 1);
     ck_assert_int_eq(espl_instantiate(t->world, t->node[top], 1, &clone), ESPL_OK);
     ck_assert_uint_eq(espl_count_descendants(t->world, clone), owned - 1);
-    ck_assert_int_eq(espl_destroy_subtree(t->world, clone), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t->world, clone, ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_uint_eq(espl_copy_subtree(t->world, t->node[top], ESPL_EXTENT_OWNED, NODES, &arrays),
                       owned);
     for (size_t i = 0; i < owned; ++i) {
@@ -245,7 +241,7 @@ static void compare_closure(tree *t, uint32_t top)
     for (uint32_t i = 0; i < NODES; ++i) {
         ck_assert(espl_is_enabled(t->world, t->node[i]) != is_in[i]);
     }
-    ck_assert_int_eq(espl_destroy(t->world, t->node[top]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t->world, t->node[top], ESPL_EXTENT_OWNED), ESPL_OK);
     for (uint32_t i = 0; i < NODES; ++i) {
         ck_assert(espl_is_alive(t->world, t->node[i]) != is_in[i]);
     }
@@ -282,7 +278,8 @@ START_TEST(c20_each_hierarchy_of_a_change_is_put_right_whatever_the_others_want)
             if ((wants >> i & 1) == 0) {
                 (void)attached(test.world, root[i], ESPL_LINK_OWNED);
             }
-            ck_assert_int_eq(espl_record_destroy(recorder, 0, child[i]), ESPL_OK);
+            ck_assert_int_eq(espl_record_destroy(recorder, 0, child[i], ESPL_EXTENT_OWNED),
+                             ESPL_OK);
         }
         ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
         for (int i = 0; i < COUNT; ++i) {
@@ -338,9 +335,9 @@ static void meddle(crowd *c, espl_entity entity)
 {
     const uint32_t value = 99;
 
-    ck_assert_int_eq(espl_destroy(c->world, entity), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_destroy_only(c->world, c->entity[0]), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_destroy_subtree(c->world, c->entity[0]), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(c->world, entity, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(c->world, c->entity[0], ESPL_EXTENT_ENTITY), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(c->world, c->entity[0], ESPL_EXTENT_SUBTREE), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_detach(c->world, entity, ESPL_KEEP_WORLD), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_attach(c->world, entity, c->entity[1], NULL), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_set_sibling(c->world, entity, espl_entity_null()), ESPL_ERR_BUSY);
@@ -400,7 +397,7 @@ START_TEST(e2_e5_children_stay_while_the_tree_is_walked)
     }
     ck_assert_uint_eq(met, CROWD);
     ck_assert_uint_eq(test_physical_hash(c.world), before);
-    ck_assert_int_eq(espl_destroy(c.world, c.entity[5]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
     crowd_end(&c);
 }
 END_TEST
@@ -482,9 +479,10 @@ static void *scribble(void *argument)
     for (uint32_t i = 0; i < 1000 && s->status == ESPL_OK; ++i) {
         const espl_transform at = test_at((float)i, 0, 0);
 
-        s->status = i % 2 == 0
-                        ? espl_record_set_local_transform(s->recorder, i, s->entity[i % CROWD], &at)
-                        : espl_record_destroy_only(s->recorder, i, s->entity[i % CROWD]);
+        s->status =
+            i % 2 == 0
+                ? espl_record_set_local_transform(s->recorder, i, s->entity[i % CROWD], &at)
+                : espl_record_destroy(s->recorder, i, s->entity[i % CROWD], ESPL_EXTENT_ENTITY);
     }
     return NULL;
 }
@@ -542,7 +540,7 @@ START_TEST(e6_iterations_end_in_any_order_and_the_last_one_frees_the_world)
                 }
             }
         }
-        ck_assert_int_eq(espl_destroy(c.world, c.entity[5]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(c.world, c.entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
         crowd_end(&c);
     }
 }
@@ -564,19 +562,20 @@ START_TEST(e8_a_call_with_things_of_another_kind_or_world_is_refused)
     // What only a playback knows, given to calls that are carried out at once.
     espl_recorder *const recorder = espl_command_buffer_recorder(c.commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &pending), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(c.world, pending), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_destroy(c.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_attach(c.world, c.entity[1], pending, NULL), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_command_buffer_resolve(c.commands, c.entity[1], &out), ESPL_ERR_ARGUMENT);
 
     // A commands object of another world, and a foreign handle in one's own.
     ck_assert_int_eq(espl_command_buffer_create(other.world, 1, &elsewhere), ESPL_OK);
     ck_assert_int_eq(espl_play(c.world, elsewhere, NULL), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(elsewhere, 0), 0, pending),
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(elsewhere, 0), 0, pending,
+                                         ESPL_EXTENT_OWNED),
                      ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &strange, 1, NULL), ESPL_OK);
     espl_command_buffer_reset(c.commands);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &strange, 1, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, stranger), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, stranger, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_play(c.world, c.commands, NULL), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_result(c.commands, 0, 0), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_command_buffer_result(c.commands, 0, 1), ESPL_ERR_FOREIGN);
@@ -662,8 +661,9 @@ START_TEST(e9_the_handles_of_a_chunk_may_be_written_in_a_batch)
         values[i][0] = (float)i;
         values[i][1] = values[i][2] = 1;
     }
-    ck_assert_int_eq(espl_write_vectors(c.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                        (const float(*)[3])values, count, NULL),
+    ck_assert_int_eq(espl_write_strided(c.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                        sizeof(espl_entity), (const float(*)[3])values,
+                                        sizeof(float[3]), count, NULL),
                      ESPL_OK);
     for (size_t i = 0; i < count; ++i) {
         ck_assert_float_eq(test_local_of(c.world, entities[i]).position[0], (float)i);

@@ -60,8 +60,9 @@ static void push(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+            ESPL_OK);
     }
 }
 

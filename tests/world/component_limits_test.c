@@ -120,7 +120,10 @@ START_TEST(an_entity_is_made_with_so_many_components_and_no_more)
     const uint64_t hash = test_physical_hash(s.world);
     ck_assert_int_eq(espl_create(s.world, s.tags, TAGS, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_create(s.world, s.tags, SIZE_MAX, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve_rows(s.world, s.tags, TAGS, 1), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = s.tags, .component_count = TAGS, .rows = 1}),
+        ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
 
     // The role is one of them.
@@ -213,7 +216,7 @@ START_TEST(many_are_changed_or_none_where_one_is_full)
     const uint64_t hung = test_physical_hash(s.world);
     is_refused(&s, espl_disable(s.world, espl_get_root(s.world, entities[2]), ESPL_EXTENT_SUBTREE),
                hung);
-    ck_assert_int_eq(espl_destroy(s.world, entities[2]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_change_components_query(s.world, NULL, &change, &count), ESPL_OK);
     ck_assert_uint_eq(count, 3);
     scene_end(&s);
@@ -254,7 +257,7 @@ START_TEST(a_full_set_is_no_hindrance_to_those_beside_it)
     ck_assert_int_eq(espl_attach(s.world, bare, full, NULL), ESPL_OK);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(s.world, root), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
     test_heap_arm(&s.test.heap, 0, false);
     ck_assert(espl_has_component(s.world, full, ESPL_MEMBER));
     ck_assert_uint_eq(count_set(&s, full), ESPL_SET_LIMIT);
@@ -299,7 +302,7 @@ START_TEST(a_full_set_goes_through_every_role)
     ck_assert_uint_eq(count_set(&s, clones[1]), ESPL_SET_LIMIT);
     ck_assert_int_eq(espl_attach(s.world, clones[0], one, NULL), ESPL_OK);
     ck_assert_int_eq(espl_detach(s.world, one, ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(s.world, one), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, one, ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert(espl_has_component(s.world, two, ESPL_SOLO) &&
               espl_has_component(s.world, clones[0], ESPL_ROOT));
     ck_assert_uint_eq(count_set(&s, two), ESPL_SET_LIMIT);
@@ -439,7 +442,7 @@ static void try_values(espl_world *world, espl_component component, size_t size,
         ck_assert(is_aligned(espl_query_read(&query, component, size), alignment));
     }
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entities[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(world, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     test_world_is_valid(world);
 }

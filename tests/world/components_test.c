@@ -220,7 +220,7 @@ START_TEST(entity_that_refuses_the_array_is_told)
         list[i] = t.rows[i % 5].entity;
     }
     list[3] = t.rows[4].entity;
-    ck_assert_int_eq(espl_destroy(t.world, list[4]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, list[4], ESPL_EXTENT_OWNED), ESPL_OK);
     t.count = 4;
     const uint64_t before = table_hash(&t);
 
@@ -304,7 +304,10 @@ START_TEST(changes_during_iteration_are_refused)
     ck_assert_int_eq(espl_remove_component(t.world, list[0], t.number[1]), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_disable(t.world, list[0], ESPL_EXTENT_ENTITY), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_enable(t.world, list[0], ESPL_EXTENT_ENTITY), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve_rows(t.world, NULL, 0, 5), ESPL_ERR_BUSY);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = NULL, .component_count = 0, .rows = 5}),
+        ESPL_ERR_BUSY);
     // The one that comes first is told of.
     ck_assert_int_eq(espl_change_components(t.world, espl_entity_null(), NULL), ESPL_ERR_BUSY);
     espl_query_end(&query);
@@ -412,7 +415,7 @@ START_TEST(bare_change_does_not_touch_the_tree)
     uint32_t ranks[COUNT];
     size_t count = 0;
 
-    ck_assert_int_eq(espl_destroy_only(t.world, node[30]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, node[30], ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_world_stats before = test_stats(t.world);
     for (size_t i = 0; i < COUNT; ++i) {
         ranks[i] = espl_get_rank(t.world, node[i]);
@@ -431,8 +434,8 @@ START_TEST(bare_change_does_not_touch_the_tree)
     for (size_t i = 0; i < COUNT; ++i) {
         ck_assert_uint_eq(espl_get_rank(t.world, node[i]), ranks[i]);
     }
-    ck_assert_int_eq(espl_destroy_subtree(t.world, node[0]), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[0].entity), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, node[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, t.rows[0].entity, ESPL_EXTENT_OWNED), ESPL_OK);
     free(node);
 }
 END_TEST
@@ -661,7 +664,7 @@ START_TEST(disabling_goes_as_far_as_it_is_told)
         ck_assert_uint_eq(count_enabled(t.world), 9);
     }
     // A link that was inside is looked through where its upper end is dead.
-    ck_assert_int_eq(espl_destroy_only(t.world, node[3]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, node[3], ESPL_EXTENT_ENTITY), ESPL_OK);
     t.rows[3] = t.rows[--t.count];
     ck_assert_int_eq(espl_disable(t.world, node[1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert(!espl_is_enabled(t.world, node[6]) && espl_is_enabled(t.world, node[7]));
@@ -719,7 +722,9 @@ static espl_status call(table *in, int kind, const espl_entity *list, size_t cou
     case 8:
         return espl_change_components(in->world, list[5], &goes);
     default:
-        return espl_reserve_rows(in->world, in->number, 3, 500);
+        return espl_reserve(
+            in->world,
+            &(espl_reserve_def){.components = in->number, .component_count = 3, .rows = 500});
     }
 }
 
@@ -759,7 +764,7 @@ START_TEST(change_without_memory_changes_nothing)
     table_end(&other);
     t.count = 0;
     for (size_t i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy_only(t.world, node[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(t.world, node[i], ESPL_EXTENT_ENTITY), ESPL_OK);
     }
 }
 END_TEST
@@ -777,35 +782,62 @@ START_TEST(reserved_rows_do_without_memory)
     enum { COUNT = USUAL(1000, 40) };
     static espl_entity made[COUNT];
 
-    ck_assert_int_eq(espl_reserve(t.world, COUNT), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(t.world, own, 2, COUNT), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = own, .component_count = 2, .rows = COUNT}),
+        ESPL_OK);
     const size_t bytes = t.test.heap.bytes;
 
     // A smaller room is within it, and other changes leave it alone.
-    ck_assert_int_eq(espl_reserve_rows(t.world, own, 2, 10), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = own, .component_count = 2, .rows = 10}),
+        ESPL_OK);
     for (int i = 0; i < 3; ++i) {
         // Slots that came free are no room for any hierarchy.
-        ck_assert_int_eq(espl_reserve(t.world, COUNT), ESPL_OK);
+        ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.entities = COUNT}), ESPL_OK);
         test_heap_arm(&t.test.heap, MOVES_HARD ? 0 : 1, true);
         ck_assert_int_eq(espl_create(t.world, own, 2, COUNT, made), ESPL_OK);
         ck_assert(MOVES_HARD || t.test.heap.calls == 0);
         test_heap_arm(&t.test.heap, 0, false);
         for (size_t k = 0; k < COUNT; ++k) {
-            ck_assert_int_eq(espl_destroy(t.world, made[k]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(t.world, made[k], ESPL_EXTENT_OWNED), ESPL_OK);
         }
     }
     ck_assert_uint_ge(t.test.heap.bytes, bytes);
 
     // A role may be named, one alone; none is what a new entity has.
     const espl_component roles[] = {ESPL_ROOT, ESPL_MEMBER};
-    ck_assert_int_eq(espl_reserve_rows(t.world, set, 3, 100), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(t.world, roles, 2, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve_rows(t.world, NULL, 1, 1), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve_rows(t.world, &(espl_component){500}, 1, 1),
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = set, .component_count = 3, .rows = 100}),
+        ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = roles, .component_count = 2, .rows = 1}),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = NULL, .component_count = 1, .rows = 1}),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = &(espl_component){500},
+                                                               .component_count = 1,
+                                                               .rows = 1}),
                      ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_reserve_rows(t.world, set, ESPL_SET_LIMIT + 1, 1), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve_rows(t.world, set, 3, SIZE_MAX), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve_rows(t.world, set, 3, 0), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(t.world, &(espl_reserve_def){.components = set,
+                                                  .component_count = ESPL_SET_LIMIT + 1,
+                                                  .rows = 1}),
+        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(t.world, &(espl_reserve_def){.components = set,
+                                                               .component_count = 3,
+                                                               .rows = SIZE_MAX}),
+                     ESPL_ERR_LIMIT);
+    ck_assert_int_eq(
+        espl_reserve(t.world,
+                     &(espl_reserve_def){.components = set, .component_count = 3, .rows = 0}),
+        ESPL_OK);
 }
 END_TEST
 
@@ -877,7 +909,7 @@ static void destroy_some(void)
     for (uint32_t left = test_below(&t.random, (uint32_t)t.count / 4); left > 0; --left) {
         const size_t at = test_below(&t.random, (uint32_t)t.count);
 
-        ck_assert_int_eq(espl_destroy_only(t.world, t.rows[at].entity), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(t.world, t.rows[at].entity, ESPL_EXTENT_ENTITY), ESPL_OK);
         t.rows[at] = t.rows[--t.count];
     }
 }

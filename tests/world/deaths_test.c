@@ -39,7 +39,7 @@ static cost cost_of_deaths(uint32_t plan, uint32_t count)
     const espl_world_stats before = test_stats(test.world);
     const uint64_t moved = test_count_moved_nodes(test.world);
     for (uint32_t i = count; i-- > count / 4;) {
-        if (espl_destroy_only(test.world, entity[i]) != ESPL_OK) {
+        if (espl_destroy(test.world, entity[i], ESPL_EXTENT_ENTITY) != ESPL_OK) {
             ck_abort_msg("member %u is not destroyed", i);
         }
     }

@@ -153,10 +153,10 @@ static void mark_dead(clan *c, uint32_t top, policy how)
 
 static void destroy(clan *c, uint32_t top, policy how)
 {
-    espl_status (*const functions[POLICY_COUNT])(espl_world *, espl_entity) = {
-        espl_destroy, espl_destroy_subtree, espl_destroy_only};
+    static const espl_extent extents[POLICY_COUNT] = {ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE,
+                                                      ESPL_EXTENT_ENTITY};
 
-    ck_assert_int_eq(functions[how](c->test.world, c->member[top]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(c->test.world, c->member[top], extents[how]), ESPL_OK);
     mark_dead(c, top, how);
 }
 
@@ -424,7 +424,7 @@ static void lay_out(clan *c, uint32_t way)
             const espl_entity leaf = test_solo(c->test.world);
             ck_assert_int_eq(espl_attach(c->test.world, leaf, c->member[i], NULL), ESPL_OK);
             check_bits(c);
-            ck_assert_int_eq(espl_destroy(c->test.world, leaf), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(c->test.world, leaf, ESPL_EXTENT_OWNED), ESPL_OK);
         }
     }
     if (way != 1) {

@@ -84,7 +84,7 @@ static void reenter(const culprit *c)
     espl_world *const world = c->world;
     const espl_status statuses[] = {
         espl_create(world, NULL, 0, 1, NULL),
-        espl_destroy(world, c->victims[1]),
+        espl_destroy(world, c->victims[1], ESPL_EXTENT_OWNED),
         espl_attach(world, c->victims[0], c->victims[1], NULL),
         espl_set_local_position(world, c->victims[0], at),
         espl_set_inherit(world, c->victims[0], ESPL_ABSOLUTE_X),
@@ -92,8 +92,8 @@ static void reenter(const culprit *c)
         espl_play(world, c->commands, NULL),
         espl_sync(world, NULL),
         espl_compact(world),
-        espl_reserve(world, 10),
-        espl_reserve_writes(world, 10),
+        espl_reserve(world, &(espl_reserve_def){.entities = 10}),
+        espl_reserve(world, &(espl_reserve_def){.writes = 10}),
     };
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i) {
@@ -211,7 +211,8 @@ static void record_writes(const stage *s)
         const espl_write write = write_of(s, i);
 
         ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(s->commands, i % 2),
-                                           (uint32_t)(i % 3), &write),
+                                           (uint32_t)(i % 3), write.entity, write.kind,
+                                           &write.value),
                          ESPL_OK);
     }
 }
@@ -229,8 +230,10 @@ static void record_all_kinds(const stage *s)
     for (size_t i = 100; i < 200; ++i) {
         const espl_write write = write_of(s, i);
 
-        ck_assert_int_eq(espl_record_write(lane, 0, &write), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(lane, 0, s->entities[TREES + i % 90]), ESPL_OK);
+        ck_assert_int_eq(espl_record_write(lane, 0, write.entity, write.kind, &write.value),
+                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_record_destroy(lane, 0, s->entities[TREES + i % 90], ESPL_EXTENT_OWNED), ESPL_OK);
     }
 }
 
@@ -258,8 +261,9 @@ static espl_status sync_all_kinds(stage *s)
 static void translate_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
-        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[i], context),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[i], ESPL_WRITE_TRANSLATE_IN_PARENT, context),
+            ESPL_OK);
     }
 }
 

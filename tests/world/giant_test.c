@@ -180,7 +180,7 @@ static void change_structure(twins *t)
         espl_world *const world = t->at[w].test.world;
         const espl_entity entity = t->at[w].nodes[node];
         const espl_status status = is_destroy
-                                       ? espl_destroy_only(world, entity)
+                                       ? espl_destroy(world, entity, ESPL_EXTENT_ENTITY)
                                        : espl_attach(world, entity, t->at[w].nodes[parent], NULL);
 
         first = w == 0 ? status : first;
@@ -260,7 +260,7 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
         ck_assert_int_eq(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
         ck_assert_int_eq(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
         ck_assert_int_eq(espl_create(own->world, &placed, 1, 1, &out), ESPL_ERR_BUSY);
-        ck_assert_int_eq(espl_destroy(own->world, own->leaf), ESPL_ERR_BUSY);
+        ck_assert_int_eq(espl_destroy(own->world, own->leaf, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     }
     own->calls += 1;
 }
@@ -370,7 +370,7 @@ START_TEST(writes_take_no_memory)
     for (uint32_t i = 0; i < SIZE; ++i) {
         writes[i] = write_vector(at.nodes[i], ESPL_WRITE_LOCAL_POSITION, 1, 0, (float)i);
     }
-    ck_assert_int_eq(espl_reserve_writes(at.test.world, SIZE), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(at.test.world, &(espl_reserve_def){.writes = SIZE}), ESPL_OK);
     test_heap_arm(&at.test.heap, 1, true);
     ck_assert_int_eq(espl_set_local_scale(at.test.world, at.nodes[0], 2), ESPL_OK);
     ck_assert_int_eq(espl_write_batch(at.test.world, writes, SIZE, NULL), ESPL_OK);

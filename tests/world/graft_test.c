@@ -157,8 +157,8 @@ static void destroy_only(twins *t, uint32_t plain_one_in)
     const uint32_t at = test_below(&t->random, t->count);
     const espl_entity entity = t->entities[at];
 
-    ck_assert_int_eq(espl_destroy_only(t->at_once.world, entity), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(t->recorded.world, entity), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t->at_once.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t->recorded.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
     t->entities[at] = t->entities[--t->count];
     twins_add(t, plain_one_in);
 }
@@ -475,7 +475,7 @@ START_TEST(a_detach_behind_a_death_without_memory_leaves_a_sound_world)
         test_world_begin(&test, 1, NULL);
         make_broom(&test, entities, 8, 6);
         ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
-        ck_assert_int_eq(espl_destroy_only(test.world, entities[7]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, entities[7], ESPL_EXTENT_ENTITY), ESPL_OK);
         test_heap_arm(&test.heap, fail_at, true);
         const espl_status status = espl_detach(test.world, entities[6], ESPL_KEEP_WORLD);
         const bool has_failed = test.heap.failures != 0;

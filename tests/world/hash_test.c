@@ -132,7 +132,7 @@ START_TEST(a_view_does_not_show_in_the_logical_hash)
     scene s;
 
     begin(&s, false);
-    ck_assert_int_eq(espl_destroy_only(s.world, s.e[A]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.e[A], ESPL_EXTENT_ENTITY), ESPL_OK);
     const uint64_t logical = test_logical_hash(s.world);
     espl_view view;
 
@@ -153,7 +153,7 @@ START_TEST(a_destroy_without_memory_does_not_show_in_the_logical_hash)
         begin(&s, false);
         ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
         test_heap_arm(&s.test.heap, turn == 0 ? 0 : 1, true);
-        ck_assert_int_eq(espl_destroy_only(s.world, s.e[R]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, s.e[R], ESPL_EXTENT_ENTITY), ESPL_OK);
         logical[turn] = test_logical_hash(s.world);
         test_heap_arm(&s.test.heap, 0, false);
         end(&s);
@@ -170,9 +170,12 @@ START_TEST(reserved_memory_and_versions_show_in_neither)
     const uint64_t logical = test_logical_hash(s.world);
     const uint64_t physical = test_physical_hash(s.world);
 
-    ck_assert_int_eq(espl_reserve(s.world, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(s.world, &s.note, 1, 20), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_side(s.world, s.e[R]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = &s.note, .component_count = 1, .rows = 20}),
+        ESPL_OK);
+    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.side_of = s.e[R]}), ESPL_OK);
     bind(&s, A, s.e[B]);
     ck_assert_uint_eq(test_logical_hash(s.world), logical);
     ck_assert_uint_eq(test_physical_hash(s.world), physical);
@@ -249,7 +252,7 @@ static void detach_one(scene *s)
 
 static void destroy_one(scene *s)
 {
-    ck_assert_int_eq(espl_destroy(s->world, s->e[S]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->e[S], ESPL_EXTENT_OWNED), ESPL_OK);
 }
 
 static void create_one(scene *s)
@@ -398,8 +401,8 @@ START_TEST(handles_to_come_show_in_the_physical_hash)
 
         begin(&s, false);
         ck_assert_int_eq(espl_create(s.world, NULL, 0, 2, two), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, two[turn]), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s.world, two[1 - turn]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, two[turn], ESPL_EXTENT_OWNED), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, two[1 - turn], ESPL_EXTENT_OWNED), ESPL_OK);
         logical[turn] = test_logical_hash(s.world);
         physical[turn] = test_physical_hash(s.world);
         end(&s);

@@ -97,9 +97,9 @@ static void thin_out(espl_world *world, const espl_entity *nodes)
 
     ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
     for (uint32_t i = 0; i < NODES; i += 3) {
-        ck_assert_int_eq(
-            espl_record_destroy_only(espl_command_buffer_recorder(commands, 0), 0, nodes[i]),
-            ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, nodes[i],
+                                             ESPL_EXTENT_ENTITY),
+                         ESPL_OK);
     }
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
     espl_command_buffer_destroy(commands);

@@ -101,14 +101,22 @@ START_TEST(more_entities_than_indices_are_refused_at_once)
         const size_t bytes = s.test.heap.bytes;
 
         is_refused(&s, create(&s, counts[i], &out), hash);
-        is_refused(&s, espl_reserve(s.world, counts[i]), hash);
+        is_refused(&s, espl_reserve(s.world, &(espl_reserve_def){.entities = counts[i]}), hash);
         ck_assert(out.index == 7 && out.generation == 7);
         ck_assert_uint_eq(s.test.heap.bytes, bytes);
     }
     // Rows are counted by chunks, of which there are as many as numbers.
     const uint64_t hash = test_physical_hash(s.world);
-    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX), hash);
-    is_refused(&s, espl_reserve_rows(s.world, &s.number, 1, SIZE_MAX / 2 + 1), hash);
+    is_refused(&s,
+               espl_reserve(s.world, &(espl_reserve_def){.components = &s.number,
+                                                         .component_count = 1,
+                                                         .rows = SIZE_MAX}),
+               hash);
+    is_refused(&s,
+               espl_reserve(s.world, &(espl_reserve_def){.components = &s.number,
+                                                         .component_count = 1,
+                                                         .rows = SIZE_MAX / 2 + 1}),
+               hash);
     ck_assert_int_eq(create(&s, 1, &out), ESPL_OK);
     ck_assert_uint_eq(out.index, 3);
     scene_end(&s);
@@ -275,8 +283,8 @@ START_TEST(a_playback_that_lacks_one_index_changes_nothing_and_can_be_played_lat
         ck_assert_uint_eq(espl_command_buffer_count(commands), 4);
         ck_assert_uint_eq(stats_of(&s).commands_accepted, 0);
     }
-    ck_assert_int_eq(espl_destroy(s.world, s.entities[5]), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(calm.world, calm.entities[5]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.entities[5], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(calm.world, calm.entities[5], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.applied == 4 && report.created == CLONES);
     ck_assert_int_eq(espl_play(calm.world, same, NULL), ESPL_OK);
@@ -302,7 +310,7 @@ START_TEST(what_is_submitted_stays_in_line_until_there_is_room)
     const uint64_t hash = test_physical_hash(s.world);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), hash);
-    ck_assert_int_eq(espl_destroy(s.world, s.entities[FIRST - 1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.entities[FIRST - 1], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_sync(s.world, &report), ESPL_OK);
     ck_assert_uint_eq(report.created, CLONES);
     espl_command_buffer_destroy(commands);
@@ -320,13 +328,13 @@ START_TEST(what_a_playback_destroys_makes_room_for_the_next_one)
     const espl_instance_def def = {.source = s.entities[1]};
     espl_command_buffer *const commands = commands_of(s.world);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
     is_refused(&s, espl_play(s.world, commands, NULL), hash);
 
     espl_command_buffer_reset(commands);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, NULL), ESPL_OK);
     espl_command_buffer_reset(commands);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
@@ -349,7 +357,7 @@ START_TEST(clones_that_die_in_their_own_playback_need_no_index)
     espl_command_buffer *const commands = commands_of(s.world);
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 2, pending), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, pending[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.applied == 2 && report.created == 1);
     ck_assert_int_eq(espl_command_buffer_resolve(commands, pending[1], &clone), ESPL_OK);
@@ -375,7 +383,7 @@ static void age(scene *s, uint32_t index)
     while ((entity.generation & lives) != lives - 1) {
         ck_assert_int_eq(create(s, 1, &entity), ESPL_OK);
         ck_assert_uint_eq(entity.index, index);
-        ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
     }
 }
 
@@ -386,7 +394,7 @@ static void is_dead(const scene *s, espl_entity entity)
     ck_assert(!espl_is_alive(s->world, entity));
     ck_assert_int_eq(espl_get_world_transform(s->world, entity, &out), ESPL_ERR_DEAD);
     ck_assert_int_eq(espl_get_role(s->world, entity), ESPL_ROLE_NONE);
-    ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_destroy(s->world, entity, ESPL_EXTENT_OWNED), ESPL_ERR_DEAD);
 }
 
 START_TEST(an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
@@ -396,7 +404,7 @@ START_TEST(an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
     scene_begin(&s);
     fill(&s, 3);
     const espl_entity first = s.entities[1];
-    ck_assert_int_eq(espl_destroy(s.world, first), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, first, ESPL_EXTENT_OWNED), ESPL_OK);
     age(&s, first.index);
     ck_assert_uint_eq(retired(&s), 0);
 
@@ -406,7 +414,7 @@ START_TEST(an_index_retires_after_its_last_life_and_no_handle_of_it_revives)
     ck_assert(espl_is_alive(s.world, last));
     is_dead(&s, first);
     ck_assert_int_eq(espl_attach(s.world, last, s.entities[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s.world, last), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, last, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(retired(&s), 1);
     test_world_is_valid(s.world);
 
@@ -436,24 +444,24 @@ static void die(scene *s, espl_entity entity, int way)
 
     switch (way) {
     case 0:
-        ck_assert_int_eq(espl_destroy(s->world, entity), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, entity, ESPL_EXTENT_OWNED), ESPL_OK);
         break;
     case 1:
         ck_assert_int_eq(espl_attach(s->world, entity, s->entities[0], NULL), ESPL_OK);
-        ck_assert_int_eq(espl_destroy(s->world, s->entities[0]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, s->entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
         break;
     case 2:
         ck_assert_int_eq(espl_attach(s->world, entity, s->entities[0],
                                      &(espl_attach_options){.link = ESPL_LINK_FREE}),
                          ESPL_OK);
-        ck_assert_int_eq(espl_destroy_subtree(s->world, s->entities[0]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, s->entities[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
         break;
     case 3:
         ck_assert_int_eq(espl_attach(s->world, s->entities[0], entity, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_destroy_only(s->world, entity), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s->world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
         break;
     default:
-        ck_assert_int_eq(espl_record_destroy(recorder, 0, entity), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(recorder, 0, entity, ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_int_eq(espl_play(s->world, commands, NULL), ESPL_OK);
         break;
     }
@@ -469,7 +477,7 @@ START_TEST(each_death_may_be_the_last_of_an_index)
         scene_begin(&s);
         fill(&s, 4);
         const uint32_t index = s.entities[2].index;
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[2]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[2], ESPL_EXTENT_OWNED), ESPL_OK);
         age(&s, index);
         ck_assert_int_eq(is_clone != 0 ? espl_instantiate(s.world, s.entities[3], 1, &last)
                                        : create(&s, 1, &last),
@@ -504,18 +512,18 @@ START_TEST(a_world_lives_until_all_its_indices_are_retired)
         for (size_t deaths = test_below(&random, 3); deaths > 0 && living > 0; --deaths) {
             const size_t at = test_below(&random, (uint32_t)living);
 
-            ck_assert_int_eq(espl_destroy(s.world, s.entities[at]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(s.world, s.entities[at], ESPL_EXTENT_OWNED), ESPL_OK);
             s.entities[at] = s.entities[--living];
         }
         test_world_is_valid(s.world);
     }
     while (living > 0) {
         ck_assert_int_eq(create(&s, 1, NULL), ESPL_ERR_LIMIT);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[--living]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[--living], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     ck_assert_uint_eq(retired(&s), ENTITY_LIMIT);
     ck_assert_int_eq(create(&s, 1, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(s.world, 1), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = 1}), ESPL_ERR_LIMIT);
     ck_assert_int_eq(create(&s, 0, NULL), ESPL_OK);
     for (size_t i = 0; i < total; ++i) {
         is_dead(&s, known[i]);
@@ -536,10 +544,10 @@ START_TEST(the_retired_are_not_counted_on)
     scene_begin(&s);
     for (uint32_t i = 0; i < GONE; ++i) {
         fill(&s, 1);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
         age(&s, i);
         fill(&s, 1);
-        ck_assert_int_eq(espl_destroy(s.world, s.entities[0]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(s.world, s.entities[0], ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_uint_eq(retired(&s), i + 1);
     }
     const uint64_t hash = test_physical_hash(s.world);
@@ -615,7 +623,7 @@ START_TEST(chunks_fill_and_empty_around_their_size)
         for (size_t left = count; left > 0; --left) {
             const size_t at = _i % 3 == 0 ? 0 : _i % 3 == 1 ? left - 1 : left / 2;
 
-            ck_assert_int_eq(espl_destroy(s.world, entities[at]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(s.world, entities[at], ESPL_EXTENT_OWNED), ESPL_OK);
             memmove(entities + at, entities + at + 1, (left - 1 - at) * sizeof *entities);
             rows_are(&s, left - 1, rows);
         }

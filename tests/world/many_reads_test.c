@@ -50,7 +50,8 @@ static void begin(fixture *f)
     // One without a placement, and one that is dead.
     ck_assert_int_eq(espl_remove_component(f->test.world, f->nodes[f->count - 1], placement),
                      ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(f->test.world, f->nodes[f->count - 2]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(f->test.world, f->nodes[f->count - 2], ESPL_EXTENT_ENTITY),
+                     ESPL_OK);
 }
 
 static void end(fixture *f)

@@ -137,11 +137,11 @@ static espl_status call(espl_world *world, const operation *op, const espl_entit
     case OP_DETACH:
         return espl_detach(world, entity, op->keep);
     case OP_DESTROY:
-        return espl_destroy(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_OWNED);
     case OP_DESTROY_SUBTREE:
-        return espl_destroy_subtree(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_SUBTREE);
     case OP_DESTROY_ONLY:
-        return espl_destroy_only(world, entity);
+        return espl_destroy(world, entity, ESPL_EXTENT_ENTITY);
     case OP_INSTANTIATE:
         return espl_instantiate(world, entity, op->count, out);
     case OP_INSTANCE:
@@ -507,9 +507,10 @@ START_TEST(a_world_ends_at_zero_bytes_with_everything_in_it)
     ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_set_local_transform(test.world, child, &value), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(test.world, root, count, clones), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(test.world, clones[count / 2]), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(test.world, espl_get_first_child(test.world, clones[7])),
-                     ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, clones[count / 2], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(
+        espl_destroy(test.world, espl_get_first_child(test.world, clones[7]), ESPL_EXTENT_ENTITY),
+        ESPL_OK);
     test_world_end(&test);
 }
 END_TEST
@@ -527,9 +528,12 @@ START_TEST(reserved_room_needs_no_memory_later)
     // The first tree makes the archetypes and the scratch known.
     const espl_entity a = test_solo(test.world), b = test_solo(test.world);
     ck_assert_int_eq(espl_attach(test.world, b, a, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, count), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = count}), ESPL_OK);
     if (count + 2 > test_limits_of_build().rows) { // past the chunk that is there
-        ck_assert_int_eq(espl_reserve_rows(test.world, &placement, 1, count), ESPL_OK);
+        ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.components = &placement,
+                                                                      .component_count = 1,
+                                                                      .rows = count}),
+                         ESPL_OK);
     }
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(espl_create(test.world, &placement, 1, count, entity), ESPL_OK);
@@ -562,10 +566,10 @@ START_TEST(reads_writes_and_destroys_need_no_memory)
         ck_assert_int_eq(espl_get_world_transform(test.world, entity[i], &out), ESPL_OK);
     }
     for (int i = 5; i < 32; i += 3) {
-        ck_assert_int_eq(espl_destroy_only(test.world, entity[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, entity[i], ESPL_EXTENT_ENTITY), ESPL_OK);
     }
-    ck_assert_int_eq(espl_destroy_only(test.world, entity[0]), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test.world, entity[1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, entity[0], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, entity[1], ESPL_EXTENT_OWNED), ESPL_OK);
     test_heap_arm(&test.heap, 0, false);
     test_world_end(&test);
 }
@@ -587,14 +591,14 @@ START_TEST(what_a_destroy_puts_off_is_done_when_there_is_memory)
     }
     test_heap_arm(&test.heap, 1, true);
     for (int i = 0; i < COUNT; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, child[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, child[i], ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert(!espl_is_alive(test.world, child[i]));
         ck_assert_uint_eq(espl_count_children(test.world, root), (size_t)(COUNT - 1 - i));
         test_world_is_valid(test.world);
     }
     test_heap_arm(&test.heap, 0, false);
     const espl_entity other = test_solo(test.world);
-    ck_assert_int_eq(espl_destroy(test.world, other), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, other, ESPL_EXTENT_OWNED), ESPL_OK);
     espl_stats(test.world, &stats);
     ck_assert_uint_eq(stats.hierarchies, 0);
     ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
@@ -615,7 +619,7 @@ START_TEST(survivors_of_a_root_destroyed_without_memory_are_roots_at_once)
     ck_assert_int_eq(espl_attach(test.world, child, root, NULL), ESPL_OK);
     ck_assert_int_eq(espl_attach(test.world, leaf, child, NULL), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(test.world, root), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert(espl_entity_is_null(espl_get_parent(test.world, child)));
     ck_assert(espl_entity_equal(espl_get_root(test.world, leaf), child));
     ck_assert_uint_eq(espl_get_depth(test.world, leaf), 1);

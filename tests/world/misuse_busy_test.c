@@ -20,19 +20,21 @@
 #define STRUCTURAL_CALLS(X)                                                                        \
     X(create, "creation", espl_create(m->world, &placement, 1, 1, &out))                           \
     X(create_none, "creation", espl_create(m->world, NULL, 0, 0, NULL))                            \
-    X(reserve, "reserve", espl_reserve(m->world, 10))                                              \
-    X(reserve_rows, "reserve", espl_reserve_rows(m->world, &placement, 1, 10))                     \
-    X(reserve_side, "reserve", espl_reserve_side(m->world, e))                                     \
-    X(reserve_writes, "reserve", espl_reserve_writes(m->world, 100))                               \
+    X(reserve, "reserve", espl_reserve(m->world, &(espl_reserve_def){.entities = 10}))             \
+    X(reserve_rows, "reserve",                                                                     \
+      espl_reserve(m->world, &(espl_reserve_def){                                                  \
+                                 .components = &placement, .component_count = 1, .rows = 10}))     \
+    X(reserve_side, "reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = e}))          \
+    X(reserve_writes, "reserve", espl_reserve(m->world, &(espl_reserve_def){.writes = 100}))       \
     X(compact, "compaction", espl_compact(m->world))                                               \
     X(component, "registration", espl_component_register(m->world, &late, &number))                \
     X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                                   \
     X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))                      \
     X(detach, "detach", espl_detach(m->world, e, ESPL_KEEP_WORLD))                                 \
     X(set_sibling, "sibling", espl_set_sibling(m->world, e, espl_entity_null()))                   \
-    X(destroy, "destroy", espl_destroy(m->world, e))                                               \
-    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, e))                               \
-    X(destroy_only, "destroy", espl_destroy_only(m->world, e))                                     \
+    X(destroy, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_OWNED))                            \
+    X(destroy_subtree, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_SUBTREE))                  \
+    X(destroy_only, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_ENTITY))                      \
     X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))                          \
     X(instantiate_at, "instantiate",                                                               \
       espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
@@ -109,10 +111,10 @@ static void use_other_world(misuse *m)
     ck_assert_int_eq(espl_attach(other, child, parent, NULL), ESPL_OK);
     ck_assert_int_eq(espl_add_component(other, child, ESPL_PREFAB, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(other, NULL, &query), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(other, parent), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_ERR_BUSY);
     espl_query_end(&query);
     ck_assert_int_eq(espl_compact(other), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(other, parent), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(other, parent, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert(!espl_is_alive(other, child));
 }
 
@@ -221,7 +223,7 @@ START_TEST(a_view_that_lays_out_is_refused_during_iteration)
 
     misuse_begin(&s, NULL);
     espl_entity *const node = plant_chain(s.world, 20);
-    ck_assert_int_eq(espl_destroy_only(s.world, node[10]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, node[10], ESPL_EXTENT_ENTITY), ESPL_OK);
     const bool is_laid_out = test_is_laid_out(s.world, node[0]);
     ck_assert_int_eq(espl_subtree_begin(s.world, node[0], &below), ESPL_OK);
     misuse_forget_lines(&s);
@@ -324,15 +326,16 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
     }
     test_cut_jobs(s.world, 64);
     in.m = &s;
-    ck_assert_int_eq(espl_write_vectors(s.world, ESPL_WRITE_LOCAL_POSITION, entity,
-                                        (const float(*)[3])values, COUNT, NULL),
+    ck_assert_int_eq(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSITION, entity,
+                                        sizeof(espl_entity), (const float(*)[3])values,
+                                        sizeof(float[3]), COUNT, NULL),
                      ESPL_OK);
     in.m = NULL;
     ck_assert_uint_gt(in.intrusions, 1);
     for (size_t i = COUNT - solos; i < COUNT; ++i) { // the last write of each
         ck_assert_float_eq(test_world_of(s.world, entity[i]).position[2], (float)i);
     }
-    ck_assert_int_eq(espl_destroy(s.world, entity[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
     misuse_end(&s);
     free(entity);
     free(values);

@@ -29,10 +29,12 @@ START_TEST(recording_is_checked)
         espl_record_instantiate(espl_command_buffer_recorder(other, 255), 0, &def, 1, &alien),
         ESPL_OK);
 
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, espl_entity_null()), ESPL_ERR_NULL_ENTITY);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy_only(recorder, 0, alien), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy_subtree(recorder, 0, alien), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, espl_entity_null(), ESPL_EXTENT_OWNED),
+                     ESPL_ERR_NULL_ENTITY);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_ENTITY), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, alien, ESPL_EXTENT_SUBTREE),
+                     ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_attach(recorder, 0, alien, s.solo, NULL), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, alien, NULL), ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_record_attach(recorder, 0, s.solo, espl_entity_null(), NULL),
@@ -75,7 +77,8 @@ START_TEST(playing_is_checked)
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_ERR_PLAYED);
     ck_assert_uint_eq(report.accepted, 0);
     ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_PLAYED);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo),
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.solo,
+                                         ESPL_EXTENT_OWNED),
                      ESPL_ERR_PLAYED);
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 1), ESPL_ERR_ARGUMENT);
@@ -90,7 +93,8 @@ START_TEST(playing_is_checked)
 
     espl_command_buffer_reset(s.commands);
     ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending),
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(s.commands, 0), 0, s.pending,
+                                         ESPL_EXTENT_OWNED),
                      ESPL_ERR_FOREIGN);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.accepted, 0);
@@ -109,16 +113,16 @@ START_TEST(commands_that_were_played_take_none_of_any_kind)
 
     ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
     const espl_status answers[] = {
-        espl_record_destroy(r, 0, s.solo),
-        espl_record_destroy_subtree(r, 0, s.solo),
-        espl_record_destroy_only(r, 0, s.solo),
+        espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_OWNED),
+        espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_SUBTREE),
+        espl_record_destroy(r, 0, s.solo, ESPL_EXTENT_ENTITY),
         espl_record_attach(r, 0, s.solo, s.root, NULL),
         espl_record_detach(r, 0, s.solo, ESPL_KEEP_WORLD),
         espl_record_set_sibling(r, 0, s.solo, espl_entity_null()),
         espl_record_set_local_transform(r, 0, s.solo, &value),
         espl_record_set_world_transform(r, 0, s.solo, &value),
-        espl_record_write(r, 0, &write),
-        espl_record_write(r, 0, NULL),
+        espl_record_write(r, 0, write.entity, write.kind, &write.value),
+        espl_record_write(r, 0, s.solo, ESPL_WRITE_LOCAL_SCALE, NULL),
         espl_record_set_inherit(r, 0, s.solo, 0),
         espl_record_instantiate(r, 0, &def, 1, NULL),
         espl_record_enable(r, 0, s.solo, ESPL_EXTENT_ENTITY),
@@ -147,8 +151,9 @@ START_TEST(an_object_is_submitted_once_and_played_in_line)
     ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(second, 0), 0,
                                                      s.solo, &second_value),
                      ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_destroy(espl_command_buffer_recorder(second, 0), 0, s.dead, ESPL_EXTENT_OWNED),
+        ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_submit(s.commands), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_submit(second), ESPL_OK);

@@ -13,23 +13,23 @@
 //
 // X(name, operation as it is told, the call with the handle `bad`)
 
-#define TREE_CALLS(X)                                                              \
-    X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))           \
-    X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))          \
-    X(detach, "detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))               \
-    X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null())) \
-    X(destroy, "destroy", espl_destroy(m->world, bad))                             \
-    X(destroy_subtree, "destroy", espl_destroy_subtree(m->world, bad))             \
-    X(destroy_only, "destroy", espl_destroy_only(m->world, bad))                   \
-    X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))        \
-    X(instantiate_at, "instantiate",                                               \
-      espl_instantiate_at(m->world, &(espl_instance_def){.source = bad}, 1, NULL)) \
-    X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))   \
-    X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))         \
-    X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))    \
-    X(enable, "enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))            \
-    X(enable_subtree, "enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))   \
-    X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))   \
+#define TREE_CALLS(X)                                                               \
+    X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))            \
+    X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))           \
+    X(detach, "detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))                \
+    X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null()))  \
+    X(destroy, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_OWNED))           \
+    X(destroy_subtree, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_SUBTREE)) \
+    X(destroy_only, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_ENTITY))     \
+    X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))         \
+    X(instantiate_at, "instantiate",                                                \
+      espl_instantiate_at(m->world, &(espl_instance_def){.source = bad}, 1, NULL))  \
+    X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))    \
+    X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))          \
+    X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))     \
+    X(enable, "enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))             \
+    X(enable_subtree, "enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))    \
+    X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))    \
     X(view_hierarchy, "view", espl_view_hierarchy(m->world, bad, &out.view))
 
 #define STORE_CALLS(X)                                                                           \
@@ -70,7 +70,7 @@
     X(look_at, "look at", espl_look_at(m->world, bad, xyz, NULL))                \
     X(rotate_about, "rotate about", espl_rotate_about(m->world, bad, xyz, turn)) \
     X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_ABSOLUTE_X))  \
-    X(reserve_side, "reserve", espl_reserve_side(m->world, bad))
+    X(reserve_side, "reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = bad}))
 
 #define CALLS(X) TREE_CALLS(X) STORE_CALLS(X) READ_CALLS(X) WRITE_CALLS(X)
 
@@ -310,9 +310,9 @@ END_TEST
 // X(name, whether the null entity means nobody there, the call with the handle `bad`)
 
 #define RECORDS(X)                                                                   \
-    X(destroy, false, espl_record_destroy(r, 0, bad))                                \
-    X(destroy_subtree, false, espl_record_destroy_subtree(r, 0, bad))                \
-    X(destroy_only, false, espl_record_destroy_only(r, 0, bad))                      \
+    X(destroy, false, espl_record_destroy(r, 0, bad, ESPL_EXTENT_OWNED))             \
+    X(destroy_subtree, false, espl_record_destroy(r, 0, bad, ESPL_EXTENT_SUBTREE))   \
+    X(destroy_only, false, espl_record_destroy(r, 0, bad, ESPL_EXTENT_ENTITY))       \
     X(attach_child, false, espl_record_attach(r, 0, bad, m->solo, NULL))             \
     X(attach_parent, false, espl_record_attach(r, 0, m->solo, bad, NULL))            \
     X(attach_before, true, espl_record_attach(r, 0, m->child, m->root, &before_bad)) \
@@ -321,7 +321,7 @@ END_TEST
     X(sibling_before, true, espl_record_set_sibling(r, 0, m->child, bad))            \
     X(set_local, false, espl_record_set_local_transform(r, 0, bad, &value))          \
     X(set_world, false, espl_record_set_world_transform(r, 0, bad, &value))          \
-    X(write, false, espl_record_write(r, 0, &write))                                 \
+    X(write, false, espl_record_write(r, 0, write.entity, write.kind, &write.value)) \
     X(set_inherit, false, espl_record_set_inherit(r, 0, bad, ESPL_ABSOLUTE_X))       \
     X(source, false, espl_record_instantiate(r, 0, &of_bad, 1, NULL))                \
     X(source_of_none, false, espl_record_instantiate(r, 0, &of_bad, 0, NULL))        \

@@ -59,7 +59,8 @@ START_TEST(creation_is_checked)
     ck_assert_int_eq(espl_instantiate(s.world, s.root, 0, NULL), ESPL_OK);
     ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX / 2 + 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_instantiate(s.world, s.root, SIZE_MAX, NULL), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_reserve(s.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(s.world, &(espl_reserve_def){.entities = SIZE_MAX}),
+                     ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }
@@ -329,11 +330,26 @@ START_TEST(reserved_rows_are_checked)
 
     misuse_begin(&s, NULL);
     const uint64_t before = test_physical_hash(s.world);
-    ck_assert_int_eq(espl_reserve_rows(s.world, &unknown, 1, 10), ESPL_ERR_NO_COMPONENT);
-    ck_assert_int_eq(espl_reserve_rows(s.world, roles, 2, 10), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve_rows(s.world, places, 2, 10), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve_rows(s.world, member, 2, 10), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(s.world, member, 2, 0), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = &unknown, .component_count = 1, .rows = 10}),
+        ESPL_ERR_NO_COMPONENT);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = roles, .component_count = 2, .rows = 10}),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = places, .component_count = 2, .rows = 10}),
+        ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = member, .component_count = 2, .rows = 10}),
+        ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(s.world,
+                     &(espl_reserve_def){.components = member, .component_count = 2, .rows = 0}),
+        ESPL_OK);
     ck_assert_uint_eq(test_physical_hash(s.world), before);
     misuse_end(&s);
 }

@@ -380,7 +380,7 @@ START_TEST(nobody_has_no_place)
     scene_begin(&s);
     test_world_begin(&other, 0, NULL);
     const espl_entity foreign = test_solo(other.world);
-    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_entity bad[] = {espl_entity_null(), s.a, foreign};
     const espl_status status[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN};
 
@@ -446,12 +446,13 @@ static void destroy_chain(espl_world *world, espl_entity top, bool is_recorded)
     espl_command_buffer *commands = NULL;
 
     if (!is_recorded) {
-        ck_assert_int_eq(espl_destroy(world, top), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(world, top, ESPL_EXTENT_OWNED), ESPL_OK);
         return;
     }
     ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, top),
-                     ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, top, ESPL_EXTENT_OWNED),
+        ESPL_OK);
     ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
     espl_command_buffer_destroy(commands);
 }

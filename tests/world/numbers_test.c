@@ -226,10 +226,12 @@ START_TEST(the_range_ends_where_floats_end)
     const uint64_t hash = test_physical_hash(test.world);
 
     ck_assert_int_eq(espl_multiply_scale(test.world, node[0], 1e37f), ESPL_ERR_RANGE);
-    ck_assert_int_eq(espl_multiply_stretch(test.world, node[1], (float[3]){2, 2, 2}),
-                     ESPL_OVERFLOW);
-    ck_assert_int_eq(espl_multiply_stretch(test.world, node[1], (float[3]){FLT_MAX, 1, 1}),
-                     ESPL_ERR_RANGE);
+    ck_assert_int_eq(
+        espl_write_one(test.world, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){2, 2, 2}),
+        ESPL_OVERFLOW);
+    ck_assert_int_eq(
+        espl_write_one(test.world, node[1], ESPL_WRITE_MULTIPLY_STRETCH, (float[3]){FLT_MAX, 1, 1}),
+        ESPL_ERR_RANGE);
     ck_assert_int_eq(espl_set_stretch(test.world, node[1], (float[3]){1, 1, 1}), ESPL_OVERFLOW);
     ck_assert_uint_eq(test_physical_hash(test.world), hash);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1), ESPL_OK);

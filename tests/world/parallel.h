@@ -22,18 +22,19 @@ static inline espl_status writer_write(espl_writer *writer, const espl_write *w,
 {
     switch (form_type(w->kind)) {
     case VALUE_ROTATION:
-        return espl_writer_rotation(writer, w->entity, w->kind, w->value.rotation, site);
+        return espl_writer_write(writer, w->entity, w->kind, w->value.rotation, site);
     case VALUE_SCALE:
-        return espl_writer_scalar(writer, w->entity, w->kind, w->value.scale, site);
+        return espl_writer_write(writer, w->entity, w->kind, &w->value.scale, site);
     case VALUE_CONTEXT:
-        return espl_writer_word(writer, w->entity, w->kind, w->value.user_data, site);
+        return espl_writer_write(writer, w->entity, w->kind, &w->value.user_data, site);
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
-        return espl_writer_transform(writer, w->entity, w->kind, &w->value.transform, site);
+        return espl_writer_write(writer, w->entity, w->kind, &w->value.transform, site);
     case VALUE_POSITION:
     case VALUE_STRETCH:
         break;
     }
-    return espl_writer_vector(writer, w->entity, w->kind, w->value.position, site);
+    return espl_writer_write(writer, w->entity, w->kind, w->value.position, site);
 }
 
 /// Whoever writes: a writer, or calls at once where there is none.
@@ -50,20 +51,20 @@ static inline espl_status hand_write(hand by, const espl_write *w)
 
 static inline espl_status hand_look_at(hand by, espl_entity entity, const float target[3])
 {
-    return by.writer != NULL ? espl_writer_look_at(by.writer, entity, target, NULL)
+    return by.writer != NULL ? espl_writer_look_at(by.writer, entity, target, NULL, ESPL_SITE)
                              : espl_look_at(by.world, entity, target, NULL);
 }
 
 static inline espl_status hand_rotate_about(hand by, espl_entity entity, const float pivot[3],
                                             const float turn[4])
 {
-    return by.writer != NULL ? espl_writer_rotate_about(by.writer, entity, pivot, turn)
+    return by.writer != NULL ? espl_writer_rotate_about(by.writer, entity, pivot, turn, ESPL_SITE)
                              : espl_rotate_about(by.world, entity, pivot, turn);
 }
 
 static inline espl_status hand_set_inherit(hand by, espl_entity entity, uint32_t flags)
 {
-    return by.writer != NULL ? espl_writer_set_inherit(by.writer, entity, flags)
+    return by.writer != NULL ? espl_writer_set_inherit(by.writer, entity, flags, ESPL_SITE)
                              : espl_set_inherit(by.world, entity, flags);
 }
 

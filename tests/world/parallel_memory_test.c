@@ -28,8 +28,9 @@ static void count_call(espl_writer *writer, const espl_query *rows, void *contex
 
     g->calls += 1;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+            ESPL_OK);
     }
 }
 
@@ -124,7 +125,7 @@ START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
 
     grounds_begin(&g);
     const size_t before = test_stats(g.world).bytes;
-    ck_assert_int_eq(espl_reserve_parallel(g.world, g.count), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count}), ESPL_OK);
     const size_t reserved = test_stats(g.world).bytes;
     ck_assert_uint_gt(reserved, before);
     test_heap_arm(&g.test.heap, 1, true);
@@ -133,8 +134,9 @@ START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
         ck_assert_int_eq(espl_write_parallel(g.world, &g.def, NULL), ESPL_OK);
         ck_assert_uint_gt(g.calls, 0);
     }
-    ck_assert_int_eq(espl_reserve_parallel(g.world, g.count / 2), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_parallel(g.world, 0), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count / 2}),
+                     ESPL_OK);
+    ck_assert_int_eq(espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = 0}), ESPL_OK);
     ck_assert_uint_eq(g.test.heap.calls, 0);
     test_heap_arm(&g.test.heap, 0, false);
     ck_assert_uint_eq(test_stats(g.world).bytes, reserved);
@@ -154,7 +156,8 @@ START_TEST(a_reserve_without_memory_changes_nothing)
     const uint64_t before = test_physical_hash(g.world);
     for (size_t at = 1;; ++at) {
         test_heap_arm(&g.test.heap, at, false);
-        const espl_status status = espl_reserve_parallel(g.world, g.count);
+        const espl_status status =
+            espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count});
 
         if (g.test.heap.failures == 0) {
             ck_assert_int_eq(status, ESPL_OK);

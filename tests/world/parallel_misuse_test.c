@@ -91,7 +91,7 @@ static void make_entities(deeds *d)
     d->solo = test_solo(d->world);
     d->dead = test_solo(d->world);
     ck_assert_int_eq(espl_add_component(d->world, d->apart, d->tag, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(d->world, d->dead), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(d->world, d->dead, ESPL_EXTENT_OWNED), ESPL_OK);
 }
 
 static void deeds_begin_logged(deeds *d, const espl_executor *executor,
@@ -167,10 +167,10 @@ static void write_own_then_foreign(deeds *d, espl_writer *writer, const espl_que
 {
     (void)rows;
     ck_assert_int_eq(
-        espl_writer_vector(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+        espl_writer_write(writer, d->child[d->by], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
         ESPL_OK);
-    ck_assert_int_eq(espl_writer_vector(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT,
-                                        step, "hand.c:20"),
+    ck_assert_int_eq(espl_writer_write(writer, d->child[1 - d->by], ESPL_WRITE_TRANSLATE_IN_PARENT,
+                                       step, "hand.c:20"),
                      ESPL_ERR_NOT_OWNER);
 }
 
@@ -207,15 +207,15 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
     (void)rows;
     if (job == 0) {
         ck_assert_int_eq(
-            espl_writer_vector(writer, d->child[0], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+            espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
             ESPL_OK);
         ck_assert_int_eq(
-            espl_writer_vector(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"),
+            espl_writer_write(writer, d->root[0], ESPL_WRITE_LOCAL_POSITION, step, "leg.c:11"),
             ESPL_OK);
         return;
     }
-    ck_assert_int_eq(espl_writer_transform(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
-                                           &(espl_transform){.scale = 1}, "hand.c:20"),
+    ck_assert_int_eq(espl_writer_write(writer, d->child[0], ESPL_WRITE_LOCAL_TRANSFORM,
+                                       &(espl_transform){.scale = 1}, "hand.c:20"),
                      ESPL_ERR_NOT_OWNER);
 }
 
@@ -237,8 +237,8 @@ END_TEST
 static void write_nobodys(deeds *d, espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
-    ck_assert_int_eq(espl_writer_vector(writer, d->which == 0 ? d->apart : d->solo,
-                                        ESPL_WRITE_TRANSLATE_WORLD, step, NULL),
+    ck_assert_int_eq(espl_writer_write(writer, d->which == 0 ? d->apart : d->solo,
+                                       ESPL_WRITE_TRANSLATE_WORLD, step, NULL),
                      ESPL_ERR_NOT_OWNER);
 }
 
@@ -275,11 +275,11 @@ static espl_status write_some_way(espl_writer *writer, espl_entity entity, int w
     }
     switch (way - ESPL_WRITE_KIND_COUNT) {
     case 0:
-        return espl_writer_look_at(writer, entity, point, NULL);
+        return espl_writer_look_at(writer, entity, point, NULL, ESPL_SITE);
     case 1:
-        return espl_writer_rotate_about(writer, entity, point, turn);
+        return espl_writer_rotate_about(writer, entity, point, turn, ESPL_SITE);
     default:
-        return espl_writer_set_inherit(writer, entity, ESPL_ABSOLUTE_X);
+        return espl_writer_set_inherit(writer, entity, ESPL_ABSOLUTE_X, ESPL_SITE);
     }
 }
 
@@ -328,7 +328,7 @@ START_TEST(no_way_to_write_is_refused_for_what_is_the_writers_own)
     deeds d;
 
     deeds_begin(&d, NULL);
-    ck_assert_int_eq(espl_reserve_side(d.world, d.root[_i]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(d.world, &(espl_reserve_def){.side_of = d.root[_i]}), ESPL_OK);
     ck_assert_int_eq(let(&d, (uint32_t)_i, write_own_every_way, &report), ESPL_OK);
     ck_assert(report.refused == 0 && d.heard.lines == 0 && d.heard.traps == 0);
     deeds_end(&d);
@@ -423,7 +423,7 @@ static void read_every_way(deeds *d, espl_writer *writer, const espl_query *rows
                      ESPL_ERR_NOT_OWNER);
     demand_line(d, (const char *const[]){"of job 0, dealt out at", NULL});
     // What the reader wrote last is the second place.
-    ck_assert_int_eq(espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
+    ck_assert_int_eq(espl_writer_write(writer, own, ESPL_WRITE_LOCAL_POSITION, step, "arm.c:10"),
                      ESPL_OK);
     d->heard = (ears){.lines = 0};
     ck_assert_int_eq(read_some_way(d->world, foreign, own, READ_world), ESPL_ERR_NOT_OWNER);
@@ -516,7 +516,7 @@ static void *borrow(void *context)
     borrower *const b = context;
     espl_transform at;
 
-    b->wrote = espl_writer_translate_in_parent(b->writer, b->d->child[0], step);
+    b->wrote = ESPL_WRITER_WRITE(b->writer, b->d->child[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step);
     b->read = espl_get_world_transform(b->d->world, b->d->solo, &at);
     return NULL;
 }
@@ -559,7 +559,8 @@ static void use_kept(deeds *d, espl_writer *writer, const espl_query *rows)
 {
     (void)rows;
     ck_assert_ptr_ne(writer, kept);
-    ck_assert_int_eq(espl_writer_translate_in_parent(kept, d->child[0], step), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(ESPL_WRITER_WRITE(kept, d->child[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+                     ESPL_ERR_ARGUMENT);
     demand_trap(d, "espl__writer_is_at_hand");
 }
 
@@ -572,16 +573,18 @@ START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
     ck_assert_int_eq(let(&d, 0, keep, NULL), ESPL_OK);
     ck_assert_int_eq(let(&d, 1, use_kept, NULL), ESPL_OK);
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_translate_in_parent(kept, d.child[0], step), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(ESPL_WRITER_WRITE(kept, d.child[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+                     ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_turn_to(kept, d.child[0], step, NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_look_at(kept, d.child[0], step, NULL, NULL), ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_turn_about(kept, d.child[0], step, turn, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_rotate_about(kept, d.child[0], step, turn, NULL),
+                     ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_inherit(kept, d.child[0], 0, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_set_inherit(kept, d.child[0], 0, NULL), ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     ck_assert_float_eq(test_local_of(d.world, d.child[0]).position[0], 0);
     deeds_end(&d);
@@ -596,27 +599,26 @@ static void write_badly(deeds *d, espl_writer *writer, const espl_query *rows)
     const float none[4] = {0}, bad[3] = {0, NAN, 0};
     const espl_entity pending = {own.index, own.generation | 1u << 31};
     const espl_write_kind out = ESPL_WRITE_KIND_COUNT;
+    const float infinite = INFINITY;
+    const uint32_t seven = 7;
     const struct {
         espl_status got, wanted;
     } cases[] = {
-        {espl_writer_set_local_position(writer, espl_entity_null(), step), ESPL_ERR_NULL_ENTITY},
-        {espl_writer_set_local_position(writer, d->dead, step), ESPL_ERR_DEAD},
-        {espl_writer_set_local_position(writer, pending, step), ESPL_ERR_FOREIGN},
-        {espl_writer_set_local_position(writer, own, bad), ESPL_ERR_NOT_FINITE},
-        {espl_writer_set_local_rotation(writer, own, none), ESPL_ERR_NOT_FINITE},
-        {espl_writer_set_local_scale(writer, own, INFINITY), ESPL_ERR_NOT_FINITE},
-        {espl_writer_vector(writer, own, ESPL_WRITE_LOCAL_ROTATION, step, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_rotation(writer, own, ESPL_WRITE_LOCAL_TRANSFORM, none, NULL),
-         ESPL_ERR_ARGUMENT},
-        {espl_writer_scalar(writer, own, ESPL_WRITE_USER_DATA, 1, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_word(writer, own, ESPL_WRITE_LOCAL_SCALE, 1, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_vector(writer, own, out, step, NULL), ESPL_ERR_ARGUMENT},
-        {espl_writer_set_inherit(writer, own, 1u << 30), ESPL_ERR_ARGUMENT},
-        {espl_writer_set_inherit(writer, d->root[d->by], ESPL_ABSOLUTE_X), ESPL_ERR_NOT_CHILD},
+        {ESPL_WRITER_WRITE(writer, espl_entity_null(), ESPL_WRITE_LOCAL_POSITION, step),
+         ESPL_ERR_NULL_ENTITY},
+        {ESPL_WRITER_WRITE(writer, d->dead, ESPL_WRITE_LOCAL_POSITION, step), ESPL_ERR_DEAD},
+        {ESPL_WRITER_WRITE(writer, pending, ESPL_WRITE_LOCAL_POSITION, step), ESPL_ERR_FOREIGN},
+        {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_POSITION, bad), ESPL_ERR_NOT_FINITE},
+        {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_ROTATION, none), ESPL_ERR_NOT_FINITE},
+        {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_SCALE, &infinite), ESPL_ERR_NOT_FINITE},
+        {espl_writer_write(writer, own, out, step, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_set_inherit(writer, own, 1u << 30, ESPL_SITE), ESPL_ERR_ARGUMENT},
+        {espl_writer_set_inherit(writer, d->root[d->by], ESPL_ABSOLUTE_X, ESPL_SITE),
+         ESPL_ERR_NOT_CHILD},
         // No side array is there, and none may be made.
-        {espl_writer_set_user_data(writer, own, 7), ESPL_ERR_BUSY},
-        {espl_writer_set_stretch(writer, own, step), ESPL_ERR_BUSY},
-        {espl_writer_set_inherit(writer, own, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY},
+        {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_USER_DATA, &seven), ESPL_ERR_BUSY},
+        {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_STRETCH, step), ESPL_ERR_BUSY},
+        {espl_writer_set_inherit(writer, own, ESPL_ABSOLUTE_X, ESPL_SITE), ESPL_ERR_BUSY},
     };
 
     (void)rows;
@@ -650,12 +652,12 @@ static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
     const espl_entity own = d->child[d->by];
     const float turn[4] = {0, 0, 0, 1};
     const espl_status status[] = {
-        espl_writer_set_local_position(writer, own, NULL),
-        espl_writer_set_local_rotation(writer, own, NULL),
-        espl_writer_set_local_transform(writer, own, NULL),
-        espl_writer_look_at(writer, own, NULL, NULL),
-        espl_writer_rotate_about(writer, own, NULL, turn),
-        espl_writer_rotate_about(writer, own, step, NULL),
+        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_POSITION, NULL),
+        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_ROTATION, NULL),
+        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_TRANSFORM, NULL),
+        espl_writer_look_at(writer, own, NULL, NULL, ESPL_SITE),
+        espl_writer_rotate_about(writer, own, NULL, turn, ESPL_SITE),
+        espl_writer_rotate_about(writer, own, step, NULL, ESPL_SITE),
     };
     const size_t count = sizeof status / sizeof *status;
 
@@ -712,42 +714,44 @@ END_TEST
 static espl_command_buffer *commands;
 
 // X(the call); each is refused while jobs run.
-#define CHANGES(X)                                                          \
-    X(espl_create(w, NULL, 0, 1, &out))                                     \
-    X(espl_reserve(w, 10))                                                  \
-    X(espl_reserve_rows(w, &placement, 1, 10))                              \
-    X(espl_reserve_side(w, e))                                              \
-    X(espl_reserve_writes(w, 100))                                          \
-    X(espl_reserve_parallel(w, 100))                                        \
-    X(espl_compact(w))                                                      \
-    X(espl_component_register(w, &late, &number))                           \
-    X(espl_attach(w, d->solo, d->apart, NULL))                              \
-    X(espl_detach(w, e, ESPL_KEEP_WORLD))                                   \
-    X(espl_set_sibling(w, e, espl_entity_null()))                           \
-    X(espl_destroy(w, e))                                                   \
-    X(espl_destroy_subtree(w, e))                                           \
-    X(espl_destroy_only(w, e))                                              \
-    X(espl_instantiate(w, e, 1, NULL))                                      \
-    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))                               \
-    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))                               \
-    X(espl_change_components(w, e, &change))                                \
-    X(espl_change_components_array(w, &e, 1, &change, NULL))                \
-    X(espl_change_components_query(w, NULL, &change, NULL))                 \
-    X(espl_add_component(w, e, d->tag, NULL, 0))                            \
-    X(espl_remove_component(w, e, d->tag))                                  \
-    X(espl_set_component(w, d->root[d->by], d->number, &value, 4))          \
-    X((espl_play)(w, commands, NULL))                                       \
-    X(espl_command_buffer_submit(commands))                                 \
-    X((espl_sync)(w, NULL))                                                 \
-    X(espl_write_parallel(w, &d->def, NULL))                                \
-    X(espl_set_local_position(w, e, step))                                  \
-    X(espl_set_user_data(w, e, 0))                                          \
-    X(espl_look_at(w, e, step, NULL))                                       \
-    X(espl_rotate_about(w, e, step, turn))                                  \
-    X(espl_set_inherit(w, e, 0))                                            \
-    X(espl_write_batch(w, &write, 1, NULL))                                 \
-    X(espl_write_vectors(w, ESPL_WRITE_LOCAL_POSITION, &e, &step, 1, NULL)) \
-    X(espl_write_poses(w, &e, sizeof e, &upright, sizeof upright, 1, NULL))
+#define CHANGES(X)                                                                           \
+    X(espl_create(w, NULL, 0, 1, &out))                                                      \
+    X(espl_reserve(w, &(espl_reserve_def){.entities = 10}))                                  \
+    X(espl_reserve(                                                                          \
+        w, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = 10})) \
+    X(espl_reserve(w, &(espl_reserve_def){.side_of = e}))                                    \
+    X(espl_reserve(w, &(espl_reserve_def){.writes = 100}))                                   \
+    X(espl_reserve(w, &(espl_reserve_def){.parallel_rows = 100}))                            \
+    X(espl_compact(w))                                                                       \
+    X(espl_component_register(w, &late, &number))                                            \
+    X(espl_attach(w, d->solo, d->apart, NULL))                                               \
+    X(espl_detach(w, e, ESPL_KEEP_WORLD))                                                    \
+    X(espl_set_sibling(w, e, espl_entity_null()))                                            \
+    X(espl_destroy(w, e, ESPL_EXTENT_OWNED))                                                 \
+    X(espl_destroy(w, e, ESPL_EXTENT_SUBTREE))                                               \
+    X(espl_destroy(w, e, ESPL_EXTENT_ENTITY))                                                \
+    X(espl_instantiate(w, e, 1, NULL))                                                       \
+    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))                                                \
+    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))                                                \
+    X(espl_change_components(w, e, &change))                                                 \
+    X(espl_change_components_array(w, &e, 1, &change, NULL))                                 \
+    X(espl_change_components_query(w, NULL, &change, NULL))                                  \
+    X(espl_add_component(w, e, d->tag, NULL, 0))                                             \
+    X(espl_remove_component(w, e, d->tag))                                                   \
+    X(espl_set_component(w, d->root[d->by], d->number, &value, 4))                           \
+    X((espl_play)(w, commands, NULL))                                                        \
+    X(espl_command_buffer_submit(commands))                                                  \
+    X((espl_sync)(w, NULL))                                                                  \
+    X(espl_write_parallel(w, &d->def, NULL))                                                 \
+    X(espl_set_local_position(w, e, step))                                                   \
+    X(espl_set_user_data(w, e, 0))                                                           \
+    X(espl_look_at(w, e, step, NULL))                                                        \
+    X(espl_rotate_about(w, e, step, turn))                                                   \
+    X(espl_set_inherit(w, e, 0))                                                             \
+    X(espl_write_batch(w, &write, 1, NULL))                                                  \
+    X(espl_write_strided(w, ESPL_WRITE_LOCAL_POSITION, &e, sizeof(espl_entity), &step,       \
+                         sizeof(float[3]), 1, NULL))                                         \
+    X(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, &e, sizeof e, &upright, sizeof upright, 1, NULL))
 
 static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
 {
@@ -803,7 +807,7 @@ START_TEST(every_other_change_of_the_world_is_refused_while_jobs_run)
     ck_assert_uint_eq(espl_get_version(d.world), version);
     // And it is free again.
     ck_assert_int_eq(espl_set_component(d.world, d.root[0], d.number, &version, 4), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(d.world, d.solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(d.world, d.solo, ESPL_EXTENT_OWNED), ESPL_OK);
     espl_command_buffer_destroy(commands);
     deeds_end(&d);
 }
@@ -859,7 +863,8 @@ START_TEST(bad_definitions_are_refused_as_a_whole)
         ck_assert_uint_eq(report.rows + report.calls + report.jobs, empty.rows);
     }
     ck_assert_int_eq(espl_write_parallel(d.world, NULL, &report), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_reserve_parallel(d.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(d.world, &(espl_reserve_def){.parallel_rows = SIZE_MAX}),
+                     ESPL_ERR_LIMIT);
     ck_assert_uint_eq(test_physical_hash(d.world), before);
     deeds_end(&d);
 }
@@ -874,7 +879,7 @@ START_TEST(a_world_in_iteration_is_busy)
     deeds_begin(&d, NULL);
     ck_assert_int_eq(espl_query_begin(d.world, NULL, &query), ESPL_OK);
     ck_assert_int_eq(espl_write_parallel(d.world, &def, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve_parallel(d.world, 1), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(d.world, &(espl_reserve_def){.parallel_rows = 1}), ESPL_ERR_BUSY);
     espl_query_end(&query);
     deeds_end(&d);
 }
@@ -886,7 +891,9 @@ static void move_rows(espl_writer *writer, const espl_query *rows, void *context
 {
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_world(writer, rows->entities[row], step), ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
+            ESPL_OK);
     }
 }
 

@@ -185,7 +185,7 @@ static void reserve_sides(espl_world *world)
         count += query.count;
     }
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(espl_reserve_side(world, entities[i]), ESPL_OK);
+        ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.side_of = entities[i]}), ESPL_OK);
     }
     free(entities);
 }

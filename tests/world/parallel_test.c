@@ -49,7 +49,8 @@ static void see(espl_writer *writer, const espl_query *rows, void *context)
             see_column(rows, s, row);
         }
         if (s->moves) {
-            ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
+            ck_assert_int_eq(ESPL_WRITER_WRITE(writer, rows->entities[row],
+                                               ESPL_WRITE_TRANSLATE_IN_PARENT, step),
                              ESPL_OK);
         }
     }
@@ -319,9 +320,9 @@ START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
         ck_assert_int_eq(espl_attach(test.world, below[i], root, &set_free), ESPL_OK);
         ck_assert_int_eq(espl_attach(test.world, grand[i], below[i], NULL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_reserve_parallel(test.world, SEEN), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.parallel_rows = SEEN}), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(test.world, root), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
 
     s->moves = true;
     const espl_parallel_def def = def_of(s, NULL);
@@ -351,8 +352,9 @@ static void write_unplaced(espl_writer *writer, const espl_query *rows, void *co
         const bool is_unplaced = rows->slots == NULL;
 
         *count += is_unplaced;
-        ck_assert_int_eq(espl_writer_translate_world(writer, rows->entities[row], step),
-                         is_unplaced ? ESPL_ERR_NO_TRANSFORM : ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
+            is_unplaced ? ESPL_ERR_NO_TRANSFORM : ESPL_OK);
     }
 }
 
@@ -500,10 +502,14 @@ static void write_other_world(espl_writer *writer, const espl_query *rows, void 
     const float step[3] = {1, 0, 0};
     float at[3];
 
-    ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(
+        ESPL_WRITER_WRITE(writer, rows->entities[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+        ESPL_OK);
     ck_assert_int_eq(espl_write_parallel(*(espl_world **)inner->context, inner, NULL), ESPL_OK);
     // What was at hand before is at hand again.
-    ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[0], step), ESPL_OK);
+    ck_assert_int_eq(
+        ESPL_WRITER_WRITE(writer, rows->entities[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+        ESPL_OK);
     ck_assert_int_eq(espl_get_world_position(espl_writer_world(writer), rows->entities[0], at),
                      ESPL_OK);
     ck_assert_float_eq(at[0], 2);
@@ -515,8 +521,9 @@ static void move_all(espl_writer *writer, const espl_query *rows, void *context)
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_translate_in_parent(writer, rows->entities[row], step),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
+            ESPL_OK);
     }
 }
 
@@ -547,7 +554,8 @@ static void reset_context(espl_writer *writer, const espl_query *rows, void *con
     const uint32_t *const value = context;
 
     for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(espl_writer_set_user_data(writer, rows->entities[row], *value), ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_USER_DATA, &*value), ESPL_OK);
     }
 }
 

@@ -73,7 +73,7 @@ static void advance(espl_writer *writer, const espl_query *rows, void *context)
 
         if (espl_get_world_position(world, espl_get_parent(world, entity), above) == ESPL_OK &&
             above[0] > 0) {
-            (void)!espl_writer_set_local_scale(writer, entity, 1.25f);
+            (void)!ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_LOCAL_SCALE, &(const float){1.25f});
         }
         ck_assert_int_ge(writer_write(writer, &write, ESPL_SITE), ESPL_OK);
         if (speeds != NULL) {
@@ -161,7 +161,9 @@ static void write_columns(espl_writer *writer, const espl_query *rows, void *con
     ck_assert_ptr_nonnull(values);
     for (size_t row = 0; row < rows->count; ++row) {
         values[row] += 1;
-        ck_assert_int_eq(espl_writer_translate_world(writer, rows->entities[row], step), ESPL_OK);
+        ck_assert_int_eq(
+            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
+            ESPL_OK);
     }
 }
 
@@ -317,12 +319,14 @@ static void misbehave(espl_writer *writer, const espl_query *rows, void *context
     for (size_t row = 0; row < rows->count; ++row) {
         const espl_entity entity = rows->entities[row];
 
-        ck_assert_int_eq(espl_writer_set_local_position(writer, entity, bad), ESPL_ERR_NOT_FINITE);
+        ck_assert_int_eq(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_LOCAL_POSITION, bad),
+                         ESPL_ERR_NOT_FINITE);
         if (ESPL_CHECKS >= 1) {
-            ck_assert_int_eq(espl_writer_set_local_position(writer, other, good),
+            ck_assert_int_eq(ESPL_WRITER_WRITE(writer, other, ESPL_WRITE_LOCAL_POSITION, good),
                              ESPL_ERR_NOT_OWNER);
         }
-        ck_assert_int_eq(espl_writer_translate_in_parent(writer, entity, good), ESPL_OK);
+        ck_assert_int_eq(ESPL_WRITER_WRITE(writer, entity, ESPL_WRITE_TRANSLATE_IN_PARENT, good),
+                         ESPL_OK);
     }
 }
 

@@ -492,11 +492,11 @@ START_TEST(rows_that_come_and_change_places_are_changes)
     table_create(&t, NUMBER | PLACED, 3);
     only_rows_changed();
     look();
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[--t.count].entity), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, t.rows[--t.count].entity, ESPL_EXTENT_OWNED), ESPL_OK);
     nothing_changed();
     ck_assert_uint_eq(espl_get_version(t.world), then.version);
     look();
-    ck_assert_int_eq(espl_destroy(t.world, t.rows[3].entity), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(t.world, t.rows[3].entity, ESPL_EXTENT_OWNED), ESPL_OK);
     t.rows[3] = t.rows[--t.count];
     only_rows_changed();
     look();
@@ -554,7 +554,7 @@ START_TEST(clones_are_changes_and_their_source_is_not)
     }
     ck_assert_uint_eq(count, 3);
     for (size_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(t.world, made[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(t.world, made[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
 }
 END_TEST
@@ -612,7 +612,7 @@ START_TEST(random_changes_are_found)
             nothing_changed();
             break;
         case 1:
-            ck_assert_int_eq(espl_destroy_only(t.world, entity), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(t.world, entity, ESPL_EXTENT_ENTITY), ESPL_OK);
             t.rows[at] = t.rows[--t.count];
             nothing_changed();
             break;

@@ -34,7 +34,7 @@ static espl_status go(espl_world *world, espl_entity entity, int way)
     case 0:
         return espl_set_stretch(world, entity, stretch);
     case 1:
-        return espl_multiply_stretch(world, entity, stretch);
+        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, stretch);
     case 2:
         return espl_set_user_data(world, entity, 5);
     case 3:
@@ -66,7 +66,7 @@ static espl_status go_back(espl_world *world, espl_entity entity, int way)
     case 0:
         return espl_set_stretch(world, entity, stretch);
     case 1:
-        return espl_multiply_stretch(world, entity, half);
+        return espl_write_one(world, entity, ESPL_WRITE_MULTIPLY_STRETCH, half);
     case 2:
         return espl_set_user_data(world, entity, 0);
     case 3:
@@ -92,7 +92,7 @@ static espl_entity *begin(test_world *test, uint32_t tag)
 {
     test_world_begin(test, tag, NULL);
     espl_entity *const node = plant_chain(test->world, COUNT);
-    ck_assert_int_eq(espl_reserve_writes(test->world, COUNT), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test->world, &(espl_reserve_def){.writes = COUNT}), ESPL_OK);
     return node;
 }
 
@@ -188,8 +188,9 @@ START_TEST(during_iteration_a_write_is_refused_where_it_needs_a_side_array)
     ck_assert_int_eq(go(test.world, node[4], _i), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
     ck_assert_int_eq(go(test.world, node[5], _i), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_side(test.world, node[5]), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve_writes(test.world, 5000), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[5]}),
+                     ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 5000}), ESPL_ERR_BUSY);
     espl_query_end(&query);
     free(node);
     test_world_end(&test);
@@ -204,7 +205,7 @@ START_TEST(writes_of_every_kind_are_carried_out_during_iteration)
     test_world test;
     espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_reserve_side(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
     ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
     for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
         for (int form = 0; form < FORM_COUNT; ++form) {
@@ -253,7 +254,7 @@ START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
     test_world test;
     espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_reserve_side(test.world, node[11]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[11]}), ESPL_OK);
     const size_t bytes = test.heap.bytes;
     test_heap_arm(&test.heap, 1, true);
     for (uint32_t i = 1; i < COUNT; ++i) {
@@ -281,7 +282,7 @@ START_TEST(reserving_sides_is_done_whole_or_not_at_all)
 
     for (size_t n = 1; status != ESPL_OK; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_reserve_side(test.world, node[1]);
+        status = espl_reserve(test.world, &(espl_reserve_def){.side_of = node[1]});
         test_heap_arm(&test.heap, 0, false);
         ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && test.heap.bytes == bytes));
         points += status != ESPL_OK;
@@ -290,7 +291,7 @@ START_TEST(reserving_sides_is_done_whole_or_not_at_all)
     ck_assert_uint_ge(points, 1);
     ck_assert_uint_eq(test_physical_hash(test.world), before);
     const size_t reserved = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve_side(test.world, node[2]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[2]}), ESPL_OK);
     ck_assert_uint_eq(test.heap.bytes, reserved);
     free(node);
     test_world_end(&test);
@@ -306,7 +307,7 @@ START_TEST(reserved_sides_stay_through_a_playback_of_writes)
     test_world test;
     espl_entity *const node = begin(&test, 0);
 
-    ck_assert_int_eq(espl_reserve_side(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[0]}), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     value.position[0] = 7;
     ck_assert_int_eq(espl_record_set_local_transform(espl_command_buffer_recorder(commands, 0), 0,
@@ -332,7 +333,7 @@ START_TEST(reserved_sides_go_with_a_compaction_that_does_not_need_them)
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     const size_t bytes = test_stats(test.world).bytes_tree;
 
-    ck_assert_int_eq(espl_reserve_side(test.world, node[1]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[1]}), ESPL_OK);
     ck_assert_uint_gt(test_stats(test.world).bytes_tree, bytes);
     ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
     ck_assert_int_eq(espl_record_detach(espl_command_buffer_recorder(commands, 0), 0,
@@ -355,7 +356,7 @@ START_TEST(a_solo_has_sides_of_its_own)
 
     test_world_begin(&test, 0, NULL);
     const espl_entity one = test_solo(test.world), other = test_solo(test.world);
-    ck_assert_int_eq(espl_reserve_writes(test.world, 4), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 4}), ESPL_OK);
     const size_t bytes = test.heap.bytes;
     for (int way = 0; way < WAYS; ++way) {
         const bool sets_flags = way >= 4 && way <= 6;
@@ -364,7 +365,7 @@ START_TEST(a_solo_has_sides_of_its_own)
         ck_assert_int_eq(go_back(test.world, one, way), ESPL_OK);
         ck_assert_uint_eq(test.heap.bytes, bytes);
     }
-    ck_assert_int_eq(espl_reserve_side(test.world, other), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = other}), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
     ck_assert_int_eq(go(test.world, other, 0), ESPL_OK);
     ck_assert_int_eq(go(test.world, one, 0), ESPL_ERR_NO_MEMORY);
@@ -504,9 +505,9 @@ START_TEST(a_batch_with_reserved_room_takes_no_memory)
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
     }
     shuffle_writes(writes, count, &random);
-    ck_assert_int_eq(espl_reserve_writes(test.world, count), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = count}), ESPL_OK);
     const size_t bytes = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve_writes(test.world, nodes), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = nodes}), ESPL_OK);
     ck_assert_uint_eq(test.heap.bytes, bytes);
 
     test_heap_arm(&test.heap, 1, true);
@@ -529,13 +530,14 @@ START_TEST(reserving_writes_is_done_or_refused_and_changes_no_world)
 
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         test_heap_arm(&test.heap, n, true);
-        status = espl_reserve_writes(test.world, 10000);
+        status = espl_reserve(test.world, &(espl_reserve_def){.writes = 10000});
         test_heap_arm(&test.heap, 0, false);
         ck_assert_uint_eq(test_physical_hash(test.world), before);
     }
     ck_assert_int_eq(status, ESPL_OK);
-    ck_assert_int_eq(espl_reserve_writes(test.world, 0), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_writes(test.world, SIZE_MAX), ESPL_ERR_LIMIT);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 0}), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = SIZE_MAX}),
+                     ESPL_ERR_LIMIT);
     free(node);
     test_world_end(&test);
 }
@@ -574,9 +576,9 @@ START_TEST(a_reserve_of_more_than_memory_holds_is_refused)
     for (size_t bytes = 16; bytes <= 512; ++bytes) {
         const size_t count = UINT32_MAX / bytes + 1;
 
-        ck_assert_int_lt(espl_reserve(world, count), 0);
-        ck_assert_int_lt(espl_reserve_writes(world, count), 0);
-        ck_assert_int_lt(espl_reserve_parallel(world, count), 0);
+        ck_assert_int_lt(espl_reserve(world, &(espl_reserve_def){.entities = count}), 0);
+        ck_assert_int_lt(espl_reserve(world, &(espl_reserve_def){.writes = count}), 0);
+        ck_assert_int_lt(espl_reserve(world, &(espl_reserve_def){.parallel_rows = count}), 0);
     }
     ck_assert(espl_validate(world, NULL));
     espl_world_destroy(world);

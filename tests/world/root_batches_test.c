@@ -196,7 +196,8 @@ static espl_status write_side(const bed *b, int k, const arrangement *a, const m
     if (m->is_any) {
         return espl_write_batch(world, writes, a->count, NULL);
     }
-    return espl_write_transforms(world, m->kind, entities, values, a->count, NULL);
+    return espl_write_strided(world, m->kind, entities, sizeof(espl_entity), values,
+                              sizeof(espl_transform), a->count, NULL);
 }
 
 static void write_by_calls(const bed *b, const arrangement *a, const manner *m, uint32_t round)
@@ -205,10 +206,11 @@ static void write_by_calls(const bed *b, const arrangement *a, const manner *m, 
         const espl_transform value = value_of(m, i, round);
         const espl_entity entity = b->nodes[0][a->nodes[i]];
 
-        ck_assert_int_eq(m->kind == ESPL_WRITE_LOCAL_TRANSFORM
-                             ? espl_set_local_transform(b->tests[0].world, entity, &value)
-                             : espl_set_local_pose(b->tests[0].world, entity, &value),
-                         ESPL_OK);
+        ck_assert_int_eq(
+            m->kind == ESPL_WRITE_LOCAL_TRANSFORM
+                ? espl_set_local_transform(b->tests[0].world, entity, &value)
+                : espl_write_one(b->tests[0].world, entity, ESPL_WRITE_LOCAL_POSE, &value),
+            ESPL_OK);
     }
 }
 
@@ -306,8 +308,9 @@ START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
         values[i] = test_at((float)i, 1, 2);
         ck_assert_int_eq(espl_set_local_transform(one.world, a[node], &values[i]), ESPL_OK);
     }
-    ck_assert_int_eq(espl_write_transforms(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
-                                           values, members, NULL),
+    ck_assert_int_eq(espl_write_strided(other.world, ESPL_WRITE_LOCAL_TRANSFORM, entities,
+                                        sizeof(espl_entity), values, sizeof(espl_transform),
+                                        members, NULL),
                      ESPL_OK);
     for (uint32_t i = 0; i < nodes; ++i) {
         const espl_transform is = test_world_of(other.world, b[i]);
@@ -345,9 +348,10 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
         values[i] = test_at((float)i, 1, 2);
     }
     const size_t before = executor.calls;
-    ck_assert_int_eq(
-        espl_write_transforms(test.world, ESPL_WRITE_LOCAL_POSE, roots, values, trees, NULL),
-        ESPL_OK);
+    ck_assert_int_eq(espl_write_strided(test.world, ESPL_WRITE_LOCAL_POSE, roots,
+                                        sizeof(espl_entity), values, sizeof(espl_transform), trees,
+                                        NULL),
+                     ESPL_OK);
     const size_t calls = executor.calls - before;
     free(all);
     test_world_end(&test);

@@ -114,7 +114,7 @@ static uint64_t act_spawns(play *p)
                                        .transform = test_at(1, 2, (float)i)};
 
         ck_assert_int_eq(espl_record_instantiate(recorder, i, &def, 1, &made), ESPL_OK);
-        ck_assert_int_eq(espl_record_destroy(recorder, i, any_of(p)), ESPL_OK);
+        ck_assert_int_eq(espl_record_destroy(recorder, i, any_of(p), ESPL_EXTENT_OWNED), ESPL_OK);
     }
     return play_all(p, commands);
 }
@@ -128,7 +128,8 @@ static uint64_t act_recorded_writes(play *p)
         const espl_write write = write_ordinary(
             any_of(p), (espl_write_kind)test_below(&p->random, ESPL_WRITE_KIND_COUNT), &p->random);
 
-        ck_assert_int_eq(espl_record_write(recorder, i, &write), ESPL_OK);
+        ck_assert_int_eq(espl_record_write(recorder, i, write.entity, write.kind, &write.value),
+                         ESPL_OK);
     }
     return play_all(p, commands);
 }
@@ -171,7 +172,7 @@ static void write_rows(espl_writer *writer, const espl_query *rows, void *contex
         float at[3] = {1, 2, (float)entity.index};
 
         (void)!espl_get_world_position(world, parent, at);
-        (void)!espl_writer_vector(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, at, ESPL_SITE);
+        (void)!espl_writer_write(writer, entity, ESPL_WRITE_TRANSLATE_WORLD, at, ESPL_SITE);
     }
 }
 

@@ -205,8 +205,8 @@ static const char *edit_ends(huge *h)
     DEMAND(espl_entity_equal(espl_get_first_child(h->world, h->root), leaf[1]));
     DEMAND(espl_count_descendants(h->world, h->root) == h->count + 1);
     DEMAND(espl_detach(h->world, leaf[1], ESPL_KEEP_WORLD) == ESPL_OK);
-    DEMAND(espl_destroy(h->world, leaf[0]) == ESPL_OK);
-    DEMAND(espl_destroy(h->world, leaf[1]) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, leaf[0], ESPL_EXTENT_OWNED) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, leaf[1], ESPL_EXTENT_OWNED) == ESPL_OK);
     return NULL;
 }
 
@@ -236,7 +236,7 @@ static const char *edit_whole(huge *h)
     DEMAND(espl_create(h->world, &placement, 1, 1, &top) == ESPL_OK);
     DEMAND(espl_attach(h->world, h->root, top, NULL) == ESPL_OK);
     DEMAND(espl_count_descendants(h->world, top) == h->count);
-    DEMAND(espl_destroy_only(h->world, top) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, top, ESPL_EXTENT_ENTITY) == ESPL_OK);
     DEMAND(espl_get_role(h->world, h->root) == ESPL_ROLE_ROOT);
     return NULL;
 }
@@ -301,7 +301,7 @@ static const char *clone_shape(huge *h)
     DEMAND(espl_instantiate(h->world, source, 1, &clone) == ESPL_OK);
     DEMAND(espl_count_descendants(h->world, clone) == below);
     DEMAND(below >= h->count / 2 - 1);
-    DEMAND(espl_destroy_subtree(h->world, clone) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, clone, ESPL_EXTENT_SUBTREE) == ESPL_OK);
     return NULL;
 }
 
@@ -313,13 +313,13 @@ static const char *take_apart(huge *h)
     const espl_entity below = espl_get_first_child(h->world, h->middle);
     espl_world_stats stats;
 
-    DEMAND(espl_destroy_only(h->world, h->middle) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, h->middle, ESPL_EXTENT_ENTITY) == ESPL_OK);
     DEMAND(!espl_is_alive(h->world, h->middle));
     DEMAND(!h->is_chain || espl_entity_equal(espl_get_parent(h->world, below), above));
     DEMAND(espl_count_descendants(h->world, h->root) == h->count - 2);
     DEMAND(espl_validate(h->world, NULL));
     DEMAND(espl_detach(h->world, h->last, ESPL_KEEP_WORLD) == ESPL_OK);
-    DEMAND(espl_destroy(h->world, h->root) == ESPL_OK);
+    DEMAND(espl_destroy(h->world, h->root, ESPL_EXTENT_OWNED) == ESPL_OK);
     DEMAND(!espl_is_alive(h->world, h->root) && espl_is_alive(h->world, h->last));
     espl_stats(h->world, &stats);
     DEMAND(stats.entities == 2 && stats.solos == 2 && stats.hierarchies == 0);
@@ -393,7 +393,7 @@ START_TEST(a_tree_cloned_onto_itself_doubles_each_time)
     }
     espl_stats(test.world, &stats);
     ck_assert_uint_eq(stats.entities, 1u << DOUBLINGS);
-    ck_assert_int_eq(espl_destroy(test.world, root), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
     espl_stats(test.world, &stats);
     ck_assert_uint_eq(stats.entities, 0);
     test_world_end(&test);
@@ -424,7 +424,7 @@ START_TEST(leaves_of_a_large_star_die_one_by_one)
 
     const uint64_t moved = test_count_moved_nodes(test.world);
     for (size_t i = 0; i < LEAVES; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, leaves[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, leaves[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     espl_stats(test.world, &stats);
     ck_assert_uint_eq(stats.entities, 2);

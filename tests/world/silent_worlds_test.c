@@ -76,22 +76,22 @@ static const float numbers[4] = {0, 0, 0, 1};
 
 static espl_status write_vector(void)
 {
-    return espl_writer_vector(NULL, espl_entity_null(), ESPL_WRITE_LOCAL_POSITION, numbers, NULL);
+    return espl_writer_write(NULL, espl_entity_null(), ESPL_WRITE_LOCAL_POSITION, numbers, NULL);
 }
 
 static espl_status turn_to(void)
 {
-    return espl_writer_turn_to(NULL, espl_entity_null(), numbers, NULL, NULL);
+    return espl_writer_look_at(NULL, espl_entity_null(), numbers, NULL, NULL);
 }
 
 static espl_status turn_about(void)
 {
-    return espl_writer_turn_about(NULL, espl_entity_null(), numbers, numbers, NULL);
+    return espl_writer_rotate_about(NULL, espl_entity_null(), numbers, numbers, NULL);
 }
 
 static espl_status inherit(void)
 {
-    return espl_writer_inherit(NULL, espl_entity_null(), 0, NULL);
+    return espl_writer_set_inherit(NULL, espl_entity_null(), 0, NULL);
 }
 
 static espl_status ask_job(void)

@@ -104,7 +104,8 @@ static void destroy_some(fixture *f, uint64_t *random)
             is_leaf(f, i)) {
             f->is_dead[i] = true;
             for (int k = 0; k < SIDES; ++k) {
-                ck_assert_int_eq(espl_destroy(f->tests[k].world, f->entities[k][i]), ESPL_OK);
+                ck_assert_int_eq(
+                    espl_destroy(f->tests[k].world, f->entities[k][i], ESPL_EXTENT_OWNED), ESPL_OK);
             }
         }
     }
@@ -166,8 +167,8 @@ static void draw_batch(batch *b, const fixture *f, uint64_t *random, bool is_wil
 static size_t play_by_calls(const fixture *f, const batch *b)
 {
     for (size_t i = 0; i < b->count; ++i) {
-        const espl_status status = espl_set_local_pose(
-            f->tests[0].world, f->entities[0][b->nodes[i]], &b->values[i]);
+        const espl_status status = espl_write_one(f->tests[0].world, f->entities[0][b->nodes[i]],
+                                                  ESPL_WRITE_LOCAL_POSE, &b->values[i]);
 
         ck_assert(status == ESPL_OK || status == ESPL_OVERFLOW);
     }
@@ -183,8 +184,8 @@ static espl_write_report play_batch(const fixture *f, const batch *b, int k)
         entities[i] = f->entities[k][b->nodes[i]];
     }
     const espl_status status =
-        espl_write_transforms(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, b->values,
-                              b->count, &report);
+        espl_write_strided(f->tests[k].world, ESPL_WRITE_LOCAL_POSE, entities, sizeof(espl_entity),
+                           b->values, sizeof(espl_transform), b->count, &report);
 
     ck_assert_int_eq(status, report.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK);
     ck_assert_uint_eq(report.applied, b->count);

@@ -185,8 +185,8 @@ static void move_rows(espl_writer *writer, const espl_query *rows, void *context
     const float step[3] = {0.25f, *(const float *)context, -0.25f};
 
     for (size_t row = 0; row < rows->count; ++row) {
-        (void)!espl_writer_vector(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step,
-                                  ESPL_SITE);
+        (void)!espl_writer_write(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step,
+                                 ESPL_SITE);
     }
 }
 
@@ -248,7 +248,7 @@ static void record_drones(const soak *s, life *l, uint64_t random)
         (void)!espl_record_set_local_transform(recorder, i, under->entity, &at);
         if (test_one_in(&random, 4)) {
             (void)!espl_record_spawn(recorder, i, from->entity, under->entity, &at, &made);
-            (void)!espl_record_destroy(recorder, i, under->entity);
+            (void)!espl_record_destroy(recorder, i, under->entity, ESPL_EXTENT_OWNED);
         }
     }
 }
@@ -367,7 +367,8 @@ static void destroy_all(life *l)
     ck_assert_uint_eq(count, living);
     for (size_t i = 0; i < count; ++i) {
         // Many die with another.
-        (void)!(i % 3 == 0 ? espl_destroy_only(l->world, all[i]) : espl_destroy(l->world, all[i]));
+        (void)!(i % 3 == 0 ? espl_destroy(l->world, all[i], ESPL_EXTENT_ENTITY)
+                           : espl_destroy(l->world, all[i], ESPL_EXTENT_OWNED));
     }
     free(all);
     ck_assert_uint_eq(test_stats(l->world).entities, 0);

@@ -80,7 +80,7 @@ START_TEST(the_dead_are_not_of_the_size)
 
     ck_assert_uint_eq(stats().hierarchies_by_size[2], 1);
     for (uint32_t i = 1; i <= 3; ++i) {
-        ck_assert_int_eq(espl_destroy_only(world, entity[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(world, entity[i], ESPL_EXTENT_ENTITY), ESPL_OK);
         ck_assert_uint_eq(stats().hierarchies, 1);
         ck_assert_uint_eq(stats().members, 5 - i);
         ck_assert_uint_eq(stats().hierarchies_by_size[2], i < 3 ? 1 : 0); // 5, 4, 3
@@ -98,7 +98,7 @@ START_TEST(hierarchies_below_a_root_destroyed_without_memory_count_as_they_show)
 
     ck_assert_int_eq(espl_compact(world), ESPL_OK);
     test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(world, entity[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[0], ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_world_stats s = stats();
     ck_assert_uint_eq(s.entities, 6);
     ck_assert_uint_eq(s.hierarchies, 2); // A{C,D} and B{E}
@@ -107,14 +107,14 @@ START_TEST(hierarchies_below_a_root_destroyed_without_memory_count_as_they_show)
     ck_assert_uint_eq(s.hierarchies_by_size[1], 2);
     ck_assert_uint_eq(s.hierarchies_by_size[2], 0);
 
-    ck_assert_int_eq(espl_destroy_only(world, entity[5]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[5], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert_uint_eq(stats().hierarchies, 1);
     ck_assert_uint_eq(stats().solos, 2); // B
     ck_assert_uint_eq(stats().members, 2);
     test_world_is_valid(world);
 
     test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_destroy(world, solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().hierarchies, 1);
     ck_assert_uint_eq(stats().solos, 1);
     ck_assert_uint_eq(stats().members, 2);
@@ -136,7 +136,7 @@ START_TEST(disabled_and_prefabs_are_counted)
     ck_assert_int_eq(espl_add_component(world, entity[2], ESPL_PREFAB, NULL, 0), ESPL_OK);
     ck_assert_int_eq(espl_add_component(world, entity[5], ESPL_PREFAB, NULL, 0), ESPL_OK);
     ck_assert_uint_eq(stats().prefabs, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[2]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[2], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().prefabs, 0);
     free(entity);
 }
@@ -147,7 +147,7 @@ static espl_entity last_life(void)
 {
     const espl_entity first = test_solo(world);
 
-    ck_assert_int_eq(espl_destroy(world, first), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, first, ESPL_EXTENT_OWNED), ESPL_OK);
     test_age_index(world, first.index, 1);
     return test_solo(world);
 }
@@ -155,7 +155,7 @@ static espl_entity last_life(void)
 START_TEST(indices_used_up_are_counted)
 {
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy(world, last_life()), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(world, last_life(), ESPL_EXTENT_OWNED), ESPL_OK);
         ck_assert_uint_eq(stats().retired, i + 1);
         ck_assert_uint_eq(stats().entities, 0);
     }
@@ -184,13 +184,16 @@ START_TEST(rows_and_chunks_are_counted)
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_eq(stats().row_capacity, stats().chunks * rows);
 
-    ck_assert_int_eq(espl_reserve_rows(world, &placement, 1, 5 * rows), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.components = &placement,
+                                                             .component_count = 1,
+                                                             .rows = 5 * rows}),
+                     ESPL_OK);
     ck_assert_uint_ge(stats().spare_chunks, 4);
     ck_assert_uint_eq(stats().chunks - stats().spare_chunks, 2);
     ck_assert_uint_ge(stats().row_capacity, 6 * rows + 1);
 
     for (size_t i = 0; i < rows + 1; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entity[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(world, entity[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     ck_assert_uint_eq(stats().spare_chunks, stats().chunks);
     free(entity);
@@ -205,15 +208,15 @@ START_TEST(slots_are_counted)
     ck_assert_int_eq(espl_compact(world), ESPL_OK);
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 0);
-    ck_assert_int_eq(espl_destroy(world, solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 1);
-    ck_assert_int_eq(espl_destroy(world, other), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, other, ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().free_slots, 2);
-    ck_assert_int_eq(espl_destroy(world, entity[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().slots, 8);
     ck_assert_uint_eq(stats().free_slots, 8);
-    ck_assert_int_eq(espl_reserve(world, 40), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
     ck_assert_uint_ge(stats().free_slots, 40);
     ck_assert_uint_eq(stats().free_slots, stats().slots);
     free(entity);
@@ -231,9 +234,10 @@ START_TEST(bytes_by_purpose_make_up_all_but_the_world)
     const float stretch[3] = {1, 2, 1};
 
     ck_assert_int_eq(espl_set_stretch(world, entity[3], stretch), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_writes(world, 20), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(world, &(espl_reserve_def){.writes = 20}), ESPL_OK);
     ck_assert_int_eq(espl_command_buffer_create(world, 2, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0]),
+    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, entity[0],
+                                         ESPL_EXTENT_OWNED),
                      ESPL_OK);
     const espl_world_stats s = stats();
     ck_assert_uint_eq(s.bytes, test.heap.bytes);
@@ -251,9 +255,9 @@ START_TEST(packing_keeps_all_counters)
     espl_entity *const entity = plant_six();
     espl_view seen;
 
-    ck_assert_int_eq(espl_destroy_only(world, entity[1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(world, entity[5]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(world, entity[5], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_view_hierarchy(world, entity[0], &seen), ESPL_OK);
     const espl_world_stats before = stats();
     ck_assert_int_eq(espl_compact(world), ESPL_OK);
@@ -277,8 +281,8 @@ START_TEST(commands_played_are_counted)
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[2], entity[3], NULL), ESPL_OK);
     ck_assert_int_eq(espl_record_attach(recorder, 0, entity[1], entity[5], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4]), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4]), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_record_destroy(recorder, 0, entity[4], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_uint_eq(stats().commands_accepted, before.commands_accepted);
     ck_assert_int_eq(espl_play(world, commands, &report), ESPL_OK);
     ck_assert_uint_eq(report.refused, 2); // a cycle, and one dead already

@@ -210,8 +210,9 @@ static espl_status write_typed(const bed *b, const arrangement *a, int round,
         entities[i] = b->here[a->nodes[i]];
         entry_value(values[i], a, i, round);
     }
-    return espl_write_vectors(b->at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                              (const float(*)[3])values, a->count, report);
+    return espl_write_strided(b->at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                              sizeof(espl_entity), (const float(*)[3])values, sizeof(float[3]),
+                              a->count, report);
 }
 
 static espl_status write_any(const bed *b, const arrangement *a, int round,
@@ -480,7 +481,7 @@ START_TEST(a_bad_entry_among_many_is_refused_alone)
     begin(&b);
     const uint32_t count = TREES * b.size;
     const espl_entity solo = test_solo(b.at_once.world);
-    ck_assert_int_eq(espl_destroy(b.at_once.world, solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(b.at_once.world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
     for (uint32_t bad = 0, k = 0; bad < count; bad += 1 + bad, ++k) {
         espl_write_report report;
 
@@ -493,8 +494,9 @@ START_TEST(a_bad_entry_among_many_is_refused_alone)
         } else {
             values[bad][1] = NAN;
         }
-        ck_assert_int_eq(espl_write_vectors(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            (const float(*)[3])values, count, &report),
+        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                            sizeof(espl_entity), (const float(*)[3])values,
+                                            sizeof(float[3]), count, &report),
                          ESPL_PARTLY);
         ck_assert_uint_eq(report.applied, count - 1);
         ck_assert_uint_eq(report.first_refused, bad);
@@ -536,8 +538,8 @@ static void write_in_and_out_of_order(const bed *b, float large)
             values[i][0] = node == 1 || node == 1 * FAN + 1 ? large : values[i][0];
         }
         const espl_status status =
-            espl_write_vectors(world, ESPL_WRITE_LOCAL_POSITION, entities[k],
-                               (const float(*)[3])values, a.count, &reports[k]);
+            espl_write_strided(world, ESPL_WRITE_LOCAL_POSITION, entities[k], sizeof(espl_entity),
+                               (const float(*)[3])values, sizeof(float[3]), a.count, &reports[k]);
         ck_assert_int_eq(status, large > 1e38f ? ESPL_OVERFLOW : ESPL_OK);
         // All of it, by one sweep.
         ck_assert_uint_eq(test_stats(world).nodes_visited - before, TREES * b->size);
@@ -613,13 +615,14 @@ START_TEST(each_transform_is_judged_by_itself)
                 const bool is_odd = (which == 2 ? i % b.size == b.size - 1 : i % every == 0);
                 entities[i] = b.here[i];
                 values[i] = odd_transform(is_odd ? which : 0, i + which + every);
-                const espl_status status =
-                    espl_set_local_pose(b.one_by_one.world, b.there[i], &values[i]);
+                const espl_status status = espl_write_one(b.one_by_one.world, b.there[i],
+                                                          ESPL_WRITE_LOCAL_POSE, &values[i]);
                 refused += status != ESPL_OK ? 1 : 0;
                 ck_assert_int_eq(status, is_odd && which > 3 ? ESPL_ERR_NOT_FINITE : ESPL_OK);
             }
-            ck_assert_int_eq(espl_write_transforms(b.at_once.world, ESPL_WRITE_LOCAL_POSE, entities,
-                                                   values, count, &report),
+            ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSE, entities,
+                                                sizeof(espl_entity), values, sizeof(espl_transform),
+                                                count, &report),
                              refused != 0 ? ESPL_PARTLY : ESPL_OK);
             ck_assert_uint_eq(report.refused, refused);
             worlds_are_the_same(&b);
@@ -654,12 +657,13 @@ START_TEST(each_pose_is_judged_by_itself)
                 bones[i].entity = b.here[i];
                 memcpy(&bones[i].local, &value, sizeof bones[i].local);
                 const espl_status status =
-                    espl_set_local_pose(b.one_by_one.world, b.there[i], &value);
+                    espl_write_one(b.one_by_one.world, b.there[i], ESPL_WRITE_LOCAL_POSE, &value);
                 refused += status != ESPL_OK ? 1 : 0;
             }
             ck_assert(refused != 0 || kinds[k] < 5);
-            ck_assert_int_eq(espl_write_poses(b.at_once.world, &bones->entity, sizeof *bones,
-                                              &bones->local, sizeof *bones, count, &report),
+            ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSE,
+                                                &bones->entity, sizeof *bones, &bones->local,
+                                                sizeof *bones, count, &report),
                              refused != 0 ? ESPL_PARTLY : ESPL_OK);
             ck_assert_uint_eq(report.refused, refused);
             worlds_are_the_same(&b);
@@ -694,8 +698,9 @@ START_TEST(a_large_tree_is_written_block_by_block)
             ck_assert_int_eq(espl_set_local_position(b.one_by_one.world, b.there[i], values[i]),
                              is_far ? ESPL_OVERFLOW : ESPL_OK);
         }
-        ck_assert_int_eq(espl_write_vectors(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            (const float(*)[3])values, count, &report),
+        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
+                                            sizeof(espl_entity), (const float(*)[3])values,
+                                            sizeof(float[3]), count, &report),
                          round == 1 ? ESPL_OVERFLOW : ESPL_OK);
         ck_assert_uint_eq(report.refused, 0);
         // It may have children.

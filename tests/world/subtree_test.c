@@ -47,7 +47,7 @@ START_TEST(subtree_comes_depth_first)
     expect_order(&s, s.solo, (espl_entity[]){s.solo}, 1);
 
     // Survivors stand in the place of the dead one, before and after the tree is laid out again.
-    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
     expect_order(&s, s.r, (espl_entity[]){s.r, s.c, s.d, s.b, s.e}, 5);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     expect_order(&s, s.r, (espl_entity[]){s.r, s.c, s.d, s.b, s.e}, 5);
@@ -129,7 +129,7 @@ START_TEST(refused_begin_leaves_an_iteration_of_nothing)
     scene_begin(&s);
     test_world_begin(&other, 0, NULL);
     const espl_entity foreign = test_solo(other.world);
-    ck_assert_int_eq(espl_destroy(s.world, s.solo), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.solo, ESPL_EXTENT_OWNED), ESPL_OK);
     const struct {
         espl_entity entity;
         espl_status status;
@@ -187,7 +187,7 @@ START_TEST(view_lays_the_tree_out_first)
     scene s;
 
     scene_begin(&s);
-    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert_int_eq(espl_view_hierarchy(s.world, s.e, &seen), ESPL_OK);
     ck_assert_uint_eq(seen.count, 5);
     ck_assert(test_is_laid_out(s.world, s.r));
@@ -220,7 +220,7 @@ START_TEST(view_of_a_tree_that_is_laid_out_only_reads)
     espl_subtree_end(&below);
 
     // Else it is structural, in that hierarchy alone.
-    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
     const bool is_laid_out = test_is_laid_out(s.world, s.r);
     ck_assert_int_eq(espl_subtree_begin(s.world, s.r, &below), ESPL_OK);
     memset(&seen, GUARD, sizeof seen);
@@ -243,7 +243,7 @@ START_TEST(view_without_memory_leaves_what_was_put_off)
     scene_begin(&s);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK);
     test_heap_arm(&s.test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(s.world, s.r), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.r, ESPL_EXTENT_ENTITY), ESPL_OK);
     const espl_status status = espl_view_hierarchy(s.world, s.c, &seen);
     ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
     test_world_is_valid(s.world);
@@ -264,8 +264,8 @@ START_TEST(view_without_memory_changes_nothing)
 
     scene_begin(&s);
     ck_assert_int_eq(espl_compact(s.world), ESPL_OK); // no scratch to live on
-    ck_assert_int_eq(espl_destroy_only(s.world, s.a), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(s.world, s.b), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s.world, s.b, ESPL_EXTENT_ENTITY), ESPL_OK);
     const uint64_t hash = test_physical_hash(s.world);
     while (status == ESPL_ERR_NO_MEMORY) {
         points += 1;

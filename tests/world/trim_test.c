@@ -118,14 +118,17 @@ static espl_entity *plant_everything(test_world *test)
     ck_assert_int_eq(espl_set_stretch(test->world, entity[3], stretch), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(test->world, entity[5], ESPL_ABSOLUTE_Y), ESPL_OK);
     ck_assert_int_eq(espl_set_inherit(test->world, entity[7], ESPL_COPY_PARENT), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_side(test->world, entity[COUNT - 1]), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test->world, &(espl_reserve_def){.side_of = entity[COUNT - 1]}),
+                     ESPL_OK);
     ck_assert_int_eq(espl_instantiate(test->world, entity[COUNT - 3], CLONES, clone), ESPL_OK);
     for (size_t i = 0; i < CLONES; ++i) {
-        ck_assert_int_eq(espl_destroy(test->world, clone[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test->world, clone[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     for (uint32_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_destroy_only(test->world, entity[10 + 2 * i]), ESPL_OK);
-        ck_assert_int_eq(espl_destroy_only(test->world, entity[COUNT / 2 + 3 + 2 * i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test->world, entity[10 + 2 * i], ESPL_EXTENT_ENTITY),
+                         ESPL_OK);
+        ck_assert_int_eq(
+            espl_destroy(test->world, entity[COUNT / 2 + 3 + 2 * i], ESPL_EXTENT_ENTITY), ESPL_OK);
     }
     return entity;
 }
@@ -268,10 +271,13 @@ START_TEST(what_was_reserved_goes_back)
     const espl_entity solo = test_solo(test.world);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     const size_t bytes = test.heap.bytes, blocks = test.heap.blocks;
-    ck_assert_int_eq(espl_reserve(test.world, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(test.world, set, 1, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_writes(test.world, 40), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_side(test.world, solo), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = 40}), ESPL_OK);
+    ck_assert_int_eq(
+        espl_reserve(test.world,
+                     &(espl_reserve_def){.components = set, .component_count = 1, .rows = 40}),
+        ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 40}), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = solo}), ESPL_OK);
     ck_assert_uint_gt(test.heap.bytes, bytes);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     ck_assert_uint_eq(test.heap.bytes, bytes);
@@ -293,10 +299,13 @@ START_TEST(what_was_reserved_outlives_a_pack)
     }
     test_world_begin(&test, 0, NULL);
     ck_assert_int_eq(espl_create(test.world, set, 1, MANY, entities), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, MORE), ESPL_OK);
-    ck_assert_int_eq(espl_reserve_rows(test.world, set, 1, MANY + MORE), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = MORE}), ESPL_OK);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.components = set,
+                                                                  .component_count = 1,
+                                                                  .rows = MANY + MORE}),
+                     ESPL_OK);
     for (uint32_t i = 0; i < MANY - KEPT; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, entities[i]), ESPL_OK);
+        ck_assert_int_eq(espl_destroy(test.world, entities[i], ESPL_EXTENT_OWNED), ESPL_OK);
     }
     ck_assert_int_eq(espl_attach(test.world, entities[MANY - 1], entities[MANY - 2], NULL),
                      ESPL_OK);
@@ -317,7 +326,7 @@ START_TEST(emptied_world_takes_hardly_more_than_a_fresh_one)
     const size_t issued = COUNT + CLONES * 3;
     for (uint32_t i = 0; i < COUNT; ++i) {
         if (espl_is_alive(test.world, entity[i])) {
-            ck_assert_int_eq(espl_destroy_subtree(test.world, entity[i]), ESPL_OK);
+            ck_assert_int_eq(espl_destroy(test.world, entity[i], ESPL_EXTENT_SUBTREE), ESPL_OK);
         }
     }
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
@@ -345,7 +354,7 @@ START_TEST(trimmed_world_takes_no_more_than_one_that_was_always_small)
     test_world_begin(&fresh, 0, NULL);
     espl_entity *const many = plant_chain(test.world, PEAK);
     espl_entity *const few = plant_chain(fresh.world, LEFT);
-    ck_assert_int_eq(espl_destroy(test.world, many[LEFT]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, many[LEFT], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
     ck_assert_uint_le(test_stats(test.world).bytes_tree, test_stats(fresh.world).bytes_tree);
     ck_assert_uint_le(test_stats(test.world).bytes_commands,
@@ -408,12 +417,12 @@ static espl_entity *plant_roots_in_one_range(test_world *test)
     for (uint32_t i = 1; i < COUNT; i += 4) {
         ck_assert_int_eq(espl_attach(test->world, entity[i], root, NULL), ESPL_OK);
     }
-    ck_assert_int_eq(espl_destroy_subtree(test->world, entity[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test->world, entity[0], ESPL_EXTENT_SUBTREE), ESPL_OK);
     test_free_scratch(test->world);
     test_heap_arm(&test->heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(test->world, root), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(test->world, entity[6]), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(test->world, entity[15]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test->world, root, ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test->world, entity[6], ESPL_EXTENT_ENTITY), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test->world, entity[15], ESPL_EXTENT_ENTITY), ESPL_OK);
     test_heap_arm(&test->heap, 0, false);
     return entity;
 }
@@ -461,7 +470,7 @@ START_TEST(trim_in_iteration_is_refused)
     ck_assert_int_eq(espl_query_begin(test.world, NULL, &query), ESPL_OK);
     ck_assert_int_eq(espl_compact(test.world), ESPL_ERR_BUSY);
     ck_assert_uint_eq(test.hooks.lines, 1);
-    ck_assert_int_eq(espl_reserve(test.world, 5), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.entities = 5}), ESPL_ERR_BUSY);
     ck_assert_uint_eq(test.hooks.lines, 2);
     espl_query_end(&query);
     ck_assert_int_eq(espl_subtree_begin(test.world, entity[0], &below), ESPL_OK);

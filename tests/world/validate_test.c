@@ -52,10 +52,10 @@ static void scene_begin(scene *s)
     s->headless = plant_chain(s->world, 3);
     ck_assert_int_eq(espl_component_register(s->world, &def, &set[0]), ESPL_OK);
     ck_assert_int_eq(espl_create(s->world, set, 2, 5, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(s->world, test_solo(s->world)), ESPL_OK);
-    ck_assert_int_eq(espl_destroy_only(s->world, s->shorter[1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, test_solo(s->world), ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->shorter[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     test_heap_arm(&s->test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_only(s->world, s->headless[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(s->world, s->headless[0], ESPL_EXTENT_ENTITY), ESPL_OK);
     test_heap_arm(&s->test.heap, 0, false);
 }
 

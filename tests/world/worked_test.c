@@ -258,7 +258,7 @@ START_TEST(survivors_take_the_place_of_the_dead_in_order)
 
     test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
-    ck_assert_int_eq(espl_destroy_only(test.world, node[1]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, node[1], ESPL_EXTENT_ENTITY), ESPL_OK);
     ck_assert(!espl_is_alive(test.world, node[1]));
     ck_assert_uint_eq(espl_count_children(test.world, node[0]), 3);
     ck_assert(espl_entity_equal(espl_get_child(test.world, node[0], 0), node[3]));
@@ -279,7 +279,7 @@ START_TEST(survivors_below_a_destroyed_root_become_roots_of_their_own)
     test_world_begin(&test, 0, NULL);
     make_tree(test.world, node);
     ck_assert_int_eq(espl_attach(test.world, node[2], node[0], &set_free), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(test.world, node[0]), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(test.world, node[0], ESPL_EXTENT_OWNED), ESPL_OK);
     ck_assert(!espl_is_alive(test.world, node[1]));
     ck_assert(!espl_is_alive(test.world, node[4]));
     ck_assert_int_eq(espl_get_role(test.world, node[2]), ESPL_ROLE_ROOT);

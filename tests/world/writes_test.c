@@ -82,6 +82,7 @@ static espl_write_value value_of(espl_write_kind kind, int turn)
     case VALUE_STRETCH:
         memcpy(out.stretch, stretch[turn], sizeof out.stretch);
         break;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         out.transform = whole;
         break;
@@ -344,6 +345,7 @@ static espl_write idle_write(const espl_world *world, espl_entity entity, espl_w
         write.value.user_data = value.user_data;
         break;
     case VALUE_ROTATION: // stands first
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         break;
     }

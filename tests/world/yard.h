@@ -109,7 +109,8 @@ static inline void yard_begin(yard *y, shape plan, uint32_t n, uint32_t idle)
     y->other_aside = test_solo(y->world);
     if (idle > 0) {
         // Or the one call that finds all arrays full would pay for all that come.
-        ck_assert_int_eq(espl_reserve(y->world, 4 * (size_t)n), ESPL_OK);
+        ck_assert_int_eq(espl_reserve(y->world, &(espl_reserve_def){.entities = 4 * (size_t)n}),
+                         ESPL_OK);
     }
     ck_assert_int_eq(espl_command_buffer_create(y->world, 1, &y->commands), ESPL_OK);
     y->recorder = espl_command_buffer_recorder(y->commands, 0);
@@ -140,6 +141,7 @@ static inline espl_write write_of(yard *y, uint32_t i, uint32_t kind)
     case VALUE_SCALE:
         write.value.scale = factor;
         break;
+    case VALUE_POSE:
     case VALUE_TRANSFORM:
         write.value.transform.scale = factor;
         if (i >= SCALED) {
@@ -222,19 +224,19 @@ static inline espl_status last_becomes_first(yard *y, uint32_t kind)
 static inline espl_status destroy_first(yard *y, uint32_t kind)
 {
     (void)kind;
-    return espl_destroy(y->world, y->e[0]);
+    return espl_destroy(y->world, y->e[0], ESPL_EXTENT_OWNED);
 }
 
 static inline espl_status destroy_subtree(yard *y, uint32_t kind)
 {
     (void)kind;
-    return espl_destroy_subtree(y->world, y->e[0]);
+    return espl_destroy(y->world, y->e[0], ESPL_EXTENT_SUBTREE);
 }
 
 static inline espl_status destroy_only_first(yard *y, uint32_t kind)
 {
     (void)kind;
-    return espl_destroy_only(y->world, y->e[0]);
+    return espl_destroy(y->world, y->e[0], ESPL_EXTENT_ENTITY);
 }
 
 // A view lays the tree out.
@@ -243,7 +245,7 @@ static inline espl_status view_without_middle(yard *y, uint32_t kind)
     espl_view view;
 
     (void)kind;
-    const espl_status status = espl_destroy_only(y->world, y->e[y->n / 2]);
+    const espl_status status = espl_destroy(y->world, y->e[y->n / 2], ESPL_EXTENT_ENTITY);
     return status == ESPL_OK && y->n > 1 ? espl_view_hierarchy(y->world, y->e[y->n - 1], &view)
                                          : status;
 }
@@ -294,7 +296,7 @@ static inline espl_status set_inherit(yard *y, uint32_t kind)
 static inline espl_status reserve_side(yard *y, uint32_t kind)
 {
     (void)kind;
-    return espl_reserve_side(y->world, y->e[0]);
+    return espl_reserve(y->world, &(espl_reserve_def){.side_of = y->e[0]});
 }
 
 static inline espl_status trim(yard *y, uint32_t kind)
@@ -346,8 +348,8 @@ static inline void move_rows(espl_writer *writer, const espl_query *rows, void *
 
     (void)context;
     for (size_t row = 0; row < rows->count; ++row) {
-        (void)!espl_writer_vector(writer, rows->entities[row], ESPL_WRITE_LOCAL_POSITION, step,
-                                  ESPL_SITE);
+        (void)!espl_writer_write(writer, rows->entities[row], ESPL_WRITE_LOCAL_POSITION, step,
+                                 ESPL_SITE);
     }
 }
 
@@ -400,20 +402,20 @@ static inline espl_status record_create_below_each(yard *y, uint32_t i, uint32_t
 static inline espl_status record_destroy(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return espl_record_destroy(y->recorder, i, y->e[y->n - 1 - i]);
+    return espl_record_destroy(y->recorder, i, y->e[y->n - 1 - i], ESPL_EXTENT_OWNED);
 }
 
 static inline espl_status record_destroy_subtree(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return espl_record_destroy_subtree(y->recorder, i, y->e[y->n - 1 - i]);
+    return espl_record_destroy(y->recorder, i, y->e[y->n - 1 - i], ESPL_EXTENT_SUBTREE);
 }
 
 // From the first on: what is below goes up each time.
 static inline espl_status record_destroy_only(yard *y, uint32_t i, uint32_t kind)
 {
     (void)kind;
-    return espl_record_destroy_only(y->recorder, i, y->e[i]);
+    return espl_record_destroy(y->recorder, i, y->e[i], ESPL_EXTENT_ENTITY);
 }
 
 static inline espl_status record_attach_to_first(yard *y, uint32_t i, uint32_t kind)
@@ -468,7 +470,7 @@ static inline espl_status record_write(yard *y, uint32_t i, uint32_t kind)
 {
     const espl_write write = write_of(y, i, kind);
 
-    return espl_record_write(y->recorder, i, &write);
+    return espl_record_write(y->recorder, i, write.entity, write.kind, &write.value);
 }
 
 static inline espl_status record_inherit(yard *y, uint32_t i, uint32_t kind)
