@@ -63,7 +63,8 @@ int main(void)
     }
     (void)count_visits(world);
 
-    must(espl_write_rotations(world, ESPL_WRITE_LOCAL_ROTATION, tip_first, bends, LINKS, NULL));
+    must(espl_write_rotations(world, ESPL_WRITE_LOCAL_ROTATION, tip_first, (const float(*)[4])bends,
+                              LINKS, NULL));
     printf("bent by one batch: %u nodes visited\n", count_visits(world));
     for (int i = 0; i < LINKS; ++i) {
         must(espl_set_local_rotation(world, other[i], bends[i]));
