@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program of README.md: a ship with a mast and a lamp sails and capsizes.
+// The program of README.md, in C and in C++: a ship with a mast and a lamp sails and capsizes.
 
 #include <espalier/espalier.h>
 #include <stdio.h>

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What is copied out of the documents compiles without a warning under -Wall -Wextra -pedantic: the
+# programs in examples/, and each piece of C in the manual pages and in README.md. A piece of C is an
+# indented literal block with a statement in it, or a fenced block of C.
+#
+# The lines above a block may be comments that say in which languages it compiles, and with which
+# declarations: `.\" C, C++: espl_world *world;` in a manual page, `<!-- C: espl_world *world; -->` in
+# Markdown. Without such a line it is C and needs none. A program in examples/ is meant for C++ as well where
+# its opening comment says so.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+top=${srcdir:-.}
+room=$(mktemp -d ./snippets.XXXXXX) || exit 99
+trap 'rm -rf "$room"' EXIT
+# A function that is copied is not called yet.
+flags="-Wall -Wextra -Wno-unused-function -pedantic -Werror -O1 -I$top/include"
+has_cxx=no
+# The compilers and the flags are lists of words.
+# shellcheck disable=SC2086
+! $CXX --version >/dev/null 2>&1 || has_cxx=yes
+
+# Write each piece of C of a document to a file in $room, and print its name and its languages. A block with
+# a function in it stands alone; statements are put into a function.
+extract() # document
+{
+    awk -v room="$room" -v page="${1##*/}" '
+        function start() { inside = 1; text = ""; is_code = 0; is_whole = 0 }
+        function finish(    file) {
+            inside = 0
+            if (is_code) {
+                file = page "-" ++number ".c"
+                print "#include <espalier/espalier.h>" >(room "/" file)
+                print "#include <math.h>\n#include <stddef.h>\n#include <stdio.h>" >(room "/" file)
+                print given >(room "/" file)
+                if (is_whole) printf "%s", text >(room "/" file)
+                else printf "void statements(void);\nvoid statements(void)\n{\n%s}\n", text >(room "/" file)
+                close(room "/" file)
+                print file, (languages == "" ? "C" : languages)
+            }
+            given = languages = ""
+        }
+        /^\.\\" C(, C\+\+)?:/ || /^<!-- C(, C\+\+)?:/ {
+            sub(/^[^C]*/, "")
+            sub(/ *-->$/, "")
+            languages = $0
+            sub(/:.*/, "", languages)
+            sub(/^[^:]*:/, "")
+            given = given $0 "\n"
+            next
+        }
+        inside && (/^\.Ed$/ || /^```$/) { finish(); next }
+        inside {
+            gsub(/\\e/, "\\")
+            gsub(/\\&/, "")
+            text = text $0 "\n"
+            if (/;( *\/[\/*].*)?$/) is_code = 1
+            if (/^\{$/) is_whole = 1
+            next
+        }
+        /^\.Bd -literal -offset indent$/ || /^```c$/ { start(); next }
+        { given = languages = "" }
+    ' "$1"
+}
+
+compile_c() # source
+{
+    # shellcheck disable=SC2086
+    $CC -std=c11 $flags -c -o "$room/object.o" "$1" >&2
+}
+
+compile_cxx() # source, name
+{
+    if test $has_cxx = no; then
+        skip "$2 as C++" "no C++ compiler"
+        return
+    fi
+    # shellcheck disable=SC2086
+    $CXX -std=c++11 $flags -x c++ -c -o "$room/object.o" "$1" >&2
+    ok "$2 as C++"
+}
+
+for document in "$top"/man/*.[1-9] "$top"/README.md; do
+    extract "$document"
+done >"$room/list"
+test -s "$room/list" && grep -q '^README\.md-1' "$room/list" && grep -q '^espalier.*C++' "$room/list"
+ok "the documents have pieces of C, and of C++"
+while read -r file languages; do
+    compile_c "$room/$file"
+    ok "$file as C"
+    case $languages in
+        *C++*) compile_cxx "$room/$file" "$file" ;;
+    esac
+done <"$room/list"
+
+for program in "$top"/examples/*.c; do
+    compile_c "$program"
+    ok "${program#"$top/"} as C"
+    if sed -n '/^#/q; /^\/\/.*C++/p' "$program" | grep -q .; then
+        compile_cxx "$program" "${program#"$top/"}"
+    fi
+done
+
+# A warning is noticed.
+printf '#include <espalier/espalier.h>\nint main(void) { espl_world *w = 0; espl_world_create(&w, 0); }\n' \
+    >"$room/bad.c"
+! compile_c "$room/bad.c" 2>/dev/null
+ok "a status that is ignored is noticed"
+done_testing
