@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# awk -f page.awk COURSE.CSV: a course's figures as tables of a Markdown page. First all figures on
-# one worker: the library's, and what it is divided by that of each other scheme; below 1 is to the
-# library's credit. Then, for each larger number of workers, whoever ran on them: the figure, and the
-# one on one worker divided by it.
+# awk -f page.awk COURSE.CSV: the figures of a course as the tables of a file of bench/results. The first
+# table has all figures on one worker: that of the library, and that figure divided by the figure of each
+# other scheme, where less than 1 means that the library needs less. Then follows a table for each larger
+# number of workers, with the schemes that ran on it: the figure, and the figure of one worker divided by it.
 BEGIN {
     FS = ","
     library = "espalier"
@@ -16,12 +16,12 @@ FNR == 1 || $6 ~ / (speed-up|efficiency)$/ { next }
     add(rows, row)
     add(schemes, $1)
     if ($2 > 1) {
-        add(crews, $2)
+        add(counts, $2)
         plays[$1, $2] = 1
     }
 }
 
-# A list counts itself in list[0] and keeps its members in order of arrival.
+# A list has its length in list[0] and its members in the order in which they were added.
 function add(list, member)
 {
     if (!(("in", member) in list)) {
@@ -72,18 +72,18 @@ function put_alone(    i, k, titles, line, own)
     }
 }
 
-function put_crew(crew,    i, k, titles, line, theirs)
+function put_workers(workers,    i, k, titles, line, theirs)
 {
     for (i = 1; i <= schemes[0]; ++i) {
-        if ((schemes[i], crew) in plays) titles = titles " " schemes[i] " | 1 worker / " crew " |"
+        if ((schemes[i], workers) in plays) titles = titles " " schemes[i] " | 1 worker / " workers " |"
     }
     put_head(titles)
     for (k = 1; k <= rows[0]; ++k) {
-        if (figure[rows[k], library, crew] == "") continue
+        if (figure[rows[k], library, workers] == "") continue
         line = begin_row(rows[k])
         for (i = 1; i <= schemes[0]; ++i) {
-            if (!((schemes[i], crew) in plays)) continue
-            theirs = figure[rows[k], schemes[i], crew]
+            if (!((schemes[i], workers) in plays)) continue
+            theirs = figure[rows[k], schemes[i], workers]
             line = line " " short(theirs) " | " quotient(figure[rows[k], schemes[i], 1], theirs) " |"
         }
         print line
@@ -91,9 +91,11 @@ function put_crew(crew,    i, k, titles, line, theirs)
 }
 
 END {
+    print "## 1 worker\n"
     put_alone()
-    for (c = 1; c <= crews[0]; ++c) {
-        print "\nOn " crews[c] " workers:\n"
-        put_crew(crews[c])
+    for (c = 1; c <= counts[0]; ++c) {
+        print "\n## " counts[c] " workers\n"
+        print "Each figure is followed by the figure of one worker divided by it.\n"
+        put_workers(counts[c])
     }
 }

@@ -168,6 +168,15 @@ END
     test "$(sed 1q "$scratch/bars-aged-fresh.dat")" = '0 1.5'
 ok "figures are sorted into the tables of their pictures"
 
+# A page has a row for each figure of the library, with its ratio to each other scheme: 50 / 500, 50 / 25.
+# On two workers it has the figure, and how many times faster it is: 50 / 40.
+"${AWK:-awk}" -f "${srcdir:-.}/bench/page.awk" "$scratch/csv" >"$scratch/out" 2>"$scratch/err" &&
+    test ! -s "$scratch/err" && test "$(grep -c '^## ' "$scratch/out")" -eq 2 &&
+    grep -qF '| load | shape | unit | espalier | / flat | / linked |' "$scratch/out" &&
+    grep -qF '| sparse | 500x20-w100 | ns/write | 50 | 0.10 | 2.00 |' "$scratch/out" &&
+    grep -qF '| sparse | 500x20-w100 | ns/write | 40 | 1.25 |' "$scratch/out"
+ok "figures are printed as the tables of a page"
+
 GNUPLOT='' sh "$draw/pictures.sh" "$scratch/csv" "$scratch/pictures" >"$scratch/out" 2>"$scratch/err"
 test $? -eq 1 && grep -q 'gnuplot-nox' "$scratch/err" && test ! -e "$scratch/pictures"
 ok "without gnuplot it is said what is missing"
