@@ -26,7 +26,8 @@ list_files()
 {
     list_sources
     find lib include tests bench tools examples man -type f \
-        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name 'documents.*' \)
+        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o \
+            -name '*.css' -o -name '*.sh' \)
     for file in [A-Z]* .clang-format .clang-tidy .editorconfig espalier.pc.in; do
         echo "$file"
     done
@@ -51,7 +52,7 @@ list_options()
 list_targets()
 {
     echo all check clean dist distcheck install uninstall | tr ' ' '\n'
-    sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' Makefile.am | tr ' ' '\n'
+    sed -n 's/^\([a-z][a-z -]*\):.*/\1/p' Makefile.am | sed 's/-local$//' | tr ' ' '\n'
 }
 
 list_sections()
