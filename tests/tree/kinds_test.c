@@ -84,6 +84,11 @@ static bool loads_its_size(espl_write_kind kind)
     while (copied < sizeof value && bytes[copied] == 7) {
         copied += 1;
     }
+    if (kind == ESPL_WRITE_LOCAL_POSE) {
+        const espl__extra extra = espl__extra_of(&value.transform);
+
+        return copied == value_size(kind) && espl__extra_is_default(&extra);
+    }
     return copied == value_size(kind) && (copied == sizeof value || bytes[copied] == 0xff);
 }
 
@@ -393,7 +398,7 @@ static espl_write_value value_of(espl_write_kind kind, const scene *s)
     const espl_pose *const pose = described[kind].is_world ? &s->world : &s->placement.local;
     espl_write_value value = any_value(kind);
 
-    if (described[kind].type == ESPL__VALUE_TRANSFORM) {
+    if (described[kind].type == ESPL__VALUE_TRANSFORM || described[kind].type == ESPL__VALUE_POSE) {
         value.transform = espl__transform_of(pose, &s->placement.extra);
     } else if (described[kind].parts == POSITION) {
         memcpy(value.position, pose->position, sizeof value.position);
@@ -654,7 +659,8 @@ START_TEST(turns_do_not_add_up_to_another_length)
         scene s;
 
         any_scene(&s, i < 6 ? PARENT_NONE : PARENT_PLAIN, 0, true, &random_state);
-        if (described[kind].type == ESPL__VALUE_TRANSFORM) {
+        if (described[kind].type == ESPL__VALUE_TRANSFORM ||
+            described[kind].type == ESPL__VALUE_POSE) {
             const espl_transform turned = value.transform;
 
             value.transform = espl_transform_identity();

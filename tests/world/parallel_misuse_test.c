@@ -177,7 +177,7 @@ static void write_own_then_foreign(deeds *d, espl_writer *writer, const espl_que
 START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_it_was_dealt)
 {
     static const char *const parts[] = {
-        "translate local of entity",
+        "translate in parent of entity",
         " by job 0, at hand.c:20 refused",
         "ESPL_ERR_NOT_OWNER",
         "of job 1, dealt out at frame.c:77",
@@ -221,7 +221,7 @@ static void write_in_turns(espl_writer *writer, const espl_query *rows, void *co
 
 START_TEST(a_write_to_a_hierarchy_of_another_job_is_told_with_where_that_wrote_last)
 {
-    static const char *const parts[] = {"set local of entity", "by job 1, at hand.c:20",
+    static const char *const parts[] = {"set local transform of entity", "by job 1, at hand.c:20",
                                         "of job 0, last written at leg.c:11", NULL};
     deeds d;
 
