@@ -40,7 +40,7 @@ static void film(espl_world *world, const char *what)
     float at[3], head[3];
 
     must(espl_point_to_world(world, part[ACTOR], (float[]){0, 2, 0}, head));
-    must(espl_look_at(world, part[CAMERA], head, NULL));
+    must(espl_look_at(world, part[CAMERA], head, NULL, ESPL_AXIS_FORWARD));
     must(espl_get_world_position(world, part[CAMERA], at));
     say(what, at);
     must(espl_point_to_local(world, part[CAMERA], head, head));

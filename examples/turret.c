@@ -44,8 +44,8 @@ static void aim(espl_world *world, const espl_entity part[PARTS], const float ta
 
     must(espl_get_world_position(world, part[TURRET], pivot));
     level[0] = target[0], level[1] = pivot[1], level[2] = target[2];
-    must(espl_look_at(world, part[TURRET], level, NULL));
-    must(espl_look_at(world, part[BARREL], target, NULL));
+    must(espl_look_at(world, part[TURRET], level, NULL, ESPL_AXIS_FORWARD));
+    must(espl_look_at(world, part[BARREL], target, NULL, ESPL_AXIS_FORWARD));
 }
 
 int main(void)

@@ -193,8 +193,8 @@ model_answer model_make(test_model *model, const model_creation *def, uint32_t *
 model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
                          const espl_write_value *value);
 /// @param up  NULL means +Y.
-model_answer model_look_at(test_model *model, uint32_t node, const float target[3],
-                           const float *up);
+model_answer model_look_at(test_model *model, uint32_t node, const float target[3], const float *up,
+                           espl_axis forward);
 model_answer model_rotate_about(test_model *model, uint32_t node, const float pivot[3],
                                 const float by[4]);
 model_answer model_set_inherit(test_model *model, uint32_t node, uint32_t flags);

@@ -312,6 +312,7 @@ void pick_point(test_tape *tape, operation *op)
            sizeof op->point);
     memcpy(op->up, up.position, sizeof op->up);
     op->has_up = draw_one_in(&tape->draw, 2);
+    op->forward = (espl_axis)draw_below(&tape->draw, ESPL_AXIS_BACK + 1);
     if (draw_one_in(&tape->draw, 16)) {
         memset(op->up, 0, sizeof op->up);
         op->up[1] = draw_one_in(&tape->draw, 2) ? -2.0f : 0.0f;

@@ -162,7 +162,7 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
     case OP_WRITE:
         return run_write(side, op, entity);
     case OP_LOOK_AT:
-        return espl_look_at(world, entity, op->point, op->has_up ? op->up : NULL);
+        return espl_look_at(world, entity, op->point, op->has_up ? op->up : NULL, op->forward);
     case OP_ROTATE_ABOUT:
         return espl_rotate_about(world, entity, op->point, op->data.rotation);
     case OP_SET_INHERIT:

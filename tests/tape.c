@@ -450,7 +450,7 @@ model_answer tape_apply(test_tape *tape, const operation *op)
     case OP_WRITE:
         return model_write(model, node, op->kind, &op->data);
     case OP_LOOK_AT:
-        return model_look_at(model, node, op->point, op->has_up ? op->up : NULL);
+        return model_look_at(model, node, op->point, op->has_up ? op->up : NULL, op->forward);
     case OP_ROTATE_ABOUT:
         return model_rotate_about(model, node, op->point, op->data.rotation);
     case OP_SET_INHERIT:

@@ -75,6 +75,7 @@ typedef struct operation {
     write_form form;
     espl_write_value data; // of a write; what to rotate by
     float point[3], up[3]; // to look at, or to rotate about
+    espl_axis forward;     // what looks
     uint32_t count;        // clones, entries, or nodes named
     uint32_t pending;      // number of the first of `count` clones
     bool has_placement, sets_tag, has_up;

@@ -256,7 +256,8 @@ static model_answer finish_turn(test_model *model, uint32_t node, const espl_tra
     return finish(model, node, &placed, put_world(&placed, turned, parts));
 }
 
-model_answer model_look_at(test_model *model, uint32_t node, const float target[3], const float *up)
+model_answer model_look_at(test_model *model, uint32_t node, const float target[3], const float *up,
+                           espl_axis forward)
 {
     model_answer faults = place_faults(model, node);
 
@@ -267,7 +268,7 @@ model_answer model_look_at(test_model *model, uint32_t node, const float target[
         return faults;
     }
     espl_transform turned = model->nodes[node].world;
-    const espl_status status = espl_transform_look_at(&turned, target, up);
+    const espl_status status = espl_transform_look_at(&turned, target, up, forward);
 
     return finish_turn(model, node, &turned, status, MODEL_ROTATION);
 }

@@ -77,8 +77,11 @@ void replay_look_at(replay *p)
     const bool has_up = reel_up_to(r, 1, "for a yes or no") != 0;
 
     reel_words(r, up, has_up ? 3 : 0);
+    const espl_axis forward = (espl_axis)reel_up_to(r, ESPL_AXIS_BACK, "for an axis");
+
     if (replay_wants(p)) {
-        replay_compare(p, "look at", espl_look_at(p->world, entity, target, has_up ? up : NULL));
+        replay_compare(p, "look at",
+                       espl_look_at(p->world, entity, target, has_up ? up : NULL, forward));
     }
 }
 

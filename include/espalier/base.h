@@ -23,8 +23,18 @@ extern "C" {
 #endif
 
 #define ESPL_VERSION_MAJOR 0
-#define ESPL_VERSION_MINOR 1
+#define ESPL_VERSION_MINOR 2
 #define ESPL_VERSION_PATCH 0
+
+/// Make the number of a version: major * 1000000 + minor * 1000 + patch, unsigned. A later version
+/// has a greater number. For #if as well.
+#define ESPL_VERSION(major, minor, patch) ((major)*1000000u + (minor)*1000u + (patch))
+
+/// Return the version of the library that is linked, as ESPL_VERSION() makes it.
+///
+/// ESPL_VERSION(ESPL_VERSION_MAJOR, ESPL_VERSION_MINOR, ESPL_VERSION_PATCH) is that of the headers,
+/// which may differ where the library is shared. Any thread.
+ESPL_API uint32_t espl_version(void);
 
 /// Outcome of a call that can be refused. Zero: done. Positive: done, with a remark. Negative:
 /// refused, and nothing was changed.

@@ -22,7 +22,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *w
 ///
 /// Of a member with inherit flags a part reads as it was written while that still gives the world
 /// part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
-/// reads the identity, with the stretch and context that it copies.
+/// reads the identity, with the stretch and user data that it copies.
 ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);

@@ -49,7 +49,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 // Then records: one byte, an espl_tape_op, the fields that stand behind it below, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
-enum { ESPL_TAPE_VERSION = 1 };
+enum { ESPL_TAPE_VERSION = 2 };
 
 /// What a record says. A list is its count and then its items.
 typedef enum espl_tape_op {
@@ -68,7 +68,7 @@ typedef enum espl_tape_op {
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
     ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; what the kind takes
     ESPL_TAPE_WRITE,        ///< the same, of one that is written by the function of its kind
-    ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0
+    ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0; u32 espl_axis
     ESPL_TAPE_ROTATE_ABOUT, ///< entity; 7 floats
     ESPL_TAPE_INHERIT,      ///< entity; u32 flags
     ESPL_TAPE_COLUMN,  ///< u32 component, size; list (u64) of entities, then so many times size

@@ -26,7 +26,7 @@ typedef struct espl_transform {
     uint32_t user_data; ///< Opaque word of the user; carried along, never interpreted.
 } espl_transform;
 
-/// What queries and views hold of a transform: all but stretch and context. 32 bytes.
+/// What queries and views hold of a transform: all but stretch and user data. 32 bytes.
 typedef struct espl_pose {
     float rotation[4]; ///< Quaternion x, y, z, w.
     float position[3]; ///< World units.
@@ -45,7 +45,7 @@ static inline espl_transform espl_transform_identity(void)
 ///     rotation = parent.rotation * local.rotation
 ///     position = parent.position
 ///                + parent.rotation rotates (local.position * parent.stretch * parent.scale)
-///     scale    = parent.scale * local.scale        stretch and context are local's own
+///     scale    = parent.scale * local.scale        stretch and user data are local's own
 ///
 /// The result is not checked: it may overflow to infinity.
 ESPL_API espl_transform espl_transform_compose(const espl_transform *parent,
@@ -98,7 +98,7 @@ ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
 ///     rotation = conj(parent.rotation) * world.rotation, normalised as espl_transform_normalize()
 ///     position = conj(parent.rotation) rotates (world.position - parent.position), divided by
 ///                parent.scale and by parent.stretch
-///     scale    = world.scale / parent.scale        stretch and context are world's own
+///     scale    = world.scale / parent.scale        stretch and user data are world's own
 ///
 /// The result is not checked: a tiny scale may make it overflow.
 /// @param local  in and out; may be parent or world. Where the parent's scale or stretch is zero,
@@ -155,16 +155,20 @@ ESPL_API void espl_transform_axis(float out[3], const espl_transform *frame, esp
 /// Triangles then wind the other way. A transform with an axis of zero does not mirror.
 ESPL_API bool espl_transform_is_mirrored(const espl_transform *transform);
 
-/// Turn a transform in its place so that its forward axis points at a target.
+/// Turn a transform in its place so that one of its axes points at a target.
 ///
-/// @param target  in the axes that the transform is placed in.
-/// @param up      direction that the up axis comes as near to as it can; NULL means +Y. Where it is
-///                within 1e-5 of parallel to the forward direction, or of no length, +Y serves, and
-///                where that is parallel too, +Z.
+/// @param target   in the axes that the transform is placed in.
+/// @param up       direction that the transform's up axis comes as near to as it can; NULL means +Y.
+///                 Where it is within 1e-5 of parallel to the direction of the target, or of no
+///                 length, +Y serves, and where that is parallel too, +Z.
+/// @param forward  axis that points at the target: ESPL_AXIS_FORWARD (+Z), or ESPL_AXIS_BACK (-Z, the
+///                 view direction of glTF's and OpenGL's cameras), ESPL_AXIS_RIGHT (+X), any other.
+///                 The up axis is +Y, and +Z where forward is +Y or -Y.
 /// @return ESPL_OK; ESPL_LOSSY with nothing changed where the target is the transform's own
-///         position; ESPL_ERR_NOT_FINITE (target, up or transform); ESPL_ERR_ARGUMENT (NULL).
+///         position; ESPL_ERR_NOT_FINITE (target, up or transform); ESPL_ERR_ARGUMENT (NULL, or no
+///         such axis).
 ESPL_API espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
-                                            const float *up);
+                                            const float *up, espl_axis forward);
 
 /// Turn a transform about a point: position and rotation go round, the rest stays.
 ///
@@ -173,6 +177,19 @@ ESPL_API espl_status espl_transform_look_at(espl_transform *transform, const flo
 ///         ESPL_ERR_ARGUMENT (NULL); refused, nothing is changed.
 ESPL_API espl_status espl_transform_rotate_about(espl_transform *transform, const float pivot[3],
                                                  const float rotation[4]);
+
+/// Interpolate between two transforms: position, scale and stretch linearly, the rotation by
+/// espl_quat_slerp(), which keeps a constant speed as the position does.
+///
+/// @param out  may be a or b.
+/// @param t    0 gives a, bit for bit; 1 gives b, bit for bit, but for the sign of the whole
+///             quaternion where -b is nearer to a. Rotations are brought to unit length first, as
+///             espl_transform_normalize() does. Any other finite number extrapolates. The user data is
+///             a's below 1, and b's from 1 on.
+/// @return ESPL_OK; ESPL_ERR_NOT_FINITE (a, b or t); ESPL_ERR_RANGE (a number overflows, which takes a
+///         t outside [0, 1]); ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
+ESPL_API espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
+                                         const espl_transform *b, float t);
 
 /// Write T * R * diag(scale * stretch) as 3 rows of 4.
 ESPL_API void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform);
@@ -193,13 +210,13 @@ ESPL_API void espl_transform_matrix_4x4_inverse(float columns[16], const espl_tr
 ///                  matrix of zeros. Written whenever the elements are finite.
 /// @return ESPL_OK; ESPL_ERR_SHEAR (a residual above 1e-4, or a last row other than 0, 0, 0, 1);
 ///         ESPL_ERR_NOT_FINITE; ESPL_ERR_RANGE (a length overflows); ESPL_ERR_ARGUMENT (NULL).
-///         Refused, out is unchanged. The context is 0.
+///         Refused, out is unchanged. The user data is 0.
 ESPL_API espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
                                                     float *residual);
 
 /// Make a transform of glTF's translation, rotation (x, y, z, w) and scale per axis. Three equal
 /// scales become the scale; others become the stretch, with a scale of 1, and are then not inherited
-/// as shape, which glTF would do. The context is 0.
+/// as shape, which glTF would do. The user data is 0.
 /// @return ESPL_OK; ESPL_ERR_NOT_FINITE; ESPL_ERR_ARGUMENT (NULL). Refused, out is unchanged.
 ESPL_API espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
                                              const float rotation[4], const float scale[3]);

@@ -61,7 +61,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
 ///
 /// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
 ///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
-///              ESPL_SNAP: the identity transform, but for the entity's own stretch and context.
+///              ESPL_SNAP: the identity transform, but for the entity's own stretch and user data.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
                                                 espl_keep keep);

@@ -12,7 +12,7 @@
 /// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). What hangs
 ///   below an entity whose world stays bit-equal is not visited: below the one that is written, and
 ///   in hierarchies with inherit flags, stretch or pass-throughs below every one.
-/// - Writes take no memory, but for one case: the first stretch or context other than the default in
+/// - Writes take no memory, but for one case: the first stretch or user data other than the default in
 ///   a hierarchy, and the first inherit flags, need a side array. Such a write is structural in that
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
 ///   espl_reserve(). When the last of them goes, so does the array, unless it was prepaid.
@@ -189,11 +189,15 @@ static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, 
 }
 // --- Helpers, each one write ---
 
-/// Turn the entity in its place so that its forward axis points at a target in the world.
-/// @param up  NULL means +Y; see espl_transform_look_at() for what is parallel.
-/// @return also ESPL_LOSSY, nothing changed, where the target is the entity's own position.
+/// Turn the entity in its place so that one of its axes points at a target in the world.
+/// @param up       NULL means +Y; see espl_transform_look_at() for what is parallel.
+/// @param forward  axis that points at the target: ESPL_AXIS_FORWARD (+Z) or any other; see
+///                 espl_transform_look_at() for the up axis that goes with it.
+/// @return also ESPL_LOSSY, nothing changed, where the target is the entity's own position;
+///         ESPL_ERR_ARGUMENT for an axis that does not exist, a programmer's fault.
 ESPL_API ESPL_NODISCARD espl_status espl_look_at(espl_world *world, espl_entity entity,
-                                                 const float target[3], const float *up);
+                                                 const float target[3], const float *up,
+                                                 espl_axis forward);
 /// Turn the entity about a point of the world: position and rotation go round.
 ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_entity entity,
                                                       const float pivot[3], const float by[4]);

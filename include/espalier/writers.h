@@ -124,7 +124,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_writer_write(espl_writer *writer, espl_
 /// espl_look_at() through a writer.
 ESPL_API ESPL_NODISCARD espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity,
                                                         const float target[3], const float *up,
-                                                        const char *site);
+                                                        espl_axis forward, const char *site);
 /// espl_rotate_about() through a writer.
 ESPL_API ESPL_NODISCARD espl_status espl_writer_rotate_about(espl_writer *writer,
                                                              espl_entity entity,

@@ -47,15 +47,33 @@ static bool widen(double out[static 3], const float v[static 3])
     return espl__all_finite(v, 3);
 }
 
-espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
-                                   const float *up)
+// Write the rotation that takes an axis to a direction, and +Y to upward, or +Z where the axis is one
+// of Y. The third axis follows: x is y cross z, and so on around.
+static void point_axis(float out[static 4], espl_axis axis, const double direction[static 3],
+                       const double upward[static 3])
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL && target != NULL)) {
+    const int along = (int)axis % 3, up = along == ESPL_AXIS_UP ? ESPL_AXIS_FORWARD : ESPL_AXIS_UP;
+    const int third = 3 - along - up;
+    double axes[3][3];
+
+    for (int i = 0; i < 3; ++i) {
+        axes[along][i] = axis >= ESPL_AXIS_LEFT ? -direction[i] : direction[i];
+        axes[up][i] = upward[i];
+    }
+    espl__axis_cross(axes[third], axes[(third + 1) % 3], axes[(third + 2) % 3]);
+    espl__rotation_from_axes(out, axes[0], axes[1], axes[2]);
+}
+
+espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
+                                   const float *up, espl_axis forward)
+{
+    if (!ESPL_DEMAND(NULL, transform != NULL && target != NULL &&
+                               (unsigned)forward <= (unsigned)ESPL_AXIS_BACK)) {
         return ESPL_ERR_ARGUMENT;
     }
     const double plus_y[3] = {0, 1, 0}, plus_z[3] = {0, 0, 1};
     espl_transform checked = *transform;
-    double hint[3] = {0, 1, 0}, away[3], right[3], upward[3], forward[3];
+    double hint[3] = {0, 1, 0}, away[3], upward[3], direction[3];
 
     if (espl_transform_normalize(&checked) != ESPL_OK || !widen(away, target) ||
         (up != NULL && !widen(hint, up))) {
@@ -71,13 +89,13 @@ espl_status espl_transform_look_at(espl_transform *transform, const float target
         return ESPL_LOSSY;
     }
     for (int i = 0; i < 3; ++i) {
-        forward[i] = away[i] / distance;
+        direction[i] = away[i] / distance;
     }
-    if (!espl__axis_across(upward, forward, hint) && !espl__axis_across(upward, forward, plus_y)) {
-        (void)espl__axis_across(upward, forward, plus_z);
+    if (!espl__axis_across(upward, direction, hint) &&
+        !espl__axis_across(upward, direction, plus_y)) {
+        (void)espl__axis_across(upward, direction, plus_z);
     }
-    espl__axis_cross(right, upward, forward);
-    espl__rotation_from_axes(transform->rotation, right, upward, forward);
+    point_axis(transform->rotation, forward, direction, upward);
     return ESPL_OK;
 }
 

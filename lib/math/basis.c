@@ -4,11 +4,6 @@
 
 #include <math.h>
 
-static double dot(const double a[static 3], const double b[static 3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
 void espl__axis_of(double out[static 3], const float rotation[static 4], int axis)
 {
     const int i = axis, j = (i + 1) % 3, k = (i + 2) % 3;
@@ -24,13 +19,13 @@ void espl__axis_of(double out[static 3], const float rotation[static 4], int axi
 bool espl__axis_across(double out[static 3], const double axis[static 3],
                        const double hint[static 3])
 {
-    const double along = dot(hint, axis);
+    const double along = espl__axis_dot(hint, axis);
     const double rest[3] = {hint[0] - along * axis[0], hint[1] - along * axis[1],
                             hint[2] - along * axis[2]};
-    const double squares = dot(rest, rest);
+    const double squares = espl__axis_dot(rest, rest);
 
     // Closer to parallel, the rounding of a float shows in the direction of what is left.
-    if (squares <= 1e-10 * dot(hint, hint)) {
+    if (squares <= 1e-10 * espl__axis_dot(hint, hint)) {
         return false;
     }
     for (int i = 0; i < 3; ++i) {
@@ -50,10 +45,20 @@ static int pick_branch(const double m[static 3][3])
     return m[three][three] > trace ? three : 3;
 }
 
+// Components rounded once, from unit length, have a squared length within 3.6e-7 of 1 however it is
+// summed, so normalising leaves them alone.
+void espl__rotation_round(float out[static 4], const double q[static 4])
+{
+    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+
+    for (int c = 0; c < 4; ++c) {
+        out[c] = (float)(q[c] / length);
+    }
+}
+
 // Shepperd's method. Sums of the matrix's elements give each product of two components of the
 // quaternion, four times; those with the largest component are the quaternion times a number of at
-// least 2, so it is not made of cancelled digits. Components rounded once, from unit length, have a
-// squared length within 3.6e-7 of 1 however it is summed, so normalising would leave them alone.
+// least 2, so it is not made of cancelled digits.
 void espl__rotation_from_axes(float out[static 4], const double right[static 3],
                               const double up[static 3], const double forward[static 3])
 {
@@ -76,10 +81,5 @@ void espl__rotation_from_axes(float out[static 4], const double right[static 3],
         q[k] = m[k][i] + m[i][k];
         q[3] = m[j][k] - m[k][j];
     }
-
-    const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-
-    for (int c = 0; c < 4; ++c) {
-        out[c] = (float)(q[c] / length);
-    }
+    espl__rotation_round(out, q);
 }

@@ -7,6 +7,11 @@
 
 #include <stdbool.h>
 
+static inline double espl__axis_dot(const double a[static 3], const double b[static 3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
 /// out = a x b. out overlaps neither.
 static inline void espl__axis_cross(double out[static 3], const double a[static 3],
                                     const double b[static 3])
@@ -28,6 +33,11 @@ void espl__axis_of(double out[static 3], const float rotation[static 4], int axi
 /// @return false, and nothing of use in out, where the hint is zero or within 1e-5 of parallel.
 bool espl__axis_across(double out[static 3], const double axis[static 3],
                        const double hint[static 3]);
+
+/// Write a quaternion at unit length, each component rounded to float once. Its length is such that
+/// espl__rotation_normalize() leaves it bit for bit.
+/// @param q  of any length but 0 whose square is a finite number.
+void espl__rotation_round(float out[static 4], const double q[static 4]);
 
 /// Write the rotation that takes +X to right, +Y to up and +Z to forward.
 ///

@@ -142,22 +142,27 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
 
 // --- Changes that are worked out from the world transform ---
 
-// A change of the world transform, as a value.
-typedef espl_status (*world_change)(espl_transform *world, const float *a, const float *b);
+// A change of the world transform, as a value: of a look at target, up hint and axis; of a turn about
+// a point pivot and rotation.
+typedef struct world_change {
+    espl_status (*apply)(espl_transform *world, const struct world_change *change);
+    unsigned parts;
+    const float *point, *by;
+    espl_axis forward;
+} world_change;
 
-static espl_status look_at(espl_transform *world, const float *target, const float *up)
+static espl_status look_at(espl_transform *world, const world_change *c)
 {
-    return espl_transform_look_at(world, target, up);
+    return espl_transform_look_at(world, c->point, c->by, c->forward);
 }
 
-static espl_status rotate_about(espl_transform *world, const float *pivot, const float *by)
+static espl_status rotate_about(espl_transform *world, const world_change *c)
 {
-    return espl_transform_rotate_about(world, pivot, by);
+    return espl_transform_rotate_about(world, c->point, c->by);
 }
 
 static espl_status change_world(espl_world *world, espl__context *context, uint32_t slot,
-                                world_change function, unsigned parts, const float *a,
-                                const float *b)
+                                const world_change *asked)
 {
     espl__node_change change;
 
@@ -166,7 +171,7 @@ static espl_status change_world(espl_world *world, espl__context *context, uint3
         return ESPL_ERR_COPIES_PARENT;
     }
     espl_transform turned = espl__transform_of(&change.world, &change.before.extra);
-    const espl_status status = function(&turned, a, b);
+    const espl_status status = asked->apply(&turned, asked);
 
     if (status != ESPL_OK) {
         return status;
@@ -175,20 +180,26 @@ static espl_status change_world(espl_world *world, espl__context *context, uint3
 
     return commit(
         world, context, &change,
-        espl__placement_set_world(&change.after, &change.world, change.up, parts, &wanted));
+        espl__placement_set_world(&change.after, &change.world, change.up, asked->parts, &wanted));
 }
 
 espl_status espl__slot_look_at(espl_world *world, espl__context *context, uint32_t slot,
-                               const float target[3], const float *up)
+                               const float target[3], const float *up, espl_axis forward)
 {
-    return change_world(world, context, slot, look_at, ESPL__PART_ROTATION, target, up);
+    const world_change asked = {look_at, ESPL__PART_ROTATION, target, up, forward};
+
+    return change_world(world, context, slot, &asked);
 }
 
 espl_status espl__slot_rotate_about(espl_world *world, espl__context *context, uint32_t slot,
                                     const float pivot[3], const float by[4])
 {
-    return change_world(world, context, slot, rotate_about,
-                        ESPL__PART_POSITION | ESPL__PART_ROTATION, pivot, by);
+    const world_change asked = {.apply = rotate_about,
+                                .parts = ESPL__PART_POSITION | ESPL__PART_ROTATION,
+                                .point = pivot,
+                                .by = by};
+
+    return change_world(world, context, slot, &asked);
 }
 
 // --- Inherit flags ---

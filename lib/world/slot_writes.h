@@ -21,7 +21,7 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
                              espl_write_kind kind, const void *bytes);
 /// What espl_look_at(), espl_rotate_about() and espl_set_inherit() do.
 espl_status espl__slot_look_at(espl_world *world, espl__context *context, uint32_t slot,
-                               const float target[3], const float *up);
+                               const float target[3], const float *up, espl_axis forward);
 espl_status espl__slot_rotate_about(espl_world *world, espl__context *context, uint32_t slot,
                                     const float pivot[3], const float by[4]);
 espl_status espl__slot_inherit(espl_world *world, espl__context *context, uint32_t slot,

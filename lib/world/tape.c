@@ -348,13 +348,15 @@ void espl__tape_write(espl_world *world, espl_entity entity, espl_write_kind kin
     espl__tape_flush(world);
 }
 
-void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target, const float *up)
+void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target, const float *up,
+                        espl_axis forward)
 {
     open_record(world, ESPL_TAPE_LOOK_AT);
     put_entity(world, entity);
     put_words(world, target, 3);
     put_u32(world, up != NULL ? 1 : 0);
     put_words(world, up, up != NULL ? 3 : 0);
+    put_u32(world, (uint32_t)forward);
     espl__tape_flush(world);
 }
 

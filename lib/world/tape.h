@@ -63,8 +63,8 @@ void espl__tape_count(espl_world *world, espl_tape_op op, const espl_entity *ent
 void espl__tape_reserve(espl_world *world, const espl_reserve_def *def);
 void espl__tape_write(espl_world *world, espl_entity entity, espl_write_kind kind,
                       const void *value);
-void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target,
-                        const float *up);
+void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target, const float *up,
+                        espl_axis forward);
 void espl__tape_rotate_about(espl_world *world, espl_entity entity, const float *pivot,
                              const float *by);
 /// Begin a batch of so many writes, each of which follows by espl__tape_entry(); then

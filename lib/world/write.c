@@ -58,19 +58,20 @@ espl_status espl_write_one(espl_world *world, espl_entity entity, espl_write_kin
 // --- Helpers ---
 
 espl_status espl_look_at(espl_world *world, espl_entity entity, const float target[3],
-                         const float *up)
+                         const float *up, espl_axis forward)
 {
     espl_status status = ESPL_ERR_ARGUMENT;
     uint32_t slot = 0;
 
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && target != NULL)) {
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && target != NULL &&
+                                               (unsigned)forward <= (unsigned)ESPL_AXIS_BACK)) {
         status = find_free(world, entity, &slot);
     }
     if (status == ESPL_OK && espl__may_tape(world)) {
-        espl__tape_look_at(world, entity, target, up);
+        espl__tape_look_at(world, entity, target, up, forward);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_look_at(world, &world->forest.context, slot, target, up);
+        status = espl__slot_look_at(world, &world->forest.context, slot, target, up, forward);
         status = espl__tape_end(world, status);
     }
     return espl__refuse(world, "look at", entity, status);

@@ -87,22 +87,24 @@ espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_writ
 // --- Helpers ---
 
 espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity, const float target[3],
-                                const float *up, const char *site)
+                                const float *up, espl_axis forward, const char *site)
 {
     uint32_t slot = 0;
 
     if (!begin(writer, site)) {
         return ESPL_ERR_ARGUMENT;
     }
-    espl_status status = ESPL_DEMAND(&writer->world->hooks, target != NULL)
-                             ? find_own(writer, entity, &slot)
-                             : ESPL_ERR_ARGUMENT;
+    espl_status status =
+        ESPL_DEMAND(&writer->world->hooks,
+                    target != NULL && (unsigned)forward <= (unsigned)ESPL_AXIS_BACK)
+            ? find_own(writer, entity, &slot)
+            : ESPL_ERR_ARGUMENT;
 
     if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_look_at(writer->world, entity, target, up);
+        espl__tape_look_at(writer->world, entity, target, up, forward);
     }
     if (status == ESPL_OK) {
-        status = espl__slot_look_at(writer->world, &writer->context, slot, target, up);
+        status = espl__slot_look_at(writer->world, &writer->context, slot, target, up, forward);
         status = espl__tape_written(writer->world, status);
     }
     return end(writer, "look at", entity, status);

@@ -138,7 +138,7 @@ static void skip_fields(cutter *c, uint64_t op)
         break;
     case ESPL_TAPE_LOOK_AT:
         skip(c, 20, 1);
-        skip(c, number(c, 4) == 1 ? 12 : 0, 1);
+        skip(c, number(c, 4) == 1 ? 16 : 4, 1);
         break;
     case ESPL_TAPE_COLUMN:
         skip_column(c);

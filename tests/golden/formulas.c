@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The functions on placements as values, without a world: a line each.
+// The functions on placements and rotations as values, without a world: a line for each or for a few.
 #include "tests/golden/golden.h"
 
 #include <string.h>
@@ -105,7 +105,8 @@ static uint64_t hash_look_at(uint64_t hash, golden_dice *dice)
         target[0] = t.position[0];
         target[2] = t.position[2];
     }
-    hash = hash_status(hash, espl_transform_look_at(&t, target, has_up ? up : NULL));
+    hash = hash_status(hash,
+                       espl_transform_look_at(&t, target, has_up ? up : NULL, ESPL_AXIS_FORWARD));
     return golden_hash_transform(hash, &t);
 }
 
@@ -200,6 +201,74 @@ static uint64_t hash_trs(uint64_t hash, golden_dice *dice)
     return golden_hash_transform(hash, &made);
 }
 
+static uint64_t hash_look_axes(uint64_t hash, golden_dice *dice)
+{
+    espl_transform t = golden_transform(dice);
+    float target[3], up[3];
+
+    draw_vector(dice, target);
+    draw_vector(dice, up);
+    for (int axis = ESPL_AXIS_RIGHT; axis <= ESPL_AXIS_BACK; ++axis) {
+        hash = hash_status(hash, espl_transform_look_at(&t, target, up, (espl_axis)axis));
+        hash = golden_hash_transform(hash, &t);
+    }
+    return hash;
+}
+
+static uint64_t hash_quats(uint64_t hash, golden_dice *dice)
+{
+    float a[4], b[4], out[4] = {0}, v[3], w[3];
+
+    golden_rotation(dice, a);
+    golden_rotation(dice, b);
+    draw_vector(dice, v);
+    draw_vector(dice, w);
+    espl_quat_multiply(out, a, b);
+    hash = golden_hash_floats(hash, out, 4);
+    hash = hash_status(hash, espl_quat_normalize(out));
+    espl_quat_conjugate(out, out);
+    hash = golden_hash_floats(hash, out, 4);
+    hash = hash_status(hash, espl_quat_between(out, v, w));
+    hash = golden_hash_floats(hash, out, 4);
+    espl_quat_rotate(v, out, v);
+    return golden_hash_floats(hash, v, 3);
+}
+
+static uint64_t hash_angles(uint64_t hash, golden_dice *dice)
+{
+    float q[4], made[4] = {0}, v[3], angle = 0;
+
+    golden_rotation(dice, q);
+    draw_vector(dice, v);
+    for (int order = ESPL_EULER_XYZ; order <= ESPL_EULER_ZYX; ++order) {
+        hash = hash_status(hash, espl_quat_from_euler(made, v, (espl_euler_order)order));
+        hash = golden_hash_floats(hash, made, 4);
+        hash = hash_status(hash, espl_quat_to_euler(v, q, (espl_euler_order)order));
+        hash = golden_hash_floats(hash, v, 3);
+    }
+    hash = hash_status(hash, espl_quat_from_axis_angle(made, v, golden_number(dice)));
+    hash = golden_hash_floats(hash, made, 4);
+    hash = hash_status(hash, espl_quat_to_axis_angle(v, &angle, q));
+    hash = golden_hash_floats(hash, v, 3);
+    return golden_hash_floats(hash, &angle, 1);
+}
+
+static uint64_t hash_lerps(uint64_t hash, golden_dice *dice)
+{
+    const espl_transform a = golden_transform(dice), b = golden_transform(dice);
+    const float t = golden_one_in(dice, 8) ? golden_number(dice)
+                                           : (float)golden_below(dice, 1 << 24) * 0x1p-24f;
+    espl_transform out = espl_transform_identity();
+    float q[4] = {0};
+
+    hash = hash_status(hash, espl_quat_nlerp(q, a.rotation, b.rotation, t));
+    hash = golden_hash_floats(hash, q, 4);
+    hash = hash_status(hash, espl_quat_slerp(q, a.rotation, b.rotation, t));
+    hash = golden_hash_floats(hash, q, 4);
+    hash = hash_status(hash, espl_transform_lerp(&out, &a, &b, t));
+    return golden_hash_transform(hash, &out);
+}
+
 // --- The lines ---
 
 typedef struct formula {
@@ -219,7 +288,11 @@ void golden_formulas(uint64_t *total)
                                        {"rotate_about", hash_rotate_about},
                                        {"matrices", hash_matrices},
                                        {"from_matrix", hash_from_matrix},
-                                       {"trs", hash_trs}};
+                                       {"trs", hash_trs},
+                                       {"look_axes", hash_look_axes},
+                                       {"quats", hash_quats},
+                                       {"angles", hash_angles},
+                                       {"lerps", hash_lerps}};
 
     for (uint32_t i = 0; i < sizeof formulas / sizeof *formulas; ++i) {
         golden_dice dice = {.state = 1000 + i};

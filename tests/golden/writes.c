@@ -137,7 +137,8 @@ void tape_look_at(tape *t)
         target[i] = golden_number(&t->dice);
         up[i] = golden_number(&t->dice);
     }
-    tape_note_status(t, espl_look_at(t->world, entity, target, has_up ? up : NULL));
+    tape_note_status(t,
+                     espl_look_at(t->world, entity, target, has_up ? up : NULL, ESPL_AXIS_FORWARD));
     tape_note_placement(t, entity);
     t->writes += 1;
 }

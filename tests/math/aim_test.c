@@ -211,13 +211,86 @@ START_TEST(forward_points_at_the_target_and_up_near_the_hint)
 
         any_point(target, &random);
         any_point(up, &random);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
         ck_assert(is_same_but_rotation(&before, &t));
         looks_at(&t, target, plus_y, 4e-7);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, up), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, up, ESPL_AXIS_FORWARD), ESPL_OK);
         ck_assert(is_same_but_rotation(&before, &t));
         widen(hint, up);
         looks_at(&t, target, hint, 4e-7);
+    }
+}
+END_TEST
+
+// The axis that comes near to the up direction: +Y, but +Z for what looks along Y.
+static int up_axis_of(int forward)
+{
+    return forward % 3 == 1 ? 2 : 1;
+}
+
+START_TEST(any_axis_points_at_the_target)
+{
+    uint64_t random = 11;
+
+    for (int i = 0; i < ROUNDS; ++i) {
+        const int forward = i % AXIS_COUNT;
+        espl_transform t = any_transform(&random);
+        const espl_transform before = t;
+        double hint[3], direction[3], side[3], up[3];
+        float target[3], given[3], out[3], out_up[3], third[3];
+
+        any_point(target, &random);
+        any_point(given, &random);
+        widen(hint, given);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, given, (espl_axis)forward), ESPL_OK);
+        ck_assert(is_same_but_rotation(&before, &t));
+        ck_assert_double_eq_tol(length_of(t.rotation), 1, 2e-7);
+
+        for (int k = 0; k < 3; ++k) {
+            direction[k] = (double)target[k] - (double)t.position[k];
+        }
+        to_unit_length(direction);
+        cross(side, hint, direction);
+        to_unit_length(side);
+        cross(up, direction, side);
+        espl_transform_axis(out, &t, (espl_axis)forward);
+        is_near(out, direction, 4e-7);
+        espl_transform_axis(out_up, &t, (espl_axis)up_axis_of(forward));
+        is_near(out_up, up, 4e-7);
+        // What is left is to the side, and the three are not mirrored, or no rotation would have them.
+        espl_transform_axis(third, &t, (espl_axis)(3 - forward % 3 - up_axis_of(forward)));
+        ck_assert_double_eq_tol(fabs((double)third[0] * side[0] + (double)third[1] * side[1] +
+                                     (double)third[2] * side[2]),
+                                1, 4e-7);
+    }
+}
+END_TEST
+
+START_TEST(back_axis_looks_as_a_camera_of_gltf_does)
+{
+    const float target[3] = {0, 0, -9}, none[4] = {0, 0, 0, 1};
+    espl_transform t = {{0.6f, 0, 0, 0.8f}, {0, 0, 0}, 1, {1, 1, 1}, 0};
+
+    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_BACK), ESPL_OK);
+    for (int k = 0; k < 4; ++k) {
+        ck_assert_float_eq(t.rotation[k], none[k]);
+    }
+}
+END_TEST
+
+// Each axis looks along itself: nothing turns, with an up direction that agrees with the up axis.
+START_TEST(axis_that_looks_along_itself_turns_nothing)
+{
+    for (int forward = 0; forward < AXIS_COUNT; ++forward) {
+        const float side = forward < 3 ? 5 : -5;
+        const float target[3] = {forward % 3 == 0 ? side : 0, forward % 3 == 1 ? side : 0,
+                                 forward % 3 == 2 ? side : 0};
+        const float up[3] = {0, up_axis_of(forward) == 1, up_axis_of(forward) == 2};
+        espl_transform t = {{0, 0.6f, 0, 0.8f}, {0, 0, 0}, 1, {1, 1, 1}, 0};
+
+        ck_assert_int_eq(espl_transform_look_at(&t, target, up, (espl_axis)forward), ESPL_OK);
+        ck_assert(t.rotation[0] == 0 && t.rotation[1] == 0 && t.rotation[2] == 0);
+        ck_assert_float_eq(t.rotation[3], 1);
     }
 }
 END_TEST
@@ -258,7 +331,9 @@ START_TEST(views_worked_by_hand_come_out_as_they_must)
         const espl_transform before = {{0.6f, 0, 0, 0.8f}, {0, -0.0f, 0}, -2, {-1, 0, 3}, 5};
         espl_transform t = before;
 
-        ck_assert_int_eq(espl_transform_look_at(&t, by_hand[i].target, by_hand[i].up), ESPL_OK);
+        ck_assert_int_eq(
+            espl_transform_look_at(&t, by_hand[i].target, by_hand[i].up, ESPL_AXIS_FORWARD),
+            ESPL_OK);
         ck_assert(is_same_but_rotation(&before, &t));
         for (int k = 0; k < 4; ++k) {
             ck_assert_msg(fabsf(t.rotation[k] - by_hand[i].rotation[k]) <= 6e-8f,
@@ -279,10 +354,13 @@ START_TEST(no_up_direction_is_plus_y)
         float target[3];
 
         any_point(target, &random);
-        ck_assert_int_eq(espl_transform_look_at(&by_default, target, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_transform_look_at(&by_name, target, up), ESPL_OK);
-        ck_assert_int_eq(espl_transform_look_at(&by_size, target, high), ESPL_OK);
-        ck_assert_int_eq(espl_transform_look_at(&by_zero, target, none), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&by_default, target, NULL, ESPL_AXIS_FORWARD),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&by_name, target, up, ESPL_AXIS_FORWARD), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&by_size, target, high, ESPL_AXIS_FORWARD),
+                         ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&by_zero, target, none, ESPL_AXIS_FORWARD),
+                         ESPL_OK);
         ck_assert(test_same(&by_default, &by_name));
         turns_like(by_default.rotation, by_size.rotation, 1e-13);
         ck_assert(test_same(&by_default, &by_zero));
@@ -301,7 +379,7 @@ START_TEST(up_near_the_way_serves_until_its_side_is_rounding)
         espl_transform t = espl_transform_identity();
 
         // 2^-16 is above the 1e-5 within which directions are parallel, 2^-17 below.
-        ck_assert_int_eq(espl_transform_look_at(&t, target, up), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, up, ESPL_AXIS_FORWARD), ESPL_OK);
         looks_at(&t, target, power <= 16 ? hint : plus_y, 4e-7);
     }
 }
@@ -313,9 +391,9 @@ START_TEST(own_position_is_no_direction)
     espl_transform t = {{1, 2, 3, 4}, {-0.0f, 0, 3}, 2, {1, 2, 3}, 5};
     const espl_transform before = t;
 
-    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL), ESPL_LOSSY);
+    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_LOSSY);
     ck_assert(test_same(&t, &before));
-    ck_assert_int_eq(espl_transform_look_at(&t, t.position, target), ESPL_LOSSY);
+    ck_assert_int_eq(espl_transform_look_at(&t, t.position, target, ESPL_AXIS_FORWARD), ESPL_LOSSY);
     ck_assert(test_same(&t, &before));
 }
 END_TEST
@@ -338,7 +416,7 @@ START_TEST(any_distance_is_a_direction)
         memcpy(t.position, at, sizeof at);
         const double away[3] = {(double)target[0] - (double)at[0], (double)target[1] - 0x1p-149,
                                 (double)target[2] - 1};
-        ck_assert_int_eq(espl_transform_look_at(&t, target, up),
+        ck_assert_int_eq(espl_transform_look_at(&t, target, up, ESPL_AXIS_FORWARD),
                          away[0] == 0 && away[1] == 0 && away[2] == 0 ? ESPL_LOSSY : ESPL_OK);
         ck_assert_double_eq_tol(length_of(t.rotation), 1, 2e-7);
         espl_transform_axis(out, &t, ESPL_AXIS_FORWARD);
@@ -466,7 +544,7 @@ START_TEST(rotations_that_are_written_are_normalised)
         espl_transform again = t;
         ck_assert_int_eq(espl_transform_normalize(&again), ESPL_OK);
         ck_assert(test_same(&again, &t));
-        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
         again = t;
         ck_assert_int_eq(espl_transform_normalize(&again), ESPL_OK);
         ck_assert(test_same(&again, &t));
@@ -571,7 +649,7 @@ static void look_at_nothing(void)
 {
     espl_transform t = espl_transform_identity();
 
-    if (espl_transform_look_at(&t, NULL, NULL) != ESPL_ERR_ARGUMENT) {
+    if (espl_transform_look_at(&t, NULL, NULL, ESPL_AXIS_FORWARD) != ESPL_ERR_ARGUMENT) {
         abort();
     }
 }
@@ -580,7 +658,18 @@ static void look_from_nowhere(void)
 {
     const float target[3] = {0};
 
-    if (espl_transform_look_at(NULL, target, NULL) != ESPL_ERR_ARGUMENT) {
+    if (espl_transform_look_at(NULL, target, NULL, ESPL_AXIS_FORWARD) != ESPL_ERR_ARGUMENT) {
+        abort();
+    }
+}
+
+static void look_with_no_such_axis(void)
+{
+    const float target[3] = {1, 2, 3};
+    espl_transform t = espl_transform_identity();
+
+    if (espl_transform_look_at(&t, target, NULL, (espl_axis)AXIS_COUNT) != ESPL_ERR_ARGUMENT ||
+        t.rotation[3] != 1) {
         abort();
     }
 }
@@ -607,9 +696,9 @@ static void turn_about_nothing(void)
 
 START_TEST(wrong_arguments_trap_in_checked_builds_and_are_refused_in_others)
 {
-    void (*const calls[])(void) = {write_no_axis,     write_no_such_axis, mirror_nothing,
-                                   look_at_nothing,   look_from_nowhere,  turn_by_nothing,
-                                   turn_about_nothing};
+    void (*const calls[])(void) = {write_no_axis,      write_no_such_axis,    mirror_nothing,
+                                   look_at_nothing,    look_from_nowhere,     turn_by_nothing,
+                                   turn_about_nothing, look_with_no_such_axis};
     char said[256];
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
@@ -642,6 +731,9 @@ static TCase *look_at_case(void)
     TCase *const look_at = tcase_create("look at");
 
     tcase_add_test(look_at, forward_points_at_the_target_and_up_near_the_hint);
+    tcase_add_test(look_at, any_axis_points_at_the_target);
+    tcase_add_test(look_at, back_axis_looks_as_a_camera_of_gltf_does);
+    tcase_add_test(look_at, axis_that_looks_along_itself_turns_nothing);
     tcase_add_test(look_at, views_worked_by_hand_come_out_as_they_must);
     tcase_add_test(look_at, no_up_direction_is_plus_y);
     tcase_add_test(look_at, up_near_the_way_serves_until_its_side_is_rounding);

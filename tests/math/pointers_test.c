@@ -5,6 +5,7 @@
 #include "tests/base/abort.h"
 #include "tests/runner.h"
 
+#include <espalier/quat.h>
 #include <espalier/transform.h>
 
 #include <string.h>
@@ -81,20 +82,123 @@ static espl_status call_to_trs(const arguments *x)
     return ESPL_ERR_ARGUMENT;
 }
 
+static espl_status call_lerp(const arguments *x)
+{
+    return espl_transform_lerp(x->out, x->a, x->b, 0.5f);
+}
+
+static espl_status call_identity(const arguments *x)
+{
+    espl_quat_identity(x->to);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_from_wxyz(const arguments *x)
+{
+    espl_quat_from_wxyz(x->to, 1, 2, 3, 4);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_to_wxyz(const arguments *x)
+{
+    espl_quat_to_wxyz(x->to, x->v);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_normalize(const arguments *x)
+{
+    return espl_quat_normalize(x->to);
+}
+
+static espl_status call_conjugate(const arguments *x)
+{
+    espl_quat_conjugate(x->to, x->v);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_multiply(const arguments *x)
+{
+    espl_quat_multiply(x->to, x->v, x->w);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_rotate(const arguments *x)
+{
+    espl_quat_rotate(x->to, x->v, x->w);
+    return ESPL_ERR_ARGUMENT;
+}
+
+static espl_status call_from_axis_angle(const arguments *x)
+{
+    return espl_quat_from_axis_angle(x->to, x->v, 1);
+}
+
+static espl_status call_to_axis_angle(const arguments *x)
+{
+    return espl_quat_to_axis_angle(x->to, x->w != NULL ? floats + 4 : NULL, x->v);
+}
+
+static espl_status call_from_euler(const arguments *x)
+{
+    return espl_quat_from_euler(x->to, x->v, ESPL_EULER_XYZ);
+}
+
+static espl_status call_to_euler(const arguments *x)
+{
+    return espl_quat_to_euler(x->to, x->v, ESPL_EULER_XYZ);
+}
+
+static espl_status call_between(const arguments *x)
+{
+    return espl_quat_between(x->to, x->v, x->w);
+}
+
+static espl_status call_nlerp(const arguments *x)
+{
+    return espl_quat_nlerp(x->to, x->v, x->w, 0.5f);
+}
+
+static espl_status call_slerp(const arguments *x)
+{
+    return espl_quat_slerp(x->to, x->v, x->w, 0.5f);
+}
+
 enum { OUT = 1, A = 2, B = 4, TO = 8, V = 16, W = 32, S = 64, POINTERS = 7 };
 
 static const struct {
     espl_status (*call)(const arguments *x);
     unsigned uses;
 } calls[] = {
-    {call_relative, OUT | A | B},      {call_compose, A | B},
-    {call_direction, TO | A | V},      {call_direction_inverse, TO | A | V},
-    {call_vector, TO | A | V},         {call_vector_inverse, TO | A | V},
-    {call_point, TO | A | V},          {call_point_inverse, TO | A | V},
-    {call_matrix_3x4, TO | A},         {call_matrix_4x4, TO | A},
-    {call_matrix_4x4_inverse, TO | A}, {call_axis, TO | A},
-    {call_rotate_about, OUT | V | W},  {call_from_trs, OUT | V | W | S},
+    {call_relative, OUT | A | B},
+    {call_compose, A | B},
+    {call_direction, TO | A | V},
+    {call_direction_inverse, TO | A | V},
+    {call_vector, TO | A | V},
+    {call_vector_inverse, TO | A | V},
+    {call_point, TO | A | V},
+    {call_point_inverse, TO | A | V},
+    {call_matrix_3x4, TO | A},
+    {call_matrix_4x4, TO | A},
+    {call_matrix_4x4_inverse, TO | A},
+    {call_axis, TO | A},
+    {call_rotate_about, OUT | V | W},
+    {call_from_trs, OUT | V | W | S},
     {call_to_trs, A | TO | V | W},
+    {call_lerp, OUT | A | B},
+    {call_identity, TO},
+    {call_from_wxyz, TO},
+    {call_to_wxyz, TO | V},
+    {call_normalize, TO},
+    {call_conjugate, TO | V},
+    {call_multiply, TO | V | W},
+    {call_rotate, TO | V | W},
+    {call_from_axis_angle, TO | V},
+    {call_to_axis_angle, TO | V | W},
+    {call_from_euler, TO | V},
+    {call_to_euler, TO | V},
+    {call_between, TO | V | W},
+    {call_nlerp, TO | V | W},
+    {call_slerp, TO | V | W},
 };
 
 static int at;
@@ -140,6 +244,42 @@ START_TEST(each_missing_pointer_traps_in_checked_builds_and_is_refused_in_others
         }
         call_it();
         ck_assert_int_eq(memcmp(&result, &identity, sizeof result), 0);
+        for (int i = 0; i < 16; ++i) {
+            ck_assert_float_eq(floats[i], 77);
+        }
+    }
+}
+END_TEST
+
+static void call_without_order(void)
+{
+    ck_assert_int_eq(espl_quat_from_euler(floats, numbers, (espl_euler_order)at),
+                     ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_quat_to_euler(floats, numbers, (espl_euler_order)at), ESPL_ERR_ARGUMENT);
+}
+
+static void read_without_order(void)
+{
+    ck_assert_int_eq(espl_quat_to_euler(floats, numbers, (espl_euler_order)at), ESPL_ERR_ARGUMENT);
+}
+
+START_TEST(order_that_does_not_exist_traps_in_checked_builds_and_is_refused_in_others)
+{
+    const int orders[] = {-1, ESPL_EULER_ZYX + 1, 1000};
+    char said[256];
+
+    for (int i = 0; i < 3; ++i) {
+        at = orders[i];
+        begin();
+        if (ESPL_CHECKS >= 1) {
+            expect_abort(call_without_order, said, sizeof said);
+            ck_assert_ptr_nonnull(strstr(said, "wrong use"));
+            expect_abort(read_without_order, said, sizeof said);
+            ck_assert_ptr_nonnull(strstr(said, "wrong use"));
+            continue;
+        }
+        call_without_order();
+        ck_assert_float_eq(floats[0], 77);
     }
 }
 END_TEST
@@ -152,6 +292,8 @@ static Suite *make_suite(void)
     tcase_add_loop_test(pointers,
                         each_missing_pointer_traps_in_checked_builds_and_is_refused_in_others, 0,
                         (int)(sizeof calls / sizeof *calls));
+    tcase_add_test(pointers,
+                   order_that_does_not_exist_traps_in_checked_builds_and_is_refused_in_others);
     suite_add_tcase(suite, pointers);
     return suite;
 }

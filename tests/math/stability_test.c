@@ -331,8 +331,10 @@ START_TEST(placements_that_are_not_finite_are_refused_field_by_field)
         put(&t, i / BAD_COUNT, not_finite[i % BAD_COUNT]);
         memcpy(&before, &t, sizeof t);
         ck_assert_int_eq(espl_transform_normalize(&t), ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL), ESPL_ERR_NOT_FINITE);
-        ck_assert_int_eq(espl_transform_look_at(&t, target, target), ESPL_ERR_NOT_FINITE);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD),
+                         ESPL_ERR_NOT_FINITE);
+        ck_assert_int_eq(espl_transform_look_at(&t, target, target, ESPL_AXIS_FORWARD),
+                         ESPL_ERR_NOT_FINITE);
         ck_assert_int_eq(espl_transform_rotate_about(&t, target, by), ESPL_ERR_NOT_FINITE);
         ck_assert(test_same(&t, &before));
     }
@@ -356,11 +358,15 @@ START_TEST(arguments_that_are_not_finite_are_refused_field_by_field)
         ck_assert_int_eq(espl_transform_from_trs(&t, good, four, good), ESPL_ERR_NOT_FINITE);
         if (field < 3) {
             put(three, field, bad);
-            ck_assert_int_eq(espl_transform_look_at(&t, three, NULL), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_look_at(&t, three, good), ESPL_ERR_NOT_FINITE);
-            ck_assert_int_eq(espl_transform_look_at(&t, good, three), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_transform_look_at(&t, three, NULL, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_transform_look_at(&t, three, good, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_transform_look_at(&t, good, three, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
             // Nor does it matter that there is nothing to look at.
-            ck_assert_int_eq(espl_transform_look_at(&t, t.position, three), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_transform_look_at(&t, t.position, three, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
             ck_assert_int_eq(espl_transform_rotate_about(&t, three, by), ESPL_ERR_NOT_FINITE);
             ck_assert_int_eq(espl_transform_from_trs(&t, three, by, good), ESPL_ERR_NOT_FINITE);
             ck_assert_int_eq(espl_transform_from_trs(&t, good, by, three), ESPL_ERR_NOT_FINITE);
@@ -398,7 +404,8 @@ START_TEST(rotations_of_no_length_are_refused)
     memcpy(empty.rotation, none, sizeof none);
     const espl_transform empty_before = empty;
     ck_assert_int_eq(espl_transform_normalize(&empty), ESPL_ERR_NOT_FINITE);
-    ck_assert_int_eq(espl_transform_look_at(&empty, three, NULL), ESPL_ERR_NOT_FINITE);
+    ck_assert_int_eq(espl_transform_look_at(&empty, three, NULL, ESPL_AXIS_FORWARD),
+                     ESPL_ERR_NOT_FINITE);
     ck_assert_int_eq(espl_transform_rotate_about(&empty, three, by), ESPL_ERR_NOT_FINITE);
     ck_assert(test_same(&empty, &empty_before));
     ck_assert_int_eq(espl_transform_rotate_about(&good, three, none), ESPL_ERR_NOT_FINITE);
@@ -441,7 +448,7 @@ START_TEST(zeros_below_zero_are_kept_where_bits_are)
     ck_assert_int_eq(espl_transform_normalize(&t), ESPL_OK);
     ck_assert(test_same(&t, &below_zero));
 
-    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_transform_look_at(&t, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
     ck_assert(memcmp(t.rotation, below_zero.rotation, sizeof t.rotation) != 0);
     memcpy(t.rotation, below_zero.rotation, sizeof t.rotation);
     ck_assert(test_same(&t, &below_zero));
@@ -532,7 +539,8 @@ static uint64_t hash_aim(uint64_t hash, espl_transform t, const float points[sta
 
     espl_transform_axis(out, &t, ESPL_AXIS_BACK);
     hash = hash_floats(hash, out, 3);
-    hash = hash * 3 + (uint64_t)espl_transform_look_at(&t, &points[0], &points[3]);
+    hash =
+        hash * 3 + (uint64_t)espl_transform_look_at(&t, &points[0], &points[3], ESPL_AXIS_FORWARD);
     hash = hash_transform(hash, &t);
     hash = hash * 3 + (uint64_t)espl_transform_rotate_about(&t, &points[4], &points[7]);
     return hash_transform(hash, &t);

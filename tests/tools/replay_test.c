@@ -215,7 +215,8 @@ static void write_rows(espl_writer *writer, const espl_query *rows, void *contex
         numbers[row] += 7;
         (void)!ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, offset);
         (void)!espl_writer_rotate_about(writer, rows->entities[row], offset, turn, ESPL_SITE);
-        (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL, ESPL_SITE);
+        (void)!espl_writer_look_at(writer, rows->entities[row], offset, NULL,
+                                   (espl_axis)(row % (ESPL_AXIS_BACK + 1)), ESPL_SITE);
         (void)!espl_writer_set_inherit(writer, rows->entities[row],
                                        row % 3 == 0 ? ESPL_ABSOLUTE_Y : 0, ESPL_SITE);
     }

@@ -189,7 +189,7 @@ static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
                           espl_status_name(expected));
         }
     }
-    ck_assert_int_eq(espl_look_at(s->world, bad, point, NULL), expected);
+    ck_assert_int_eq(espl_look_at(s->world, bad, point, NULL, ESPL_AXIS_FORWARD), expected);
     ck_assert_int_eq(espl_rotate_about(s->world, bad, point, turn), expected);
     ck_assert_int_eq(espl_set_inherit(s->world, bad, ESPL_ABSOLUTE_X), expected);
     ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
@@ -308,9 +308,11 @@ START_TEST(helpers_check_each_field)
                 continue;
             }
             up[field] = poison[i];
-            ck_assert_int_eq(espl_look_at(s.world, s.child, point, up), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_look_at(s.world, s.child, point, up, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
             point[field] = poison[i];
-            ck_assert_int_eq(espl_look_at(s.world, s.child, point, NULL), ESPL_ERR_NOT_FINITE);
+            ck_assert_int_eq(espl_look_at(s.world, s.child, point, NULL, ESPL_AXIS_FORWARD),
+                             ESPL_ERR_NOT_FINITE);
             by[3] = 1;
             ck_assert_int_eq(espl_rotate_about(s.world, s.child, point, by), ESPL_ERR_NOT_FINITE);
         }
@@ -398,7 +400,9 @@ static void refuse_null_writes(const scene *s)
     ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, NULL),
                      ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_MULTIPLY_STRETCH, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_look_at(w, e, NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_look_at(w, e, NULL, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_look_at(w, e, point, NULL, (espl_axis)(ESPL_AXIS_BACK + 1)),
+                     ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_rotate_about(w, e, point, NULL), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_rotate_about(w, e, NULL, turn), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_record_write(s->recorder, 0, e, ESPL_WRITE_LOCAL_SCALE, NULL),

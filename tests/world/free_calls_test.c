@@ -182,7 +182,7 @@ static size_t write_all_kinds(place *k)
         }
         done += is_plain(write.kind) && form_write(k->w, &write, FORM_FUNCTION) >= 0;
     }
-    done += espl_look_at(k->w, k->e, (float[3]){4, 5, 6}, NULL) >= 0;
+    done += espl_look_at(k->w, k->e, (float[3]){4, 5, 6}, NULL, ESPL_AXIS_FORWARD) >= 0;
     done += espl_rotate_about(k->w, k->e, (float[3]){4, 5, 6}, (float[4]){0, 0, 0, 1}) >= 0;
     done += espl_set_inherit(k->w, k->e, 0) >= 0;
     return done;

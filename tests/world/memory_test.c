@@ -153,7 +153,7 @@ static espl_status call(espl_world *world, const operation *op, const espl_entit
     case OP_WRITE:
         return call_write(world, op, entity);
     case OP_LOOK_AT:
-        return espl_look_at(world, entity, op->point, NULL);
+        return espl_look_at(world, entity, op->point, NULL, ESPL_AXIS_FORWARD);
     case OP_ROTATE_ABOUT:
         return espl_rotate_about(world, entity, op->point, op->data.rotation);
     case OP_SET_INHERIT:

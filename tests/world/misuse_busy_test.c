@@ -254,7 +254,8 @@ static void refuse_writes(misuse *m)
         }
     }
     const float point[3] = {9, 9, 9}, turn[4] = {0, 0.6f, 0, 0.8f};
-    ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_look_at(m->world, m->child, point, NULL, ESPL_AXIS_FORWARD),
+                     ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
 }

@@ -66,11 +66,10 @@
     X(matrix_4x4, "get matrix", espl_get_matrix_4x4(m->world, bad, out.floats))                  \
     X(matrix_inverse, "get matrix", espl_get_matrix_4x4_inverse(m->world, bad, out.floats))
 
-#define WRITE_CALLS(X)                                                           \
-    X(look_at, "look at", espl_look_at(m->world, bad, xyz, NULL))                \
-    X(rotate_about, "rotate about", espl_rotate_about(m->world, bad, xyz, turn)) \
-    X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_ABSOLUTE_X))  \
-    X(reserve_side, "reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = bad}))
+#define WRITE_CALLS(X)                                                               \
+    X(look_at, "look at", espl_look_at(m->world, bad, xyz, NULL, ESPL_AXIS_FORWARD)) \
+    X(rotate_about, "rotate about", espl_rotate_about(m->world, bad, xyz, turn))     \
+    X(set_inherit, "inherit", espl_set_inherit(m->world, bad, ESPL_ABSOLUTE_X))
 
 #define CALLS(X) TREE_CALLS(X) STORE_CALLS(X) READ_CALLS(X) WRITE_CALLS(X)
 

@@ -60,7 +60,7 @@ static espl_status nothing(bool is_nothing)
     X(change_query_count, espl_change_components_query(k->w, NULL, &k->change, NULL))             \
     X(add_zeros, espl_add_component(k->w, k->e, k->n, NULL, 4))                                   \
     X(add_identity, espl_add_component(k->w, k->e, ESPL_TRANSFORM, NULL, sizeof k->t))            \
-    X(look_up, espl_look_at(k->w, k->e, k->f, NULL))                                              \
+    X(look_up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                           \
     X(batch_of_none, espl_write_batch(k->w, NULL, 0, NULL))                                       \
     X(batch_report, espl_write_batch(k->w, k->writes, 2, NULL))                                   \
     X(vectors_of_none, espl_write_strided(k->w, ESPL_WRITE_LOCAL_POSITION, NULL,                  \
@@ -161,7 +161,7 @@ static espl_status nothing(bool is_nothing)
     X(transform_world, espl_write_one(k->w, k->e, ESPL_WRITE_TRANSFORM_WORLD, NULL))               \
     X(inverse_world, espl_write_one(k->w, k->e, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, NULL))         \
     X(multiply_stretch, espl_write_one(k->w, k->e, ESPL_WRITE_MULTIPLY_STRETCH, NULL))             \
-    X(look_at, espl_look_at(k->w, k->e, NULL, k->f))                                               \
+    X(look_at, espl_look_at(k->w, k->e, NULL, k->f, ESPL_AXIS_FORWARD))                            \
     X(rotate_pivot, espl_rotate_about(k->w, k->e, NULL, k->f))                                     \
     X(rotate_by, espl_rotate_about(k->w, k->e, k->f, NULL))                                        \
     X(batch, espl_write_batch(k->w, NULL, 2, NULL))                                                \
@@ -295,7 +295,7 @@ static espl_status nothing(bool is_nothing)
     X(matrix_3x4, espl_get_matrix_3x4(NULL, k->e, k->f))                                           \
     X(matrix_4x4, espl_get_matrix_4x4(NULL, k->e, k->f))                                           \
     X(matrix_inverse, espl_get_matrix_4x4_inverse(NULL, k->e, k->f))                               \
-    X(look_at, espl_look_at(NULL, k->e, k->f, NULL))                                               \
+    X(look_at, espl_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                            \
     X(rotate_about, espl_rotate_about(NULL, k->e, k->f, k->g))                                     \
     X(set_inherit, espl_set_inherit(NULL, k->e, 0))                                                \
     X(reserve_side, espl_reserve(NULL, &(espl_reserve_def){.side_of = k->e}))                      \

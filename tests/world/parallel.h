@@ -51,8 +51,9 @@ static inline espl_status hand_write(hand by, const espl_write *w)
 
 static inline espl_status hand_look_at(hand by, espl_entity entity, const float target[3])
 {
-    return by.writer != NULL ? espl_writer_look_at(by.writer, entity, target, NULL, ESPL_SITE)
-                             : espl_look_at(by.world, entity, target, NULL);
+    return by.writer != NULL
+               ? espl_writer_look_at(by.writer, entity, target, NULL, ESPL_AXIS_FORWARD, ESPL_SITE)
+               : espl_look_at(by.world, entity, target, NULL, ESPL_AXIS_FORWARD);
 }
 
 static inline espl_status hand_rotate_about(hand by, espl_entity entity, const float pivot[3],

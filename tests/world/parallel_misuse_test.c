@@ -275,7 +275,7 @@ static espl_status write_some_way(espl_writer *writer, espl_entity entity, int w
     }
     switch (way - ESPL_WRITE_KIND_COUNT) {
     case 0:
-        return espl_writer_look_at(writer, entity, point, NULL, ESPL_SITE);
+        return espl_writer_look_at(writer, entity, point, NULL, ESPL_AXIS_FORWARD, ESPL_SITE);
     case 1:
         return espl_writer_rotate_about(writer, entity, point, turn, ESPL_SITE);
     default:
@@ -577,7 +577,8 @@ START_TEST(a_writer_of_a_job_that_is_over_is_a_fault)
                      ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_writer_look_at(kept, d.child[0], step, NULL, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_writer_look_at(kept, d.child[0], step, NULL, ESPL_AXIS_FORWARD, NULL),
+                     ESPL_ERR_ARGUMENT);
     demand_trap(&d, "espl__writer_is_at_hand");
     d.heard = (ears){.lines = 0};
     ck_assert_int_eq(espl_writer_rotate_about(kept, d.child[0], step, turn, NULL),
@@ -655,7 +656,8 @@ static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
         ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_POSITION, NULL),
         ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_ROTATION, NULL),
         ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_TRANSFORM, NULL),
-        espl_writer_look_at(writer, own, NULL, NULL, ESPL_SITE),
+        espl_writer_look_at(writer, own, NULL, NULL, ESPL_AXIS_FORWARD, ESPL_SITE),
+        espl_writer_look_at(writer, own, step, NULL, (espl_axis)(ESPL_AXIS_BACK + 1), ESPL_SITE),
         espl_writer_rotate_about(writer, own, NULL, turn, ESPL_SITE),
         espl_writer_rotate_about(writer, own, step, NULL, ESPL_SITE),
     };
@@ -668,7 +670,7 @@ static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
     ck_assert_uint_eq(d->heard.traps, IS_CHECKED ? count : 0);
 }
 
-START_TEST(null_values_are_faults)
+START_TEST(values_that_are_missing_or_do_not_exist_are_faults)
 {
     deeds d;
 
@@ -745,7 +747,7 @@ static espl_command_buffer *commands;
     X(espl_write_parallel(w, &d->def, NULL))                                                 \
     X(espl_set_local_position(w, e, step))                                                   \
     X(espl_set_user_data(w, e, 0))                                                           \
-    X(espl_look_at(w, e, step, NULL))                                                        \
+    X(espl_look_at(w, e, step, NULL, ESPL_AXIS_FORWARD))                                     \
     X(espl_rotate_about(w, e, step, turn))                                                   \
     X(espl_set_inherit(w, e, 0))                                                             \
     X(espl_write_batch(w, &write, 1, NULL))                                                  \
@@ -980,7 +982,7 @@ static Suite *parallel_misuse_suite(void)
     }
     tcase_add_loop_test(tcase, no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2);
     tcase_add_test(tcase, bad_values_and_handles_are_refused_one_by_one);
-    tcase_add_test(tcase, null_values_are_faults);
+    tcase_add_test(tcase, values_that_are_missing_or_do_not_exist_are_faults);
     tcase_add_test(tcase, rows_move_nowhere_and_their_columns_are_written_only_where_named);
     tcase_add_loop_test(tcase, every_other_change_of_the_world_is_refused_while_jobs_run, 0, 2);
     tcase_add_test(tcase, bad_definitions_are_refused_as_a_whole);

@@ -421,7 +421,7 @@ START_TEST(no_write_takes_memory_where_there_are_side_arrays)
             const espl_write write = write_ordinary(node[i], (espl_write_kind)kind, &random);
             ck_assert_int_ge(form_write(test.world, &write, (write_form)(kind % FORM_COUNT)), 0);
         }
-        ck_assert_int_ge(espl_look_at(test.world, node[i], point, NULL), 0);
+        ck_assert_int_ge(espl_look_at(test.world, node[i], point, NULL, ESPL_AXIS_FORWARD), 0);
         ck_assert_int_ge(espl_rotate_about(test.world, node[i], point, turn), 0);
         ck_assert_int_ge(espl_set_inherit(test.world, node[i], i == 0 ? 0 : ESPL_ABSOLUTE_SCALE),
                          0);

@@ -81,7 +81,7 @@ static espl_status write_vector(void)
 
 static espl_status turn_to(void)
 {
-    return espl_writer_look_at(NULL, espl_entity_null(), numbers, NULL, NULL);
+    return espl_writer_look_at(NULL, espl_entity_null(), numbers, NULL, ESPL_AXIS_FORWARD, NULL);
 }
 
 static espl_status turn_about(void)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CALLS = 24, NAME = 300 };
+enum { CALLS = 25, NAME = 300 };
 
 typedef struct field {
     test_world test;
@@ -122,7 +122,8 @@ static void refuse_writes(field *f)
 
     hear(f, espl_set_component(f->world, f->one, f->number, NULL, 4));
     hear(f, espl_set_local_position(f->world, f->one, NULL));
-    hear(f, espl_look_at(f->world, f->one, NULL, NULL));
+    hear(f, espl_look_at(f->world, f->one, NULL, NULL, ESPL_AXIS_FORWARD));
+    hear(f, espl_look_at(f->world, f->one, none, NULL, (espl_axis)(ESPL_AXIS_BACK + 1)));
     hear(f, espl_rotate_about(f->world, f->one, none, NULL));
 }
 

@@ -180,7 +180,8 @@ static operation subject_operation(int subject, uint32_t node, int turn)
                     .data = value_of(kind, turn),
                     .point = {1, 2, turn == 0 ? -7.0f : 3.5f},
                     .up = {0, 0.5f, 1},
-                    .has_up = turn == 1};
+                    .has_up = turn == 1,
+                    .forward = turn == 1 ? ESPL_AXIS_DOWN : ESPL_AXIS_FORWARD};
 
     if (subject == LOOK_AT) {
         op.code = OP_LOOK_AT;
@@ -439,12 +440,13 @@ START_TEST(each_helper_is_one_write)
     family_begin(&f);
     const espl_transform placed = test_world_of(f.test.world, f.inner);
     const espl_world_stats before = stats_of(f.test.world);
-    ck_assert_int_eq(espl_look_at(f.test.world, f.inner, placed.position, NULL), ESPL_LOSSY);
+    ck_assert_int_eq(espl_look_at(f.test.world, f.inner, placed.position, NULL, ESPL_AXIS_FORWARD),
+                     ESPL_LOSSY);
     ck_assert_int_eq(espl_rotate_about(f.test.world, f.inner, placed.position, still), ESPL_OK);
     ck_assert_uint_eq(stats_of(f.test.world).writes, before.writes);
     ck_assert_uint_eq(stats_of(f.test.world).nodes_visited, before.nodes_visited);
 
-    ck_assert_int_eq(espl_look_at(f.test.world, f.inner, target, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_look_at(f.test.world, f.inner, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
     ck_assert_uint_eq(stats_of(f.test.world).writes, before.writes + 1);
     ck_assert_uint_eq(stats_of(f.test.world).nodes_visited, before.nodes_visited + 3);
     ck_assert_int_eq(espl_rotate_about(f.test.world, f.inner, target, turn), ESPL_OK);

@@ -324,7 +324,7 @@ static inline espl_status look_and_turn(yard *y, uint32_t kind)
     const float at[3] = {4, 5, 6}, by[4] = {0, 0.6f, 0, 0.8f};
 
     (void)kind;
-    const espl_status status = espl_look_at(y->world, y->e[0], at, NULL);
+    const espl_status status = espl_look_at(y->world, y->e[0], at, NULL, ESPL_AXIS_FORWARD);
     return status >= 0 ? espl_rotate_about(y->world, y->e[0], at, by) : status;
 }
 
