@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: MIT
+// The slow paths of an arena: blocks come when a round outgrows the newest one, and a reset chooses
+// the block for the next round.
 #include "lib/base/arena.h"
 
 #include <string.h>
 
-enum { ALIGNMENT = ESPL__ARENA_ALIGNMENT, FIRST_SIZE = 16 * 1024, TINY_SIZE = 4 * 1024, KEPT_FACTOR = 4 };
+enum { ALIGNMENT = ESPL__ARENA_ALIGNMENT };
+// Bytes of the smallest block.
+enum { FIRST_SIZE = 16 * 1024 };
+// A round of at most this many bytes does not count towards the usual size.
+enum { TINY_SIZE = 4 * 1024 };
+// A block is kept while it is at most this many times as large as a round needs.
+enum { KEPT_FACTOR = 4 };
 
 _Static_assert(sizeof(espl__arena_block) <= ALIGNMENT, "the header fits one line");
 
 void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose)
 {
+    ESPL_CHECK(heap != NULL);
     *arena = (espl__arena){.heap = heap, .purpose = purpose};
 }
 
-static void free_block(espl__arena *arena, espl__arena_block *block)
-{
-    espl__heap_give(arena->heap, arena->purpose, block, 1, block->size, ALIGNMENT);
-}
-
+// Push a block of `size` bytes, header included. Returns false where there is no memory.
 static bool add_block(espl__arena *arena, size_t size)
 {
+    ESPL_CHECK(size > ALIGNMENT);
     espl__arena_block *const block =
         espl__heap_take(arena->heap, arena->purpose, 1, size, ALIGNMENT);
 
@@ -30,12 +36,19 @@ static bool add_block(espl__arena *arena, size_t size)
     return true;
 }
 
-// Each block is as large as all before it together, so that a long round takes few.
-static size_t usual_block(const espl__arena *arena)
+static void free_blocks(espl__arena *arena)
 {
-    return arena->round > FIRST_SIZE ? arena->round : FIRST_SIZE;
+    while (arena->blocks != NULL) {
+        espl__arena_block *const block = arena->blocks;
+
+        ESPL_CHECK(block->used <= block->size);
+        arena->blocks = block->next;
+        espl__heap_give(arena->heap, arena->purpose, block, 1, block->size, ALIGNMENT);
+    }
 }
 
+// The rest of the newest block is lost when a larger block is pushed, because only the newest one
+// is searched. It is found again after the reset, when one block holds a whole round.
 void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size)
 {
     size_t bytes = 0;
@@ -47,13 +60,16 @@ void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size)
     bytes &= ~(size_t)(ALIGNMENT - 1);
     if (arena->blocks == NULL || arena->blocks->size - arena->blocks->used < bytes) {
         const size_t whole = bytes + ALIGNMENT;
+        // A block holds as much as the round took so far, so that the number of blocks grows
+        // logarithmically.
+        const size_t usual = arena->round > FIRST_SIZE ? arena->round : FIRST_SIZE;
 
-        if (whole < bytes ||
-            !add_block(arena, whole > usual_block(arena) ? whole : usual_block(arena))) {
+        if (whole < bytes || !add_block(arena, whole > usual ? whole : usual)) {
             return NULL;
         }
     }
 
+    ESPL_CHECK(bytes <= arena->blocks->size - arena->blocks->used);
     unsigned char *const taken = (unsigned char *)arena->blocks + arena->blocks->used;
     arena->blocks->used += bytes;
     arena->round += bytes;
@@ -70,11 +86,13 @@ void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size)
     return taken;
 }
 
+// Choose the memory of the next round. `usual` follows the rounds slowly, so that one exceptional
+// round does not change it much: after it the arena goes back to a small block.
 void espl__arena_reset(espl__arena *arena)
 {
     const size_t round = arena->round + ALIGNMENT;
 
-    // A tiny round says nothing about the usual ones.
+    // A tiny round changes nothing, because it says nothing about the usual size.
     if (round <= TINY_SIZE && arena->blocks != NULL && arena->blocks->next == NULL &&
         arena->blocks->size / KEPT_FACTOR <= arena->usual) {
         arena->blocks->used = ALIGNMENT;
@@ -83,12 +101,10 @@ void espl__arena_reset(espl__arena *arena)
     }
     const bool is_usual = round <= KEPT_FACTOR * arena->usual;
     const size_t kept = is_usual && round > FIRST_SIZE ? round : FIRST_SIZE;
-    const size_t spare = kept > FIRST_SIZE ? kept / 4 : 0;
 
     arena->usual = (3 * arena->usual + round + 3) / 4;
     arena->round = 0;
-    // One block, in which the whole round stood, stays unless it is far too large; anything else makes
-    // room for one that fits a little more: rounds that are alike are not equal.
+    // A single block held the whole round, so it serves the next round unless it is far too large.
     if (arena->blocks != NULL && arena->blocks->next == NULL &&
         arena->blocks->size / KEPT_FACTOR <= kept) {
         ESPL_CHECK(arena->blocks->size >= kept);
@@ -96,14 +112,14 @@ void espl__arena_reset(espl__arena *arena)
         return;
     }
     const bool had_blocks = arena->blocks != NULL;
-    while (arena->blocks != NULL) {
-        espl__arena_block *const block = arena->blocks;
 
-        arena->blocks = block->next;
-        free_block(arena, block);
-    }
+    free_blocks(arena);
     if (had_blocks) {
-        (void)add_block(arena, kept + spare); // without it the next round takes what it needs
+        // A quarter is spare, because rounds of like size differ a little.
+        const size_t spare = kept > FIRST_SIZE ? kept / 4 : 0;
+
+        // A failure is harmless: the next round allocates what it needs.
+        (void)add_block(arena, kept + spare);
     }
 }
 
@@ -114,16 +130,12 @@ size_t espl__arena_bytes(const espl__arena *arena)
     for (const espl__arena_block *block = arena->blocks; block != NULL; block = block->next) {
         bytes += block->size;
     }
+    ESPL_CHECK(bytes >= arena->round);
     return bytes;
 }
 
 void espl__arena_free(espl__arena *arena)
 {
+    free_blocks(arena);
     arena->round = arena->usual = 0;
-    while (arena->blocks != NULL) {
-        espl__arena_block *const block = arena->blocks;
-
-        arena->blocks = block->next;
-        free_block(arena, block);
-    }
 }

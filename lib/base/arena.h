@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Scratch memory that is given back all at once. After a reset the next round finds one block as
-// large as the last round needed in all, as long as rounds stay alike; a much larger round than
-// the usual ones does not keep its memory.
+// Scratch memory of a round, which is freed as a whole. A reset leaves one block that holds all of
+// the last round, so that rounds of like size allocate nothing. The memory of a round that is much
+// larger than usual is given back.
 #ifndef ESPALIER_LIB_BASE_ARENA_H
 #define ESPALIER_LIB_BASE_ARENA_H
 
@@ -15,28 +15,31 @@ typedef struct espl__arena_block {
 typedef struct espl__arena {
     espl__heap *heap;
     espl__purpose purpose;
-    espl__arena_block *blocks; // the first serves
-    size_t round;              // bytes asked for since the reset
-    size_t usual;              // smoothed over rounds
+    espl__arena_block *blocks; // newest first; memory is taken from the newest
+    size_t round;              // bytes taken since the last reset
+    size_t usual;              // moving average of the bytes of a round
 } espl__arena;
 
+/// Set up an arena without memory.
 void espl__arena_init(espl__arena *arena, espl__heap *heap, espl__purpose purpose);
-/// As espl__arena_take(), which leaves to it what does not fit into the first block.
+/// The slow path of espl__arena_take(), for what does not fit the newest block.
 void *espl__arena_take_more(espl__arena *arena, size_t count, size_t size);
 
+/// The alignment of each piece in bytes: a cache line, so that workers do not share one.
 enum { ESPL__ARENA_ALIGNMENT = 64 };
 
-/// Return count * size bytes aligned to 64, not cleared; NULL where there is no memory. Asking for
-/// nothing gives a valid pointer.
+/// Take count * size bytes, which are not cleared. A size of zero gives a valid pointer.
+/// @return NULL where there is no memory.
 static inline void *espl__arena_take(espl__arena *arena, size_t count, size_t size)
 {
     espl__arena_block *const block = arena->blocks;
     const size_t mask = ESPL__ARENA_ALIGNMENT - 1;
 
-    // Products of such numbers do not overflow.
+    // The product of two numbers below these bounds does not overflow.
     if (block != NULL && count < SIZE_MAX >> 16 && size < 1 << 15) {
         const size_t bytes = (count * size + mask) & ~mask;
 
+        ESPL_CHECK(block->used <= block->size && (block->used & mask) == 0);
         if (bytes <= block->size - block->used) {
             void *const taken = (unsigned char *)block + block->used;
 
@@ -48,13 +51,13 @@ static inline void *espl__arena_take(espl__arena *arena, size_t count, size_t si
     return espl__arena_take_more(arena, count, size);
 }
 
-/// The same, all zero.
+/// Take count * size bytes, which are set to zero. @return NULL where there is no memory.
 void *espl__arena_take_zeroed(espl__arena *arena, size_t count, size_t size);
-/// Everything taken is gone.
+/// End a round: all pieces are invalid afterwards.
 void espl__arena_reset(espl__arena *arena);
-/// Bytes taken from the heap.
+/// Return the bytes that the arena holds of its heap.
 size_t espl__arena_bytes(const espl__arena *arena);
-/// Give all memory back; the arena is as good as new.
+/// Free all memory. The arena may be used again.
 void espl__arena_free(espl__arena *arena);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Growable arrays and cold maps over stb_ds. Nothing else includes stb_ds.
+// Growable arrays and hash maps over stb_ds. No other file includes stb_ds.
 //
-// stb_ds never checks an allocation, so it is never left to grow: espl__array_reserve() takes
-// checked memory for the items first, and espl__map_reserve() sets the next hash index aside.
-// An array is a pointer to its items, NULL while empty; length and capacity stand in stb_ds's
-// header before them. Alignment of the items is at most 16.
+// stb_ds does not check its allocations, so the library allocates for it: espl__array_reserve()
+// before items are appended, espl__map_reserve() before a key is put. An array is a pointer to its
+// items, or NULL while it has no memory. Length and capacity are in the header of stb_ds, which
+// precedes the items. The items are aligned to 16.
 //
 //     if (!ESPL_ARRAY_RESERVE(heap, purpose, array, more)) return ESPL_ERR_NO_MEMORY;
 //     ESPL_ARRAY_PUSH(array, value);
@@ -13,23 +13,23 @@
 
 #include "lib/base/heap.h"
 
-// Words of stb_ds's header, counted back from the items: array.c holds them to it. They are read
-// here, since recording and many loops ask for them item by item.
+// Offsets of two words of the header of stb_ds, counted back from the items. The inline functions
+// below read them, because a call for each item is too slow. array.c asserts the offsets.
 enum { ESPL__ARRAY_LENGTH = -4, ESPL__ARRAY_CAPACITY = -3 };
 
-/// Number of items, 0 for NULL.
+/// Return the number of items; 0 for NULL.
 static inline size_t espl__array_length(const void *array)
 {
     return array == NULL ? 0 : ((const size_t *)array)[ESPL__ARRAY_LENGTH];
 }
 
-/// Number of items there is room for, 0 for NULL.
+/// Return the number of items that the memory has room for; 0 for NULL.
 static inline size_t espl__array_capacity(const void *array)
 {
     return array == NULL ? 0 : ((const size_t *)array)[ESPL__ARRAY_CAPACITY];
 }
 
-/// Set the length, at most the capacity. NULL only with 0.
+/// Set the length to at most the capacity.
 static inline void espl__array_set_length(void *array, size_t length)
 {
     ESPL_CHECK(length <= espl__array_capacity(array));
@@ -38,9 +38,11 @@ static inline void espl__array_set_length(void *array, size_t length)
     }
 }
 
-/// Tell whether a reserve has nothing to do. Never so in hard-move builds, where each one moves.
+/// Tell whether the array has room for `more` items past its length. Always false in a hard-move
+/// build, so that each reserve moves the items.
 static inline bool espl__array_has_room(const void *array, size_t more)
 {
+    ESPL_CHECK_FULL(espl__array_length(array) <= espl__array_capacity(array));
 #ifdef ESPL_HARD_MOVE
     (void)array;
     (void)more;
@@ -50,33 +52,41 @@ static inline bool espl__array_has_room(const void *array, size_t more)
 #endif
 }
 
-/// Make room for `more` items past the length, where espl__array_has_room() finds none. Grows by half
-/// at least; in hard-move builds it always moves. @return false where there is no memory; the array is
-/// unchanged then.
+/// Move the items to memory with room for `more` items past the length. The capacity grows by at
+/// least half, so that appending is amortised O(1).
+///
+/// Precondition: espl__array_has_room() is false.
+/// @return false where there is no memory; the array is unchanged then.
 bool espl__array_reserve(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
                          size_t more);
 
-/// Give back the room past `capacity` items, or past the length where that is more; no room at all
-/// leaves NULL. Where there is room to give back the items move. @return false where there is no
-/// memory to move them to; the array is unchanged then.
+/// Reduce the capacity to `capacity`, but not below the length. The items move to smaller memory;
+/// an array of capacity 0 is NULL.
+/// @return false where there is no memory to move to; the array is unchanged then.
 bool espl__array_shrink(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size,
                         size_t capacity);
 
-/// Give the memory back and set the pointer to NULL.
+/// Free the memory and set the pointer to NULL.
 void espl__array_free(espl__heap *heap, espl__purpose purpose, void **array, size_t item_size);
 
-/// Bytes that an array takes of its heap.
+/// Return the bytes that an array holds of its heap.
 size_t espl__array_bytes(const void *array, size_t item_size);
 
+// The macros take the array itself. They derive the size of an item from its type.
+
+/// Make room for `more` items past the length. @return false where there is no memory.
 #define ESPL_ARRAY_RESERVE(heap, purpose, array, more) \
     (espl__array_has_room((array), (more)) ||          \
      espl__array_reserve((heap), (purpose), (void **)&(array), sizeof *(array), (more)))
+/// Reduce the capacity to `capacity`, but not below the length. @return as espl__array_shrink().
 #define ESPL_ARRAY_SHRINK(heap, purpose, array, capacity) \
     espl__array_shrink((heap), (purpose), (void **)&(array), sizeof *(array), (capacity))
+/// Return the bytes that the array holds of its heap.
 #define ESPL_ARRAY_BYTES(array) espl__array_bytes((array), sizeof *(array))
+/// Free the memory and set the array to NULL.
 #define ESPL_ARRAY_FREE(heap, purpose, array) \
     espl__array_free((heap), (purpose), (void **)&(array), sizeof *(array))
-/// Append one item; there must be room.
+/// Append one item, for which the array has room.
 #define ESPL_ARRAY_PUSH(array, ...)                         \
     do {                                                    \
         const size_t espl__at = espl__array_length(array);  \
@@ -85,26 +95,29 @@ size_t espl__array_bytes(const void *array, size_t item_size);
         espl__array_set_length((array), espl__at + 1);      \
     } while (0)
 
-/// A cold map from a 32-bit key to a 32-bit value. {0} is empty.
+/// A map from a 32-bit key to a 32-bit value. {0} is empty. It is slow and meant for lookups by
+/// name.
 typedef struct espl__map {
-    void *entries;   // stb_ds hash map
-    void *set_aside; // blocks for the next put
+    void *entries;  // hash map of stb_ds
+    void *reserved; // list of blocks for the next put
 } espl__map;
 
-/// Make sure that the next espl__map_put() cannot fail.
+/// Allocate what the next espl__map_put() may need, so that it cannot fail.
+/// @return false where there is no memory.
 bool espl__map_reserve(espl__heap *heap, espl__purpose purpose, espl__map *map);
-/// Set a key's value; espl__map_reserve() came before.
+/// Set the value of a key. Precondition: espl__map_reserve() succeeded since the last put.
 void espl__map_put(espl__heap *heap, espl__purpose purpose, espl__map *map, uint32_t key,
                    uint32_t value);
-/// Return a key's value, or `otherwise`.
+/// Return the value of a key, or `otherwise` where the map has no such key.
 uint32_t espl__map_get(const espl__map *map, uint32_t key, uint32_t otherwise);
-/// Give back what was set aside for the next espl__map_put(), which wants a reserve then.
+/// Free what espl__map_reserve() allocated and no put used.
 void espl__map_trim(espl__heap *heap, espl__purpose purpose, espl__map *map);
-/// Bytes that a map takes of its heap.
+/// Return the bytes that a map holds of its heap.
 size_t espl__map_bytes(const espl__map *map);
+/// Free the memory of a map, which is empty then.
 void espl__map_free(espl__heap *heap, espl__purpose purpose, espl__map *map);
 
-/// Return a 32-bit hash of bytes (FNV-1a), the usual key of a map.
+/// Return the FNV-1a hash of some bytes, by which names and sets are keys of a map.
 uint32_t espl__hash_bytes(const void *bytes, size_t size);
 
 #endif

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Allocation with accounts. A spin lock guards allocator and counts, because recorders allocate on
+// any thread and a call of the allocator is short.
 #include "lib/base/heap.h"
 
 #include <stdlib.h>
@@ -6,18 +8,20 @@
 #include <sys/mman.h>
 #endif
 
+// The allocator of a world whose user gives none. Small alignments are raised to that of
+// max_align_t, because aligned_alloc() need not support them.
 static void *default_allocate(void *user, size_t size, size_t alignment)
 {
     (void)user;
     const size_t at_least = alignment < sizeof(max_align_t) ? sizeof(max_align_t) : alignment;
 
-    // C11 wants a size that is a multiple of the alignment.
+    // C11 requires a size that is a multiple of the alignment.
     return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
 }
 
-// A block with a huge page or more in it begins with one. Only whole huge pages are asked for, so
-// what is asked for is never more than the block, and the end of a block that is grown into later
-// takes no memory before. A kernel without them says no, and that is all right.
+// A block of at least one huge page begins at a huge page. madvise() covers the whole huge pages
+// alone, so that it never reaches past the block, and so that an unused end of the block occupies
+// no memory. Its failure is ignored: the block is then in small pages.
 static void *huge_allocate(void *user, size_t size, size_t alignment)
 {
 #ifdef MADV_HUGEPAGE
@@ -25,7 +29,7 @@ static void *huge_allocate(void *user, size_t size, size_t alignment)
     void *block = NULL;
 
     if (whole_pages != 0) {
-        // The memory of the machine, which tests do not use up.
+        // Tests do not exhaust the memory of the machine.
         if (posix_memalign(&block, ESPL__HUGE_PAGE, size) != 0) { // GCOVR_EXCL_BR_LINE
             return NULL;
         }
@@ -36,6 +40,7 @@ static void *huge_allocate(void *user, size_t size, size_t alignment)
     return default_allocate(user, size, alignment);
 }
 
+// Blocks of default_allocate() and of huge_allocate(): both are freed by free().
 static void default_release(void *user, void *block, size_t size, size_t alignment)
 {
     (void)user;
@@ -44,6 +49,13 @@ static void default_release(void *user, void *block, size_t size, size_t alignme
     free(block);
 }
 
+static bool is_power_of_two(size_t number)
+{
+    return number != 0 && (number & (number - 1)) == 0;
+}
+
+// Waiters spin, because a heap is held for one call of the allocator, and because lib/base knows no
+// threads that could sleep.
 static void lock(espl__heap *heap)
 {
     while (atomic_flag_test_and_set_explicit(&heap->busy, memory_order_acquire)) {
@@ -57,6 +69,7 @@ static void unlock(espl__heap *heap)
 
 void espl__heap_init(espl__heap *heap, const espl_allocator *allocator)
 {
+    ESPL_CHECK((allocator->allocate == NULL) == (allocator->release == NULL));
     *heap = (espl__heap){.allocator = *allocator};
     atomic_flag_clear(&heap->busy);
     if (allocator->allocate == NULL) {
@@ -64,6 +77,7 @@ void espl__heap_init(espl__heap *heap, const espl_allocator *allocator)
     }
 }
 
+// The blocks so far are freed as before, because both allocators share one release function.
 void espl__heap_use_huge_pages(espl__heap *heap)
 {
     if (heap->allocator.allocate == default_allocate) {
@@ -73,15 +87,17 @@ void espl__heap_use_huge_pages(espl__heap *heap)
 
 size_t espl__heap_bytes_for(const espl__heap *heap, espl__purpose purpose)
 {
-    // The lock is no part of what the heap is: whoever reads takes it too.
+    // Readers lock as well. The cast is sound, because the lock is not part of the heap's value.
     espl__heap *const locked = (espl__heap *)(uintptr_t)heap;
 
+    ESPL_CHECK(purpose < ESPL__PURPOSE_COUNT);
     lock(locked);
     const size_t bytes = heap->bytes[purpose];
     unlock(locked);
     return bytes;
 }
 
+// The sum is exact only while no other thread allocates, because each purpose is read on its own.
 size_t espl__heap_bytes(const espl__heap *heap)
 {
     size_t sum = 0;
@@ -97,7 +113,9 @@ void *espl__heap_take(espl__heap *heap, espl__purpose purpose, size_t count, siz
 {
     size_t bytes = 0;
 
+    ESPL_CHECK(purpose < ESPL__PURPOSE_COUNT && is_power_of_two(alignment));
     ESPL_CHECK(purpose == ESPL__FOR_RECORDING || !heap->is_forbidden);
+    // A size above PTRDIFF_MAX is refused here, because no object is that large.
     if (!espl__size_multiply(&bytes, count, size) || bytes == 0 || bytes > SIZE_MAX / 2) {
         return NULL;
     }
@@ -118,6 +136,8 @@ void espl__heap_give(espl__heap *heap, espl__purpose purpose, void *block, size_
         return;
     }
 
+    ESPL_CHECK(purpose < ESPL__PURPOSE_COUNT && is_power_of_two(alignment));
+    ESPL_CHECK(size != 0 && count <= SIZE_MAX / size);
     lock(heap);
     ESPL_CHECK(heap->bytes[purpose] >= count * size);
     heap->bytes[purpose] -= count * size;

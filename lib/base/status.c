@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The name and the meaning of each status.
 #include <espalier/base.h>
 
 typedef struct status_entry {
@@ -6,7 +7,8 @@ typedef struct status_entry {
     const char *name, *text;
 } status_entry;
 
-static const status_entry table[] = {
+// Each text says what happened, and what the caller can do where that is not obvious.
+static const status_entry statuses[] = {
     {ESPL_OK, "ESPL_OK", "Done as asked."},
     {ESPL_LOSSY, "ESPL_LOSSY",
      "Done as far as it can be expressed under a scale or stretch of zero; read what it became."},
@@ -47,11 +49,12 @@ static const status_entry table[] = {
      "A job of a parallel write touched a hierarchy that it was not dealt."},
 };
 
-static const status_entry *find(espl_status status)
+// Return the entry of a status, or NULL.
+static const status_entry *find_status(espl_status status)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; ++i) {
-        if (table[i].status == status) {
-            return &table[i];
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i) {
+        if (statuses[i].status == status) {
+            return &statuses[i];
         }
     }
     return NULL;
@@ -59,14 +62,14 @@ static const status_entry *find(espl_status status)
 
 const char *espl_status_name(espl_status status)
 {
-    const status_entry *const entry = find(status);
+    const status_entry *const entry = find_status(status);
 
     return entry == NULL ? "unknown status" : entry->name;
 }
 
 const char *espl_status_text(espl_status status)
 {
-    const status_entry *const entry = find(status);
+    const status_entry *const entry = find_status(status);
 
     return entry == NULL ? "Not a status of this library." : entry->text;
 }

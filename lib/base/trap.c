@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Reports of assertions that do not hold and of faults of the caller.
 #include "lib/base/trap.h"
 
 #include <stdio.h>
@@ -6,7 +7,7 @@
 
 void espl__assertion_failed(const char *file, int line, const char *condition)
 {
-    fprintf(stderr, "espalier: %s:%d: broken assertion: %s\n", file, line, condition);
+    fprintf(stderr, "espalier: %s:%d: assertion failed: %s\n", file, line, condition);
     abort();
 }
 

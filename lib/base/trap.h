@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Assertions in two rungs, and the trap for programmer's faults. ESPL_CHECK: O(1), on by default.
-// ESPL_CHECK_FULL: walks a structure, on in tests. Neither evaluates its argument when off.
+// Assertions of the library, and the trap for faults of its caller. The option --enable-checks of
+// configure selects how many assertions are compiled in: none, cheap (the default) or full. An
+// assertion that is left out does not evaluate its condition and costs no instruction.
 #ifndef ESPALIER_LIB_BASE_TRAP_H
 #define ESPALIER_LIB_BASE_TRAP_H
 
@@ -18,19 +19,23 @@
 #define ESPL_CHECKS 1
 #endif
 
-/// Report a broken assertion of the library itself to stderr and abort.
+/// Report an assertion of the library that does not hold to stderr and abort.
 _Noreturn void espl__assertion_failed(const char *file, int line, const char *condition);
 
-/// Report a programmer's fault through the hooks; without a trap hook, to stderr and abort.
+/// Report a fault of the caller to the trap hook; without a trap hook to stderr, and abort.
 void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *condition);
 
+/// Assert a condition where `on` is true. The two macros below say where that is.
 #define ESPL_CHECK_IF(on, condition) \
     ((void)(!(on) || (condition) || (espl__assertion_failed(__FILE__, __LINE__, #condition), 0)))
+/// Assert a condition that takes constant time, once per call: compiled in by cheap and by full.
 #define ESPL_CHECK(condition) ESPL_CHECK_IF(ESPL_CHECKS >= 1, condition)
+/// Assert a condition that walks a structure, or one in the innermost loop over nodes, rows or
+/// commands: compiled in by full alone, because users keep the cheap assertions.
 #define ESPL_CHECK_FULL(condition) ESPL_CHECK_IF(ESPL_CHECKS >= 2, condition)
 
-/// A condition that only a programmer's fault can break: true when it holds. Broken, checked
-/// builds trap; every build sees false and refuses the call.
+/// Tell whether a precondition holds that only a fault of the caller can break. Where it does not,
+/// every build yields false, so that the call is refused; builds with assertions trap before that.
 #define ESPL_DEMAND(hooks, condition) \
     ((condition) ||                   \
      (ESPL_CHECKS >= 1 ? (espl__trap((hooks), __FILE__, __LINE__, #condition), false) : false))

@@ -5,7 +5,7 @@
 // touched only where some command writes to it, so that copies of one source stay independent.
 #include "lib/commands/playback.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 
 #include <string.h>
 
@@ -71,7 +71,7 @@ static void touch_all(grouping *g)
         const espl__entry *const entry = &playback->entries[i];
 
         if (ahead != ESPL__NO_TREE) {
-            espl__ask_to_write(&g->trees[ahead].mark);
+            espl__prefetch_to_write(&g->trees[ahead].mark);
         }
         g->home[i] = g->home[i] == ESPL__NO_TREE ? add_element(g) : touch(g, g->home[i]);
         if (playback->are_linking[i]) {

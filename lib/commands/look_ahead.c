@@ -2,7 +2,7 @@
 // Prefetching for the commands behind the one at hand, each kind of memory at its own distance.
 #include "lib/commands/apply.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/tree/edit_steps.h"
 
 // Commands of different groups are far apart in memory, and so are their trees: what the commands behind
@@ -10,7 +10,7 @@
 static void prefetch_tree(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
-        espl__ask(&forest->tree[operand->number]);
+        espl__prefetch(&forest->tree[operand->number]);
     }
 }
 
@@ -19,12 +19,12 @@ static void prefetch_node(const espl__forest *forest, const espl__operand *opera
     if (espl__operand_is_living(operand)) {
         const uint32_t slot = operand->number;
 
-        espl__ask(&forest->links[slot]);
-        espl__ask(&forest->flags[slot]);
-        espl__ask(&forest->parent[slot]);
-        espl__ask(&forest->local[slot]);
-        espl__ask(&forest->world[slot]);
-        espl__ask_to_write(&forest->trees[forest->tree[slot]]);
+        espl__prefetch(&forest->links[slot]);
+        espl__prefetch(&forest->flags[slot]);
+        espl__prefetch(&forest->parent[slot]);
+        espl__prefetch(&forest->local[slot]);
+        espl__prefetch(&forest->world[slot]);
+        espl__prefetch_to_write(&forest->trees[forest->tree[slot]]);
     }
 }
 
@@ -37,9 +37,9 @@ static void prefetch_links(const espl__forest *forest, const espl__operand *oper
 
         for (size_t i = 0; i < sizeof near / sizeof *near; ++i) {
             if (near[i] != ESPL__NO_SLOT) {
-                espl__ask(&forest->links[near[i]]);
-                espl__ask(&forest->flags[near[i]]);
-                espl__ask(&forest->parent[near[i]]);
+                espl__prefetch(&forest->links[near[i]]);
+                espl__prefetch(&forest->flags[near[i]]);
+                espl__prefetch(&forest->parent[near[i]]);
             }
         }
     }
@@ -61,9 +61,9 @@ static void prefetch_old_parent(const espl__forest *forest, const espl__operand 
         prefetch_side(forest, operand->number);
         if (up != ESPL__NO_SLOT) {
             prefetch_side(forest, up);
-            espl__ask_to_write(&forest->links[up]);
-            espl__ask(&forest->world[up]);
-            espl__ask(&forest->flags[up]);
+            espl__prefetch_to_write(&forest->links[up]);
+            espl__prefetch(&forest->world[up]);
+            espl__prefetch(&forest->flags[up]);
         }
     }
 }
@@ -75,9 +75,9 @@ static void prefetch_second_child(const espl__forest *forest, const espl__operan
         const uint32_t second = first != ESPL__NO_SLOT ? forest->links[first].next : first;
 
         if (second != ESPL__NO_SLOT) {
-            espl__ask_to_write(&forest->links[second]);
-            espl__ask_to_write(&forest->flags[second]);
-            espl__ask(&forest->parent[second]);
+            espl__prefetch_to_write(&forest->links[second]);
+            espl__prefetch_to_write(&forest->flags[second]);
+            espl__prefetch(&forest->parent[second]);
         }
     }
 }
@@ -93,11 +93,11 @@ static void prefetch_room(const espl__forest *forest, const espl__operand *paren
         const uint32_t slot = t->hole != ESPL__NO_SLOT ? t->hole : t->base + t->used;
 
         if (slot < forest->capacity) {
-            espl__ask_to_write(&forest->links[slot]);
-            espl__ask_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
-            espl__ask_to_write(&forest->links[slot + LINE]);
-            espl__ask_to_write(&forest->flags[slot]);
-            espl__ask_to_write(&forest->parent[slot]);
+            espl__prefetch_to_write(&forest->links[slot]);
+            espl__prefetch_to_write(&forest->links[slot > LINE ? slot - LINE : 0]);
+            espl__prefetch_to_write(&forest->links[slot + LINE]);
+            espl__prefetch_to_write(&forest->flags[slot]);
+            espl__prefetch_to_write(&forest->parent[slot]);
         }
         prefetch_side(forest, parent->number);
     }
@@ -117,8 +117,8 @@ static void prefetch_poses(const espl__forest *forest, const espl__operand *pare
             if (slot >= forest->capacity) {
                 return;
             }
-            espl__ask_to_write(&forest->local[slot]);
-            espl__ask_to_write(&forest->world[slot]);
+            espl__prefetch_to_write(&forest->local[slot]);
+            espl__prefetch_to_write(&forest->world[slot]);
             espl__side_ask(t->side, t->capacity, slot - t->base);
             hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
         }
@@ -128,8 +128,8 @@ static void prefetch_poses(const espl__forest *forest, const espl__operand *pare
 // A command may lie in two lines.
 static void prefetch_command(const espl__command *command)
 {
-    espl__ask(command);
-    espl__ask(&command->inherit);
+    espl__prefetch(command);
+    espl__prefetch(&command->inherit);
 }
 
 void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
@@ -147,7 +147,7 @@ void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
     const espl__entry *const fourth = &entries[grouped[at + FOURTH]];
     const espl__entry *const last = &entries[grouped[at + LAST]];
 
-    espl__ask_to_write(&entries[grouped[at + FIRST]]);
+    espl__prefetch_to_write(&entries[grouped[at + FIRST]]);
     prefetch_command(second->command);
     prefetch_tree(forest, &second->target);
     prefetch_tree(forest, &second->parent);
@@ -156,7 +156,7 @@ void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
     if (fourth->command->count != 0) {
         prefetch_room(forest, &fourth->parent);
         if (fourth->command->kind != ESPL__COMMAND_CREATE_BARE) {
-            espl__ask(espl__entry_payload(playback, fourth));
+            espl__prefetch(espl__entry_payload(playback, fourth));
         }
     } else {
         prefetch_links(forest, &fourth->target);

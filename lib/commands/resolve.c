@@ -3,7 +3,7 @@
 // trees is noted for the group stage. Every result goes to the command's own place.
 #include "lib/commands/playback.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 
 #include <stdatomic.h>
 
@@ -57,8 +57,8 @@ static inline void resolve(const reading *r, const espl_entity *entity, espl__op
         r->records[index].row < ESPL__ROW_RETIRED) {
         out->number = r->records[index].slot;
         out->state = ESPL_OK;
-        espl__ask(&r->trees[out->number]);
-        espl__ask(&r->flags[out->number]);
+        espl__prefetch(&r->trees[out->number]);
+        espl__prefetch(&r->flags[out->number]);
     } else {
         resolve_other(r->playback, entity, out);
     }
@@ -78,7 +78,7 @@ static inline void resolve_optional(const reading *r, const espl_entity *entity,
 static inline void ask_for(const reading *r, uint32_t index)
 {
     if (index < r->record_count) {
-        espl__ask(&r->records[index]);
+        espl__prefetch(&r->records[index]);
     }
 }
 

@@ -3,7 +3,7 @@
 // archetype or leave, and values that are given. Part of the reserve stage: only archetypes are made.
 #include "lib/commands/playback.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 
 static espl_component role_of(const espl__forest *forest, uint32_t slot)
 {
@@ -100,9 +100,9 @@ static espl_status list_part(memo *m, const espl__part *part)
         const uint32_t slot = made[i].slot;
         const uint32_t ahead = made[i + AHEAD < count ? i + AHEAD : i].slot;
 
-        espl__ask(&links[ahead]);
-        espl__ask(&forest->parent[ahead]);
-        espl__ask(&forest->flags[ahead]);
+        espl__prefetch(&links[ahead]);
+        espl__prefetch(&forest->parent[ahead]);
+        espl__prefetch(&forest->flags[ahead]);
         if (links[slot].entity != (ESPL__MADE | i)) {
             continue; // it died
         }
@@ -275,9 +275,9 @@ static espl_status list_touched(espl__playback *playback, const espl__part *part
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
         const uint32_t entity = links[touched[i + NEAR < count ? i + NEAR : i]].entity;
 
-        espl__ask(&links[touched[i + FAR < count ? i + FAR : i]]);
+        espl__prefetch(&links[touched[i + FAR < count ? i + FAR : i]]);
         if (entity < records) {
-            espl__ask(&playback->store->records[entity]);
+            espl__prefetch(&playback->store->records[entity]);
         }
         status = list_slot(playback, part, touched[i], &guess);
     }

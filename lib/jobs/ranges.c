@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One run is a struct on the caller's stack: what to call, and a state for each job by which a
-// second run, a missing one and an index out of range are noticed without running work twice.
+// A loop is a struct on the stack of its caller: the function, and a state for each job, by which
+// second starts, missing jobs and indices out of range are found without running work twice.
 //
-// Executors are handed a gate instead, which lives for ever: a call that comes when the run is over
-// finds it shut, or works for whoever has it then, whose own call of that job is the second one.
+// The executor does not get the address of the loop but that of a gate, which has static storage,
+// because a faulty executor may start a job after the loop has returned. Such a late start finds
+// the gate closed and does nothing. Where another loop has opened the gate since, the late start
+// runs a job of that loop, and the own start of that job is then the second one.
 #include "lib/jobs/ranges.h"
 
 #include <stdatomic.h>
@@ -14,79 +16,90 @@
 #endif
 
 enum { STATE_WAITING, STATE_CLAIMED, STATE_DONE };
-// Runs at once, of all worlds; one that finds no gate works on the calling thread.
+// The largest number of parallel loops at a time, of all worlds. A further loop is serial.
 enum { GATES = 64 };
-// Seconds that the calling thread waits for jobs which are under way though their executor has
-// returned: they are done soon, but for those whose thread was ended in the middle.
-enum { PATIENCE = 2 };
+// Seconds to wait for jobs that still run after the executor has returned. Jobs end soon; the limit
+// is for a job whose thread was killed.
+enum { WAIT_SECONDS = 2 };
 
-typedef struct job_run {
+typedef struct job_loop {
     espl_job function;
     void *argument;
     size_t jobs;
     const espl_executor *executor;
     atomic_bool ran_twice, ran_out_of_range;
     atomic_uchar state[ESPL__JOB_LIMIT]; // [jobs]
-} job_run;
+} job_loop;
 
-_Static_assert(sizeof(job_run) <= 4096 + 64, "a run is a small part of a 64 KiB stack");
+_Static_assert(sizeof(job_loop) <= 4096 + 64, "a loop is a small part of a 64 KiB stack");
 
 typedef struct gate {
-    _Alignas(64) _Atomic(job_run *) run; // NULL: shut
-    atomic_uint inside;                  // calls that are under way
+    _Alignas(64) _Atomic(job_loop *) loop; // NULL: closed
+    atomic_uint calls_inside;              // calls of run_through_gate() that have not returned
     atomic_bool is_taken;
 } gate;
 
 static gate gates[GATES];
-static atomic_uint next_gate; // in turns, so that a late call hardly ever finds a run
+// Gates are taken in turn, so that a gate stays closed for long before its next loop: a late start
+// then rarely finds a loop that it does not belong to.
+static atomic_uint next_gate;
 
-// Jobs that are under way on a thread, the innermost first.
-typedef struct work {
-    const job_run *run;
-    const struct work *outer;
-} work;
+// A job that runs on this thread, and the job that started its loop.
+typedef struct running_job {
+    const job_loop *loop;
+    const struct running_job *outer;
+} running_job;
 
-static _Thread_local const work *work_here;
+static _Thread_local const running_job *innermost_job; // NULL: no job runs on this thread
 
 // --- A job ---
 
-static void do_job(job_run *run, size_t index)
+// Run a job unless its index is out of range or it was claimed before. The exchange makes one
+// caller the owner of the job. It needs no order, because the gate and the states of the jobs order
+// memory.
+static void run_once(job_loop *loop, size_t index)
 {
-    const work here = {run, work_here};
+    const running_job here = {loop, innermost_job};
     unsigned char state = STATE_WAITING;
 
-    if (index >= run->jobs) {
-        atomic_store_explicit(&run->ran_out_of_range, true, memory_order_relaxed);
+    if (index >= loop->jobs) {
+        atomic_store_explicit(&loop->ran_out_of_range, true, memory_order_relaxed);
         return;
     }
-    if (!atomic_compare_exchange_strong_explicit(&run->state[index], &state, STATE_CLAIMED,
+    if (!atomic_compare_exchange_strong_explicit(&loop->state[index], &state, STATE_CLAIMED,
                                                  memory_order_relaxed, memory_order_relaxed)) {
-        atomic_store_explicit(&run->ran_twice, true, memory_order_relaxed);
+        atomic_store_explicit(&loop->ran_twice, true, memory_order_relaxed);
         return;
     }
 
-    work_here = &here;
-    run->function(run->argument, index);
-    work_here = here.outer;
-    atomic_store_explicit(&run->state[index], STATE_DONE, memory_order_release);
+    innermost_job = &here;
+    loop->function(loop->argument, index);
+    ESPL_CHECK(innermost_job == &here);
+    innermost_job = here.outer;
+    atomic_store_explicit(&loop->state[index], STATE_DONE, memory_order_release);
 }
 
-// Whoever is counted first and then finds the gate open is waited for when it is shut.
-static void enter(void *argument, size_t index)
+// What the executor calls. The call counts itself before it reads the loop, so that close_gate()
+// waits for each call that found the gate open.
+static void run_through_gate(void *argument, size_t index)
 {
     gate *const g = argument;
 
-    (void)atomic_fetch_add(&g->inside, 1);
-    job_run *const run = atomic_load(&g->run);
+    (void)atomic_fetch_add(&g->calls_inside, 1);
+    job_loop *const loop = atomic_load(&g->loop);
 
-    if (run != NULL) {
-        do_job(run, index);
+    if (loop != NULL) {
+        run_once(loop, index);
     }
-    (void)atomic_fetch_sub(&g->inside, 1);
+    const unsigned before = atomic_fetch_sub(&g->calls_inside, 1);
+
+    ESPL_CHECK(before > 0);
+    (void)before;
 }
 
 // --- Gates ---
 
+// Return a gate that no loop uses, or NULL where all are in use.
 static gate *take_gate(void)
 {
     for (unsigned i = 0; i < GATES; ++i) {
@@ -100,34 +113,36 @@ static gate *take_gate(void)
     return NULL;
 }
 
-static void let_others_run(void)
+static void yield_thread(void)
 {
 #if defined(__unix__) || defined(__APPLE__)
     (void)sched_yield();
 #endif
 }
 
-// Wait until nobody is inside, as long as that may take. Tells whether nobody is.
-static bool wait_outside(gate *g)
+// Wait until no call is inside, for at most WAIT_SECONDS. Returns whether no call is inside.
+static bool wait_until_empty(gate *g)
 {
     struct timespec begin, now;
 
-    if (atomic_load(&g->inside) == 0) {
+    if (atomic_load(&g->calls_inside) == 0) {
         return true;
     }
     (void)timespec_get(&begin, TIME_UTC);
     do {
-        let_others_run();
+        yield_thread();
         (void)timespec_get(&now, TIME_UTC);
-    } while (atomic_load(&g->inside) != 0 && now.tv_sec <= begin.tv_sec + PATIENCE);
-    return atomic_load(&g->inside) == 0;
+    } while (atomic_load(&g->calls_inside) != 0 && now.tv_sec <= begin.tv_sec + WAIT_SECONDS);
+    return atomic_load(&g->calls_inside) == 0;
 }
 
-// Shut a gate behind its run. One that somebody stays in for ever is not taken again.
-static bool shut_gate(gate *g)
+// Close a gate after its loop. A gate that a call does not leave stays taken, because that call may
+// still read the loop. Returns whether no call is inside.
+static bool close_gate(gate *g)
 {
-    atomic_store(&g->run, NULL);
-    const bool is_empty = wait_outside(g);
+    ESPL_CHECK(atomic_load(&g->is_taken));
+    atomic_store(&g->loop, NULL);
+    const bool is_empty = wait_until_empty(g);
 
     if (is_empty) {
         atomic_store_explicit(&g->is_taken, false, memory_order_release);
@@ -135,62 +150,65 @@ static bool shut_gate(gate *g)
     return is_empty;
 }
 
-// --- A run ---
+// --- A loop ---
 
-static void open_run(job_run *run)
+static void init_states(job_loop *loop)
 {
-    atomic_init(&run->ran_twice, false);
-    atomic_init(&run->ran_out_of_range, false);
-    for (size_t job = 0; job < run->jobs; ++job) {
-        atomic_init(&run->state[job], STATE_WAITING);
+    atomic_init(&loop->ran_twice, false);
+    atomic_init(&loop->ran_out_of_range, false);
+    for (size_t job = 0; job < loop->jobs; ++job) {
+        atomic_init(&loop->state[job], STATE_WAITING);
     }
 }
 
-static bool all_done(job_run *run)
+// Reads with acquire, so that the caller sees what the jobs wrote.
+static bool are_all_done(job_loop *loop)
 {
-    for (size_t job = 0; job < run->jobs; ++job) {
-        if (atomic_load_explicit(&run->state[job], memory_order_acquire) != STATE_DONE) {
+    for (size_t job = 0; job < loop->jobs; ++job) {
+        if (atomic_load_explicit(&loop->state[job], memory_order_acquire) != STATE_DONE) {
             return false;
         }
     }
     return true;
 }
 
-// Tell whether a job of this executor is under way on this thread.
-static bool is_inside(const espl_executor *executor)
+// Tell whether a job of this executor runs on this thread.
+static bool is_inside_job(const espl_executor *executor)
 {
     bool is_same = false;
 
-    for (const work *w = work_here; w != NULL && !is_same; w = w->outer) {
-        is_same = w->run->executor->parallel_for == executor->parallel_for &&
-                  w->run->executor->context == executor->context;
+    for (const running_job *job = innermost_job; job != NULL && !is_same; job = job->outer) {
+        is_same = job->loop->executor->parallel_for == executor->parallel_for &&
+                  job->loop->executor->context == executor->context;
     }
     return is_same;
 }
 
-static void run_here(espl_job function, void *argument, size_t jobs)
+static void run_serially(espl_job function, void *argument, size_t jobs)
 {
     for (size_t job = 0; job < jobs; ++job) {
         function(argument, job);
     }
 }
 
-static espl_status run_through(gate *g, job_run *run, const espl_hooks *hooks)
+static espl_status run_on_executor(gate *g, job_loop *loop, const espl_hooks *hooks)
 {
-    const espl_executor *const executor = run->executor;
+    const espl_executor *const executor = loop->executor;
 
-    open_run(run);
-    atomic_store(&g->run, run);
-    executor->parallel_for(executor->context, enter, g, run->jobs);
+    ESPL_CHECK(atomic_load(&g->loop) == NULL);
+    init_states(loop);
+    atomic_store(&g->loop, loop);
+    executor->parallel_for(executor->context, run_through_gate, g, loop->jobs);
 
-    // Jobs that are under way still are no fault of the work, which must not be done beside them.
-    const bool is_done = all_done(run);
-    const bool is_empty = shut_gate(g);
-    // Done and not empty is one whose thread is held up for seconds between the end of its job and
-    // the gate, which no executor can see to.
+    // The states are read before the wait: a job that still runs is a fault of the executor. The
+    // wait keeps the job from running concurrently with what the caller does next.
+    const bool is_done = are_all_done(loop);
+    const bool is_empty = close_gate(g);
+    // A thread may be suspended for seconds between the end of its job and the gate. No executor
+    // can prevent that, and no test can provoke it.
     const bool every_job_returned = is_done && is_empty; // GCOVR_EXCL_BR_LINE
-    const bool no_job_ran_twice = !atomic_load(&run->ran_twice);
-    const bool no_index_past_the_count = !atomic_load(&run->ran_out_of_range);
+    const bool no_job_ran_twice = !atomic_load(&loop->ran_twice);
+    const bool no_index_past_the_count = !atomic_load(&loop->ran_out_of_range);
     if (!ESPL_DEMAND(hooks, every_job_returned) || !ESPL_DEMAND(hooks, no_job_ran_twice) ||
         !ESPL_DEMAND(hooks, no_index_past_the_count)) {
         return ESPL_ERR_EXECUTOR;
@@ -201,65 +219,62 @@ static espl_status run_through(gate *g, job_run *run, const espl_hooks *hooks)
 espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
                            espl_job function, void *argument, size_t jobs)
 {
-    ESPL_CHECK(jobs <= ESPL__JOB_LIMIT);
+    ESPL_CHECK(jobs <= ESPL__JOB_LIMIT && function != NULL);
     if (jobs <= 1 || espl__executor_is_serial(executor)) {
-        run_here(function, argument, jobs);
+        run_serially(function, argument, jobs);
         return ESPL_OK;
     }
-    // Executors need not be able to wait for themselves.
-    const bool no_run_inside_a_job = !is_inside(executor);
+    // A nested loop is serial, because an executor may deadlock when a job waits for other jobs.
+    const bool no_run_inside_a_job = !is_inside_job(executor);
     gate *const g = ESPL_DEMAND(hooks, no_run_inside_a_job) ? take_gate() : NULL;
 
     if (g == NULL) {
-        run_here(function, argument, jobs);
+        run_serially(function, argument, jobs);
         return ESPL_OK;
     }
-    job_run run = {.function = function, .argument = argument, .jobs = jobs, .executor = executor};
+    job_loop loop = {
+        .function = function, .argument = argument, .jobs = jobs, .executor = executor};
 
-    return run_through(g, &run, hooks);
+    return run_on_executor(g, &loop, hooks);
 }
 
 // --- Ranges ---
 
-typedef struct range_run {
+typedef struct range_loop {
     espl__range_function function;
     void *context;
     size_t count, jobs;
-} range_run;
-
-static size_t count_jobs(size_t count, size_t grain)
-{
-    const size_t most = count / (grain > 0 ? grain : 1);
-
-    if (most > ESPL__JOB_LIMIT) {
-        return ESPL__JOB_LIMIT;
-    }
-    return most > 0 ? most : 1;
-}
+} range_loop;
 
 // The first count % jobs jobs have one index more than the others.
-static size_t job_begin(const range_run *run, size_t job)
+static size_t job_begin(const range_loop *loop, size_t job)
 {
-    const size_t longer = run->count % run->jobs;
+    const size_t longer = loop->count % loop->jobs;
 
-    return run->count / run->jobs * job + (job < longer ? job : longer);
+    ESPL_CHECK(job <= loop->jobs);
+    return loop->count / loop->jobs * job + (job < longer ? job : longer);
 }
 
 static void run_range(void *argument, size_t job)
 {
-    const range_run *const run = argument;
+    const range_loop *const loop = argument;
+    const size_t begin = job_begin(loop, job), end = job_begin(loop, job + 1);
 
-    run->function(run->context, job_begin(run, job), job_begin(run, job + 1));
+    ESPL_CHECK(begin < end && end <= loop->count);
+    loop->function(loop->context, begin, end);
 }
 
 espl_status espl__run_ranges(const espl_executor *executor, const espl_hooks *hooks,
                              espl__range_function function, void *context, size_t count,
                              size_t grain)
 {
-    range_run run = {function, context, count, count_jobs(count, grain)};
+    const size_t most = count / (grain > 0 ? grain : 1);
 
-    if (run.jobs > 1) {
-        return espl__run_jobs(executor, hooks, run_range, &run, run.jobs);
+    if (most > 1) {
+        const size_t jobs = most < ESPL__JOB_LIMIT ? most : ESPL__JOB_LIMIT;
+        range_loop loop = {function, context, count, jobs};
+
+        return espl__run_jobs(executor, hooks, run_range, &loop, loop.jobs);
     }
     if (count != 0) {
         function(context, 0, count);

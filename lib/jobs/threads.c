@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The supplied executor, over pthreadpool where configure found it.
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
+// The executor that the library supplies, over pthreadpool. A build without pthreadpool refuses to
+// create one.
+#include "lib/base/trap.h"
 
 #include <espalier/jobs.h>
 
@@ -11,65 +10,66 @@
 #include <pthreadpool.h>
 
 #if defined(__SANITIZE_THREAD__)
-#define IS_WATCHED 1
+#define HAS_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define IS_WATCHED 1
+#define HAS_TSAN 1
 #endif
 #endif
 
-#ifdef IS_WATCHED
+#ifdef HAS_TSAN
 
 #include <sanitizer/tsan_interface.h>
 
-// pthreadpool orders what was before a run, its jobs, and what comes after, but it is a library
-// that ThreadSanitizer does not see into. This tells the same where it looks. Opening and closing
-// have an address each, so that no job is ordered after another one.
-typedef struct watched_run {
+// pthreadpool orders its jobs after what its caller did before, and before what the caller does
+// next. ThreadSanitizer does not see that, because pthreadpool is not compiled with it. These
+// annotations state the same order. Begin and end have an address each, so that no job is ordered
+// after another.
+typedef struct annotated_loop {
     espl_job function;
     void *argument;
-    char opening, closing;
-} watched_run;
+    char begin, end;
+} annotated_loop;
 
-static void run_watched(void *context, size_t index)
+static void run_annotated(void *context, size_t index)
 {
-    watched_run *const run = context;
+    annotated_loop *const loop = context;
 
-    __tsan_acquire(&run->opening);
-    run->function(run->argument, index);
-    __tsan_release(&run->closing);
+    __tsan_acquire(&loop->begin);
+    loop->function(loop->argument, index);
+    __tsan_release(&loop->end);
 }
 
-static void run_on(pthreadpool_t pool, espl_job function, void *argument, size_t count,
-                   uint32_t flags)
+static void run_on_pool(pthreadpool_t pool, espl_job function, void *argument, size_t count,
+                        uint32_t flags)
 {
-    watched_run run = {.function = function, .argument = argument};
+    annotated_loop loop = {.function = function, .argument = argument};
 
-    __tsan_release(&run.opening);
-    pthreadpool_parallelize_1d(pool, run_watched, &run, count, flags);
-    __tsan_acquire(&run.closing);
+    __tsan_release(&loop.begin);
+    pthreadpool_parallelize_1d(pool, run_annotated, &loop, count, flags);
+    __tsan_acquire(&loop.end);
 }
 
 #else
 
-static void run_on(pthreadpool_t pool, espl_job function, void *argument, size_t count,
-                   uint32_t flags)
+static void run_on_pool(pthreadpool_t pool, espl_job function, void *argument, size_t count,
+                        uint32_t flags)
 {
     pthreadpool_parallelize_1d(pool, function, argument, count, flags);
 }
 
 #endif
 
-// Between two runs an engine has other work for the cores.
+// Workers sleep between two loops, because an engine has other work for the cores.
 static void parallel_for(void *context, espl_job function, void *argument, size_t count)
 {
-    run_on(context, function, argument, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
+    run_on_pool(context, function, argument, count, PTHREADPOOL_FLAG_YIELD_WORKERS);
 }
 
-// It has none: workers look for the next run for a while before they sleep.
+// Workers spin for a while after a loop before they sleep, so that the next loop starts sooner.
 static void parallel_for_eager(void *context, espl_job function, void *argument, size_t count)
 {
-    run_on(context, function, argument, count, 0);
+    run_on_pool(context, function, argument, count, 0);
 }
 
 bool espl_executor_has_threads(void)
@@ -77,31 +77,33 @@ bool espl_executor_has_threads(void)
     return true;
 }
 
-static espl_status create(espl_executor *out, uint32_t workers,
-                          void (*run)(void *, espl_job, void *, size_t))
+static espl_status create_pool(espl_executor *out, uint32_t workers,
+                               void (*run)(void *, espl_job, void *, size_t))
 {
-    // pthreadpool does not check that its threads start, so absurd counts are refused here.
+    // The limit is here, because pthreadpool does not check whether its threads start.
     if (out == NULL || workers > ESPL_WORKER_LIMIT) {
         return ESPL_ERR_ARGUMENT;
     }
     const pthreadpool_t pool = pthreadpool_create(workers);
-    // Its memory is the C library's, which tests do not make fail.
+    // Tests do not exhaust the memory of the machine.
     if (pool == NULL) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_NO_MEMORY;
     }
 
+    ESPL_CHECK(pthreadpool_get_threads_count(pool) >= 1);
+    ESPL_CHECK(workers == 0 || pthreadpool_get_threads_count(pool) == workers);
     *out = (espl_executor){pool, (uint32_t)pthreadpool_get_threads_count(pool), run};
     return ESPL_OK;
 }
 
 espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
 {
-    return create(out, workers, parallel_for);
+    return create_pool(out, workers, parallel_for);
 }
 
 espl_status espl_executor_create_eager_threads(espl_executor *out, uint32_t workers)
 {
-    return create(out, workers, parallel_for_eager);
+    return create_pool(out, workers, parallel_for_eager);
 }
 
 void espl_executor_destroy_threads(espl_executor *executor)
@@ -110,6 +112,7 @@ void espl_executor_destroy_threads(espl_executor *executor)
         (executor->parallel_for != parallel_for && executor->parallel_for != parallel_for_eager)) {
         return;
     }
+    ESPL_CHECK(executor->context != NULL);
     pthreadpool_destroy(executor->context);
     *executor = espl_executor_serial();
 }

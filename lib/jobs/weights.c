@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: MIT
-// Items in order of their weight stand in two parts: heavy ones, which are claimed one by one by
-// whichever job starts next, and light ones, which are cut into jobs beforehand. Executors differ
-// in which index they start first (some deal out ranges, some count up), so that an order of jobs
-// alone would not put the heavy ones first.
+// The items in order of weight have two parts. Jobs claim the heavy items one at a time when they
+// start. The light items are cut into jobs before the loop. An order of the jobs alone would not
+// start the heavy items first, because executors differ in the index they start first.
 #include "lib/jobs/weights.h"
 
 #include <stdatomic.h>
 
-// An item of this part of the whole is heavy: there are at most so many of them.
+// An item is heavy if it has more than 1 / HEAVY_PARTS of the whole weight, rounded down to a power
+// of two. So there are fewer than HEAVY_PARTS heavy items.
 enum { HEAVY_PARTS = 256 };
-// Light jobs take at least this part of the whole together.
+// A light job has more than 1 / LIGHT_PARTS of the whole weight. The last job has the rest.
 enum { LIGHT_PARTS = 1024, LIGHT_LIMIT = LIGHT_PARTS + 1 };
+// The number of bits of a weight, and of the values of its logarithm.
 enum { POWERS = 32 };
 
-_Static_assert(LIGHT_LIMIT <= ESPL__JOB_LIMIT, "one run takes all jobs");
+_Static_assert(LIGHT_LIMIT <= ESPL__JOB_LIMIT, "one loop takes all jobs");
 
-typedef struct weighted_run {
+typedef struct weighted_loop {
     espl__item_function function;
     void *context;
     const uint32_t *order;
-    size_t heavy, light;              // items before, and jobs behind them
-    atomic_size_t claimed;            // heavy items
-    uint32_t begins[LIGHT_LIMIT + 1]; // [light + 1] places in the order
-} weighted_run;
+    size_t heavy;                     // number of heavy items, which are first in the order
+    size_t light;                     // number of light jobs
+    atomic_size_t claimed;            // number of heavy items that jobs have claimed
+    uint32_t begins[LIGHT_LIMIT + 1]; // [light + 1] where the light jobs begin in the order
+} weighted_loop;
 
-_Static_assert(sizeof(weighted_run) <= 8192, "a run is a small part of a 64 KiB stack");
+_Static_assert(sizeof(weighted_loop) <= 8192, "a loop is a small part of a 64 KiB stack");
 
 static size_t weight_of(const uint32_t *weights, size_t item)
 {
     return weights[item] > 0 ? weights[item] : 1;
 }
 
-// The largest power of two that is at most the weight, by its exponent.
+// The binary logarithm of a weight, rounded down; 0 for a weight of 0. A binary search, because C11
+// has no such operation.
 static unsigned power_of(const uint32_t *weights, size_t item)
 {
     uint32_t weight = weights[item];
@@ -43,14 +46,18 @@ static unsigned power_of(const uint32_t *weights, size_t item)
             power += step;
         }
     }
+    ESPL_CHECK(weight <= 1 && power < POWERS);
     return power;
 }
 
+// A counting sort: count the items of each power, turn the counts into the first rank of each power
+// by a prefix sum, and place the items.
 void espl__order_by_weight(uint32_t *order, const uint32_t *weights, size_t count)
 {
     size_t at[POWERS] = {0};
     size_t sum = 0;
 
+    ESPL_CHECK(count == (uint32_t)count);
     for (size_t item = 0; item < count; ++item) {
         at[power_of(weights, item)] += 1;
     }
@@ -60,22 +67,15 @@ void espl__order_by_weight(uint32_t *order, const uint32_t *weights, size_t coun
         at[power] = sum;
         sum += here;
     }
+    ESPL_CHECK(sum == count);
     for (size_t item = 0; item < count; ++item) {
         order[at[power_of(weights, item)]++] = (uint32_t)item;
     }
+    ESPL_CHECK(at[0] == count);
 }
 
-static uint64_t whole_weight(const uint32_t *weights, size_t count)
-{
-    uint64_t whole = 0;
-
-    for (size_t item = 0; item < count; ++item) {
-        whole += weight_of(weights, item);
-    }
-    return whole;
-}
-
-// How many items at the front reach a power of two that is a fair part of the whole.
+// Count the items at the front of the order whose weight, rounded down to a power of two, is at
+// least `least`. The weights in the order are sorted by that power alone.
 static size_t count_heavy(const uint32_t *weights, const uint32_t *order, size_t count,
                           uint64_t least)
 {
@@ -84,44 +84,47 @@ static size_t count_heavy(const uint32_t *weights, const uint32_t *order, size_t
     while (heavy < count && UINT64_C(1) << power_of(weights, order[heavy]) >= least) {
         heavy += 1;
     }
+    ESPL_CHECK(heavy < HEAVY_PARTS);
     return heavy;
 }
 
-// Each job but the last one reaches the least weight.
-static void cut_light(weighted_run *run, const uint32_t *weights, size_t count, uint64_t least)
+// Cut the light items into jobs. Each job but the last has a weight of at least `least`.
+static void cut_light(weighted_loop *loop, const uint32_t *weights, size_t count, uint64_t least)
 {
     uint64_t sum = 0;
 
-    run->light = 0;
-    run->begins[0] = (uint32_t)run->heavy;
-    for (size_t i = run->heavy; i < count; ++i) {
-        sum += weight_of(weights, run->order[i]);
+    loop->light = 0;
+    loop->begins[0] = (uint32_t)loop->heavy;
+    for (size_t i = loop->heavy; i < count; ++i) {
+        sum += weight_of(weights, loop->order[i]);
         if (sum >= least || i + 1 == count) {
-            run->begins[++run->light] = (uint32_t)(i + 1);
+            ESPL_CHECK(loop->light < LIGHT_LIMIT);
+            loop->begins[++loop->light] = (uint32_t)(i + 1);
             sum = 0;
         }
     }
-    ESPL_CHECK(run->light <= LIGHT_LIMIT);
+    ESPL_CHECK(loop->begins[loop->light] == count);
 }
 
-// Every job begins with a heavy item as long as there is one; then it does its light ones.
-static void run_job(void *argument, size_t job)
+// Run the next heavy item, if there is one, and then the light items of this job.
+static void run_weighted_job(void *argument, size_t job)
 {
-    weighted_run *const run = argument;
+    weighted_loop *const loop = argument;
     const size_t heavy =
-        run->heavy == 0 ? 0 : atomic_fetch_add_explicit(&run->claimed, 1, memory_order_relaxed);
+        loop->heavy == 0 ? 0 : atomic_fetch_add_explicit(&loop->claimed, 1, memory_order_relaxed);
 
-    if (heavy < run->heavy) {
-        run->function(run->context, run->order[heavy]);
+    if (heavy < loop->heavy) {
+        loop->function(loop->context, loop->order[heavy]);
     }
-    if (job < run->light) {
-        for (size_t i = run->begins[job]; i < run->begins[job + 1]; ++i) {
-            run->function(run->context, run->order[i]);
+    if (job < loop->light) {
+        ESPL_CHECK(loop->begins[job] < loop->begins[job + 1]);
+        for (size_t i = loop->begins[job]; i < loop->begins[job + 1]; ++i) {
+            loop->function(loop->context, loop->order[i]);
         }
     }
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t max_weight(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -131,8 +134,11 @@ espl_status espl__run_weighted(const espl_executor *executor, const espl_hooks *
                                uint32_t *order, size_t count, size_t grain)
 {
     const bool is_serial = count <= 1 || espl__executor_is_serial(executor);
-    const uint64_t whole = is_serial ? 0 : whole_weight(weights, count);
+    uint64_t whole = 0;
 
+    for (size_t item = 0; !is_serial && item < count; ++item) {
+        whole += weight_of(weights, item);
+    }
     if (is_serial || whole <= grain) {
         for (size_t item = 0; item < count; ++item) {
             function(context, item);
@@ -140,12 +146,13 @@ espl_status espl__run_weighted(const espl_executor *executor, const espl_hooks *
         return ESPL_OK;
     }
 
-    weighted_run run = {.function = function, .context = context, .order = order};
+    ESPL_CHECK(order != NULL && whole >= count);
+    weighted_loop loop = {.function = function, .context = context, .order = order};
     espl__order_by_weight(order, weights, count);
-    run.heavy = count_heavy(weights, order, count, larger(grain, whole / HEAVY_PARTS + 1));
-    cut_light(&run, weights, count, larger(larger(grain, 1), whole / LIGHT_PARTS + 1));
-    atomic_init(&run.claimed, 0);
-    // There are at least as many jobs as heavy items, so that each of these is claimed.
-    return espl__run_jobs(executor, hooks, run_job, &run,
-                          run.light > run.heavy ? run.light : run.heavy);
+    loop.heavy = count_heavy(weights, order, count, max_weight(grain, whole / HEAVY_PARTS + 1));
+    cut_light(&loop, weights, count, max_weight(max_weight(grain, 1), whole / LIGHT_PARTS + 1));
+    atomic_init(&loop.claimed, 0);
+    // There are at least as many jobs as heavy items, so that each heavy item is claimed.
+    return espl__run_jobs(executor, hooks, run_weighted_job, &loop,
+                          loop.light > loop.heavy ? loop.light : loop.heavy);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a function for items of very different weight: the heaviest are begun first, and light ones
-// share a job, so that one large item does not hold the others up.
+// Parallel loops over items of unequal cost. The heaviest items start first, and light items share
+// a job, so that one large item does not prolong the loop.
 #ifndef ESPALIER_LIB_JOBS_WEIGHTS_H
 #define ESPALIER_LIB_JOBS_WEIGHTS_H
 
@@ -9,23 +9,25 @@
 /// Work on one item.
 typedef void (*espl__item_function)(void *context, size_t item);
 
-/// List the items [0, count) by the power of two that their weight reaches, largest first; items of
-/// one power keep their order. A weight of 0 counts as 1. Linear.
-/// @param order    [count] out.
+/// Sort the items [0, count) by the binary logarithm of their weights, rounded down, in descending
+/// order. The sort is stable and linear. A weight of 0 counts as 1.
+/// @param order    [count] out: item numbers.
 /// @param weights  [count]
 void espl__order_by_weight(uint32_t *order, const uint32_t *weights, size_t count);
 
-/// Call a function once for each of [0, count), in any order and at once where the executor has
-/// workers. Jobs hold items of at least `grain` in weight together (0 counts as 1). What they hold
-/// depends on the weights alone; an item that is much of the whole has a job of its own, and
-/// whichever job starts next takes the heaviest of these first. A serial executor, and items that
-/// weigh no more than `grain` together, run on the calling thread in order of the items. Allocates
-/// nothing; uses 12 KiB of stack.
+/// Call a function once for each of [0, count). A serial executor runs the items on the calling
+/// thread in order, and so does every executor where all weights together are at most `grain`.
+/// Allocates nothing; uses 12 KiB of stack.
 ///
-/// @param weights  [count] what an item costs against the others; 0 counts as 1.
+/// On several workers the order is unspecified. A job has a weight of at least `grain`. Which items
+/// share a job depends on the weights alone. An item that is a large part of the whole is not
+/// bound to a job: each job begins with the heaviest of these that no job has claimed.
+///
+/// @param weights  [count] cost of an item relative to the others; 0 counts as 1.
 /// @param order    [count] scratch; may be NULL where the executor is serial.
 /// @param count    at most UINT32_MAX.
-/// @return as espl__run_jobs() does.
+/// @param grain    the least weight of a job; 0 counts as 1.
+/// @return as espl__run_jobs().
 espl_status espl__run_weighted(const espl_executor *executor, const espl_hooks *hooks,
                                espl__item_function function, void *context, const uint32_t *weights,
                                uint32_t *order, size_t count, size_t grain);

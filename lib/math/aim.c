@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The public functions on the directions of a placement: where its axes point, which way it winds,
-// and how to turn it. In double between the fields read and the fields written, so nothing
-// overflows or vanishes on the way.
+// The public functions on the directions of a transform: its axes, its handedness, and rotations
+// towards a target and about a pivot. They compute in double between the fields that they read and
+// those that they write, so that no intermediate result overflows or underflows.
 #include "lib/math/basis.h"
 #include "lib/math/pose.h"
 
@@ -16,6 +16,7 @@ void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis ax
     const double sign = axis >= ESPL_AXIS_LEFT ? -1 : 1;
     double direction[3];
 
+    // The axes are listed as right, up, forward and then as their opposites.
     espl__axis_of(direction, frame->rotation, (int)axis % 3);
     for (int i = 0; i < 3; ++i) {
         out[i] = (float)(sign * direction[i]);
@@ -29,6 +30,7 @@ bool espl_transform_is_mirrored(const espl_transform *transform)
     }
     bool is_odd = false, is_flat = false;
 
+    // An odd number of negative factors mirrors. A factor of zero leaves no handedness.
     for (int i = 0; i < 3; ++i) {
         const double factor = (double)transform->scale * (double)transform->stretch[i];
 
@@ -38,7 +40,7 @@ bool espl_transform_is_mirrored(const espl_transform *transform)
     return is_odd && !is_flat;
 }
 
-// false: not finite.
+// Convert a vector to double. Returns false where it is not finite.
 static bool widen(double out[static 3], const float v[static 3])
 {
     for (int i = 0; i < 3; ++i) {
@@ -85,26 +87,36 @@ espl_status espl_transform_look_at(espl_transform *transform, const float target
     }
     const double distance = sqrt(away[0] * away[0] + away[1] * away[1] + away[2] * away[2]);
 
+    // A target at the position has no direction. The rotation is unchanged, and the status says so.
     if (distance == 0) {
         return ESPL_LOSSY;
     }
+    ESPL_CHECK(distance > 0);
     for (int i = 0; i < 3; ++i) {
         direction[i] = away[i] / distance;
     }
+    // +Z serves where both hint and +Y are parallel to the direction, because then it is perpendicular.
     if (!espl__axis_across(upward, direction, hint) &&
         !espl__axis_across(upward, direction, plus_y)) {
-        (void)espl__axis_across(upward, direction, plus_z);
+        const bool is_across = espl__axis_across(upward, direction, plus_z);
+
+        ESPL_CHECK(is_across);
+        (void)is_across;
     }
     point_axis(transform->rotation, forward, direction, upward);
     return ESPL_OK;
 }
 
-// Change of an offset when it turns: 2 (w (u x v) + u x (u x v)) / |q|^2, exact for a quaternion
-// that is off unit length by rounding, and nothing at all for one that does not turn.
-static void turn_by(double change[static 3], const float q[static 4], const double v[static 3])
+// Compute how a rotation changes an offset: 2 (w (u x v) + u x (u x v)) / |q|^2. The division
+// corrects a quaternion that is not quite of unit length. The change is computed instead of the
+// rotated offset, because it is exactly zero for the identity.
+static void change_of_offset(double change[static 3], const float q[static 4],
+                             const double v[static 3])
 {
     const double u[3] = {(double)q[0], (double)q[1], (double)q[2]}, w = (double)q[3];
     const double squares = w * w + u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
+
+    ESPL_CHECK(squares > 0.5 && squares < 2);
     double once[3], twice[3];
 
     espl__axis_cross(once, u, v);
@@ -132,19 +144,22 @@ espl_status espl_transform_rotate_about(espl_transform *transform, const float p
     for (int i = 0; i < 3; ++i) {
         away[i] = (double)turned.position[i] - away[i];
     }
-    turn_by(change, by, away);
+    change_of_offset(change, by, away);
     for (int i = 0; i < 3; ++i) {
         turned.position[i] = (float)((double)turned.position[i] + change[i]);
     }
+    // Only the position can have overflowed.
     if (!espl__transform_is_finite(&turned)) {
         return ESPL_ERR_RANGE;
     }
 
+    // The product must not overlap its operands.
     const float before[4] = {turned.rotation[0], turned.rotation[1], turned.rotation[2],
                              turned.rotation[3]};
 
     espl__rotation_multiply(turned.rotation, by, before);
     (void)espl__rotation_normalize(turned.rotation);
+    ESPL_CHECK(espl__rotation_is_unit(turned.rotation));
     *transform = turned;
     return ESPL_OK;
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+// World poses of members that keep parts. Kept positions and scales replace the composed ones.
+// Where one direction of a rotation is kept and the other inherited, one of them is exact and the
+// other is as near as possible.
 #include "lib/math/inherit.h"
 
 #include "lib/math/basis.h"
@@ -26,8 +29,9 @@ espl__kept espl__kept_of(const espl_pose *world, uint32_t flags)
 
 // --- Mixed rotation ---
 
-// One direction of `kept`, the other of `composed`: the exact one as it is, the other as near as it
-// comes. false: they are parallel.
+// Compute the rotation with one direction, forward or up, of `kept` and the other of `composed`.
+// The two are rarely perpendicular: the exact one (up with ESPL_STRICT_UP, else forward) stays, and
+// the other is the nearest perpendicular direction. Returns false where they are parallel.
 static bool mix_rotation(float out[static 4], const float kept[static 4],
                          const float composed[static 4], uint32_t flags)
 {
@@ -35,6 +39,7 @@ static bool mix_rotation(float out[static 4], const float kept[static 4],
     const bool is_up_exact = (flags & ESPL_STRICT_UP) != 0;
     double right[3], up[3], forward[3], near[3];
 
+    ESPL_CHECK(keeps_forward != ((flags & ESPL_ABSOLUTE_UP) != 0));
     espl__axis_of(forward, keeps_forward ? kept : composed, 2);
     espl__axis_of(up, keeps_forward ? composed : kept, 1);
     if (is_up_exact ? !espl__axis_across(near, up, forward)
@@ -47,6 +52,8 @@ static bool mix_rotation(float out[static 4], const float kept[static 4],
     return true;
 }
 
+// Replace the kept directions of a composed rotation. Equal rotations keep their bits, because a
+// mixture of them would round.
 static void keep_rotation(float composed[static 4], const espl__kept *kept)
 {
     const uint32_t both = kept->flags & ESPL_ABSOLUTE_ROTATION;
@@ -61,7 +68,7 @@ static void keep_rotation(float composed[static 4], const espl__kept *kept)
     } else if (mix_rotation(mixed, own, composed, kept->flags)) {
         memcpy(composed, mixed, sizeof mixed);
     } else {
-        // One rotation whole: the one that holds the exact direction.
+        // The directions are parallel. The result is the rotation that has the exact direction.
         const uint32_t exact =
             (kept->flags & ESPL_STRICT_UP) != 0 ? ESPL_ABSOLUTE_UP : ESPL_ABSOLUTE_FORWARD;
 
@@ -73,6 +80,7 @@ static void keep_rotation(float composed[static 4], const espl__kept *kept)
 
 void espl__keep_parts(espl_pose *composed, const espl__kept *kept)
 {
+    ESPL_CHECK(composed != &kept->pose && espl__flags_are_valid(kept->flags));
     if ((kept->flags & ESPL_COPY_PARENT) != 0) {
         return;
     }
@@ -96,6 +104,8 @@ espl_transform espl_transform_inherit(const espl_transform *parent, const espl_t
     if ((flags & ESPL_COPY_PARENT) != 0) {
         return *parent;
     }
+    // The flags are a byte. Higher bits are ignored, because the result has no status to refuse
+    // them.
     const espl_pose above = espl__pose_of(parent);
     const espl_pose below = espl__pose_of(local);
     const espl_pose own = espl__pose_of(kept);

@@ -1,59 +1,63 @@
 // SPDX-License-Identifier: MIT
-// Composing many poses at once: the same formula as espl__pose_compose_to() and the same bits, on
-// as many nodes at a time as the machine has vector lanes for. Sees arrays by slot only.
+// Kernels compose the world poses of many nodes, a SIMD register of nodes at a time. They compute
+// the formula of espl__pose_compose_to(), with the same bits.
 //
-// What makes it possible is that a parent's slot is below its children's: consecutive slots need
-// nothing of each other as soon as all their parents are below the first of them.
+// The slot of a parent is below the slots of its children. So consecutive slots are independent of
+// each other where the slots of all their parents are below the first of them.
 #ifndef ESPALIER_LIB_MATH_KERNELS_H
 #define ESPALIER_LIB_MATH_KERNELS_H
 
 #include "lib/math/pose.h"
 
+/// The largest number of kernels of one build.
 #define ESPL__KERNELS_LIMIT 4
 
 enum {
-    ESPL__ALIKE_LIMIT = 24, ///< nodes of a tree for compose_alike() at most: its stack is bounded
-    ESPL__LANES_LIMIT = 16, ///< of all kernels
+    ESPL__ALIKE_LIMIT = 24, ///< Largest tree of compose_alike(), because its stack is bounded.
+    ESPL__WIDTH_LIMIT = 16, ///< Largest width of a kernel.
 };
 
-/// One way to compose, for one set of instructions.
+/// The functions for one instruction set.
 typedef struct espl__kernels {
-    const char *name; ///< As users call it; never released.
+    const char *name; ///< The name that users know; static storage.
 
-    /// Compose the worlds of slots [begin, end). Worlds of parents below `begin` are final; the
-    /// parent of each slot is below the slot. Writes no other world. Which worlds result depends on
-    /// the input alone, bit for bit: not on the kernel, nor on how slots are divided among calls.
+    /// Compose the worlds of slots [begin, end). No other world is written. The bits of the worlds
+    /// depend on neither the kernel nor the division of slots into calls.
     ///
+    /// Precondition: the worlds of parents below `begin` are final, and each parent is below its
+    /// child.
     /// @param worlds   by slot. Must not overlap `locals`.
     /// @param parents  by slot: slot of the parent.
-    /// @return 0 where every world is finite. NaN where one may not be: a sum of large values
-    ///         raises a false alarm, so that the caller has to look at each world.
+    /// @return 0 where all worlds are finite. NaN where one may be not finite, so that the caller
+    ///         must test each world: the sum of large finite values may overflow.
     float (*compose)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                      uint32_t begin, uint32_t end);
 
-    uint32_t lanes; ///< Trees that compose_alike() takes at once; 1: there is no such function.
-    /// Compose the worlds of several trees of one shape, a lane for each: the parent of slot base + k
-    /// is base + the same number in each of them. The worlds of the slots at `bases` are final.
-    /// Otherwise as compose(), with the same bits.
+    uint32_t width; ///< Number of trees of compose_alike(); 1: there is no such function.
+    /// Compose the worlds of several trees of one shape, which means that the parent of slot base +
+    /// k is at the same distance from base in each tree. The worlds of the roots are final. The
+    /// result is that of compose().
     ///
-    /// @param bases  [lanes] first slot of each tree. One may stand there several times.
-    /// @param size   slots of each tree, at most ESPL__ALIKE_LIMIT.
+    /// @param bases  [width] slot of the root of each tree. A tree may be listed several times.
+    /// @param size   number of slots of each tree, 1 to ESPL__ALIKE_LIMIT.
     float (*compose_alike)(espl_pose *worlds, const espl_pose *locals, const uint32_t *parents,
                            const uint32_t *bases, uint32_t size);
 } espl__kernels;
 
-/// Return the kernels for this machine. Threads may call it at once.
+/// Return the fastest kernels that this machine can run. Any thread.
 const espl__kernels *espl__kernels_best(void);
-/// Return the kernels of that name; NULL where there are none, or none that this machine can run.
+/// Return the kernels of a name. NULL where the build has none, or the machine cannot run them. Any
+/// thread.
 const espl__kernels *espl__kernels_named(const char *name);
-/// List what this machine can run, the plain one first, the best last.
+/// List the kernels that this machine can run, the scalar ones first and the fastest last. Any
+/// thread.
 /// @param out  [ESPL__KERNELS_LIMIT]
-/// @return how many.
+/// @return the number of kernels.
 size_t espl__kernels_all(const espl__kernels **out);
 
-/// 0 where a pose is finite, NaN where it may not be. Rotations need no look, because a world
-/// rotation is a product of local rotations, which are finite and near unit length.
-static inline float espl__pose_alarm(const espl_pose *pose)
+/// Return 0 where a pose is finite, NaN where it may be not. The rotation is not tested, because a
+/// world rotation is a product of local rotations, which are finite and near unit length.
+static inline float espl__pose_nonfinite(const espl_pose *pose)
 {
     const float sum = pose->position[0] + pose->position[1] + pose->position[2] + pose->scale;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Placements to and from what other programs speak: matrices, and glTF's translation, rotation and
-// scale. A matrix rests on the formulas of pose.h, so it agrees with points and children; cglm only
-// scales and transposes, where no order of sums is at stake (its products and norms differ between
-// SSE and scalar builds).
+// Transforms to and from matrices, and to and from translation, rotation and scale as in glTF.
+// Matrices are computed by the formulas of pose.h, so that they agree with points and children.
+// cglm scales and transposes alone, because its products and norms have different bits in SSE and
+// scalar builds.
 #include "lib/math/basis.h"
 #include "lib/math/pose.h"
 
@@ -10,10 +10,13 @@
 #include <math.h>
 #include <string.h>
 
-// Write what differs from the identity: the columns are where the axes go. Turned first and scaled
-// last, since a turn of a huge vector may overflow on the way to a finite result.
+// Fill an identity matrix: the first three columns are the images of the axes. An axis is rotated
+// first and scaled last, because the rotation of a huge vector may overflow although its result is
+// finite.
 static void fill_matrix(mat4 columns, const espl_transform *transform)
 {
+    ESPL_CHECK(columns[0][3] == 0 && columns[1][3] == 0 && columns[2][3] == 0);
+    ESPL_CHECK(columns[3][3] == 1);
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
 
@@ -23,6 +26,7 @@ static void fill_matrix(mat4 columns, const espl_transform *transform)
     }
 }
 
+// The rows of a 3 x 4 matrix are the columns of the transposed matrix, without its last column.
 void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
 {
     if (!ESPL_DEMAND(NULL, rows != NULL && transform != NULL)) {
@@ -46,6 +50,8 @@ void espl_transform_matrix_4x4(float columns[16], const espl_transform *transfor
     memcpy(columns, matrix, sizeof matrix);
 }
 
+// The columns of the inverse are the images of the axes and of the origin under the inverse
+// transform. So the matrix agrees with espl_transform_point_inverse(), for factors of zero as well.
 void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform)
 {
     if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
@@ -57,6 +63,7 @@ void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
 
+        // An axis is an offset, so that the position of the transform does not apply to it.
         espl_transform_vector_inverse(matrix[i], transform, axis);
     }
     espl_transform_point_inverse(matrix[3], transform, origin);
@@ -65,9 +72,11 @@ void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *
 
 // --- From a matrix ---
 
-// Three equal factors are the scale, others the stretch. A sign of 1 or -1 goes into the scale.
+// Set scale and stretch. Three equal factors become the scale, other factors the stretch. The sign,
+// 1 or -1, becomes part of the scale.
 static void set_factors(espl_transform *transform, const float factors[static 3], float sign)
 {
+    ESPL_CHECK(sign == 1 || sign == -1);
     const bool is_uniform = factors[0] == factors[1] && factors[1] == factors[2];
 
     transform->scale = is_uniform ? sign * factors[0] : sign;
@@ -76,17 +85,17 @@ static void set_factors(espl_transform *transform, const float factors[static 3]
     }
 }
 
-// The upper 3 x 3 of a matrix, column by column.
-typedef struct shape {
-    double axis[3][3]; // direction; zeros where the column is
-    double length[3];
-    int longest;
-    float sign; // -1: the columns are left-handed
-} shape;
+// The columns of the upper 3 x 3 elements of a matrix.
+typedef struct matrix_axes {
+    double axis[3][3]; // directions of the columns; zero for a zero column
+    double length[3];  // lengths of the columns
+    int longest;       // number of the longest column
+    float sign;        // -1: the columns are left-handed, and the axes have the opposite directions
+} matrix_axes;
 
-// What to multiply a matrix with, so that no length of a column overflows. Beside an element that
-// large, the bits that tiny ones lose do not count.
-static float unit_of(const float columns[static 16])
+// Return the factor of a matrix, 1 or 1/4, for which no length of a column overflows a float. Tiny
+// elements lose bits by it, which do not matter next to an element that large.
+static float length_factor(const float columns[static 16])
 {
     bool is_huge = false;
 
@@ -96,17 +105,19 @@ static float unit_of(const float columns[static 16])
     return is_huge ? 0.25f : 1;
 }
 
-static shape shape_of(const float columns[static 16], float unit)
+// Compute directions, lengths and handedness of the columns of a matrix times `factor`.
+static matrix_axes axes_of(const float columns[static 16], float factor)
 {
-    shape s = {.sign = 1};
+    matrix_axes s = {.sign = 1};
     double normal[3];
 
     for (int i = 0; i < 3; ++i) {
-        const double x = (double)(columns[4 * i] * unit);
-        const double y = (double)(columns[4 * i + 1] * unit);
-        const double z = (double)(columns[4 * i + 2] * unit);
+        const double x = (double)(columns[4 * i] * factor);
+        const double y = (double)(columns[4 * i + 1] * factor);
+        const double z = (double)(columns[4 * i + 2] * factor);
         const double length = sqrt(x * x + y * y + z * z);
 
+        ESPL_CHECK(length <= (double)FLT_MAX);
         s.length[i] = length;
         s.axis[i][0] = length > 0 ? x / length : 0;
         s.axis[i][1] = length > 0 ? y / length : 0;
@@ -114,6 +125,7 @@ static shape shape_of(const float columns[static 16], float unit)
         s.longest = length > s.length[s.longest] ? i : s.longest;
     }
 
+    ESPL_CHECK(s.length[s.longest] >= s.length[0] && s.length[s.longest] >= s.length[1]);
     espl__axis_cross(normal, s.axis[0], s.axis[1]);
     if (normal[0] * s.axis[2][0] + normal[1] * s.axis[2][1] + normal[2] * s.axis[2][2] < 0) {
         s.sign = -1;
@@ -124,8 +136,9 @@ static shape shape_of(const float columns[static 16], float unit)
     return s;
 }
 
-// Lengths to floats, equal ones where they are equal to 1e-6 of the largest.
-static void round_lengths(float factors[static 3], const shape *s)
+// Round the lengths to floats. Lengths that differ by at most 1e-6 of the largest become equal,
+// because such a difference comes from the rounding of the matrix.
+static void round_lengths(float factors[static 3], const matrix_axes *s)
 {
     const double largest = s->length[s->longest];
     double smallest = largest;
@@ -133,6 +146,7 @@ static void round_lengths(float factors[static 3], const shape *s)
     for (int i = 0; i < 3; ++i) {
         smallest = s->length[i] < smallest ? s->length[i] : smallest;
     }
+    ESPL_CHECK(smallest <= largest);
     const bool is_uniform = largest - smallest <= 1e-6 * largest;
 
     for (int i = 0; i < 3; ++i) {
@@ -140,16 +154,18 @@ static void round_lengths(float factors[static 3], const shape *s)
     }
 }
 
-// Longer columns go first: a short one may be of denormals, whose direction is coarse. The longest
-// gives its axis, the next one the plane, and the last axis is what a rotation leaves for it. Where
-// the next one gives no plane, an axis comes as near as it can to its place without rotation.
-static void rotation_of(float out[static 4], const shape *s)
+// Compute the rotation of the columns. The longest column gives the first axis, and the longer one
+// of the others the plane of the second, because short columns may be denormals, whose directions
+// are coarse. The third axis is perpendicular to both. Where the columns give no plane, the second
+// axis is the nearest one to its direction in the identity.
+static void rotation_of(float out[static 4], const matrix_axes *s)
 {
     const double plain[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     const int i = s->longest, after = (i + 1) % 3, before = (i + 2) % 3;
     int j = s->length[after] >= s->length[before] ? after : before;
     double axes[3][3] = {{0}};
 
+    ESPL_CHECK(i >= 0 && i < 3 && j != i);
     memcpy(axes[i], s->length[i] > 0 ? s->axis[i] : plain[i], sizeof axes[i]);
     if (!espl__axis_across(axes[j], axes[i], s->axis[j]) &&
         !espl__axis_across(axes[j], axes[i], plain[j])) {
@@ -164,8 +180,9 @@ static void rotation_of(float out[static 4], const shape *s)
     espl__rotation_from_axes(out, axes[0], axes[1], axes[2]);
 }
 
-// The largest difference between the matrix and the one that the placement found writes.
-static float residual_of(const espl_transform *found, const float columns[static 16], float unit,
+// Compute the largest difference between the elements of a matrix and those of the matrix of the
+// transform that was found, relative to the length of the longest column.
+static float residual_of(const espl_transform *found, const float columns[static 16], float factor,
                          double largest)
 {
     mat4 matrix = GLM_MAT4_IDENTITY_INIT;
@@ -173,11 +190,12 @@ static float residual_of(const espl_transform *found, const float columns[static
 
     fill_matrix(matrix, found);
     for (int i = 0; i < 9; ++i) {
-        const float element = columns[4 * (i / 3) + i % 3] * unit;
+        const float element = columns[4 * (i / 3) + i % 3] * factor;
         const double off = fabs((double)element - (double)matrix[i / 3][i % 3]);
 
         worst = off > worst ? off : worst;
     }
+    ESPL_CHECK(largest > 0 || worst == 0);
     return largest > 0 ? (float)(worst / largest) : 0;
 }
 
@@ -195,15 +213,17 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
     if (!espl__all_finite(columns, 16)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    const float unit = unit_of(columns);
-    const shape s = shape_of(columns, unit);
+    const float factor = length_factor(columns);
+    const matrix_axes s = axes_of(columns, factor);
     espl_transform found = {.position = {columns[12], columns[13], columns[14]}};
     float factors[3];
 
+    // The residual is that of the matrix times `factor`, because the factors of the matrix itself
+    // may overflow.
     round_lengths(factors, &s);
     set_factors(&found, factors, s.sign);
     rotation_of(found.rotation, &s);
-    const float off = residual_of(&found, columns, unit, s.length[s.longest]);
+    const float off = residual_of(&found, columns, factor, s.length[s.longest]);
 
     if (residual != NULL) {
         *residual = off;
@@ -213,7 +233,7 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
     }
 
     for (int i = 0; i < 3; ++i) {
-        factors[i] /= unit;
+        factors[i] /= factor;
     }
     if (!espl__all_finite(factors, 3)) {
         return ESPL_ERR_RANGE;
@@ -251,6 +271,7 @@ void espl_transform_to_trs(const espl_transform *transform, float translation[3]
                                scale != NULL)) {
         return;
     }
+    // A copy, so that an output may overlap the transform.
     const espl_transform t = *transform;
 
     memcpy(translation, t.position, sizeof t.position);

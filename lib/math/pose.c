@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The formulas that divide or take a root; what propagation needs is inline in pose.h.
+// The formulas that divide or take a root. Propagation needs none of them, because world poses are
+// products of local poses.
 #include "lib/math/pose.h"
 
 #include <math.h>
 
 bool espl__rotation_to_unit(float q[static 4])
 {
-    // In double the square of no float overflows or vanishes, and the rounding of the result to
-    // float is the only one that counts, so the next call finds it inside the bound for certain.
-    // Of 20 million random rotations the worst came out 2.4e-7 off, against 3.6e-7 by floats
-    // scaled to their largest and sqrtf().
+    // In double, because the square of a float neither overflows nor underflows, and because the
+    // rounding of the result to float is the only one that matters. So the result is of unit length
+    // for espl__rotation_is_unit(). Of 20 million random rotations the worst squared length was off
+    // by 2.4e-7. With sqrtf() of floats scaled to the largest it was off by 3.6e-7.
     const double x = (double)q[0], y = (double)q[1], z = (double)q[2], w = (double)q[3];
     const double length = sqrt(x * x + y * y + z * z + w * w);
 
@@ -20,6 +21,7 @@ bool espl__rotation_to_unit(float q[static 4])
     q[1] = (float)(y / length);
     q[2] = (float)(z / length);
     q[3] = (float)(w / length);
+    ESPL_CHECK(espl__rotation_is_unit(q));
     return true;
 }
 
@@ -36,6 +38,7 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
     }
     espl__rotation_apply(offset, inverse, away);
     for (int i = 0; i < 3; ++i) {
+        // Divided one after the other, because the product of scale and stretch may overflow.
         const float reach = stretch != NULL ? stretch[i] : 1;
 
         if (parent->scale != 0 && reach != 0) {
@@ -51,20 +54,22 @@ unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const floa
         lost |= ESPL__LOST_SCALE;
     }
 
-    // Two unit rotations with their tolerances may multiply to one outside it; left so, the error
-    // would grow with every change of parent. One without a direction stays as it came.
+    // The product of two rotations within the tolerance of unit length may be outside of it. It is
+    // normalised, because the error would grow with each change of parent. A product of length
+    // zero, NaN or infinity stays as it is.
     espl__rotation_multiply(local.rotation, inverse, world->rotation);
     (void)espl__rotation_normalize(local.rotation);
+    ESPL_CHECK(lost == 0 || parent->scale == 0 || stretch != NULL);
     *out = local;
     return lost;
 }
 
 bool espl__all_finite(const float *values, size_t count)
 {
-    bool finite = true;
+    bool is_finite = true;
 
     for (size_t i = 0; i < count; ++i) {
-        finite &= isfinite(values[i]) != 0;
+        is_finite &= isfinite(values[i]) != 0;
     }
-    return finite;
+    return is_finite;
 }

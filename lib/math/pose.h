@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The formulas of a placement, with a promised order of operations, so that every target and every
-// kernel gives the same bits. Sees floats, never an entity. Depends on the public transform only.
+// The formulas of a transform. Their order of operations is specified, so that every target and
+// every kernel computes the same bits. A pose is the part of a transform that children inherit:
+// rotation, position and scale. The stretch and the user word are its extra part.
 #ifndef ESPALIER_LIB_MATH_POSE_H
 #define ESPALIER_LIB_MATH_POSE_H
 
@@ -13,13 +14,15 @@
 #include <stddef.h>
 #include <string.h>
 
-// The promise needs every float operation rounded to float at once (x87 does not), to nearest, with
-// denormals kept, and -ffp-contract=off. 16 says the same as 0 for float.
+// The same bits require that each float operation rounds to float at once, to nearest, and keeps
+// denormals, and that the compiler does not contract operations (-ffp-contract=off). The x87 unit
+// does not round at once. A value of 16 means the same as 0 for float.
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations round to float");
 
-// The kernels lose their speed where the formula is a call. What is seldom done stays apart, out of
-// the way of what always is: registers are saved only for it. A build that counts branches has one
-// copy of each: those with constants for arguments have branches that nothing can take.
+// ESPL__INLINE: the kernels are slow where a formula is a call. ESPL__APART: a slow path must not
+// be inlined, because its callers would save registers for it on the fast path. A coverage build
+// has one copy of each function, because copies for constant arguments have branches that no test
+// can take.
 #if defined(ESPL_COVERAGE)
 #define ESPL__INLINE static inline
 #define ESPL__APART
@@ -31,7 +34,7 @@ _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "float operations 
 #define ESPL__APART
 #endif
 
-/// What a placement has beside its pose; most entities have the default.
+/// The part of a transform that children do not inherit. Most entities have the default.
 typedef struct espl__extra {
     float stretch[3];
     uint32_t user_data;
@@ -41,17 +44,19 @@ _Static_assert(sizeof(espl_transform) == 48, "transform: 16 + 12 + 4 + 12 + 4");
 _Static_assert(sizeof(espl_pose) == 32, "pose: 16 + 12 + 4");
 _Static_assert(sizeof(espl__extra) == 16, "extra: 12 + 4");
 
+/// Return the pose that changes nothing.
 static inline espl_pose espl__pose_identity(void)
 {
     return (espl_pose){{0, 0, 0, 1}, {0, 0, 0}, 1};
 }
 
+/// Return the extra part that changes nothing: stretch 1, user word 0.
 static inline espl__extra espl__extra_default(void)
 {
     return (espl__extra){{1, 1, 1}, 0};
 }
 
-// Bit by bit, which is two wide compares: no other number equals one.
+/// Tell whether an extra part has the bits of the default: two wide compares.
 static inline bool espl__extra_is_default(const espl__extra *extra)
 {
     const espl__extra plain = espl__extra_default();
@@ -62,13 +67,14 @@ static inline bool espl__extra_is_default(const espl__extra *extra)
     return ((found[0] ^ expected[0]) | (found[1] ^ expected[1])) == 0;
 }
 
-// A transform begins with its pose, so that one can be copied whole: field by field, wide loads of
-// what was just stored narrow would stall.
+// A transform begins with its pose, so that the pose is copied as a whole. Copied by fields, a wide
+// load of fields that were just stored would stall, because the stores are narrower than the load.
 _Static_assert(offsetof(espl_transform, rotation) == offsetof(espl_pose, rotation) &&
                    offsetof(espl_transform, position) == offsetof(espl_pose, position) &&
                    offsetof(espl_transform, scale) == offsetof(espl_pose, scale),
                "a transform begins with its pose");
 
+/// Return the pose of a transform.
 static inline espl_pose espl__pose_of(const espl_transform *transform)
 {
     espl_pose pose;
@@ -77,8 +83,8 @@ static inline espl_pose espl__pose_of(const espl_transform *transform)
     return pose;
 }
 
-/// Tell whether two poses are the same bits. A few wide compares, where a call of memcmp() would
-/// cost as much as a small write does otherwise.
+/// Tell whether two poses have the same bits. Wide compares, because a call of memcmp() costs as
+/// much as the rest of a small write.
 static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)
 {
     uint64_t left[4], right[4];
@@ -89,6 +95,7 @@ static inline bool espl__pose_is_same(const espl_pose *a, const espl_pose *b)
             (left[3] ^ right[3])) == 0;
 }
 
+/// Return the extra part of a transform.
 static inline espl__extra espl__extra_of(const espl_transform *transform)
 {
     const espl_transform *const t = transform;
@@ -96,6 +103,7 @@ static inline espl__extra espl__extra_of(const espl_transform *transform)
     return (espl__extra){{t->stretch[0], t->stretch[1], t->stretch[2]}, t->user_data};
 }
 
+/// Return the transform of a pose and an extra part.
 static inline espl_transform espl__transform_of(const espl_pose *pose, const espl__extra *extra)
 {
     return (espl_transform){
@@ -106,7 +114,7 @@ static inline espl_transform espl__transform_of(const espl_pose *pose, const esp
         extra->user_data};
 }
 
-/// out = conjugate of q, its inverse at unit length. out may be q.
+/// out = conjugate of q, which is its inverse at unit length. out may be q.
 static inline void espl__rotation_conjugate(float out[static 4], const float q[static 4])
 {
     out[0] = -q[0];
@@ -115,23 +123,25 @@ static inline void espl__rotation_conjugate(float out[static 4], const float q[s
     out[3] = q[3];
 }
 
-/// out = a * b: apply b, then a. Hamilton product. out overlaps neither.
+/// out = a * b, the Hamilton product: the rotation b, then a. out overlaps neither.
 ///
-/// The order of the sums is the promise: ((w x + x w) + y z) - z y, and so on for each component.
+/// The order of the sums is specified: ((w x + x w) + y z) - z y, and so on for each component.
 static inline void espl__rotation_multiply(float out[static 4], const float a[static 4],
                                            const float b[static 4])
 {
+    ESPL_CHECK_FULL(out != a && out != b);
     out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1];
     out[1] = a[3] * b[1] + a[1] * b[3] + a[2] * b[0] - a[0] * b[2];
     out[2] = a[3] * b[2] + a[2] * b[3] + a[0] * b[1] - a[1] * b[0];
     out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2];
 }
 
-/// out = q v q*, as v + (w t + u x t) with t = 2 (u x v) and u the vector part. out overlaps
-/// neither.
+/// out = q v q*, computed as v + (w t + u x t) with t = 2 (u x v), where u is the vector part of q
+/// and w its scalar part. out overlaps neither.
 static inline void espl__rotation_apply(float out[static 3], const float q[static 4],
                                         const float v[static 3])
 {
+    ESPL_CHECK_FULL(out != q && out != v);
     const float x = 2 * (q[1] * v[2] - q[2] * v[1]);
     const float y = 2 * (q[2] * v[0] - q[0] * v[2]);
     const float z = 2 * (q[0] * v[1] - q[1] * v[0]);
@@ -141,15 +151,22 @@ static inline void espl__rotation_apply(float out[static 3], const float q[stati
     out[2] = v[2] + (q[3] * z + (q[0] * y - q[1] * x));
 }
 
-/// World pose of a child: SPEC's compose. A stretch of NULL means 1, 1, 1 and gives the same bits.
+/// Compose the world pose of a child from its local pose and the world pose of its parent:
 ///
-/// The operations are those of espl__rotation_apply() and espl__rotation_multiply(), in registers
-/// and stored field by field: built on the stack and copied, a pose is reloaded in wider pieces
-/// than it was stored in, which costs gcc 12's code four times the arithmetic.
-/// @param out  overlaps neither.
+///     rotation = parent.rotation * local.rotation
+///     position = parent.position
+///                + parent.rotation rotates (local.position * stretch * parent.scale)
+///     scale    = parent.scale * local.scale
+///
+/// The operations are those of espl__rotation_apply() and espl__rotation_multiply(). The result is
+/// computed in registers and stored by fields. A pose that is built on the stack and copied takes
+/// gcc 12 four times as long, because its loads are wider than the stores before them.
+/// @param out      overlaps neither parent nor local.
+/// @param stretch  of the parent; NULL means 1, 1, 1 and gives the same bits.
 ESPL__INLINE void espl__pose_compose_to(espl_pose *restrict out, const espl_pose *parent,
                                         const float *stretch, const espl_pose *local)
 {
+    ESPL_CHECK_FULL(out != parent && out != local);
     const float ax = parent->rotation[0], ay = parent->rotation[1];
     const float az = parent->rotation[2], aw = parent->rotation[3];
     const float bx = local->rotation[0], by = local->rotation[1];
@@ -172,7 +189,7 @@ ESPL__INLINE void espl__pose_compose_to(espl_pose *restrict out, const espl_pose
     out->scale = parent->scale * local->scale;
 }
 
-/// The same by value, for single transforms.
+/// Return what espl__pose_compose_to() computes, for single transforms.
 static inline espl_pose espl__pose_compose(const espl_pose *parent, const float *stretch,
                                            const espl_pose *local)
 {
@@ -182,27 +199,29 @@ static inline espl_pose espl__pose_compose(const espl_pose *parent, const float 
     return out;
 }
 
-/// Which parts a relative pose could not reach; 0 when all were.
+/// Flags of the parts of a world pose that no local pose can reach, because a factor of the parent
+/// is zero.
 enum { ESPL__LOST_X = 1, ESPL__LOST_Y = 2, ESPL__LOST_Z = 4, ESPL__LOST_SCALE = 8 };
 
-/// Local pose that composes to `world` under the parent. A stretch of NULL means 1, 1, 1.
+/// Compute the local pose that composes to `world` under a parent.
 ///
-///     rotation = conj(parent.rotation) * world.rotation, brought to unit length as a written one
+///     rotation = conj(parent.rotation) * world.rotation, normalised
 ///     position = (conj(parent.rotation) rotates (world.position - parent.position))
 ///                divided by parent.scale, then by stretch
 ///     scale    = world.scale / parent.scale
 ///
-/// An axis of the position, in the parent's axes, is out of reach where parent.scale or its stretch
-/// is zero; the scale is where parent.scale is zero. Parts out of reach keep the value of
-/// `fallback`. The result is not checked: a tiny scale may make it overflow.
-/// @param out  may be any of the other poses.
-/// @return ESPL__LOST_ flags of the parts out of reach that are asked for: an axis on which the
-///         rotated offset, before any division, is not exactly zero; the scale when world.scale is
-///         not zero. The others compose to what is asked for whatever the fallback is.
+/// An axis of the position, in the axes of the parent, is out of reach where parent.scale or its
+/// stretch is zero. The scale is out of reach where parent.scale is zero. Parts out of reach take
+/// the value of `fallback`. The result may overflow, because a scale may be tiny.
+/// @param out      may be any of the other poses.
+/// @param stretch  of the parent; NULL means 1, 1, 1.
+/// @return ESPL__LOST_ flags of the parts that are out of reach and wanted: an axis on which the
+///         rotated offset is not zero before any division, and the scale where world.scale is not
+///         zero. A part without a flag composes to the wanted value for any fallback.
 unsigned espl__pose_relative(espl_pose *out, const espl_pose *parent, const float *stretch,
                              const espl_pose *world, const espl_pose *fallback);
 
-/// The part of espl__rotation_normalize() for what is off unit length.
+/// The slow path of espl__rotation_normalize(), for a rotation that is not of unit length.
 bool espl__rotation_to_unit(float q[static 4]);
 
 /// Tell whether the squared length of a rotation, summed in float from x to w, is within 4e-7 of 1.
@@ -214,38 +233,42 @@ static inline bool espl__rotation_is_unit(const float q[static 4])
     return fabsf(off_unit) <= 4e-7f;
 }
 
-/// Bring a rotation to unit length, in place: bit for bit as it is where it is so already. Doing it
-/// twice does no more than once.
-/// @return false, and no change, where there is no direction: zero length, NaN, infinity.
+/// Bring a rotation to unit length in place. A rotation of unit length keeps its bits, so that the
+/// operation is idempotent.
+/// @return false, and no change, where the length is zero, NaN or infinite.
 static inline bool espl__rotation_normalize(float q[static 4])
 {
     return espl__rotation_is_unit(q) || espl__rotation_to_unit(q);
 }
 
-/// Tell whether each of some values is finite.
+/// Tell whether all of `count` values are finite.
 bool espl__all_finite(const float *values, size_t count);
 
-// A sum is finite only where all of its terms are; where it is not, one may be, or large ones
-// overflowed, and each is looked at.
+// The sum of the values of a pose. It is finite only if all values are. Where it is not finite the
+// values are tested one by one, because the sum of large finite values may overflow.
 static inline float espl__pose_sum(const float q[static 4], const float p[static 3], float scale)
 {
     return ((q[0] + q[1]) + (q[2] + q[3])) + ((p[0] + p[1]) + (p[2] + scale));
 }
 
+/// Tell whether all values of a pose are finite.
 static inline bool espl__pose_is_finite(const espl_pose *pose)
 {
     const float sum = espl__pose_sum(pose->rotation, pose->position, pose->scale);
 
+    // x - x is zero for a finite x, else NaN.
     return sum - sum == 0 ||
            (espl__all_finite(pose->rotation, 4) && espl__all_finite(pose->position, 3) &&
             espl__all_finite(&pose->scale, 1));
 }
 
+/// Tell whether the stretch is finite. The user word is no float.
 static inline bool espl__extra_is_finite(const espl__extra *extra)
 {
     return espl__all_finite(extra->stretch, 3);
 }
 
+/// Tell whether all values of a transform are finite.
 static inline bool espl__transform_is_finite(const espl_transform *transform)
 {
     const espl_transform *const t = transform;

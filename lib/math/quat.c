@@ -148,7 +148,7 @@ typedef struct axes {
     double sign;
 } axes;
 
-static axes axes_of(espl_euler_order order)
+static axes axes_of_order(espl_euler_order order)
 {
     static const axes known[] = {
         [ESPL_EULER_XYZ] = {0, 1, 2, 1},  [ESPL_EULER_XZY] = {0, 2, 1, -1},
@@ -175,7 +175,7 @@ espl_status espl_quat_from_euler(float out[4], const float angles[3], espl_euler
     if (!espl__all_finite(angles, 3)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    const axes a = axes_of(order);
+    const axes a = axes_of_order(order);
     double si, ci, sj, cj, sk, ck, q[4];
 
     espl__sin_cos(&si, &ci, (double)angles[a.first] / 2);
@@ -219,7 +219,7 @@ espl_status espl_quat_to_euler(float angles[3], const float quat[4], espl_euler_
     if (!ESPL_DEMAND(NULL, angles != NULL && quat != NULL && is_order(order))) {
         return ESPL_ERR_ARGUMENT;
     }
-    const axes a = axes_of(order);
+    const axes a = axes_of_order(order);
     double q[4];
 
     if (!read_quat(q, quat)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The public functions on placements as values. Each rests on the formulas of pose.h, so a
-// point, a matrix and a child agree.
+// The public functions on transforms as values. They use the formulas of pose.h, so that points,
+// matrices and children agree. An output may be an input of the same type, because inputs are
+// copied.
 #include "lib/math/pose.h"
 
 espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
@@ -30,6 +31,7 @@ espl_status espl_transform_relative(espl_transform *local, const espl_transform 
 
     const unsigned lost =
         espl__pose_relative(&relative, &above, parent->stretch, &asked, &fallback);
+    ESPL_CHECK(lost <= (ESPL__LOST_X | ESPL__LOST_Y | ESPL__LOST_Z | ESPL__LOST_SCALE));
     *local = espl__transform_of(&relative, &extra);
     return lost != 0 ? ESPL_LOSSY : ESPL_OK;
 }
@@ -42,10 +44,13 @@ espl_status espl_transform_normalize(espl_transform *transform)
     if (!espl__transform_is_finite(transform) || !espl__rotation_normalize(transform->rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
+    ESPL_CHECK(espl__rotation_is_unit(transform->rotation));
     return ESPL_OK;
 }
 
-static void rotate_back(float out[static 3], const espl_transform *frame, const float v[static 3])
+// Rotate a vector by the inverse rotation of a frame.
+static void rotate_inverse(float out[static 3], const espl_transform *frame,
+                           const float v[static 3])
 {
     float inverse[4];
 
@@ -71,7 +76,7 @@ void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
     }
     const float before[3] = {direction[0], direction[1], direction[2]};
 
-    rotate_back(out, frame, before);
+    rotate_inverse(out, frame, before);
 }
 
 void espl_transform_vector(float out[3], const espl_transform *frame, const float vector[3])
@@ -81,6 +86,7 @@ void espl_transform_vector(float out[3], const espl_transform *frame, const floa
     }
     float scaled[3];
 
+    // Stretch before scale, in the order of the formula of a child's position.
     for (int i = 0; i < 3; ++i) {
         scaled[i] = vector[i] * frame->stretch[i] * frame->scale;
     }
@@ -93,13 +99,14 @@ void espl_transform_vector_inverse(float out[3], const espl_transform *frame, co
         return;
     }
     const float before[3] = {vector[0], vector[1], vector[2]};
-    float turned[3];
+    float rotated[3];
 
-    rotate_back(turned, frame, before);
+    rotate_inverse(rotated, frame, before);
     for (int i = 0; i < 3; ++i) {
+        // An axis with a factor of zero has no inverse. Its result is zero, not infinity.
         const bool is_flat = frame->scale == 0 || frame->stretch[i] == 0;
 
-        out[i] = is_flat ? 0 : turned[i] / frame->scale / frame->stretch[i];
+        out[i] = is_flat ? 0 : rotated[i] / frame->scale / frame->stretch[i];
     }
 }
 

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Component sets and the layout of their chunks. An archetype lives as long as its store, so its
-// number may be kept.
+// Component sets and the layout of their chunks. An archetype is never freed before its store, so
+// that its number stays valid. A chunk of `capacity` rows has this layout:
+//
+//     handles     capacity * 8 bytes
+//     columns     capacity * size bytes each, in ascending order of the components, each aligned
+//     versions    (number of columns + 1) * 8 bytes: of the handles, then of each column
+//
+// Values of one component are consecutive, so that a query reads the components that it asks for
+// and no other bytes.
 #include "lib/store/store.h"
 
 #include <string.h>
 
+// The least alignment of a chunk: a cache line.
 enum { BLOCK_ALIGNMENT = 64 };
 
+// Tell whether components are registered and ascending.
 static bool is_set(const espl__store *store, const espl_component *set, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -17,6 +26,8 @@ static bool is_set(const espl__store *store, const espl_component *set, size_t c
     return true;
 }
 
+// Tell whether the set of an archetype is this set. Both are ascending, so that equal sets have
+// equal bytes.
 static bool has_set(const espl__archetype *archetype, const espl_component *set, size_t count)
 {
     return espl__array_length(archetype->set) == count &&
@@ -26,12 +37,14 @@ static bool has_set(const espl__archetype *archetype, const espl_component *set,
 bool espl__archetype_is(const espl__store *store, uint32_t archetype, const espl_component *set,
                         size_t count)
 {
+    ESPL_CHECK(archetype < espl__array_length(store->archetypes));
     return has_set(&store->archetypes[archetype], set, count);
 }
 
-// Return the archetype of a set, or ESPL__NONE and the key under which it would stand.
-static uint32_t look_up(const espl__store *store, const espl_component *set, size_t count,
-                        uint32_t *key)
+// Return the archetype of a set, or ESPL__NONE. *key is the hash under which it is stored, or would
+// be.
+static uint32_t archetype_by_set(const espl__store *store, const espl_component *set, size_t count,
+                                 uint32_t *key)
 {
     uint32_t number = ESPL__NONE;
 
@@ -40,58 +53,61 @@ static uint32_t look_up(const espl__store *store, const espl_component *set, siz
         if (has_set(&store->archetypes[number], set, count)) {
             break;
         }
+        // Another set has this hash.
         *key += 1;
     }
     return number;
 }
 
-// Give each column its place in a block for `capacity` rows, and the versions theirs behind them.
-// Returns the bytes of the block.
-static size_t lay_out(const espl__store *store, espl__archetype *archetype, size_t capacity)
+// Compute the offsets of columns and versions in a chunk of `capacity` rows. Returns the bytes of
+// the chunk.
+static size_t lay_out_chunk(const espl__store *store, espl__archetype *archetype, size_t capacity)
 {
     espl__column *const columns = archetype->columns;
     const size_t column_count = espl__array_length(columns);
     size_t end = capacity * sizeof(espl_entity);
 
+    ESPL_CHECK(capacity >= 1 && capacity <= ESPL__CHUNK_ROWS);
     for (size_t i = 0; i < column_count; ++i) {
         espl__column *const column = &columns[i];
         const size_t alignment = espl__component_info_of(store, column->component)->alignment;
 
+        ESPL_CHECK(alignment != 0 && (alignment & (alignment - 1)) == 0);
         end = (end + alignment - 1) & ~(alignment - 1);
         column->offset = (uint32_t)end;
         end += capacity * column->size;
     }
     end = (end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+    ESPL_CHECK(end <= UINT32_MAX / 2);
     archetype->versions_offset = (uint32_t)end;
     return end + (column_count + 1) * sizeof(uint64_t);
 }
 
+// Choose the largest number of rows for which a chunk has at most ESPL__CHUNK_BYTES. A row that is
+// larger than that has a chunk of its own size.
 static void choose_capacity(const espl__store *store, espl__archetype *archetype)
 {
     uint32_t capacity = ESPL__CHUNK_ROWS;
-    size_t bytes = lay_out(store, archetype, capacity);
+    size_t bytes = lay_out_chunk(store, archetype, capacity);
 
-    // A row that is larger than a chunk gets a chunk of its own size.
     while (bytes > ESPL__CHUNK_BYTES && capacity > 1) {
         capacity -= 1;
-        bytes = lay_out(store, archetype, capacity);
+        bytes = lay_out_chunk(store, archetype, capacity);
     }
     archetype->capacity = capacity;
     archetype->chunk_bytes = (uint32_t)bytes;
 }
 
-static void free_archetype(espl__store *store, espl__archetype *archetype)
-{
-    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->set);
-    ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->columns);
-}
-
-static void take_component(const espl__store *store, espl__archetype *archetype,
-                           espl_component component)
+// Append a component to the set, and its column where it has a size.
+static void append_component(const espl__store *store, espl__archetype *archetype,
+                             espl_component component)
 {
     const espl__component_info *const info = espl__component_info_of(store, component);
+    const size_t count = espl__array_length(archetype->set);
 
+    ESPL_CHECK(info != NULL && (count == 0 || archetype->set[count - 1] < component));
     ESPL_ARRAY_PUSH(archetype->set, component);
+    // A bit answers espl__archetype_has() without a search, for the components registered first.
     if (component < 64) {
         archetype->builtin |= UINT64_C(1) << component;
     }
@@ -104,8 +120,9 @@ static void take_component(const espl__store *store, espl__archetype *archetype,
     }
 }
 
-// Build an archetype that the store does not hold yet. False where there is no memory.
-static bool build(espl__store *store, const espl_component *set, size_t count, espl__archetype *out)
+// Build an archetype of a new set. Returns false where there is no memory.
+static bool build_archetype(espl__store *store, const espl_component *set, size_t count,
+                            espl__archetype *out)
 {
     espl__archetype archetype = {
         .placement_offset = ESPL__NONE,
@@ -117,26 +134,28 @@ static bool build(espl__store *store, const espl_component *set, size_t count, e
     for (int kind = 0; kind < ESPL__COPY_KINDS; ++kind) {
         archetype.copy_edge[kind] = ESPL__NONE;
     }
-
     if (!ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype.set, count) ||
         !ESPL_ARRAY_RESERVE(store->heap, ESPL__FOR_STORE, archetype.columns, count)) {
-        free_archetype(store, &archetype);
+        ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype.set);
+        ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype.columns);
         return false;
     }
     for (size_t i = 0; i < count; ++i) {
-        take_component(store, &archetype, set[i]);
+        append_component(store, &archetype, set[i]);
     }
 
-    // ESPL_TRANSFORM has the lowest number, so its column is the first.
     choose_capacity(store, &archetype);
+    // ESPL_TRANSFORM is the component with the lowest number, so that its column is the first.
     if (count > 0 && set[0] == ESPL_TRANSFORM) {
+        ESPL_CHECK(archetype.columns[0].component == ESPL_TRANSFORM);
         archetype.placement_offset = archetype.columns[0].offset;
     }
     *out = archetype;
     return true;
 }
 
-// Memory for one more archetype, and for every archetype in the changed list.
+// Make room for one more archetype in the table, in the map, and in the changed list, which has
+// room for all archetypes. Returns false where there is no memory.
 static bool reserve_tables(espl__store *store)
 {
     const size_t after = espl__array_length(store->archetypes) + 1;
@@ -147,6 +166,8 @@ static bool reserve_tables(espl__store *store)
            espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->archetype_sets);
 }
 
+// The tables are reserved before the archetype is built, and the archetype is the last thing that
+// can fail, so that a failure leaves the store as it was.
 espl_status espl__archetype_of(espl__store *store, const espl_component *set, size_t count,
                                uint32_t *out)
 {
@@ -157,21 +178,23 @@ espl_status espl__archetype_of(espl__store *store, const espl_component *set, si
         return ESPL_ERR_LIMIT;
     }
     ESPL_CHECK(is_set(store, set, count));
-    const uint32_t found = look_up(store, set, count, &key);
+    const uint32_t found = archetype_by_set(store, set, count, &key);
     if (found != ESPL__NONE) {
         *out = found;
         return ESPL_OK;
     }
-    if (!reserve_tables(store) || !build(store, set, count, &archetype)) {
+    if (!reserve_tables(store) || !build_archetype(store, set, count, &archetype)) {
         return ESPL_ERR_NO_MEMORY;
     }
 
     *out = (uint32_t)espl__array_length(store->archetypes);
     ESPL_ARRAY_PUSH(store->archetypes, archetype);
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->archetype_sets, key, *out);
+    ESPL_CHECK(espl__array_capacity(store->changed) >= espl__array_length(store->archetypes));
     return ESPL_OK;
 }
 
+// Tell whether a list of components in any order has a component.
 static bool contains(const espl_component *list, size_t count, espl_component component)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -182,11 +205,13 @@ static bool contains(const espl_component *list, size_t count, espl_component co
     return false;
 }
 
-// Put a component in its place in a sorted set of at most ESPL_SET_LIMIT. False where it is full.
-static bool insert(espl_component *set, size_t *count, espl_component component)
+// Insert a component into a sorted set of at most ESPL_SET_LIMIT. Returns false where the set is
+// full.
+static bool insert_component(espl_component *set, size_t *count, espl_component component)
 {
     size_t at = *count;
 
+    ESPL_CHECK(*count <= ESPL_SET_LIMIT);
     if (contains(set, *count, component)) {
         return true;
     }
@@ -198,13 +223,14 @@ static bool insert(espl_component *set, size_t *count, espl_component component)
     }
     set[at] = component;
     *count += 1;
+    ESPL_CHECK(at == 0 || set[at - 1] < component);
     return true;
 }
 
-// Find or make the archetype of a set that differs from another one's by the lists.
-static espl_status change_set(espl__store *store, uint32_t archetype, const espl_component *add,
-                              size_t add_count, const espl_component *remove, size_t remove_count,
-                              uint32_t *out)
+// Find or make the archetype of a changed set, without the cache of espl__archetype_change().
+static espl_status find_changed(espl__store *store, uint32_t archetype, const espl_component *add,
+                                size_t add_count, const espl_component *remove, size_t remove_count,
+                                uint32_t *out)
 {
     const espl_component *const before = store->archetypes[archetype].set;
     const size_t before_count = espl__array_length(before);
@@ -217,12 +243,12 @@ static espl_status change_set(espl__store *store, uint32_t archetype, const espl
         }
     }
     for (size_t i = 0; i < add_count; ++i) {
-        if (!insert(set, &count, add[i])) {
+        if (!insert_component(set, &count, add[i])) {
             return ESPL_ERR_LIMIT;
         }
     }
 
-    // Nothing to change is frequent, and needs no look-up.
+    // A change that changes nothing is frequent. It needs no lookup.
     if (has_set(&store->archetypes[archetype], set, count)) {
         *out = archetype;
         return ESPL_OK;
@@ -234,9 +260,10 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
                                    const espl_component *add, size_t add_count,
                                    const espl_component *remove, size_t remove_count, uint32_t *out)
 {
-    // One component alone comes and goes again and again.
+    ESPL_CHECK(archetype < espl__array_length(store->archetypes));
+    // The cache is for changes of one component, which are the frequent ones.
     if (add_count + remove_count != 1) {
-        return change_set(store, archetype, add, add_count, remove, remove_count, out);
+        return find_changed(store, archetype, add, add_count, remove, remove_count, out);
     }
     const espl_component component = add_count == 1 ? add[0] : remove[0];
     const espl__archetype *const from = &store->archetypes[archetype];
@@ -247,8 +274,9 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
         return ESPL_OK;
     }
     const espl_status status =
-        change_set(store, archetype, add, add_count, remove, remove_count, out);
+        find_changed(store, archetype, add, add_count, remove, remove_count, out);
     if (status == ESPL_OK) {
+        // The archetypes may have moved.
         espl__archetype *const at = &store->archetypes[archetype];
 
         *(add_count == 1 ? &at->gain : &at->loss) = (espl__edge){component, *out};
@@ -256,6 +284,8 @@ espl_status espl__archetype_change(espl__store *store, uint32_t archetype,
     return status;
 }
 
+// A set has one role: the other roles are removed with it. Attaching changes the role of an entity,
+// so that the result is cached for each archetype.
 espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_component role,
                                  uint32_t *out)
 {
@@ -269,11 +299,14 @@ espl_status espl__archetype_role(espl__store *store, uint32_t archetype, espl_co
     }
     const espl_status status = espl__archetype_change(store, archetype, &role, 1, roles, 3, out);
     if (status == ESPL_OK) {
+        ESPL_CHECK(espl__archetype_has(store, *out, role));
         store->archetypes[archetype].role_edge[role - ESPL_SOLO] = *out;
     }
     return status;
 }
 
+// The transform of the source does not matter, because the kind says whether the copy has one. So
+// ESPL_TRANSFORM is removed in any case and added where the kind has it.
 espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_t kind,
                                  uint32_t *out)
 {
@@ -288,6 +321,7 @@ espl_status espl__archetype_copy(espl__store *store, uint32_t archetype, uint32_
         status = espl__archetype_change(store, archetype, added, 1 + kind % 2, removed, 5, out);
     }
     if (status == ESPL_OK) {
+        ESPL_CHECK_FULL(espl__archetype_has(store, *out, added[0]));
         store->archetypes[archetype].copy_edge[kind] = *out;
     }
     return status;
@@ -297,6 +331,7 @@ bool espl__archetype_has(const espl__store *store, uint32_t archetype, espl_comp
 {
     const espl__archetype *const at = &store->archetypes[archetype];
 
+    ESPL_CHECK_FULL(archetype < espl__array_length(store->archetypes));
     if (component < 64) {
         return (at->builtin >> component & 1) != 0;
     }
@@ -307,6 +342,7 @@ uint32_t espl__archetype_column(const espl__archetype *archetype, espl_component
 {
     const size_t count = espl__array_length(archetype->columns);
 
+    // Linear, because sets are small. The columns are ascending, so that the search ends early.
     for (uint32_t i = 0; i < count && archetype->columns[i].component <= component; ++i) {
         if (archetype->columns[i].component == component) {
             return i;

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The register of components. Names are looked up by hash in a cold map; numbers index blocks
-// that never move.
+// The registry of components. A map finds a component by the hash of its name. A number indexes
+// blocks that never move, so that other threads may read them while a component is registered.
 #include "lib/store/store.h"
 
 #include <string.h>
 
+// The components of a block of the registry, and the limits of a definition. ALIGNMENT_LIMIT is the
+// largest alignment of a chunk.
 enum { BLOCK_SIZE = 64, NAME_LIMIT = 255, ALIGNMENT_LIMIT = 256 };
 
 _Static_assert(ESPL_COMPONENT_LIMIT % BLOCK_SIZE == 0, "whole blocks");
 
+// Return the length of a name, at most NAME_LIMIT + 1, so that a name without end is not read to
+// its end.
 static size_t name_length(const char *name)
 {
     const char *const end = memchr(name, '\0', NAME_LIMIT + 1);
@@ -16,12 +20,14 @@ static size_t name_length(const char *name)
     return end == NULL ? NAME_LIMIT + 1 : (size_t)(end - name);
 }
 
+// Return the alignment of a definition, for which 0 stands for 1.
 static size_t alignment_of(const espl_component_def *def)
 {
     return def->alignment == 0 ? 1 : def->alignment;
 }
 
-static bool is_sound(const espl_component_def *def)
+// Tell whether name, size and alignment are within their documented ranges.
+static bool is_valid_def(const espl_component_def *def)
 {
     const size_t alignment = alignment_of(def);
 
@@ -34,8 +40,8 @@ static bool is_sound(const espl_component_def *def)
     return def->size <= ESPL_COMPONENT_SIZE_LIMIT && def->size % alignment == 0;
 }
 
-// Tell whether the references stand inside the size, one behind the other.
-static bool are_references_sound(const espl_component_def *def)
+// Tell whether the references are inside the value, in ascending order and without overlap.
+static bool are_references_valid(const espl_component_def *def)
 {
     size_t end = 0;
 
@@ -54,24 +60,28 @@ static bool are_references_sound(const espl_component_def *def)
     return true;
 }
 
-// Return the number of the component of that name, or 0 and the key under which it would stand.
-static espl_component look_up(const espl__store *store, const char *name, uint32_t *key)
+// Return the component of a name, or 0. *key is the hash under which the name is stored, or would
+// be.
+static espl_component component_by_name(const espl__store *store, const char *name, uint32_t *key)
 {
     espl_component number = 0;
 
+    ESPL_CHECK(name != NULL);
     *key = espl__hash_bytes(name, strlen(name));
     while ((number = espl__map_get(&store->component_names, *key, 0)) != 0) {
         if (strcmp(espl__component_info_of(store, number)->name, name) == 0) {
             break;
         }
+        // Another name has this hash.
         *key += 1;
     }
     return number;
 }
 
-// Take memory for the entry of one more component.
+// Allocate the block and the map entry of component number `count` + 1.
 static bool reserve_entry(espl__store *store, uint32_t count)
 {
+    ESPL_CHECK(count < ESPL_COMPONENT_LIMIT);
     espl__component_info **const block = &store->component_blocks[count / BLOCK_SIZE];
 
     if (*block == NULL) {
@@ -82,7 +92,8 @@ static bool reserve_entry(espl__store *store, uint32_t count)
            espl__map_reserve(store->heap, ESPL__FOR_STORE, &store->component_names);
 }
 
-// Copy what a definition points to. False where there is no memory; nothing is kept then.
+// Copy a definition, its name and its references. Returns false where there is no memory; nothing
+// is allocated then.
 static bool copy_def(espl__store *store, const espl_component_def *def, espl__component_info *out)
 {
     const size_t name_size = strlen(def->name) + 1;
@@ -102,6 +113,8 @@ static bool copy_def(espl__store *store, const espl_component_def *def, espl__co
     if (references != NULL) {
         memcpy(references, def->references, def->reference_count * sizeof *references);
     }
+    ESPL_CHECK(def->size <= ESPL_COMPONENT_SIZE_LIMIT);
+    ESPL_CHECK(def->reference_count <= ESPL_REFERENCE_LIMIT);
     *out = (espl__component_info){
         .name = name,
         .references = references,
@@ -112,6 +125,8 @@ static bool copy_def(espl__store *store, const espl_component_def *def, espl__co
     return true;
 }
 
+// Everything that can fail precedes the first write to the registry, so that a failure changes
+// nothing but the room of the map and an empty block.
 espl_status espl__component_register(espl__store *store, const espl_component_def *def,
                                      espl_component *out)
 {
@@ -119,10 +134,10 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     espl__component_info info;
     uint32_t key = 0;
 
-    if (!is_sound(def) || !are_references_sound(def)) {
+    if (!is_valid_def(def) || !are_references_valid(def)) {
         return ESPL_ERR_ARGUMENT;
     }
-    if (look_up(store, def->name, &key) != 0) {
+    if (component_by_name(store, def->name, &key) != 0) {
         return ESPL_ERR_EXISTS;
     }
     if (count == ESPL_COMPONENT_LIMIT) {
@@ -135,8 +150,9 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     store->component_blocks[count / BLOCK_SIZE][count % BLOCK_SIZE] = info;
     store->referring_count += info.reference_count != 0 ? 1 : 0;
     espl__map_put(store->heap, ESPL__FOR_STORE, &store->component_names, key, count + 1);
-    // The entry is written before its number counts: recorders read it from other threads.
+    // The entry is written before the count, because recorders of other threads read both.
     atomic_store_explicit(&store->component_count, count + 1, memory_order_release);
+    ESPL_CHECK(espl__component_find(store, def->name) == count + 1);
     *out = count + 1;
     return ESPL_OK;
 }
@@ -145,9 +161,11 @@ espl_component espl__component_find(const espl__store *store, const char *name)
 {
     uint32_t key = 0;
 
-    return look_up(store, name, &key);
+    return component_by_name(store, name, &key);
 }
 
+// The acquire pairs with the release of espl__component_register(), so that a thread that sees the
+// count sees the entries below it.
 const espl__component_info *espl__component_info_of(const espl__store *store,
                                                     espl_component component)
 {
@@ -157,5 +175,6 @@ const espl__component_info *espl__component_info_of(const espl__store *store,
         return NULL;
     }
     const uint32_t at = component - 1;
+    ESPL_CHECK_FULL(store->component_blocks[at / BLOCK_SIZE] != NULL);
     return &store->component_blocks[at / BLOCK_SIZE][at % BLOCK_SIZE];
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: MIT
-// The pool of entity indices: handles with generations, a free list, indices that retire when
-// their generations are used up.
+// Entity indices and their generations. Free indices form a list through their records. An index is
+// retired when its generations are used up, so that no handle is ever valid again.
 #include "lib/store/store.h"
 
-#include "lib/base/ahead.h"
-
+// The number of indices that a world can issue, the last generation of an index, and the bits of a
+// generation word that are below the tag.
 #define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
 #define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
 #define GENERATION_MASK ((UINT32_C(1) << ESPL__TAG_SHIFT) - 1)
 
-_Static_assert((int)ESPL__GENERATION_BITS <= (int)ESPL__TAG_SHIFT, "the tag stands above");
+_Static_assert((int)ESPL__GENERATION_BITS <= (int)ESPL__TAG_SHIFT,
+               "the tag is above the generation");
 _Static_assert(sizeof(espl__record) == 16, "four records a cache line");
 
+// Tell whether free, living and retired indices are all issued ones.
+static bool are_indices_counted(const espl__store *store)
+{
+    return store->free_count + store->alive_count + store->retired_count ==
+           espl__array_length(store->records);
+}
+
+// The free indices come first, so that only the rest needs new records.
 espl_status espl__entities_reserve(espl__store *store, size_t count)
 {
     const size_t issued = espl__array_length(store->records);
@@ -29,36 +38,45 @@ espl_status espl__entities_reserve(espl__store *store, size_t count)
     return ESPL_OK;
 }
 
-// A chain of records that stand anywhere is read one after the other, each a wait for memory, unless
-// those further down are asked for: a free record names one that was freed some calls before it, which
-// is as far down the chain unless some were taken between.
+// Note an index that is freed, and return the one that was freed ESPL__FREED_NOTED calls before.
+//
+// A walk along the free list waits for memory at each record, because the records are in any order
+// in memory. So a free record names one that is ESPL__FREED_NOTED entries further down the list,
+// for a prefetch. The distance differs where indices were taken in between.
 static uint32_t note_freed(espl__store *store, uint32_t index)
 {
-    uint32_t *const place = &store->freed[store->freed_at++ % ESPL__FREED_NOTED];
-    const uint32_t before = *place;
+    uint32_t *const entry = &store->freed[store->freed_at++ % ESPL__FREED_NOTED];
+    const uint32_t earlier = *entry;
 
-    *place = index;
-    return before;
+    *entry = index;
+    return earlier;
 }
 
+// Take the first index of the free list.
 static uint32_t take_freed(espl__store *store)
 {
     const uint32_t index = store->free_head;
 
+    ESPL_CHECK(store->free_count > 0 && index < espl__array_length(store->records));
+    ESPL_CHECK(store->records[index].row == ESPL__NONE);
     store->free_head = store->records[index].chunk;
     store->free_count -= 1;
     return index;
 }
 
+// Issue a new index. Its first generation is 1.
 static uint32_t take_new(espl__store *store)
 {
     const uint32_t index = (uint32_t)espl__array_length(store->records);
 
+    ESPL_CHECK(index < INDEX_LIMIT);
     ESPL_ARRAY_PUSH(store->records,
                     (espl__record){.generation = store->tag << ESPL__TAG_SHIFT | 1});
     return index;
 }
 
+// The entity has no row until espl__row_add() or espl__rows_copy() gives it one, so that its handle
+// is not alive before.
 espl_entity espl__entity_take(espl__store *store)
 {
     const bool has_freed = store->free_head != ESPL__NONE;
@@ -69,9 +87,12 @@ espl_entity espl__entity_take(espl__store *store)
     record->row = ESPL__NONE;
     record->slot = ESPL__NONE;
     store->alive_count += 1;
+    ESPL_CHECK_FULL(are_indices_counted(store));
     return espl__entity_at(store, index);
 }
 
+// The free list is walked once. Records of free indices are only read, because espl__rows_copy()
+// writes them as a whole.
 void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
 {
     const espl__record *const records = store->records;
@@ -81,35 +102,44 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count)
     for (size_t i = 0; i < freed; ++i) {
         const espl__record *const record = &records[index];
 
+        ESPL_CHECK_FULL(index < espl__array_length(store->records) && record->row == ESPL__NONE);
         ESPL_CHECK(record->slot < espl__array_length(store->records));
-        espl__ask_to_write(&records[record->slot]);
+        espl__prefetch_to_write(&records[record->slot]);
         out[i] = (espl_entity){index, record->generation};
         index = record->chunk;
     }
     store->free_head = index;
     store->free_count -= freed;
     store->alive_count += freed;
+    ESPL_CHECK((store->free_head == ESPL__NONE) == (store->free_count == 0));
+    ESPL_CHECK(are_indices_counted(store));
     for (size_t i = freed; i < count; ++i) {
         out[i] = espl__entity_take(store);
     }
 }
 
-// Indices that are freed one after the other, and what comes of it.
-typedef struct freeing {
+// The state of a loop that frees indices. It is apart from the store, so that it stays in
+// registers.
+typedef struct freed_batch {
     uint32_t head; // of the free list
     size_t retired;
-} freeing;
+} freed_batch;
 
-static void begin_freeing(const espl__store *store, size_t count, freeing *out)
+// Start with the free list of the store.
+static void begin_freeing(const espl__store *store, size_t count, freed_batch *out)
 {
     ESPL_CHECK(store->alive_count >= count);
     (void)count;
-    *out = (freeing){store->free_head, 0};
+    *out = (freed_batch){store->free_head, 0};
 }
 
-static inline void free_one(espl__store *store, espl__record *record, uint32_t index, freeing *all)
+// Push an index to the free list with its next generation, or retire it.
+static inline void free_index(espl__store *store, espl__record *record, uint32_t index,
+                              freed_batch *all)
 {
-    // A generation that came around again would revive every handle of its first life.
+    ESPL_CHECK_FULL(record->generation >> ESPL__TAG_SHIFT == store->tag);
+    // After the last generation the index is retired, because the first generation again would make
+    // the handles of the first entity valid.
     if ((record->generation & GENERATION_MASK) == LAST_GENERATION) {
         record->chunk = ESPL__NONE;
         record->row = ESPL__ROW_RETIRED;
@@ -123,55 +153,60 @@ static inline void free_one(espl__store *store, espl__record *record, uint32_t i
     all->head = index;
 }
 
-static void end_freeing(espl__store *store, size_t count, const freeing *all)
+// Write the free list and the counts back to the store.
+static void end_freeing(espl__store *store, size_t count, const freed_batch *all)
 {
+    ESPL_CHECK(all->retired <= count);
     store->free_head = all->head;
     store->free_count += count - all->retired;
     store->retired_count += all->retired;
     store->alive_count -= count;
+    ESPL_CHECK(are_indices_counted(store));
 }
 
-static inline void remove_one(espl__store *store, uint32_t index, freeing *all)
+// Free a living index. Its row leaves at the next settle, found by the old contents of its record.
+static inline void remove_index(espl__store *store, uint32_t index, freed_batch *all)
 {
     espl__record *const record = &store->records[index];
 
     ESPL_CHECK(index < espl__array_length(store->records));
-    espl__row_mark_leaving(store, record->chunk, record->row);
-    free_one(store, record, index, all);
+    espl__row_set_leaving(store, record->chunk, record->row);
+    free_index(store, record, index, all);
 }
 
-// Places are looked up at random: what comes next is asked for ahead, records first, then their
-// chunks.
+// Records and chunks are prefetched, because the indices are in any order. The chunk of an index is
+// known when its record has arrived, so that it is prefetched at a smaller distance.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count)
 {
     enum { FAR = 48, NEAR = 16 };
     const espl__record *const records = store->records;
-    freeing all;
+    freed_batch all;
     size_t at = 0;
 
     begin_freeing(store, count, &all);
     for (; at + FAR < count; ++at) {
-        espl__ask_to_write(&records[indices[at + FAR]]);
-        espl__ask_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
-        remove_one(store, indices[at], &all);
+        espl__prefetch_to_write(&records[indices[at + FAR]]);
+        espl__prefetch_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
+        remove_index(store, indices[at], &all);
     }
-    // The last ones, of which a few have chunks that were not asked for.
+    // The records of the last indices are prefetched. Some of their chunks are not.
     for (; at < count; ++at) {
         if (at + NEAR < count) {
-            espl__ask_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
+            espl__prefetch_to_write(&store->chunks[records[indices[at + NEAR]].chunk]);
         }
-        remove_one(store, indices[at], &all);
+        remove_index(store, indices[at], &all);
     }
     end_freeing(store, count, &all);
 }
 
 void espl__entity_release(espl__store *store, uint32_t index)
 {
-    freeing all;
+    freed_batch all;
 
     begin_freeing(store, 1, &all);
     ESPL_CHECK(index < espl__array_length(store->records));
-    free_one(store, &store->records[index], index, &all);
+    ESPL_CHECK(store->records[index].row == ESPL__NONE);
+    free_index(store, &store->records[index], index, &all);
     end_freeing(store, 1, &all);
 }
 
@@ -180,7 +215,7 @@ espl_status espl__entity_check(const espl__store *store, espl_entity entity)
     if (espl_entity_is_null(entity)) {
         return ESPL_ERR_NULL_ENTITY;
     }
-    // A pending handle's bit 31 stands above the tag, so that it equals no tag.
+    // Bit 31 of a pending handle is above the tag, so that the shifted word differs from each tag.
     if (entity.generation >> ESPL__TAG_SHIFT != store->tag ||
         entity.index >= espl__array_length(store->records)) {
         return ESPL_ERR_FOREIGN;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Rows put in another order, in place: no memory is needed, and nothing can fail.
+// Reordering of rows in place, by swaps. It needs no memory and cannot fail.
 #include "lib/store/store.h"
-
-#include "lib/base/ahead.h"
 
 #include <string.h>
 
-// --- Trading places ---
+// --- Swapping ---
 
+// Swap two values, through a buffer in registers or on the stack.
 static void swap_bytes(unsigned char *a, unsigned char *b, size_t size)
 {
     unsigned char held[64];
@@ -20,11 +19,14 @@ static void swap_bytes(unsigned char *a, unsigned char *b, size_t size)
     }
 }
 
-// Whoever watches a chunk finds rows changed there.
-static void stamp(const espl__chunk *chunk, const espl__archetype *archetype, uint64_t version)
+// Count all columns of a chunk as written at a version, so that queries for changes find its rows.
+static void set_versions(const espl__chunk *chunk, const espl__archetype *archetype,
+                         uint64_t version)
 {
     const size_t columns = espl__array_length(archetype->columns);
 
+    ESPL_CHECK(chunk->versions[0] <= version);
+    // One test, because the versions of a chunk are set together.
     if (chunk->versions[0] != version) {
         for (size_t i = 0; i <= columns; ++i) {
             chunk->versions[i] = version;
@@ -32,7 +34,8 @@ static void stamp(const espl__chunk *chunk, const espl__archetype *archetype, ui
     }
 }
 
-static void claim_row(const espl__store *store, uint32_t number, uint32_t row)
+// Write the place of a row to the record of its handle.
+static void update_record(const espl__store *store, uint32_t number, uint32_t row)
 {
     const espl_entity entity = espl__chunk_entities(&store->chunks[number])[row];
     espl__record *const record = &store->records[entity.index];
@@ -41,7 +44,8 @@ static void claim_row(const espl__store *store, uint32_t number, uint32_t row)
     record->row = row;
 }
 
-// Slots go along, as a column does.
+// Swap the row of a record with another row of its archetype. The slot column is swapped like every
+// column.
 static void swap_rows(const espl__store *store, const espl__record *from, uint32_t to_chunk,
                       uint32_t to_row)
 {
@@ -50,6 +54,7 @@ static void swap_rows(const espl__store *store, const espl__record *from, uint32
     const espl__archetype *const archetype = &store->archetypes[a->archetype];
     const size_t column_count = espl__array_length(archetype->columns);
 
+    ESPL_CHECK(a->archetype == b->archetype && from_row < a->count && to_row < b->count);
     swap_bytes(a->bytes + from_row * sizeof(espl_entity), b->bytes + to_row * sizeof(espl_entity),
                sizeof(espl_entity));
     for (size_t i = 0; i < column_count; ++i) {
@@ -58,32 +63,44 @@ static void swap_rows(const espl__store *store, const espl__record *from, uint32
         swap_bytes(a->bytes + column.offset + (size_t)from_row * column.size,
                    b->bytes + column.offset + (size_t)to_row * column.size, column.size);
     }
-    claim_row(store, from_chunk, from_row);
-    claim_row(store, to_chunk, to_row);
-    stamp(a, archetype, store->version);
-    stamp(b, archetype, store->version);
+    update_record(store, from_chunk, from_row);
+    update_record(store, to_chunk, to_row);
+    set_versions(a, archetype, store->version);
+    set_versions(b, archetype, store->version);
 }
 
-// --- The whole ---
+// --- Ordering ---
 
-// Records lie in the order of indices, rows in that of an earlier time: both are asked for ahead.
-static void look_ahead(const espl__store *store, const uint32_t *indices, size_t stride, size_t at,
-                       size_t count)
+// Return the place of a row among all rows of its archetype.
+static size_t rank_of_row(const espl__store *store, const espl__record *record)
+{
+    const espl__chunk *const chunk = &store->chunks[record->chunk];
+
+    return (size_t)chunk->position * store->archetypes[chunk->archetype].capacity + record->row;
+}
+
+// Prefetch a record and, at a smaller distance, its row. Records are in the order of indices and
+// rows in an older order, so that both are in any order here.
+static void prefetch_rows(const espl__store *store, const uint32_t *indices, size_t stride,
+                          size_t at, size_t count)
 {
     enum { FAR = 32, NEAR = 16 };
     const uint32_t far = at + FAR < count ? indices[(at + FAR) * stride] : ESPL__NONE;
     const uint32_t near = at + NEAR < count ? indices[(at + NEAR) * stride] : ESPL__NONE;
 
     if (far != ESPL__NONE) {
-        espl__ask_to_write(&store->records[far]);
+        espl__prefetch_to_write(&store->records[far]);
     }
     if (near != ESPL__NONE) {
         const espl__record *const record = &store->records[near];
 
-        espl__ask_to_write(espl__chunk_entities(&store->chunks[record->chunk]) + record->row);
+        espl__prefetch_to_write(espl__chunk_entities(&store->chunks[record->chunk]) + record->row);
     }
 }
 
+// The next listed entity of an archetype goes to the row after the one before it. `coming` counts
+// the rows in their final places. The row that is there goes to the old place of the entity: it is
+// not in its final place, because no entity is listed twice.
 void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t stride,
                              size_t count)
 {
@@ -93,10 +110,11 @@ void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t
     for (size_t i = 0; i < count; ++i) {
         const uint32_t index = indices[i * stride];
 
-        look_ahead(store, indices, stride, i, count);
+        prefetch_rows(store, indices, stride, i, count);
         if (index == ESPL__NONE) {
             continue;
         }
+        ESPL_CHECK(index < espl__array_length(store->records));
         const espl__record *const record = &store->records[index];
         espl__archetype *const archetype =
             &store->archetypes[store->chunks[record->chunk].archetype];
@@ -104,14 +122,17 @@ void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t
         const uint32_t chunk = archetype->chunks[position / archetype->capacity];
         const uint32_t row = (uint32_t)(position % archetype->capacity);
 
+        ESPL_CHECK(position < archetype->count);
+        ESPL_CHECK_FULL(rank_of_row(store, record) >= position);
         if (record->chunk != chunk || record->row != row) {
-            // All that moves is one write.
+            // All moves together are one write.
             store->version += is_moved ? 0 : 1;
             is_moved = true;
             swap_rows(store, record, chunk, row);
         }
     }
     for (size_t i = 0; i < archetype_count; ++i) {
+        ESPL_CHECK(store->archetypes[i].coming <= store->archetypes[i].count);
         store->archetypes[i].coming = 0;
     }
 }

@@ -1,49 +1,57 @@
 // SPDX-License-Identifier: MIT
-// Rows in chunks: batched appends and moves within a structural change, and the settle that closes
-// the holes at its end. Room was reserved before, so that nothing here can fail or allocate.
+// Rows in chunks: batched appends and moves within a structural change, and the settle that
+// compacts the archetypes at its end. The room was reserved before, so that no function here can
+// fail.
+//
+// The rows of an archetype are numbered through its chunks: row n is row n % capacity of chunk
+// number n / capacity in its list. During a structural change rows are appended at the end. A row
+// that is removed, or moved to another archetype, stays where it is and has its bit of `leaving`
+// set, so that no row moves twice and pointers to values hold until the settle.
 #include "lib/store/store.h"
-
-#include "lib/base/ahead.h"
 
 #include <string.h>
 
-_Static_assert((int)ESPL__CHUNK_ROWS <= 128, "two words mark the rows that leave");
+_Static_assert((int)ESPL__CHUNK_ROWS <= 128, "espl__chunk.leaving has 128 bits");
 
-// Rows [first, first + count) of one chunk.
-typedef struct span {
+// Rows [first, first + count) of a chunk.
+typedef struct row_range {
     uint32_t chunk, first, count;
-} span;
+} row_range;
 
-// One column of a destination, and where its values come from.
+// A column of a destination, and the column of a source that its values come from.
 typedef struct column_pair {
-    uint32_t size;     // bytes of a value
-    uint32_t to, from; // offsets in the blocks; from is ESPL__NONE where the values are zeros
+    uint32_t size; // bytes of a value
+    uint32_t to;   // offset in the chunks of the destination
+    uint32_t from; // offset in the chunks of the source, or ESPL__NONE: zeros
 } column_pair;
 
+// All columns that a move or a copy writes. They are paired once for all rows.
 typedef struct column_pairs {
     column_pair items[ESPL_SET_LIMIT];
     size_t count;
 } column_pairs;
 
-// --- Adding ---
+// --- Appending ---
 
-// Open at most `wanted` rows at the end of an archetype: as many as its last chunk takes.
-static span open_rows(espl__store *store, espl__archetype *archetype, size_t wanted)
+// Append at most `wanted` rows to an archetype: as many as fit the chunk at its end, which is the
+// first one that is not full. A caller repeats this until it has all rows.
+static row_range append_rows(espl__store *store, espl__archetype *archetype, size_t wanted)
 {
-    ESPL_CHECK(archetype->count < archetype->reserved);
+    ESPL_CHECK(wanted > 0 && archetype->count < archetype->reserved);
     const uint32_t number = archetype->chunks[archetype->count / archetype->capacity];
     espl__chunk *const chunk = &store->chunks[number];
     const uint32_t room = archetype->capacity - chunk->count;
     const uint32_t count = wanted < room ? (uint32_t)wanted : room;
-    const span rows = {number, chunk->count, count};
+    const row_range rows = {number, chunk->count, count};
 
+    ESPL_CHECK(count > 0 && chunk->count == archetype->count % archetype->capacity);
     chunk->count += count;
     archetype->count += count;
     return rows;
 }
 
-// Note that each column of a chunk is written: rows come in, or change places there.
-static void stamp_chunk(espl__store *store, uint32_t number)
+// Count all columns of a chunk as written, because rows come in or change places there.
+static void bump_versions(espl__store *store, uint32_t number)
 {
     const espl__chunk *const chunk = &store->chunks[number];
     const size_t columns = espl__array_length(store->archetypes[chunk->archetype].columns);
@@ -54,20 +62,23 @@ static void stamp_chunk(espl__store *store, uint32_t number)
     }
 }
 
+// Each chunk that gets rows is one write of its columns.
 size_t espl__rows_open(espl__store *store, uint32_t number, size_t count)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     const size_t first = archetype->count;
 
+    ESPL_CHECK(count <= archetype->reserved - first);
     while (archetype->count < first + count) {
-        const span rows = open_rows(store, archetype, first + count - archetype->count);
+        const row_range rows = append_rows(store, archetype, first + count - archetype->count);
 
-        stamp_chunk(store, rows.chunk);
+        bump_versions(store, rows.chunk);
     }
     return first;
 }
 
-// Pair each column of `to` but the slots with that of `from`, which may be NULL: all zeros.
+// Pair each column of `to`, but the slot column, with the column of the same component of `from`. A
+// `from` of NULL has no columns. Both lists of columns are ascending, so that they are merged.
 static void pair_columns(column_pairs *pairs, const espl__archetype *to,
                          const espl__archetype *from)
 {
@@ -89,14 +100,17 @@ static void pair_columns(column_pairs *pairs, const espl__archetype *to,
                 column.size, column.offset, is_shared ? from->columns[next].offset : ESPL__NONE};
         }
     }
+    ESPL_CHECK(pairs->count <= to_count && to_count <= ESPL_SET_LIMIT);
 }
 
-// Give rows the values of one source row; without a source only zeros are asked for.
-static void fill_rows(const espl__store *store, const column_pairs *pairs, span rows,
-                      const espl__record *source)
+// Write the values of one source row to rows. Without a source all pairs are zeros, so that the
+// record of the source is not read. The source may be in the same chunk, before the rows.
+static void copy_source_row(const espl__store *store, const column_pairs *pairs, row_range rows,
+                            const espl__record *source)
 {
     unsigned char *const bytes = store->chunks[rows.chunk].bytes;
 
+    ESPL_CHECK(rows.first + rows.count <= store->chunks[rows.chunk].count);
     for (size_t i = 0; i < pairs->count; ++i) {
         const column_pair pair = pairs->items[i];
         unsigned char *const to = bytes + pair.to + (size_t)rows.first * pair.size;
@@ -111,9 +125,10 @@ static void fill_rows(const espl__store *store, const column_pairs *pairs, span 
     }
 }
 
-// Give rows to entities: their handles, and their records as a whole. No slot is known yet.
-static void give_rows(const espl__store *store, span rows, const espl_entity *entities,
-                      const uint32_t *order)
+// Give rows to entities: write the handles, and the records as a whole. The entities have no slots
+// yet. The slot column gets ESPL__NONE, which is 0xff in each byte.
+static void assign_rows(const espl__store *store, row_range rows, const espl_entity *entities,
+                        const uint32_t *order)
 {
     const espl__chunk *const chunk = &store->chunks[rows.chunk];
     espl_entity *const handles = espl__chunk_entities(chunk) + rows.first;
@@ -122,6 +137,7 @@ static void give_rows(const espl__store *store, span rows, const espl_entity *en
     for (uint32_t i = 0; i < rows.count; ++i) {
         const espl_entity entity = entities[order[i]];
 
+        ESPL_CHECK_FULL(entity.index < espl__array_length(records));
         handles[i] = entity;
         records[entity.index] =
             (espl__record){entity.generation, rows.chunk, rows.first + i, ESPL__NONE};
@@ -140,6 +156,7 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
     espl__record source = {0};
     column_pairs pairs;
 
+    ESPL_CHECK(begin <= end && end <= copies->count && copies->first + end <= to->count);
     if (copies->source != ESPL__NONE) {
         source = store->records[copies->source];
         ESPL_CHECK(source.row < store->chunks[source.chunk].count);
@@ -149,15 +166,16 @@ void espl__rows_copy(const espl__store *store, const espl__copies *copies, size_
     while (begin < end) {
         const uint32_t row = (uint32_t)((copies->first + begin) % to->capacity);
         const size_t room = to->capacity - row;
-        const span rows = {to->chunks[(copies->first + begin) / to->capacity], row,
-                           (uint32_t)(end - begin < room ? end - begin : room)};
+        const row_range rows = {to->chunks[(copies->first + begin) / to->capacity], row,
+                                (uint32_t)(end - begin < room ? end - begin : room)};
 
-        give_rows(store, rows, copies->entities, copies->order + begin);
-        fill_rows(store, &pairs, rows, &source);
+        assign_rows(store, rows, copies->entities, copies->order + begin);
+        copy_source_row(store, &pairs, rows, &source);
         begin += rows.count;
     }
 }
 
+// A copy of no source with a list of one entity.
 void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 {
     static const uint32_t order = 0;
@@ -174,8 +192,9 @@ void espl__row_add(espl__store *store, uint32_t archetype, uint32_t index)
 
 // --- Moving and removing ---
 
-// Point the records of rows whose handles are in place at them, and mirror their slots.
-static void claim_rows(espl__store *store, span rows)
+// Write the place of rows to the records of their handles, and copy the slots of the records to the
+// rows.
+static void update_records(espl__store *store, row_range rows)
 {
     const espl__chunk *const chunk = &store->chunks[rows.chunk];
     const espl_entity *const entities = espl__chunk_entities(chunk);
@@ -186,6 +205,7 @@ static void claim_rows(espl__store *store, span rows)
     for (uint32_t row = rows.first; row < rows.first + rows.count; ++row) {
         espl__record *const record = &store->records[entities[row].index];
 
+        ESPL_CHECK_FULL(entities[row].index < espl__array_length(store->records));
         record->chunk = rows.chunk;
         record->row = row;
         if (slots != NULL) {
@@ -196,33 +216,37 @@ static void claim_rows(espl__store *store, span rows)
 
 void espl__chunk_note_leaving(espl__store *store, uint32_t number)
 {
+    ESPL_CHECK(store->chunks[number].leaving_count == 1);
     ESPL_ARRAY_PUSH(store->changed_chunks, number);
     espl__archetype_note_change(store, store->chunks[number].archetype);
 }
 
-// Copy values of rows that stand in ascending order, one copy for each run of neighbours.
-static void gather(unsigned char *to, const unsigned char *from, size_t size, const uint32_t *rows,
-                   size_t count)
+// Copy the values of ascending rows to consecutive places, by one copy for consecutive rows.
+static void gather_values(unsigned char *to, const unsigned char *from, size_t size,
+                          const uint32_t *rows, size_t count)
 {
     for (size_t done = 0; done < count;) {
-        size_t run = 1;
+        size_t length = 1;
 
-        while (done + run < count && rows[done + run] == rows[done] + run) {
-            run += 1;
+        ESPL_CHECK_FULL(done == 0 || rows[done] > rows[done - 1]);
+        while (done + length < count && rows[done + length] == rows[done] + length) {
+            length += 1;
         }
-        memcpy(to + done * size, from + rows[done] * size, run * size);
-        done += run;
+        memcpy(to + done * size, from + rows[done] * size, length * size);
+        done += length;
     }
 }
 
-static void gather_rows(espl__store *store, const column_pairs *pairs, span to, uint32_t from,
+// Copy handles and values of rows of the chunk `from`. The slot column is not among the pairs:
+// update_records() writes it.
+static void gather_rows(espl__store *store, const column_pairs *pairs, row_range to, uint32_t from,
                         const uint32_t *rows)
 {
     unsigned char *const to_bytes = store->chunks[to.chunk].bytes;
     const unsigned char *const from_bytes = store->chunks[from].bytes;
 
-    gather(to_bytes + to.first * sizeof(espl_entity), from_bytes, sizeof(espl_entity), rows,
-           to.count);
+    gather_values(to_bytes + to.first * sizeof(espl_entity), from_bytes, sizeof(espl_entity), rows,
+                  to.count);
     for (size_t i = 0; i < pairs->count; ++i) {
         const column_pair pair = pairs->items[i];
         unsigned char *const values = to_bytes + pair.to + (size_t)to.first * pair.size;
@@ -230,11 +254,14 @@ static void gather_rows(espl__store *store, const column_pairs *pairs, span to, 
         if (pair.from == ESPL__NONE) {
             memset(values, 0, (size_t)to.count * pair.size);
         } else {
-            gather(values, from_bytes + pair.from, pair.size, rows, to.count);
+            gather_values(values, from_bytes + pair.from, pair.size, rows, to.count);
         }
     }
 }
 
+// The destination may get the rows in several parts, because its last chunk has room for some of
+// them only. Handles and values are copied before the records, which find their rows by the
+// handles.
 void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, const uint32_t *rows,
                      size_t count)
 {
@@ -245,32 +272,49 @@ void espl__rows_move(espl__store *store, uint32_t chunk, uint32_t archetype, con
     if (count == 0 || source == archetype) {
         return;
     }
+    ESPL_CHECK(count <= to->reserved - to->count && rows[count - 1] < store->chunks[chunk].count);
     for (size_t i = 0; i < count; ++i) {
-        espl__row_mark_leaving(store, chunk, rows[i]);
+        espl__row_set_leaving(store, chunk, rows[i]);
     }
 
     pair_columns(&pairs, to, &store->archetypes[source]);
     for (size_t done = 0; done < count;) {
-        const span opened = open_rows(store, to, count - done);
+        const row_range opened = append_rows(store, to, count - done);
 
         gather_rows(store, &pairs, opened, chunk, rows + done);
-        stamp_chunk(store, opened.chunk);
-        claim_rows(store, opened);
+        bump_versions(store, opened.chunk);
+        update_records(store, opened);
         done += opened.count;
     }
 }
 
 // --- Settling ---
 
-// Return the first row in [row, end) whose mark differs from `skipped` (0 or all ones), or end.
-static uint32_t scan_marks(const espl__chunk *chunk, uint64_t skipped, uint32_t row, uint32_t end)
+// A settle makes the rows of each changed archetype consecutive again:
+//
+//     row          0 1 2 3 4 5 6 7         the new end is the count minus the rows that leave
+//     before       a . b . c d . e         count 8, 3 leave, new end 5
+//     after        a d b e c               d and e fill the holes below the new end
+//
+// There are as many rows that stay past the new end (fillers) as holes below it. The fillers are
+// taken in ascending order, so that each row moves at most once. The holes are filled chunk by
+// chunk, in the order in which the chunks got their first hole, and in ascending order within a
+// chunk. So the result does not depend on the order in which rows of one chunk were removed.
+
+// Return the first row in [row, end) whose bit of `leaving` differs from the bits of `skipped`, or
+// end.
+static uint32_t scan_leaving(const espl__chunk *chunk, uint64_t skipped, uint32_t row, uint32_t end)
 {
+    ESPL_CHECK(end <= ESPL__CHUNK_ROWS);
+    // One word at a time: a shift removes the rows before `row`, and the lowest bit is the next
+    // row.
     while (row < end) {
         const uint64_t word = (chunk->leaving[row >> 6] ^ skipped) >> (row & 63);
 
         if (word != 0) {
             const uint32_t found = row + (uint32_t)__builtin_ctzll(word);
 
+            // The word may have a bit past the end.
             return found < end ? found : end;
         }
         row = (row | 63) + 1;
@@ -278,20 +322,23 @@ static uint32_t scan_marks(const espl__chunk *chunk, uint64_t skipped, uint32_t 
     return end;
 }
 
+// Return the first row in [row, end) that leaves, or end.
 static uint32_t next_leaving(const espl__chunk *chunk, uint32_t row, uint32_t end)
 {
-    return scan_marks(chunk, 0, row, end);
+    return scan_leaving(chunk, 0, row, end);
 }
 
+// Return the first row in [row, end) that stays, or end.
 static uint32_t next_staying(const espl__chunk *chunk, uint32_t row, uint32_t end)
 {
-    return scan_marks(chunk, UINT64_MAX, row, end);
+    return scan_leaving(chunk, UINT64_MAX, row, end);
 }
 
-// Take the next neighbours, at most `wanted`, of those that stay but stand past the new end.
-static span take_tail(espl__store *store, espl__archetype *archetype, uint32_t wanted)
+// Take the next consecutive rows, at most `wanted`, that stay and are past the new end. There are
+// as many such rows as holes below the new end, so that the walk finds one.
+static row_range next_filler(espl__store *store, espl__archetype *archetype, uint32_t wanted)
 {
-    // There are as many of them as holes below the new end, so that the walk ends.
+    ESPL_CHECK(wanted > 0);
     for (;;) {
         ESPL_CHECK(archetype->tail < archetype->count);
         const size_t position = archetype->tail / archetype->capacity;
@@ -306,20 +353,24 @@ static span take_tail(espl__store *store, espl__archetype *archetype, uint32_t w
             const uint32_t limit = first + (wanted < room ? wanted : room);
             const uint32_t end = next_leaving(chunk, first, limit);
 
+            ESPL_CHECK(end > first);
             archetype->tail = start + end;
-            return (span){number, first, end - first};
+            return (row_range){number, first, end - first};
         }
+        // The rest of the chunk leaves.
         archetype->tail = start + archetype->capacity;
     }
 }
 
-// Copy rows to another place of the same archetype, slots included.
-static void move_within(espl__store *store, const espl__archetype *archetype, span to, span from)
+// Copy rows to another place of the same archetype, with the slot column.
+static void copy_within_archetype(espl__store *store, const espl__archetype *archetype,
+                                  row_range to, row_range from)
 {
     unsigned char *const to_bytes = store->chunks[to.chunk].bytes;
     const unsigned char *const from_bytes = store->chunks[from.chunk].bytes;
     const size_t column_count = espl__array_length(archetype->columns);
 
+    ESPL_CHECK(to.count == from.count && (to.chunk != from.chunk || to.first < from.first));
     memcpy(to_bytes + to.first * sizeof(espl_entity), from_bytes + from.first * sizeof(espl_entity),
            to.count * sizeof(espl_entity));
     for (size_t i = 0; i < column_count; ++i) {
@@ -331,7 +382,9 @@ static void move_within(espl__store *store, const espl__archetype *archetype, sp
     }
 }
 
-// Fill the holes of one chunk below its archetype's new end.
+// Fill the holes of a chunk that are below the new end of its archetype. Holes past the new end
+// need no filler, because truncate_archetype() drops them. Consecutive holes and consecutive
+// fillers are copied together.
 static void fill_holes(espl__store *store, uint32_t number)
 {
     const espl__chunk *const chunk = &store->chunks[number];
@@ -343,25 +396,27 @@ static void fill_holes(espl__store *store, uint32_t number)
     uint32_t row = next_leaving(chunk, 0, end);
 
     if (row < end) {
-        stamp_chunk(store, number);
+        bump_versions(store, number);
     }
     while (row < end) {
-        const uint32_t run = next_staying(chunk, row, end) - row;
-        const span from = take_tail(store, archetype, run);
-        const span to = {number, row, from.count};
+        const uint32_t holes = next_staying(chunk, row, end) - row;
+        const row_range from = next_filler(store, archetype, holes);
+        const row_range to = {number, row, from.count};
 
-        move_within(store, archetype, to, from);
-        claim_rows(store, to);
+        copy_within_archetype(store, archetype, to, from);
+        update_records(store, to);
         row = next_leaving(chunk, row + from.count, end);
     }
 }
 
-// Set the new counts of an archetype, and of the chunks past its new end.
-static void cut_tail(espl__store *store, espl__archetype *archetype)
+// Set the new count of an archetype, and those of the chunks at and past its new end. A chunk
+// before the new end is full and stays so.
+static void truncate_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t staying = archetype->count - archetype->leaving_count;
     size_t position = staying / archetype->capacity;
 
+    ESPL_CHECK(archetype->leaving_count <= archetype->count);
     for (; position * archetype->capacity < archetype->count; ++position) {
         const size_t start = position * archetype->capacity;
 
@@ -372,6 +427,15 @@ static void cut_tail(espl__store *store, espl__archetype *archetype)
     archetype->leaving_count = 0;
 }
 
+// Count the bits of `leaving`, for an assertion.
+static uint32_t count_leaving(const espl__chunk *chunk)
+{
+    return (uint32_t)(__builtin_popcountll(chunk->leaving[0]) +
+                      __builtin_popcountll(chunk->leaving[1]));
+}
+
+// The first loop counts the rows that leave in each archetype, so that the second one knows its new
+// end. Only then the holes are filled, because a filler may be in any later chunk of the archetype.
 void espl__rows_settle(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->changed);
@@ -380,6 +444,9 @@ void espl__rows_settle(espl__store *store)
     for (size_t i = 0; i < chunk_count; ++i) {
         const espl__chunk *const chunk = &store->chunks[store->changed_chunks[i]];
 
+        ESPL_CHECK(chunk->leaving_count > 0 && chunk->leaving_count <= chunk->count);
+        ESPL_CHECK_FULL(chunk->leaving_count == count_leaving(chunk));
+        ESPL_CHECK(store->archetypes[chunk->archetype].is_changed);
         store->archetypes[chunk->archetype].leaving_count += chunk->leaving_count;
     }
     for (size_t i = 0; i < archetype_count; ++i) {
@@ -391,7 +458,7 @@ void espl__rows_settle(espl__store *store)
         fill_holes(store, store->changed_chunks[i]);
     }
 
-    // The marks tell holes from fillers until all holes are filled.
+    // The bits distinguish holes from fillers until all holes are filled.
     for (size_t i = 0; i < chunk_count; ++i) {
         espl__chunk *const chunk = &store->chunks[store->changed_chunks[i]];
 
@@ -402,10 +469,11 @@ void espl__rows_settle(espl__store *store)
     for (size_t i = 0; i < archetype_count; ++i) {
         espl__archetype *const archetype = &store->archetypes[store->changed[i]];
 
-        cut_tail(store, archetype);
+        truncate_archetype(store, archetype);
         espl__rows_drop_surplus(store, archetype);
         archetype->is_changed = false;
     }
+    // The lists keep their memory, which has room for all numbers.
     espl__array_set_length(store->changed, 0);
     espl__array_set_length(store->changed_chunks, 0);
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Set-up and end of a store. The built-in components are ordinary ones with fixed numbers.
+// Set-up and end of a store. The built-in components are registered like those of a user, before
+// all of them, so that their numbers are fixed.
 #include "lib/store/store.h"
 
 #include <string.h>
 
-// In order of their numbers. ESPL_TRANSFORM is the slot column.
+// By number. The column of ESPL_TRANSFORM is the slot column.
 static const espl_component_def built_in[] = {
     [ESPL_TRANSFORM -
      1] = {.name = "transform", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
@@ -17,6 +18,7 @@ static const espl_component_def built_in[] = {
 
 enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
 
+// A failure frees the components that were registered before it.
 espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
 {
     ESPL_CHECK(tag >= 1 && tag <= 127);
@@ -30,11 +32,12 @@ espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
             espl__store_free(store);
             return status;
         }
-        ESPL_CHECK(number == i + 1);
+        ESPL_CHECK(number == i + 1 && number < 64);
     }
     return ESPL_OK;
 }
 
+// Free the names and references of all components, and the blocks of the registry.
 static void free_components(espl__store *store)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
@@ -54,10 +57,12 @@ static void free_components(espl__store *store)
     espl__map_free(store->heap, ESPL__FOR_STORE, &store->component_names);
 }
 
+// Free an archetype and its chunks.
 static void free_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t chunk_count = espl__array_length(archetype->chunks);
 
+    ESPL_CHECK(archetype->reserved == chunk_count * archetype->capacity);
     for (size_t i = 0; i < chunk_count; ++i) {
         espl__heap_give(store->heap, ESPL__FOR_STORE, store->chunks[archetype->chunks[i]].bytes, 1,
                         archetype->chunk_bytes, archetype->block_alignment);
@@ -67,6 +72,7 @@ static void free_archetype(espl__store *store, espl__archetype *archetype)
     ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->set);
 }
 
+// Chunks are freed through their archetypes, because the size of a chunk is that of its archetype.
 void espl__store_free(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Giving back what is spare, and counting what is taken.
+// Freeing the memory that is spare, and computing the bytes that a store holds.
 #include "lib/store/store.h"
 
 #include <string.h>
 
 // --- Chunks ---
 
-// Free the chunks of an archetype that hold no row, the last ones.
+// Free the chunks of an archetype that have no rows. They are the last ones.
 static void drop_spare_chunks(espl__store *store, espl__archetype *archetype)
 {
     const size_t needed =
         archetype->count / archetype->capacity + (archetype->count % archetype->capacity != 0);
 
+    ESPL_CHECK(needed <= espl__array_length(archetype->chunks));
     archetype->floor = 0;
     while (espl__array_length(archetype->chunks) > needed) {
         espl__chunk_drop(store, archetype);
     }
 }
 
-// Take the free numbers at the end of the chunk table out of it; the others keep their order.
+// Remove the free numbers at the end of the chunk table. The other free numbers keep their order,
+// because it decides which number the next chunk gets.
 static void cut_chunk_table(espl__store *store)
 {
     const size_t free_count = espl__array_length(store->free_chunks);
@@ -36,12 +38,15 @@ static void cut_chunk_table(espl__store *store)
             store->free_chunks[kept++] = number;
         }
     }
+    ESPL_CHECK(kept <= length && free_count - kept == espl__array_length(store->chunks) - length);
     espl__array_set_length(store->free_chunks, kept);
     espl__array_set_length(store->chunks, length);
 }
 
 // --- Tables ---
 
+// Shrink the arrays of an archetype. Returns false where one of them stays too large; the others
+// are shrunk then as well.
 static bool shrink_archetype(espl__store *store, espl__archetype *archetype)
 {
     const bool chunks = ESPL_ARRAY_SHRINK(store->heap, ESPL__FOR_STORE, archetype->chunks, 0);
@@ -51,28 +56,31 @@ static bool shrink_archetype(espl__store *store, espl__archetype *archetype)
     return chunks && set && columns;
 }
 
-// The lists of numbers keep room for all there could be, so that leaving needs no memory.
+// The lists of numbers keep room for all numbers of their kind, so that a commit allocates nothing.
 static bool shrink_tables(espl__store *store)
 {
     espl__heap *const heap = store->heap;
     const size_t chunk_count = espl__array_length(store->chunks);
     const size_t archetype_count = espl__array_length(store->archetypes);
-    bool is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->records, 0);
+    bool is_shrunk = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->records, 0);
 
-    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->archetypes, 0) && is_done;
-    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->chunks, 0) && is_done;
-    is_done = ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->free_chunks, chunk_count) && is_done;
-    is_done =
-        ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed_chunks, chunk_count) && is_done;
-    return ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed, archetype_count) && is_done;
+    is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->archetypes, 0);
+    is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->chunks, 0);
+    is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->free_chunks, chunk_count);
+    is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed_chunks, chunk_count);
+    is_shrunk &= ESPL_ARRAY_SHRINK(heap, ESPL__FOR_STORE, store->changed, archetype_count);
+    ESPL_CHECK(espl__array_capacity(store->changed_chunks) >= chunk_count);
+    ESPL_CHECK(espl__array_capacity(store->changed) >= archetype_count);
+    return is_shrunk;
 }
 
+// A trim goes on after a failure, because each array that is shrunk helps.
 bool espl__store_trim(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);
-    bool is_done = true;
+    bool is_shrunk = true;
 
-    // Chunks first: their memory may serve the tables.
+    // Chunks are freed first, because smaller tables may be allocated from their memory.
     espl__rows_settle(store);
     for (size_t i = 0; i < archetype_count; ++i) {
         drop_spare_chunks(store, &store->archetypes[i]);
@@ -81,13 +89,15 @@ bool espl__store_trim(espl__store *store)
     espl__map_trim(store->heap, ESPL__FOR_STORE, &store->component_names);
     espl__map_trim(store->heap, ESPL__FOR_STORE, &store->archetype_sets);
     for (size_t i = 0; i < archetype_count; ++i) {
-        is_done = shrink_archetype(store, &store->archetypes[i]) && is_done;
+        is_shrunk &= shrink_archetype(store, &store->archetypes[i]);
     }
-    return shrink_tables(store) && is_done;
+    is_shrunk &= shrink_tables(store);
+    return is_shrunk;
 }
 
 // --- Counting ---
 
+// The names, the references and the blocks of the registry, and its map.
 static size_t component_bytes(const espl__store *store)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
@@ -104,6 +114,7 @@ static size_t component_bytes(const espl__store *store)
     return bytes;
 }
 
+// The arrays and the chunks of an archetype.
 static size_t archetype_bytes(const espl__archetype *archetype)
 {
     return ESPL_ARRAY_BYTES(archetype->set) + ESPL_ARRAY_BYTES(archetype->columns) +

@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: MIT
-// The proof of a store between structural changes: every fact that is held twice is compared, and
-// every list is walked with a bound, so that a broken store is named and not followed astray.
+// Validation of a store between structural changes. Facts that are stored twice are compared, and
+// lists are walked for a bounded number of steps, so that an invalid store neither crashes nor
+// hangs it.
+//
+// Each function below returns NULL where its invariants hold, and else the first one that does not,
+// as a sentence that is true of a valid store. Tests compare these sentences, and users read them.
 #include "lib/store/store.h"
 
-// Where a rule is broken. Each check below returns NULL or the rule.
-typedef struct finding {
+// The entity and the number that an invariant is about.
+typedef struct violation {
     espl_entity where;
     size_t detail;
-} finding;
+} violation;
 
 // --- Components ---
 
+// A reference is the handle of an entity inside a value. References do not overlap.
 static const char *broken_references(const espl__component_info *info)
 {
     size_t end = 0;
 
     if (info->reference_count > ESPL_REFERENCE_LIMIT ||
         (info->references == NULL) != (info->reference_count == 0)) {
-        return "a component has a list of references, or none";
+        return "a component has a list of references where it counts any";
     }
     for (uint32_t i = 0; i < info->reference_count; ++i) {
         if (info->references[i] < end || info->references[i] + sizeof(espl_entity) > info->size) {
-            return "references stand in their component, ascending";
+            return "references are inside their component, in ascending order";
         }
         end = info->references[i] + sizeof(espl_entity);
     }
     return NULL;
 }
 
-static const char *broken_component(const espl__store *store, finding *at)
+// The count of references decides whether clones are searched for references at all.
+static const char *broken_component(const espl__store *store, violation *at)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
     uint32_t referring = 0;
 
     if (count > ESPL_COMPONENT_LIMIT) {
         at->detail = count;
-        return "there are more components than the limit";
+        return "there are at most ESPL_COMPONENT_LIMIT components";
     }
     for (espl_component number = 1; number <= count; ++number) {
         const espl__component_info *const info = espl__component_info_of(store, number);
@@ -56,17 +62,18 @@ static const char *broken_component(const espl__store *store, finding *at)
     }
     at->detail = referring;
     return referring == store->referring_count ? NULL
-                                               : "the components with references are counted";
+                                               : "the count of components with references is right";
 }
 
 // --- Records ---
 
-static bool is_living(const espl__record *record)
+static bool is_record_living(const espl__record *record)
 {
     return record->row < ESPL__ROW_RETIRED;
 }
 
-static bool stands_in_row(const espl__store *store, uint32_t index)
+// Tell whether the row that a record names holds the handle of the index.
+static bool is_handle_in_row(const espl__store *store, uint32_t index)
 {
     const espl__record *const record = &store->records[index];
 
@@ -80,7 +87,9 @@ static bool stands_in_row(const espl__store *store, uint32_t index)
                              espl__entity_at(store, index));
 }
 
-static const char *broken_record(const espl__store *store, finding *at)
+// The row of a record says which of three states its index has. The store has indices in a fourth
+// state during structural changes alone: they are taken and have no row yet.
+static const char *broken_record(const espl__store *store, violation *at)
 {
     const size_t issued = espl__array_length(store->records);
     size_t living = 0, retired = 0;
@@ -91,12 +100,12 @@ static const char *broken_record(const espl__store *store, finding *at)
         at->where = espl__entity_at(store, index);
         at->detail = index;
         if (record->generation >> ESPL__TAG_SHIFT != store->tag) {
-            return "a record carries the tag of its world";
+            return "a record has the tag of its world";
         }
-        if (is_living(record) && !stands_in_row(store, index)) {
+        if (is_record_living(record) && !is_handle_in_row(store, index)) {
             return "a record points at the row that holds its handle";
         }
-        living += is_living(record);
+        living += is_record_living(record);
         retired += record->row == ESPL__ROW_RETIRED;
     }
 
@@ -104,14 +113,14 @@ static const char *broken_record(const espl__store *store, finding *at)
     at->detail = issued;
     if (living != store->alive_count || retired != store->retired_count ||
         living + retired + store->free_count != issued) {
-        return "the free, the retired and the living partition the issued indices";
+        return "free, retired and living indices partition the issued ones";
     }
     return NULL;
 }
 
-// A list that ends within free_count steps visits no index twice; with the counts above, it visits
-// every free one.
-static const char *broken_free_list(const espl__store *store, finding *at)
+// A list that ends after free_count steps visits no index twice. There are free_count free indices,
+// by the counts above, so that it visits all of them.
+static const char *broken_free_list(const espl__store *store, violation *at)
 {
     const size_t issued = espl__array_length(store->records);
     uint32_t index = store->free_head;
@@ -119,7 +128,7 @@ static const char *broken_free_list(const espl__store *store, finding *at)
     for (size_t step = 0; step < store->free_count; ++step) {
         at->detail = index;
         if (index >= issued || store->records[index].row != ESPL__NONE) {
-            return "the free list holds free indices, as many as are free";
+            return "the free list has free_count indices, all of them free";
         }
         index = store->records[index].chunk;
     }
@@ -129,6 +138,7 @@ static const char *broken_free_list(const espl__store *store, finding *at)
 
 // --- Archetypes ---
 
+// The set is the truth about an archetype; the bits and the columns repeat a part of it.
 static const char *broken_set(const espl__store *store, uint32_t number)
 {
     const espl__archetype *const archetype = &store->archetypes[number];
@@ -144,7 +154,7 @@ static const char *broken_set(const espl__store *store, uint32_t number)
         const espl__component_info *const info = espl__component_info_of(store, component);
 
         if (info == NULL || (i > 0 && component <= archetype->set[i - 1])) {
-            return "a set holds registered components, ascending";
+            return "a set has registered components, in ascending order";
         }
         low |= component < 64 ? UINT64_C(1) << component : 0;
         columns += info->size != 0;
@@ -158,16 +168,16 @@ static const char *broken_set(const espl__store *store, uint32_t number)
     return NULL;
 }
 
-// The same probing as in archetypes.c, where a set was put under the first key that was free.
-static const char *broken_look_up(const espl__store *store, uint32_t number)
+// The probing is that of archetypes.c: a set is stored under the first free key from its hash on.
+static const char *broken_lookup(const espl__store *store, uint32_t number)
 {
     const espl__archetype *const archetype = &store->archetypes[number];
     const size_t count = espl__array_length(store->archetypes);
     uint32_t key = espl__hash_bytes(archetype->set,
                                     espl__array_length(archetype->set) * sizeof *archetype->set);
-
     uint32_t found = ESPL__NONE;
 
+    // Each probe finds another archetype, so that there are no more probes than archetypes.
     for (size_t probe = 0; probe < count && found != number; ++probe) {
         found = espl__map_get(&store->archetype_sets, key, ESPL__NONE);
         if (found == ESPL__NONE) {
@@ -178,6 +188,8 @@ static const char *broken_look_up(const espl__store *store, uint32_t number)
     return found == number ? NULL : "an archetype is found by the hash of its set";
 }
 
+// The columns follow the handles without overlap, and the versions follow the columns. A chunk that
+// is larger than ESPL__CHUNK_BYTES has one row.
 static const char *broken_layout(const espl__store *store, const espl__archetype *archetype)
 {
     const size_t count = espl__array_length(archetype->columns);
@@ -196,23 +208,24 @@ static const char *broken_layout(const espl__store *store, const espl__archetype
             return "a column has its component's size and alignment";
         }
         if (column->offset < end || (i > 0 && column->component <= column[-1].component)) {
-            return "columns stand in the order of their components and do not overlap";
+            return "columns are in the order of their components and do not overlap";
         }
         end = column->offset + (size_t)archetype->capacity * column->size;
         placement = column->component == ESPL_TRANSFORM ? column->offset : placement;
     }
     end = (end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
     if (end != archetype->versions_offset) {
-        return "the versions of a chunk stand behind its last column, aligned";
+        return "the versions of a chunk follow its last column, aligned";
     }
     end += (count + 1) * sizeof(uint64_t);
     if (end != archetype->chunk_bytes || (end > ESPL__CHUNK_BYTES && archetype->capacity != 1)) {
-        return "a chunk is as large as its rows need, and small unless one row alone is large";
+        return "a chunk has the size of its rows, at most ESPL__CHUNK_BYTES unless it has one row";
     }
-    return placement == archetype->placement_offset ? NULL : "the slot column stands where noted";
+    return placement == archetype->placement_offset ? NULL
+                                                    : "the offset of the slot column is right";
 }
 
-// Number of components of a set that have a bit; roles are among them.
+// Return the number of components of a set that have a bit in `builtin`. Roles are among them.
 static size_t count_low(const espl__archetype *archetype)
 {
     const size_t count = espl__array_length(archetype->set);
@@ -224,7 +237,8 @@ static size_t count_low(const espl__archetype *archetype)
     return low;
 }
 
-// Compare two sets but for the roles in them.
+// Tell whether two sets are equal, roles aside. The components without a bit are compared one by
+// one.
 static bool differ_in_role_only(const espl__archetype *a, const espl__archetype *b)
 {
     const uint64_t roles =
@@ -240,6 +254,7 @@ static bool differ_in_role_only(const espl__archetype *a, const espl__archetype 
     return is_same;
 }
 
+// A wrong role edge would move entities to an archetype with other components.
 static const char *broken_role_edge(const espl__store *store, const espl__archetype *archetype)
 {
     for (uint32_t role = ESPL_SOLO; role <= ESPL_MEMBER; ++role) {
@@ -254,7 +269,8 @@ static const char *broken_role_edge(const espl__store *store, const espl__archet
     return NULL;
 }
 
-// Compare two sets but for one component.
+// Tell whether two sets are equal, one component aside: both are walked, and the component is
+// skipped.
 static bool differ_in(const espl__archetype *a, const espl__archetype *b, espl_component component)
 {
     const size_t a_count = espl__array_length(a->set), b_count = espl__array_length(b->set);
@@ -272,6 +288,7 @@ static bool differ_in(const espl__archetype *a, const espl__archetype *b, espl_c
     }
 }
 
+// An edge caches the last change of one component, as espl__archetype_change() found it.
 static const char *broken_edge(const espl__store *store, const espl__archetype *archetype)
 {
     const espl__edge edges[2] = {archetype->loss, archetype->gain};
@@ -289,7 +306,8 @@ static const char *broken_edge(const espl__store *store, const espl__archetype *
     return NULL;
 }
 
-static const char *broken_archetype(const espl__store *store, finding *at)
+// The edges come last, because they are compared with sets that were checked before.
+static const char *broken_archetype(const espl__store *store, violation *at)
 {
     const size_t count = espl__array_length(store->archetypes);
 
@@ -298,7 +316,7 @@ static const char *broken_archetype(const espl__store *store, finding *at)
         const char *rule = broken_set(store, number);
 
         at->detail = number;
-        rule = rule != NULL ? rule : broken_look_up(store, number);
+        rule = rule != NULL ? rule : broken_lookup(store, number);
         rule = rule != NULL ? rule : broken_layout(store, archetype);
         rule = rule != NULL ? rule : broken_role_edge(store, archetype);
         rule = rule != NULL ? rule : broken_edge(store, archetype);
@@ -311,24 +329,29 @@ static const char *broken_archetype(const espl__store *store, finding *at)
 
 // --- Chunks ---
 
+// Queries for changes compare these versions with earlier ones of the store. A version above that
+// of the store would be a change in each query.
 static const char *broken_version(const espl__store *store, const espl__chunk *chunk)
 {
     const espl__archetype *const archetype = &store->archetypes[chunk->archetype];
     const size_t count = espl__array_length(archetype->columns) + 1;
 
     if ((const unsigned char *)chunk->versions != chunk->bytes + archetype->versions_offset) {
-        return "a chunk knows where its versions stand";
+        return "a chunk has the address of its versions";
     }
     for (size_t i = 0; i < count; ++i) {
-        // Handles are written with all columns, so that none is older than they are.
+        // A write of the handles is a write of all columns, so that no column is older than they
+        // are.
         if (chunk->versions[i] > store->version || chunk->versions[i] < chunk->versions[0]) {
             return "a column is no newer than the store and no older than its handles";
         }
     }
-    return chunk->count == 0 || chunk->versions[0] != 0 ? NULL : "rows in a chunk were written";
+    return chunk->count == 0 || chunk->versions[0] != 0 ? NULL
+                                                        : "a chunk with rows has been written";
 }
 
-static const char *broken_rows(const espl__store *store, uint32_t number, finding *at)
+// With the records checked as well, rows and living records are a bijection.
+static const char *broken_rows(const espl__store *store, uint32_t number, violation *at)
 {
     const espl__chunk *const chunk = &store->chunks[number];
     const uint32_t offset = store->archetypes[chunk->archetype].placement_offset;
@@ -343,7 +366,7 @@ static const char *broken_rows(const espl__store *store, uint32_t number, findin
             !espl_entity_equal(entity, espl__entity_at(store, entity.index)) ||
             store->records[entity.index].chunk != number ||
             store->records[entity.index].row != row) {
-            return "a row's handle is living and its record points back";
+            return "the handle of a row is living and its record points back";
         }
         if (slots != NULL && slots[row] != store->records[entity.index].slot) {
             return "the slot column agrees with the records";
@@ -353,6 +376,8 @@ static const char *broken_rows(const espl__store *store, uint32_t number, findin
     return NULL;
 }
 
+// A free number is in the list of free numbers, any other in the list of its archetype. The
+// position of a chunk and the count of its archetype say how many rows it has.
 static const char *broken_chunk(const espl__store *store, uint32_t number)
 {
     const espl__chunk *const chunk = &store->chunks[number];
@@ -361,7 +386,7 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
         return chunk->position < espl__array_length(store->free_chunks) &&
                        store->free_chunks[chunk->position] == number
                    ? NULL
-                   : "a chunk without memory stands in the list of free numbers";
+                   : "a chunk without memory is in the list of free numbers";
     }
     if (chunk->archetype >= espl__array_length(store->archetypes)) {
         return "a chunk belongs to an archetype";
@@ -370,19 +395,19 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
 
     if (chunk->position >= espl__array_length(archetype->chunks) ||
         archetype->chunks[chunk->position] != number) {
-        return "a chunk stands in its archetype's list";
+        return "a chunk is in the list of its archetype";
     }
     if (chunk->slots_offset != archetype->placement_offset) {
-        return "a chunk knows where its slots stand";
+        return "a chunk has the offset of its slot column";
     }
     if ((uintptr_t)chunk->bytes % archetype->block_alignment != 0) {
-        return "a chunk's memory is aligned";
+        return "the memory of a chunk is aligned";
     }
     if (chunk->leaving_count != 0 || (chunk->leaving[0] | chunk->leaving[1]) != 0) {
-        return "no row is marked to leave";
+        return "no row leaves between structural changes";
     }
     if (chunk->mark != 0) {
-        return "no change of many rows is under way";
+        return "no batched change of rows is in progress";
     }
 
     const size_t start = (size_t)chunk->position * archetype->capacity;
@@ -393,7 +418,8 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
     return NULL;
 }
 
-static const char *broken_chunk_table(const espl__store *store, finding *at)
+// The list of free numbers has no duplicates: each free chunk names its own place in it.
+static const char *broken_chunk_table(const espl__store *store, violation *at)
 {
     const size_t count = espl__array_length(store->chunks);
     size_t free_count = 0;
@@ -419,9 +445,9 @@ static const char *broken_chunk_table(const espl__store *store, finding *at)
 
 // --- Totals ---
 
-// That there are as many rows as living entities follows: each row's record points back at it.
-
-static const char *broken_total(const espl__store *store, finding *at)
+// The number of rows equals that of living entities, because each row has a record that points
+// back. So it is not counted here.
+static const char *broken_total(const espl__store *store, violation *at)
 {
     const size_t count = espl__array_length(store->archetypes);
     const size_t listed = espl__array_length(store->changed);
@@ -434,16 +460,16 @@ static const char *broken_total(const espl__store *store, finding *at)
         at->detail = number;
         if (archetype->reserved != own * archetype->capacity ||
             archetype->count > archetype->reserved) {
-            return "an archetype's rows fit the chunks it has";
+            return "the rows of an archetype fit its chunks";
         }
         if (archetype->leaving_count != 0) {
-            return "no row is marked to leave";
+            return "no row leaves between structural changes";
         }
         if (archetype->floor > archetype->reserved) {
-            return "room that a user keeps is there";
+            return "the room that a user keeps is reserved";
         }
         if (archetype->coming != 0 || archetype->changed_to != ESPL__NONE) {
-            return "no change of many rows is under way";
+            return "no batched change of rows is in progress";
         }
         chunks += own;
         changed += archetype->is_changed;
@@ -455,7 +481,7 @@ static const char *broken_total(const espl__store *store, finding *at)
     }
     at->detail = espl__array_length(store->changed_chunks);
     if (at->detail != 0) {
-        return "no row is marked to leave";
+        return "no row leaves between structural changes";
     }
     for (size_t i = 0; i < listed; ++i) {
         at->detail = store->changed[i];
@@ -467,8 +493,9 @@ static const char *broken_total(const espl__store *store, finding *at)
     return changed == listed ? NULL : "the changed list holds the changed archetypes";
 }
 
-// The lists have room for all there could be, so that leaving needs no memory.
-static const char *broken_room(const espl__store *store, finding *at)
+// The lists have room for all numbers of their kind, because a commit pushes to them without a
+// reserve.
+static const char *broken_room(const espl__store *store, violation *at)
 {
     const size_t chunks = espl__array_length(store->chunks);
 
@@ -486,20 +513,20 @@ static const char *broken_room(const espl__store *store, finding *at)
 
 const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail)
 {
-    // Each may rely on what stands before it. Records come after the chunks they point into.
-    static const char *(*const checks[])(const espl__store *, finding *) = {
+    // Each check relies on those before it. Records come after the chunks that they point into.
+    static const char *(*const checks[])(const espl__store *, violation *) = {
         broken_component, broken_archetype, broken_chunk_table, broken_record,
         broken_free_list, broken_total,     broken_room,
     };
-    finding at = {{0, 0}, 0};
+    violation at = {{0, 0}, 0};
     const char *rule = NULL;
 
     for (size_t i = 0; rule == NULL && i < sizeof checks / sizeof *checks; ++i) {
-        at = (finding){{0, 0}, 0};
+        at = (violation){{0, 0}, 0};
         rule = checks[i](store, &at);
     }
     if (rule == NULL) {
-        at = (finding){{0, 0}, 0};
+        at = (violation){{0, 0}, 0};
     }
     if (where != NULL) {
         *where = at.where;

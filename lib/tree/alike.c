@@ -39,8 +39,8 @@ static void compose_waiting(espl__forest *forest, espl__context *context, espl__
     const espl__kernels *const kernels = forest->kernels;
     float alarm = 0;
 
-    if (2 * alike->count > kernels->lanes) {
-        for (uint32_t i = alike->count; i < kernels->lanes; ++i) {
+    if (2 * alike->count > kernels->width) {
+        for (uint32_t i = alike->count; i < kernels->width; ++i) {
             alike->bases[i] = alike->bases[0]; // computed again, to the same bits
         }
         alarm = kernels->compose_alike(forest->world, forest->local, forest->parent, alike->bases,
@@ -80,7 +80,7 @@ void espl__waiting_add(espl__forest *forest, espl__context *context, espl__waiti
     if (t->used != t->live) {
         espl__tree_owe(forest, context, tree, t->used - t->live);
     }
-    if (alike->count == forest->kernels->lanes) {
+    if (alike->count == forest->kernels->width) {
         compose_waiting(forest, context, alike);
     }
 }

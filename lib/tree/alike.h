@@ -11,7 +11,7 @@ enum { ESPL__ALIKE_SHAPES = 16 };
 /// Trees of one shape that wait until they fill the lanes of the kernel.
 typedef struct espl__alike {
     uint32_t size, count;              // slots of each tree, trees
-    uint32_t bases[ESPL__LANES_LIMIT]; // [count] slots of their roots
+    uint32_t bases[ESPL__WIDTH_LIMIT]; // [count] slots of their roots
 } espl__alike;
 
 /// Waiting trees by a hash of their shape. {0}: none.
@@ -22,7 +22,7 @@ typedef struct espl__waiting {
 /// Tell whether a tree can wait: it is small and one tree, and no node of it is exceptional.
 static inline bool espl__tree_can_wait(const espl__forest *forest, const espl__tree *tree)
 {
-    return forest->kernels->lanes > 1 && tree->used > 1 && tree->used <= ESPL__ALIKE_LIMIT &&
+    return forest->kernels->width > 1 && tree->used > 1 && tree->used <= ESPL__ALIKE_LIMIT &&
            tree->exceptional == 0 && espl__tree_is_single(forest, tree);
 }
 

@@ -2,7 +2,7 @@
 // Edits of single nodes: writes, inherit flags, transforms that come and go, and new nodes.
 #include "lib/tree/edit_steps.h"
 
-#include "lib/math/lanes.h"
+#include "lib/math/wide.h"
 #include "lib/tree/layout.h"
 #include "lib/tree/writes.h"
 
@@ -208,16 +208,16 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
         return ESPL_OK;
     }
     const espl_pose local = place->placement.local;
-    const espl__laned pose = espl__laned_load(&local);
+    const espl__wide_pose pose = espl__wide_load(&local);
 
     // Below a parent without stretch, or none, and with nothing kept the world is all that follows.
-    if (!place->keeps_world && place->inherit == 0 && espl__laned_is_finite(pose) &&
+    if (!place->keeps_world && place->inherit == 0 && espl__wide_is_finite(pose) &&
         (up == NULL || !espl__slot_is(edit->forest, place->parent, ESPL__SLOT_SIDE))) {
-        const espl__laned world =
-            up == NULL ? pose : espl__laned_compose(espl__laned_load(&up->world), pose);
+        const espl__wide_pose world =
+            up == NULL ? pose : espl__wide_compose(espl__wide_load(&up->world), pose);
 
         place->placement.kept = espl__kept_none();
-        espl__laned_store(&place->world, world);
+        espl__wide_store(&place->world, world);
         return ESPL_OK;
     }
     return espl__placement_move(&place->placement, &place->world, &local, up,
@@ -444,7 +444,7 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
     espl__tree *const t = &forest->trees[tree];
     const uint32_t first = (uint32_t)espl__array_length(edit->made);
     espl__made *const made = edit->made + first;
-    espl__lane_bits alarm = {0};
+    espl__wide_bits alarm = {0};
     bool is_in_order = true;
     uint32_t i = 0;
 
@@ -457,15 +457,15 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
         if (slot == ESPL__NO_SLOT) {
             break;
         }
-        const espl__laned local =
-            espl__laned_load(i == 0 ? &place->placement.local : &forest->local[copied]);
-        const espl__laned world =
-            i == 0 ? espl__laned_load(&place->world)
-                   : espl__laned_compose(espl__laned_load(&forest->world[up]), local);
+        const espl__wide_pose local =
+            espl__wide_load(i == 0 ? &place->placement.local : &forest->local[copied]);
+        const espl__wide_pose world =
+            i == 0 ? espl__wide_load(&place->world)
+                   : espl__wide_compose(espl__wide_load(&forest->world[up]), local);
 
-        espl__laned_store(&forest->local[slot], local);
-        espl__laned_store(&forest->world[slot], world);
-        alarm |= espl__laned_alarm(world);
+        espl__wide_store(&forest->local[slot], local);
+        espl__wide_store(&forest->world[slot], world);
+        alarm |= espl__wide_nonfinite(world);
         forest->flags[slot] = 0;
         forest->parent[slot] = up;
         links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
@@ -493,7 +493,7 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
     }
     espl__array_set_length(edit->made, first + i);
     edit->context.counts.nodes_visited += i;
-    for (uint32_t k = 0; !espl__lane_bits_are_zero(alarm) && k < i; ++k) {
+    for (uint32_t k = 0; !espl__wide_bits_are_zero(alarm) && k < i; ++k) {
         edit->context.counts.overflowed += espl__pose_is_finite(&forest->world[made[k].slot]) ? 0 : 1;
     }
     return i;

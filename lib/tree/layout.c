@@ -2,7 +2,7 @@
 // Layout: a tree in breadth-first order, and the debt by which it is known when that is worth while.
 #include "lib/tree/layout.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 
 // --- Debt ---
 
@@ -44,7 +44,7 @@ static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
 
         links[slot].first_child = first == ESPL__NO_SLOT ? ESPL__NO_SLOT : end;
         for (uint32_t child = first; child != ESPL__NO_SLOT; child = links[child].next) {
-            espl__ask(&links[child]);
+            espl__prefetch(&links[child]);
             links[end].next = child;
             parent[end] = slot;
             end += 1;
@@ -106,8 +106,8 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
         const bool is_last = slot + 1 == end || parent[slot + 1] != up;
         const uint8_t kept = moved_flags(flags[old], side);
 
-        espl__ask(&local[ahead]);
-        espl__ask(&world[ahead]);
+        espl__prefetch(&local[ahead]);
+        espl__prefetch(&world[ahead]);
         local[slot] = local[old];
         world[slot] = world[old];
         flags[slot] = kept;

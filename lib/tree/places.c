@@ -4,7 +4,7 @@
 // moves was listed by the survey.
 #include "lib/tree/edit_steps.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/tree/layout.h"
 
 // --- Reserve ---
@@ -274,11 +274,11 @@ static void free_dead(espl__edit *edit)
             const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
             const espl__tree *const t = espl__tree_of(forest, near);
 
-            espl__ask_to_write(&forest->links[far]);
-            espl__ask_to_write(&forest->flags[far]);
-            espl__ask_to_write(&forest->parent[far]);
-            espl__ask(&forest->tree[far]);
-            espl__ask_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
+            espl__prefetch_to_write(&forest->links[far]);
+            espl__prefetch_to_write(&forest->flags[far]);
+            espl__prefetch_to_write(&forest->parent[far]);
+            espl__prefetch(&forest->tree[far]);
+            espl__prefetch_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
             espl__side_ask(t->side, t->capacity, near - t->base);
         }
         espl__slot_free(forest, edit->removed[i - 1].slot);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "lib/tree/propagate.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
-#include "lib/math/lanes.h"
+#include "lib/math/wide.h"
 #include "lib/tree/band.h"
 
 // --- One node ---
@@ -59,10 +59,10 @@ static bool compose_exceptional(espl__forest *forest, uint32_t slot)
 }
 
 // Any other node.
-static inline espl__laned compose_plain(const espl__forest *forest, uint32_t slot)
+static inline espl__wide_pose compose_plain(const espl__forest *forest, uint32_t slot)
 {
-    return espl__laned_compose(espl__laned_load(&forest->world[forest->parent[slot]]),
-                               espl__laned_load(&forest->local[slot]));
+    return espl__wide_compose(espl__wide_load(&forest->world[forest->parent[slot]]),
+                              espl__wide_load(&forest->local[slot]));
 }
 
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot)
@@ -73,11 +73,11 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
     if (espl__is_root(forest, slot) || espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
         is_changed = compose_exceptional(forest, slot);
     } else {
-        const espl__laned world = compose_plain(forest, slot);
+        const espl__wide_pose world = compose_plain(forest, slot);
 
-        is_changed = !espl__lane_bits_are_zero(
-            espl__laned_differ(espl__laned_load(&forest->world[slot]), world));
-        espl__laned_store(&forest->world[slot], world);
+        is_changed = !espl__wide_bits_are_zero(
+            espl__wide_difference(espl__wide_load(&forest->world[slot]), world));
+        espl__wide_store(&forest->world[slot], world);
     }
     context->counts.overflowed += espl__pose_is_finite(&forest->world[slot]) ? 0 : 1;
     return is_changed;
@@ -124,18 +124,18 @@ void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     enum { MANY = 8 };
-    espl__lane_bits alarm = {0};
+    espl__wide_bits alarm = {0};
 
     if (end - begin >= MANY) {
         return forest->kernels->compose(forest->world, forest->local, forest->parent, begin, end);
     }
     for (uint32_t slot = begin; slot < end; ++slot) {
-        const espl__laned world = compose_plain(forest, slot);
+        const espl__wide_pose world = compose_plain(forest, slot);
 
-        espl__laned_store(&forest->world[slot], world);
-        alarm |= espl__laned_alarm(world);
+        espl__wide_store(&forest->world[slot], world);
+        alarm |= espl__wide_nonfinite(world);
     }
-    return espl__lane_bits_are_zero(alarm) ? 0 : NAN;
+    return espl__wide_bits_are_zero(alarm) ? 0 : NAN;
 }
 
 static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, uint32_t end)
@@ -148,7 +148,7 @@ static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, u
         alarm += compose_slots(forest, slot, next);
         if (next < end) {
             (void)compose_exceptional(forest, next);
-            alarm += espl__pose_alarm(&forest->world[next]);
+            alarm += espl__pose_nonfinite(&forest->world[next]);
         }
         slot = next;
     }
@@ -250,7 +250,7 @@ static uint32_t compose_by_links(espl__forest *forest, espl__context *context, u
         visited += 1;
         // The next sibling has to wait for memory otherwise, when the walk comes to it.
         if (forest->links[slot].next != ESPL__NO_SLOT) {
-            espl__ask(&forest->links[forest->links[slot].next]);
+            espl__prefetch(&forest->links[forest->links[slot].next]);
         }
         // A node that keeps all of its world cuts off what is below, unless that was out of date before.
         if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
@@ -259,9 +259,9 @@ static uint32_t compose_by_links(espl__forest *forest, espl__context *context, u
                      espl__slot_is(forest, slot, ESPL__SLOT_STALE);
             context->counts.nodes_skipped += enters ? 0 : 1;
         } else {
-            espl__laned_store(&forest->world[slot], compose_plain(forest, slot));
+            espl__wide_store(&forest->world[slot], compose_plain(forest, slot));
         }
-        *alarm += espl__pose_alarm(&forest->world[slot]);
+        *alarm += espl__pose_nonfinite(&forest->world[slot]);
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     }
     return visited;

@@ -4,7 +4,7 @@
 #ifndef ESPALIER_LIB_TREE_SIDE_H
 #define ESPALIER_LIB_TREE_SIDE_H
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/base/heap.h"
 #include "lib/math/inherit.h"
 
@@ -38,9 +38,9 @@ static inline void espl__side_ask(const espl__side *side, uint32_t capacity, uin
         // Where the second array is, if there is one, so that the header need not be read for it.
         const espl__kept *const kept = (const espl__kept *)(const void *)&side->extra[capacity];
 
-        espl__ask_to_write(side);
-        espl__ask_to_write(&side->extra[at]);
-        espl__ask_to_write(&kept[at]);
+        espl__prefetch_to_write(side);
+        espl__prefetch_to_write(&side->extra[at]);
+        espl__prefetch_to_write(&kept[at]);
     }
 }
 

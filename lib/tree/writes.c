@@ -2,7 +2,7 @@
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
-#include "lib/math/lanes.h"
+#include "lib/math/wide.h"
 #include "lib/tree/alike.h"
 #include "lib/tree/band.h"
 
@@ -59,16 +59,17 @@ void espl__node_change_commit(espl__forest *forest, espl__context *context,
 
 // The world of a node is not finite.
 static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
-                                               uint32_t slot, espl__laned local, espl__laned world)
+                                               uint32_t slot, espl__wide_pose local,
+                                               espl__wide_pose world)
 {
-    if (!espl__laned_is_finite(local)) {
+    if (!espl__wide_is_finite(local)) {
         return ESPL_ERR_NOT_FINITE;
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
     context->counts.overflowed += 1;
-    espl__laned_store(&forest->local[slot], local);
-    espl__laned_store(&forest->world[slot], world);
+    espl__wide_store(&forest->local[slot], local);
+    espl__wide_store(&forest->world[slot], world);
     espl__propagate_below(forest, context, slot);
     return ESPL_OVERFLOW;
 }
@@ -85,33 +86,33 @@ static ESPL__APART espl_status follow(espl__forest *forest, espl__context *conte
 // pose stays in registers from check to store.
 // @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
 ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint32_t slot,
-                             espl__laned local)
+                             espl__wide_pose local)
 {
     const uint32_t parent = forest->parent[slot];
-    const espl__laned old_local = espl__laned_load(&forest->local[slot]);
-    const espl__laned old_world = espl__laned_load(&forest->world[slot]);
-    const espl__laned world =
+    const espl__wide_pose old_local = espl__wide_load(&forest->local[slot]);
+    const espl__wide_pose old_world = espl__wide_load(&forest->world[slot]);
+    const espl__wide_pose world =
         parent == ESPL__NO_SLOT
             ? local
-            : espl__laned_compose(espl__laned_load(&forest->world[parent]), local);
+            : espl__wide_compose(espl__wide_load(&forest->world[parent]), local);
 
-    if (espl__lane_bits_are_zero(espl__laned_differ(old_local, local))) {
+    if (espl__wide_bits_are_zero(espl__wide_difference(old_local, local))) {
         context->counts.writes_skipped += 1;
         return ESPL_OK;
     }
     // A world that is finite follows from a local that is.
-    if (!espl__lane_bits_are_zero(espl__laned_alarm(world))) {
+    if (!espl__wide_bits_are_zero(espl__wide_nonfinite(world))) {
         return put_overflowing(forest, context, slot, local, world);
     }
     context->counts.nodes_visited += 1;
     context->counts.writes += 1;
-    espl__laned_store(&forest->local[slot], local);
-    if (espl__lane_bits_are_zero(espl__laned_differ(old_world, world))) {
+    espl__wide_store(&forest->local[slot], local);
+    if (espl__wide_bits_are_zero(espl__wide_difference(old_world, world))) {
         context->counts.nodes_skipped += 1;
         context->counts.worlds_kept += 1;
         return ESPL_OK;
     }
-    espl__laned_store(&forest->world[slot], world);
+    espl__wide_store(&forest->world[slot], world);
     return forest->links[slot].first_child == ESPL__NO_SLOT ? ESPL_OK
                                                             : follow(forest, context, slot);
 }
@@ -125,7 +126,7 @@ static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__contex
     if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    return put(forest, context, slot, espl__laned_load(&local));
+    return put(forest, context, slot, espl__wide_load(&local));
 }
 
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
@@ -133,7 +134,7 @@ espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_
 {
     // A rotation of unit length is finite; whether the rest is shows in the world.
     return espl__rotation_is_unit(value) // the rotation is the first field
-               ? put(forest, context, slot, espl__laned_from(value))
+               ? put(forest, context, slot, espl__wide_from(value))
                : put_normalized(forest, context, slot, value);
 }
 
@@ -154,7 +155,7 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
         status = espl__pose_write(&local, &world, &up, kind, value);
     }
     if (status >= 0) {
-        (void)put(forest, context, slot, espl__laned_load(&local)); // the local is finite
+        (void)put(forest, context, slot, espl__wide_load(&local)); // the local is finite
     }
     return status;
 }
@@ -367,17 +368,17 @@ static inline const espl_pose *pose_at(const espl__write_source *source, uint32_
 }
 
 ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stored *sum,
-                             uint32_t at, espl__laned local)
+                             uint32_t at, espl__wide_pose local)
 {
     const uint32_t slot = w->slots[at];
     espl_pose *const old = &locals[slot];
 
-    if (espl__lane_bits_are_zero(espl__laned_differ(espl__laned_load(old), local))) {
+    if (espl__wide_bits_are_zero(espl__wide_difference(espl__wide_load(old), local))) {
         w->source->results[number_at(w, at)] = (espl_status)ESPL__UNCHANGED;
         sum->skipped += 1;
         return;
     }
-    espl__laned_store(old, local);
+    espl__wide_store(old, local);
     sum->first = slot < sum->first ? slot : sum->first;
     sum->writes += 1;
 }
@@ -397,7 +398,7 @@ static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writ
         const espl_status status = espl__write_check(source->kind, &value);
 
         if (status == ESPL_OK) {
-            store_pose(locals, w, &sum, at, espl__laned_from(&value));
+            store_pose(locals, w, &sum, at, espl__wide_from(&value));
         } else {
             source->results[number] = status;
             sum.is_told = true;
@@ -416,14 +417,14 @@ ESPL__INLINE void add(stored *sum, const stored *more)
 
 ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
 {
-    espl__lane_bits alarm = espl__poses_alarm(v[0], v[1], v[2], v[3]);
+    espl__wide_bits alarm = espl__poses_invalid(v[0], v[1], v[2], v[3]);
 
     if (has_stretch) {
-        alarm |= espl__stretches_alarm(
+        alarm |= espl__stretches_nonfinite(
             (const espl_transform *)(const void *)v[0], (const espl_transform *)(const void *)v[1],
             (const espl_transform *)(const void *)v[2], (const espl_transform *)(const void *)v[3]);
     }
-    return espl__lane_bits_are_zero(alarm);
+    return espl__wide_bits_are_zero(alarm);
 }
 
 // `count` entries at most 4, whose values are at v; v is filled up with any of them.
@@ -439,7 +440,7 @@ ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, store
         return;
     }
     for (uint32_t i = 0; i < count; ++i) {
-        store_pose(locals, w, sum, begin + i, espl__laned_load(v[i]));
+        store_pose(locals, w, sum, begin + i, espl__wide_load(v[i]));
     }
 }
 

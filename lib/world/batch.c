@@ -4,7 +4,7 @@
 // changes.
 #include "lib/world/slot_writes.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/tree/alike.h"
 #include "lib/world/handles.h"
 #include "lib/world/places.h"
@@ -381,7 +381,7 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
     if (at + FAR < end) {
         const uint32_t slot = b->slots[b->groups[at + FAR].begin];
 
-        espl__ask(&forest->trees[forest->tree[slot]]);
+        espl__prefetch(&forest->trees[forest->tree[slot]]);
     }
     if (at + NEAR < end) {
         const group *const g = &b->groups[at + NEAR];
@@ -391,14 +391,14 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
         const uint32_t reach = slot == t->base || g->count > 1 ? t->base + t->used - slot : 1;
         const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
-        espl__ask(&forest->links[slot]);
-        espl__ask(&forest->flags[slot]);
+        espl__prefetch(&forest->links[slot]);
+        espl__prefetch(&forest->flags[slot]);
         for (uint32_t k = 0; k < count; k += LINE / sizeof(uint32_t)) {
-            espl__ask(&forest->parent[slot + k]);
+            espl__prefetch(&forest->parent[slot + k]);
         }
         for (uint32_t k = 0; k < count; k += LINE / sizeof(espl_pose)) {
-            espl__ask(&forest->local[slot + k]);
-            espl__ask_to_write(&forest->world[slot + k]);
+            espl__prefetch(&forest->local[slot + k]);
+            espl__prefetch_to_write(&forest->world[slot + k]);
         }
     }
 }

@@ -158,7 +158,7 @@ static espl_status reserve_rows(espl_world *world, const component_set *set, siz
     return status != ESPL_OK ? status : espl__rows_keep(&world->store, archetype, rows);
 }
 
-static espl_status reserve_side(espl_world *world, uint32_t slot)
+static espl_status prepay_side(espl_world *world, uint32_t slot)
 {
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
 
@@ -193,7 +193,7 @@ static espl_status reserve(espl_world *world, const espl_reserve_def *def)
         status = reserve_rows(world, &set, def->rows);
     }
     if (status == ESPL_OK && has_side) {
-        status = reserve_side(world, slot);
+        status = prepay_side(world, slot);
     }
     if (status == ESPL_OK && def->writes != 0) {
         status = espl__writes_reserve(world, def->writes);

@@ -4,7 +4,7 @@
 #ifndef ESPALIER_LIB_WORLD_HANDLES_H
 #define ESPALIER_LIB_WORLD_HANDLES_H
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 #include "lib/world/inside.h"
 
 /// Handles in an array of the caller's, perhaps as a field of larger structs.
@@ -34,7 +34,7 @@ static inline espl__registry espl__registry_of(const espl_world *world)
 /// First step: prefetch the record of an entity.
 static inline void espl__registry_ask(const espl__registry *registry, espl_entity entity)
 {
-    espl__ask_element(registry->records, entity.index, sizeof *registry->records);
+    espl__prefetch_element(registry->records, entity.index, sizeof *registry->records);
 }
 
 /// Second step: find the slot of an entity that lives, or ESPL__NO_SLOT, and prefetch its flags.
@@ -48,7 +48,7 @@ static inline uint32_t espl__registry_find(const espl__registry *registry, espl_
         records[entity.index].row < ESPL__ROW_RETIRED) {
         slot = records[entity.index].slot;
     }
-    espl__ask_element(registry->flags, slot, sizeof *registry->flags);
+    espl__prefetch_element(registry->flags, slot, sizeof *registry->flags);
     return slot;
 }
 

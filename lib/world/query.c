@@ -2,7 +2,7 @@
 // Iteration over the chunks that answer a query.
 #include "lib/world/tape.h"
 
-#include "lib/base/ahead.h"
+#include "lib/base/prefetch.h"
 
 #include <string.h>
 
@@ -192,9 +192,9 @@ ESPL__INLINE void fetch_ahead(const espl__store *store, const espl__archetype *a
     const espl__chunk *const next = &store->chunks[archetype->chunks[at + SLOTS_AHEAD]];
     const unsigned char *const slots = next->bytes + archetype->placement_offset;
 
-    espl__ask(&store->chunks[archetype->chunks[at + CHUNKS_AHEAD]]);
+    espl__prefetch(&store->chunks[archetype->chunks[at + CHUNKS_AHEAD]]);
     for (size_t i = 0; i < archetype->capacity * sizeof(uint32_t); i += LINE_SIZE) {
-        espl__ask(slots + i);
+        espl__prefetch(slots + i);
     }
 }
 
@@ -220,7 +220,7 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
         return;
     }
     for (uint32_t row = 0; row < next->count; ++row) {
-        espl__ask(&worlds[slots[row]].position);
+        espl__prefetch(&worlds[slots[row]].position);
     }
 }
 

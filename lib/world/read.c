@@ -250,7 +250,7 @@ ESPL__INLINE void find_many(const many *m, const espl__registry *registry, size_
     for (size_t i = begin; i < end; ++i) {
         const uint32_t slot = espl__registry_find(registry, espl__handle_at(&handles, i));
 
-        espl__ask_element(worlds, slot, sizeof *worlds);
+        espl__prefetch_element(worlds, slot, sizeof *worlds);
         slots[i - begin] = slot;
     }
 }

@@ -405,7 +405,7 @@ static void *fill_a_map_of_its_own(void *wrong)
     return NULL;
 }
 
-START_TEST(map_tells_its_bytes_and_gives_back_what_is_set_aside)
+START_TEST(map_tells_its_bytes_and_gives_back_what_is_reserved)
 {
     espl__map map = {0};
 
@@ -560,7 +560,7 @@ static TCase *map_case(void)
     tcase_add_test(map, free_map_is_empty);
     tcase_add_test(map, put_after_reserve_takes_no_memory);
     tcase_add_test(map, map_survives_a_failure_of_any_allocation);
-    tcase_add_test(map, map_tells_its_bytes_and_gives_back_what_is_set_aside);
+    tcase_add_test(map, map_tells_its_bytes_and_gives_back_what_is_reserved);
     tcase_add_test(map, two_threads_fill_maps_at_once);
     tcase_add_test(map, put_waits_while_another_thread_puts);
     tcase_add_test(map, hash_is_fnv_1a);

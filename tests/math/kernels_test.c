@@ -86,7 +86,7 @@ static float compose_each(patch *p, uint32_t begin, uint32_t end)
         const uint32_t at = 1 + slot, up = 1 + p->parent[slot];
 
         p->world[at] = espl__pose_compose(&p->world[up], NULL, &p->local[at]);
-        alarm += espl__pose_alarm(&p->world[at]);
+        alarm += espl__pose_nonfinite(&p->world[at]);
     }
     return alarm;
 }
@@ -193,7 +193,7 @@ END_TEST
 
 // --- Several trees at once ---
 
-enum { MOST_TREES = ESPL__LANES_LIMIT, MOST_SLOTS = MOST_TREES * (ESPL__ALIKE_LIMIT + 1) };
+enum { MOST_TREES = ESPL__WIDTH_LIMIT, MOST_SLOTS = MOST_TREES * (ESPL__ALIKE_LIMIT + 1) };
 
 // Trees of one shape in consecutive slots. The slot after each tree belongs to no tree, so the kernel must
 // not write it.
@@ -229,7 +229,7 @@ static float compose_rows(rows *r, const uint32_t *bases, uint32_t count)
         for (uint32_t slot = bases[i] + 1; slot < bases[i] + r->size; ++slot) {
             r->world[slot] =
                 espl__pose_compose(&r->world[r->parent[slot]], NULL, &r->local[slot]);
-            alarm += espl__pose_alarm(&r->world[slot]);
+            alarm += espl__pose_nonfinite(&r->world[slot]);
         }
     }
     return alarm;
@@ -242,11 +242,11 @@ static void trees_compose_alike(const espl__kernels *kernels, uint64_t *random, 
     uint32_t bases[MOST_TREES];
 
     draw_rows(&before, random, is_wild);
-    for (uint32_t i = 0; i < kernels->lanes; ++i) {
+    for (uint32_t i = 0; i < kernels->width; ++i) {
         bases[i] = test_below(random, before.trees) * (before.size + 1);
     }
     is = expected = before;
-    const float alarm = compose_rows(&expected, bases, kernels->lanes);
+    const float alarm = compose_rows(&expected, bases, kernels->width);
     const float heard =
         kernels->compose_alike(is.world, is.local, is.parent, bases, is.size);
 
@@ -270,9 +270,9 @@ START_TEST(trees_of_one_shape_come_out_the_same)
     uint64_t random = 5;
 
     for (size_t i = 0; i < count; ++i) {
-        ck_assert_uint_le(all[i]->lanes, ESPL__LANES_LIMIT);
-        ck_assert((all[i]->lanes == 1) == (all[i]->compose_alike == NULL));
-        for (int round = 0; all[i]->lanes != 1 && round < SHAPES; ++round) {
+        ck_assert_uint_le(all[i]->width, ESPL__WIDTH_LIMIT);
+        ck_assert((all[i]->width == 1) == (all[i]->compose_alike == NULL));
+        for (int round = 0; all[i]->width != 1 && round < SHAPES; ++round) {
             trees_compose_alike(all[i], &random, round % 2 != 0);
         }
     }

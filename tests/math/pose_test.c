@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "lib/math/lanes.h"
+#include "lib/math/wide.h"
 
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
@@ -147,7 +147,7 @@ END_TEST
 
 // Poses of any floats, denormals and both zeros among them. What is not finite is told, and has no
 // bits to keep.
-START_TEST(four_lanes_give_the_same_bits)
+START_TEST(wide_poses_give_the_same_bits)
 {
     uint64_t random = 41;
     int finite = 0;
@@ -163,14 +163,14 @@ START_TEST(four_lanes_give_the_same_bits)
             local.scale = test_one_in(&random, 3) ? -0.0f : any_finite(&random);
         }
         const espl_pose expected = espl__pose_compose(&parent, NULL, &local);
-        const espl__laned laned =
-            espl__laned_compose(espl__laned_load(&parent), espl__laned_load(&local));
+        const espl__wide_pose wide =
+            espl__wide_compose(espl__wide_load(&parent), espl__wide_load(&local));
 
-        espl__laned_store(&world, laned);
+        espl__wide_store(&world, wide);
         const bool is_placed = espl__all_finite(expected.position, 3) && isfinite(expected.scale);
 
-        ck_assert(espl__lane_bits_are_zero(espl__laned_alarm(laned)) == is_placed);
-        ck_assert(espl__laned_is_finite(laned) == espl__pose_is_finite(&expected));
+        ck_assert(espl__wide_bits_are_zero(espl__wide_nonfinite(wide)) == is_placed);
+        ck_assert(espl__wide_is_finite(wide) == espl__pose_is_finite(&expected));
         ck_assert(!espl__pose_is_finite(&expected) || same_pose(&world, &expected));
         finite += espl__pose_is_finite(&expected) ? 1 : 0;
     }
@@ -718,7 +718,7 @@ static TCase *compose_case(void)
     tcase_add_test(compose, compose_agrees_with_double_oracle);
     tcase_add_test(compose, stretch_of_ones_is_no_stretch_bit_for_bit);
     tcase_add_test(compose, identity_parent_changes_nothing);
-    tcase_add_test(compose, four_lanes_give_the_same_bits);
+    tcase_add_test(compose, wide_poses_give_the_same_bits);
     tcase_add_test(compose, overflow_is_seen_by_the_check);
     tcase_add_test(compose, bits_are_the_same_as_ever);
     return compose;

@@ -13,8 +13,8 @@
 #     enum, struct, union and typedef          what else would a test compare them with
 #     ESPL_CHECK(), ESPL_CHECK_FULL(), _Static_assert()
 #                                              a second net, which holds in no sound program
-#     __builtin_prefetch(), functions that are named ask_for_...()
-#                                              memory asked for ahead: only the clock can tell
+#     __builtin_prefetch(), functions named ask_for_...() or ...prefetch...()
+#                                              a prefetch changes time alone
 #
 # It knows the shape of this repository's code, which .clang-format gives it: a binary operator has a
 # blank on each side, a unary one has none behind it.
@@ -148,7 +148,7 @@ function blank_calls(    i, word, from)
     }
 }
 
-# What stands outside all functions, and functions that ask for memory ahead.
+# What stands outside all functions, and functions that prefetch.
 function blank_blocks(    i, from, end, header)
 {
     from = 1
@@ -161,7 +161,7 @@ function blank_blocks(    i, from, end, header)
                 header = header at[end]
             }
             end = close_of(i, "{", "}")
-            if (header ~ /ask_for_[a-z]*\(/ ||
+            if (header ~ /(ask_for|prefetch)[a-z_]*\(/ ||
                 (header ~ /(enum|struct|union|typedef)/ && header !~ /[(=]/)) {
                 blank(from, end)
             }

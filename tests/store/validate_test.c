@@ -95,7 +95,7 @@ START_TEST(broken_component_is_named)
 {
     espl__component_info *const info = &fix.store.component_blocks[0][weight - 1];
 
-    BREAKS("there are more components than the limit", fix.store.component_count,
+    BREAKS("there are at most ESPL_COMPONENT_LIMIT components", fix.store.component_count,
            ESPL_COMPONENT_LIMIT + 1);
     BREAKS("a component's alignment is a power of two that divides its size", info->alignment, 0);
     BREAKS("a component's alignment is a power of two that divides its size", info->alignment, 3);
@@ -109,8 +109,8 @@ END_TEST
 START_TEST(broken_reference_is_named)
 {
     espl__component_info *const info = &fix.store.component_blocks[0][bond - 1];
-    const char *const list = "a component has a list of references, or none";
-    const char *const inside = "references stand in their component, ascending";
+    const char *const list = "a component has a list of references where it counts any";
+    const char *const inside = "references are inside their component, in ascending order";
     static const uint32_t across[] = {0, 7}, past[] = {0, 13};
 
     BREAKS(list, info->reference_count, 0);
@@ -118,8 +118,8 @@ START_TEST(broken_reference_is_named)
     BREAKS(list, info->references, NULL);
     BREAKS(inside, info->references, across);
     BREAKS(inside, info->references, past);
-    BREAKS("the components with references are counted", fix.store.referring_count, 0);
-    BREAKS("the components with references are counted", fix.store.referring_count, 2);
+    BREAKS("the count of components with references is right", fix.store.referring_count, 0);
+    BREAKS("the count of components with references is right", fix.store.referring_count, 2);
 }
 END_TEST
 
@@ -127,16 +127,15 @@ START_TEST(broken_record_is_named)
 {
     espl__record *const alive = &fix.store.records[living[1]];
     espl__record *const free_one = &fix.store.records[freed];
-    const char *const back = "a row's handle is living and its record points back";
-    const char *const partition =
-        "the free, the retired and the living partition the issued indices";
+    const char *const back = "the handle of a row is living and its record points back";
+    const char *const partition = "free, retired and living indices partition the issued ones";
 
     BREAKS(back, alive->generation, alive->generation + 1);
     BREAKS(back, alive->chunk, alive->chunk + 1);
     BREAKS(back, alive->row, alive->row + 1);
     BREAKS(back, alive->row, ESPL__NONE);
     BREAKS(back, alive->row, ESPL__ROW_RETIRED);
-    BREAKS("a record carries the tag of its world", free_one->generation, 1);
+    BREAKS("a record has the tag of its world", free_one->generation, 1);
     BREAKS("a record points at the row that holds its handle", free_one->row, 0);
 
     // Free ones that name a chunk: without memory, with fewer rows, with a row of another one.
@@ -158,7 +157,7 @@ END_TEST
 
 START_TEST(broken_free_list_is_named)
 {
-    const char *const holds = "the free list holds free indices, as many as are free";
+    const char *const holds = "the free list has free_count indices, all of them free";
     uint32_t last = fix.store.free_head;
 
     while (fix.store.records[last].chunk != ESPL__NONE) {
@@ -176,7 +175,7 @@ END_TEST
 
 START_TEST(broken_set_is_named)
 {
-    const char *const sorted = "a set holds registered components, ascending";
+    const char *const sorted = "a set has registered components, in ascending order";
     const char *const found = "an archetype is found by the hash of its set";
 
     BREAKS(sorted, at(plain)->set[0], ESPL_PREFAB);
@@ -207,10 +206,10 @@ START_TEST(broken_layout_is_named)
     espl__column *const slot = &at(plain)->columns[0], *const value = &at(plain)->columns[1];
     const char *const capacity = "a chunk has room for 1 to ESPL__CHUNK_ROWS rows";
     const char *const sized = "a column has its component's size and alignment";
-    const char *const order = "columns stand in the order of their components and do not overlap";
+    const char *const order = "columns are in the order of their components and do not overlap";
     const char *const bytes =
-        "a chunk is as large as its rows need, and small unless one row alone is large";
-    const char *const behind = "the versions of a chunk stand behind its last column, aligned";
+        "a chunk has the size of its rows, at most ESPL__CHUNK_BYTES unless it has one row";
+    const char *const behind = "the versions of a chunk follow its last column, aligned";
 
     BREAKS(capacity, at(plain)->capacity, 0);
     BREAKS(capacity, at(plain)->capacity, ESPL__CHUNK_ROWS + 1);
@@ -228,8 +227,8 @@ START_TEST(broken_layout_is_named)
     BREAKS(bytes, at(plain)->chunk_bytes, at(plain)->chunk_bytes + 8);
     BREAKS(behind, at(plain)->versions_offset, at(plain)->versions_offset + 8);
     BREAKS(behind, value->offset, value->offset + 8);
-    BREAKS("the slot column stands where noted", at(plain)->placement_offset, ESPL__NONE);
-    BREAKS("the slot column stands where noted", at(paged)->placement_offset, 24);
+    BREAKS("the offset of the slot column is right", at(plain)->placement_offset, ESPL__NONE);
+    BREAKS("the offset of the slot column is right", at(paged)->placement_offset, 24);
 }
 END_TEST
 
@@ -248,7 +247,7 @@ START_TEST(chunk_of_several_rows_past_the_limit_is_named)
     column->offset = rows * (uint32_t)sizeof(espl_entity);
     archetype->versions_offset = column->offset + rows * column->size;
     archetype->chunk_bytes = archetype->versions_offset + 2 * (uint32_t)sizeof(uint64_t);
-    expect_rule("a chunk is as large as its rows need, and small unless one row alone is large",
+    expect_rule("a chunk has the size of its rows, at most ESPL__CHUNK_BYTES unless it has one row",
                 __LINE__);
     *archetype = right;
     *column = right_column;
@@ -261,7 +260,7 @@ START_TEST(columns_out_of_order_are_named)
     const espl_component set[] = {weight, height};
     const uint32_t both = fixture_archetype(&fix, set, 2);
 
-    BREAKS("columns stand in the order of their components and do not overlap",
+    BREAKS("columns are in the order of their components and do not overlap",
            at(both)->columns[1].component, weight);
 }
 END_TEST
@@ -347,7 +346,7 @@ START_TEST(broken_rows_are_named)
     const espl__record record = fix.store.records[living[2]];
     espl_entity *const entity = &espl__chunk_entities(&fix.store.chunks[record.chunk])[record.row];
     uint32_t *const slot = espl__row_value(&fix.store, living[4], ESPL_TRANSFORM);
-    const char *const back = "a row's handle is living and its record points back";
+    const char *const back = "the handle of a row is living and its record points back";
 
     BREAKS(back, entity->index, 1000);
     BREAKS(back, entity->index, living[1]);
@@ -363,23 +362,23 @@ START_TEST(broken_chunk_is_named)
     const uint32_t full = at(paged)->chunks[0], partly = at(paged)->chunks[1];
     const uint32_t free_number = fix.store.free_chunks[0];
     espl__chunk *const chunk = &fix.store.chunks[full];
-    const char *const listed = "a chunk stands in its archetype's list";
+    const char *const listed = "a chunk is in the list of its archetype";
     const char *const filled = "only the last chunk with rows of an archetype is partly filled";
-    const char *const marked = "no row is marked to leave";
+    const char *const marked = "no row leaves between structural changes";
 
-    BREAKS("a chunk without memory stands in the list of free numbers",
+    BREAKS("a chunk without memory is in the list of free numbers",
            fix.store.chunks[free_number].position, 1000);
-    BREAKS("a chunk without memory stands in the list of free numbers", chunk->bytes, NULL);
+    BREAKS("a chunk without memory is in the list of free numbers", chunk->bytes, NULL);
     BREAKS("a chunk belongs to an archetype", chunk->archetype, 1000);
     BREAKS(listed, chunk->archetype, root);
     BREAKS(listed, chunk->position, 1);
     BREAKS(listed, chunk->position, 1000);
-    BREAKS("a chunk's memory is aligned", chunk->bytes, chunk->bytes + 32);
-    BREAKS("a chunk knows where its slots stand", chunk->slots_offset, ESPL__NONE - 1);
+    BREAKS("the memory of a chunk is aligned", chunk->bytes, chunk->bytes + 32);
+    BREAKS("a chunk has the offset of its slot column", chunk->slots_offset, ESPL__NONE - 1);
     BREAKS(marked, chunk->leaving_count, 1);
     BREAKS(marked, chunk->leaving[0], 1);
     BREAKS(marked, chunk->leaving[1], 1);
-    BREAKS("no change of many rows is under way", chunk->mark, 1);
+    BREAKS("no batched change of rows is in progress", chunk->mark, 1);
     BREAKS(filled, chunk->count, 2);
     BREAKS(filled, fix.store.chunks[partly].count, 2);
     BREAKS(filled, fix.store.chunks[partly].count, 0);
@@ -393,35 +392,35 @@ START_TEST(broken_version_is_named)
     espl__chunk *const chunk = &fix.store.chunks[fix.store.records[living[4]].chunk];
     const char *const between = "a column is no newer than the store and no older than its handles";
 
-    BREAKS("a chunk knows where its versions stand", chunk->versions, NULL);
-    BREAKS("a chunk knows where its versions stand", chunk->versions, chunk->versions + 1);
+    BREAKS("a chunk has the address of its versions", chunk->versions, NULL);
+    BREAKS("a chunk has the address of its versions", chunk->versions, chunk->versions + 1);
     for (size_t i = 0; i < 3; ++i) {
         BREAKS(between, chunk->versions[i], fix.store.version + 1);
     }
     BREAKS(between, chunk->versions[1], chunk->versions[0] - 1);
     BREAKS(between, chunk->versions[2], 0);
     BREAKS(between, fix.store.version, 0);
-    BREAKS("rows in a chunk were written", chunk->versions[0], 0);
+    BREAKS("a chunk with rows has been written", chunk->versions[0], 0);
 }
 END_TEST
 
 START_TEST(broken_totals_are_named)
 {
     const size_t free_count = espl__array_length(fix.store.free_chunks);
-    const char *const fit = "an archetype's rows fit the chunks it has";
-    const char *const marked = "no row is marked to leave";
+    const char *const fit = "the rows of an archetype fit its chunks";
+    const char *const marked = "no row leaves between structural changes";
     const char *const changed = "the changed list holds the changed archetypes";
 
-    BREAKS_LENGTH("a chunk without memory stands in the list of free numbers",
-                  fix.store.free_chunks, free_count - 1);
+    BREAKS_LENGTH("a chunk without memory is in the list of free numbers", fix.store.free_chunks,
+                  free_count - 1);
     BREAKS(fit, at(paged)->reserved, at(paged)->reserved + 1);
     ck_assert_uint_eq(at(root)->reserved, 0);
     BREAKS(fit, at(root)->count, 1);
     BREAKS(marked, at(paged)->leaving_count, 1);
     BREAKS(changed, at(paged)->is_changed, true);
-    BREAKS("room that a user keeps is there", at(paged)->floor, at(paged)->reserved + 1);
-    BREAKS("no change of many rows is under way", at(paged)->coming, 1);
-    BREAKS("no change of many rows is under way", at(paged)->changed_to, paged);
+    BREAKS("the room that a user keeps is reserved", at(paged)->floor, at(paged)->reserved + 1);
+    BREAKS("no batched change of rows is in progress", at(paged)->coming, 1);
+    BREAKS("no batched change of rows is in progress", at(paged)->changed_to, paged);
 
     // A number that stands twice.
     ESPL_ARRAY_PUSH(fix.store.changed_chunks, at(paged)->chunks[0]);

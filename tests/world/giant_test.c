@@ -203,7 +203,7 @@ static void lay_out(twins *t)
 START_TEST(no_executor_changes_a_bit_or_a_count)
 {
     // Fewer have shapes that no two workers share.
-    const uint64_t seeds = test_scaled(20) < 6 ? 6 : test_scaled(20);
+    const uint64_t seeds = test_scaled(20) < 20 ? 20 : test_scaled(20);
     size_t calls = 0;
 
     for (uint64_t seed = 1; seed <= seeds; ++seed) {

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Room for rows: chunks come when a structural change reserves them, and go at its end where there
-// are more than another change like it would need. The only part of the store's rows that allocates.
+// Chunks of archetypes. A structural change reserves the chunks that it needs, and the settle at
+// its end frees those that a like change would not need. The functions of rows.c allocate nothing.
 #include "lib/store/store.h"
 
 #include <string.h>
 
+// Return the number of chunks for a number of rows.
 static size_t chunks_for(const espl__archetype *archetype, size_t rows)
 {
     return rows / archetype->capacity + (rows % archetype->capacity != 0);
 }
 
+// The list has room for all archetypes, so that the push needs no reserve.
 void espl__archetype_note_change(espl__store *store, uint32_t number)
 {
     espl__archetype *const archetype = &store->archetypes[number];
 
+    ESPL_CHECK(number < espl__array_length(store->archetypes));
     if (!archetype->is_changed) {
         archetype->is_changed = true;
         ESPL_ARRAY_PUSH(store->changed, number);
     }
 }
 
-// Room for `more` chunk numbers in the table and, for every number, in the lists of numbers.
+// Make room for `more` chunks in the chunk table, and for all chunk numbers in both lists of
+// numbers.
 static espl_status reserve_numbers(espl__store *store, size_t more)
 {
     const size_t free_count = espl__array_length(store->free_chunks);
@@ -28,7 +32,7 @@ static espl_status reserve_numbers(espl__store *store, size_t more)
     const size_t after = espl__array_length(store->chunks) + added;
     const size_t marked = espl__array_length(store->changed_chunks);
 
-    // Past what memory holds.
+    // Tests do not reach this limit, because no machine has memory for so many chunks.
     if (added > ESPL__NONE || after > ESPL__NONE) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
     }
@@ -40,12 +44,13 @@ static espl_status reserve_numbers(espl__store *store, size_t more)
     return ESPL_OK;
 }
 
-// Take a chunk number, the last freed first; reserved.
+// Take the chunk number that was freed last, or a new one, for which there is room.
 static uint32_t take_number(espl__store *store)
 {
     const size_t free_count = espl__array_length(store->free_chunks);
 
     if (free_count > 0) {
+        ESPL_CHECK(store->chunks[store->free_chunks[free_count - 1]].bytes == NULL);
         espl__array_set_length(store->free_chunks, free_count - 1);
         return store->free_chunks[free_count - 1];
     }
@@ -53,7 +58,8 @@ static uint32_t take_number(espl__store *store)
     return (uint32_t)espl__array_length(store->chunks) - 1;
 }
 
-// Append an empty chunk to an archetype. False where there is no memory for its block.
+// Append an empty chunk to an archetype. Returns false where there is no memory. The versions are
+// zeroed; the columns are undefined until rows are written.
 static bool add_chunk(espl__store *store, uint32_t number)
 {
     espl__archetype *const archetype = &store->archetypes[number];
@@ -66,6 +72,7 @@ static bool add_chunk(espl__store *store, uint32_t number)
     const uint32_t chunk = take_number(store);
     uint64_t *const versions = (uint64_t *)(void *)(bytes + archetype->versions_offset);
 
+    ESPL_CHECK((uintptr_t)versions % _Alignof(uint64_t) == 0);
     memset(versions, 0, archetype->chunk_bytes - archetype->versions_offset);
     store->chunks[chunk] = (espl__chunk){
         .bytes = bytes,
@@ -76,26 +83,31 @@ static bool add_chunk(espl__store *store, uint32_t number)
     };
     ESPL_ARRAY_PUSH(archetype->chunks, chunk);
     archetype->reserved += archetype->capacity;
+    ESPL_CHECK(archetype->reserved == espl__array_length(archetype->chunks) * archetype->capacity);
     return true;
 }
 
+// The block is freed and the number kept, because the numbers of other chunks must not change.
 void espl__chunk_drop(espl__store *store, espl__archetype *archetype)
 {
+    ESPL_CHECK(espl__array_length(archetype->chunks) > 0);
     const size_t last = espl__array_length(archetype->chunks) - 1;
     const uint32_t number = archetype->chunks[last];
     espl__chunk *const chunk = &store->chunks[number];
 
-    ESPL_CHECK(chunk->count == 0);
+    ESPL_CHECK(chunk->count == 0 && chunk->position == last && chunk->bytes != NULL);
     espl__heap_give(store->heap, ESPL__FOR_STORE, chunk->bytes, 1, archetype->chunk_bytes,
                     archetype->block_alignment);
     *chunk = (espl__chunk){.position = (uint32_t)espl__array_length(store->free_chunks),
                            .slots_offset = ESPL__NONE};
     ESPL_ARRAY_PUSH(store->free_chunks, number);
     espl__array_set_length(archetype->chunks, last);
+    ESPL_CHECK(archetype->reserved >= archetype->capacity);
     archetype->reserved -= archetype->capacity;
 }
 
-// Append `more` empty chunks, or none.
+// Append `more` empty chunks. Appends none where it fails. The arrays are reserved first, so that
+// only the blocks of the chunks can fail in the loop.
 static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
 {
     espl__archetype *const archetype = &store->archetypes[number];
@@ -111,7 +123,7 @@ static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
         if (add_chunk(store, number)) {
             continue;
         }
-        // Numbers go back in reverse order, so that the next reserve takes the same ones.
+        // The numbers are freed in reverse order, so that the next reserve takes the same ones.
         for (; added > 0; --added) {
             espl__chunk_drop(store, archetype);
         }
@@ -120,12 +132,14 @@ static espl_status add_chunks(espl__store *store, uint32_t number, size_t more)
     return ESPL_OK;
 }
 
+// `wanted` remembers the largest reserve of this change, from which the settle estimates the next
+// one. The archetype is listed even where it had room, so that the settle resets `wanted`.
 espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
 {
     espl__archetype *const archetype = &store->archetypes[number];
     size_t total = 0;
 
-    // No more than there are indices of entities: past that, memory is not asked on any machine.
+    // There are no more rows than entity indices. The limit also bounds the arithmetic below.
     if (!espl__size_add(&total, archetype->count, rows) || total > UINT32_MAX / 2) {
         return ESPL_ERR_LIMIT;
     }
@@ -138,6 +152,7 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
         }
     }
 
+    ESPL_CHECK(archetype->reserved >= total);
     if (rows > archetype->wanted) {
         archetype->wanted = rows;
     }
@@ -145,6 +160,7 @@ espl_status espl__rows_reserve(espl__store *store, uint32_t number, size_t rows)
     return ESPL_OK;
 }
 
+// The floor is never lowered here, so that a smaller reserve does not undo a larger one.
 espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
 {
     const espl_status status = espl__rows_reserve(store, number, rows);
@@ -153,11 +169,16 @@ espl_status espl__rows_keep(espl__store *store, uint32_t number, size_t rows)
     if (status == ESPL_OK && archetype->count + rows > archetype->floor) {
         archetype->floor = archetype->count + rows;
     }
+    ESPL_CHECK(archetype->floor <= archetype->reserved);
     return status;
 }
 
+// The limit is the largest of three needs: the present rows and one spare chunk, the rows that a
+// change like this one would add, and the rows that a user keeps room for.
 void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype)
 {
+    // With a spare chunk, an entity that is created and destroyed at a full chunk allocates
+    // nothing.
     const size_t spare = chunks_for(archetype, archetype->count) + 1;
     const size_t again = chunks_for(archetype, archetype->count + archetype->wanted);
     const size_t kept = chunks_for(archetype, archetype->floor);
@@ -167,5 +188,6 @@ void espl__rows_drop_surplus(espl__store *store, espl__archetype *archetype)
     while (espl__array_length(archetype->chunks) > limit) {
         espl__chunk_drop(store, archetype);
     }
+    ESPL_CHECK(archetype->reserved >= archetype->count);
     archetype->wanted = 0;
 }

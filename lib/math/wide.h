@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// A wide pose is one pose in two SIMD registers of four floats. It serves where nodes come one at a
+// time, too few for the kernels of kernels.h. Composing has the operations of
+// espl__pose_compose_to() in the same order, so that it gives the same bits.
+//
+// A target without these registers has the same functions over a plain pose.
+#ifndef ESPALIER_LIB_MATH_WIDE_H
+#define ESPALIER_LIB_MATH_WIDE_H
+
+#include "lib/math/pose.h"
+
+// The vector extensions of gcc and clang, on the targets whose SIMD units keep denormals.
+#if defined(__has_builtin) && defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if __has_builtin(__builtin_shufflevector)
+#define ESPL__HAS_WIDE 1
+#endif
+#endif
+#ifndef ESPL__HAS_WIDE
+#define ESPL__HAS_WIDE 0
+#endif
+
+#if ESPL__HAS_WIDE
+
+/// Four floats.
+typedef float espl__float4 __attribute__((vector_size(16)));
+/// The result of a test. No bit is set where the test finds nothing.
+typedef int32_t espl__wide_bits __attribute__((vector_size(16)));
+
+#else
+
+/// The result of a test. No bit is set where the test finds nothing.
+typedef uint32_t espl__wide_bits;
+
+#endif
+
+/// A pose in registers.
+typedef struct espl__wide_pose {
+#if ESPL__HAS_WIDE
+    espl__float4 rotation;
+    espl__float4 position_scale;
+#else
+    espl_pose pose;
+#endif
+} espl__wide_pose;
+
+#if ESPL__HAS_WIDE
+
+_Static_assert(offsetof(espl_pose, position) == 16 && offsetof(espl_pose, scale) == 28,
+               "position and scale are the second half of a pose");
+
+/// Load a pose.
+ESPL__INLINE espl__wide_pose espl__wide_load(const espl_pose *pose)
+{
+    espl__wide_pose out;
+
+    memcpy(&out.rotation, pose->rotation, sizeof out.rotation);
+    memcpy(&out.position_scale, (const unsigned char *)pose + sizeof out.rotation,
+           sizeof out.position_scale);
+    return out;
+}
+
+/// Load the pose at any address: an espl_pose, or the first 32 bytes of an espl_transform.
+ESPL__INLINE espl__wide_pose espl__wide_from(const void *bytes)
+{
+    espl__wide_pose out;
+
+    memcpy(&out.rotation, bytes, sizeof out.rotation);
+    memcpy(&out.position_scale, (const unsigned char *)bytes + sizeof out.rotation,
+           sizeof out.position_scale);
+    return out;
+}
+
+/// Store a pose.
+ESPL__INLINE void espl__wide_store(espl_pose *pose, espl__wide_pose value)
+{
+    memcpy(pose->rotation, &value.rotation, sizeof value.rotation);
+    memcpy((unsigned char *)pose + sizeof value.rotation, &value.position_scale,
+           sizeof value.position_scale);
+}
+
+/// Tell whether no bit is set.
+ESPL__INLINE bool espl__wide_bits_are_zero(espl__wide_bits bits)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &bits, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
+}
+
+/// Return the bits in which two poses differ.
+ESPL__INLINE espl__wide_bits espl__wide_difference(espl__wide_pose a, espl__wide_pose b)
+{
+    return ((espl__wide_bits)a.rotation ^ (espl__wide_bits)b.rotation) |
+           ((espl__wide_bits)a.position_scale ^ (espl__wide_bits)b.position_scale);
+}
+
+/// Test position and scale for values that are not finite. x - x is zero for a finite x, else NaN,
+/// which has bits set.
+ESPL__INLINE espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
+{
+    return (espl__wide_bits)(pose.position_scale - pose.position_scale);
+}
+
+/// Tell whether all values of a pose are finite.
+ESPL__INLINE bool espl__wide_is_finite(espl__wide_pose pose)
+{
+    return espl__wide_bits_are_zero((espl__wide_bits)(pose.rotation - pose.rotation) |
+                                    (espl__wide_bits)(pose.position_scale - pose.position_scale));
+}
+
+/// Load four floats from any address.
+ESPL__INLINE espl__float4 espl__float4_load(const float *values)
+{
+    espl__float4 out;
+
+    memcpy(&out, values, sizeof out);
+    return out;
+}
+
+/// Test four rotations for a length that is not 1, with the formula of espl__rotation_is_unit().
+/// The rotations are transposed, so that each element of the result belongs to one rotation.
+ESPL__INLINE espl__wide_bits espl__wide_off_unit(espl__float4 a, espl__float4 b, espl__float4 c,
+                                                 espl__float4 d)
+{
+    const espl__float4 ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const espl__float4 cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const espl__float4 ab_end = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const espl__float4 cd_end = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const espl__float4 x = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    const espl__float4 y = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    const espl__float4 z = __builtin_shufflevector(ab_end, cd_end, 0, 1, 4, 5);
+    const espl__float4 w = __builtin_shufflevector(ab_end, cd_end, 2, 3, 6, 7);
+    const espl__float4 off_unit = x * x + y * y + z * z + w * w - 1;
+
+    return ~((off_unit <= 4e-7f) & (off_unit >= -4e-7f));
+}
+
+/// Test whether one of four poses is not finite or has a rotation that is not of unit length. Bits
+/// are set as well where the sum of large finite values overflows, so that the caller tests each
+/// pose then.
+ESPL__INLINE espl__wide_bits espl__poses_invalid(const espl_pose *a, const espl_pose *b,
+                                                 const espl_pose *c, const espl_pose *d)
+{
+    const espl__float4 sums = espl__float4_load(a->position) + espl__float4_load(b->position) +
+                              (espl__float4_load(c->position) + espl__float4_load(d->position));
+    const espl__wide_bits off_unit =
+        espl__wide_off_unit(espl__float4_load(a->rotation), espl__float4_load(b->rotation),
+                            espl__float4_load(c->rotation), espl__float4_load(d->rotation));
+
+    return off_unit | (espl__wide_bits)(sums - sums);
+}
+
+/// Test whether the stretch of one of four transforms is not finite. Bits are set as well where a
+/// sum overflows. The fourth element is masked, because the word after the stretch is not a float.
+ESPL__INLINE espl__wide_bits espl__stretches_nonfinite(const espl_transform *a,
+                                                       const espl_transform *b,
+                                                       const espl_transform *c,
+                                                       const espl_transform *d)
+{
+    const espl__wide_bits without_user_word = {-1, -1, -1, 0};
+    const espl__float4 stretches = espl__float4_load(a->stretch) + espl__float4_load(b->stretch) +
+                                   (espl__float4_load(c->stretch) + espl__float4_load(d->stretch));
+
+    return (espl__wide_bits)(stretches - stretches) & without_user_word;
+}
+
+/// Compose the world pose of a child whose parent has no stretch: the bits of
+/// espl__pose_compose_to().
+///
+/// The fourth element of a cross product is not used, so that its shuffles can be those of the
+/// Hamilton product. The Hamilton product subtracts its second and third product in the fourth
+/// element and adds them in the others. Here they are added with the sign of the fourth element
+/// flipped, which gives the same bits.
+ESPL__INLINE espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
+{
+    const espl__wide_bits flip_fourth = {0, 0, 0, INT32_MIN};
+    const espl__float4 a = parent.rotation, b = local.rotation;
+    const espl__float4 w = __builtin_shufflevector(a, a, 3, 3, 3, 3);
+    const espl__float4 yzx = __builtin_shufflevector(a, a, 1, 2, 0, 1);
+    const espl__float4 zxy = __builtin_shufflevector(a, a, 2, 0, 1, 2);
+
+    // The position. The fourth element of v is the product of the scales.
+    const espl__float4 v =
+        local.position_scale *
+        __builtin_shufflevector(parent.position_scale, parent.position_scale, 3, 3, 3, 3);
+    const espl__float4 t = 2 * (yzx * __builtin_shufflevector(v, v, 2, 0, 1, 2) -
+                                zxy * __builtin_shufflevector(v, v, 1, 2, 0, 1));
+    const espl__float4 u = yzx * __builtin_shufflevector(t, t, 2, 0, 1, 2) -
+                           zxy * __builtin_shufflevector(t, t, 1, 2, 0, 1);
+    const espl__float4 position_scale = parent.position_scale + (v + (w * t + u));
+
+    // The rotation: the first to fourth product of each component.
+    const espl__float4 second =
+        __builtin_shufflevector(a, a, 0, 1, 2, 0) * __builtin_shufflevector(b, b, 3, 3, 3, 0);
+    const espl__float4 third = yzx * __builtin_shufflevector(b, b, 2, 0, 1, 1);
+    const espl__float4 fourth = zxy * __builtin_shufflevector(b, b, 1, 2, 0, 2);
+    const espl__float4 rotation = w * b + (espl__float4)((espl__wide_bits)second ^ flip_fourth) +
+                                  (espl__float4)((espl__wide_bits)third ^ flip_fourth) - fourth;
+
+    // Position and scale, in two shuffles of one instruction each. gcc 12 makes seven instructions
+    // of one shuffle that has the same result.
+    const espl__float4 last = __builtin_shufflevector(position_scale, v, 2, 2, 7, 7);
+
+    return (espl__wide_pose){rotation, __builtin_shufflevector(position_scale, last, 0, 1, 4, 6)};
+}
+
+#else
+
+// The same functions over a plain pose. A test that finds something yields 1.
+
+static inline espl__wide_pose espl__wide_load(const espl_pose *pose)
+{
+    return (espl__wide_pose){*pose};
+}
+
+static inline espl__wide_pose espl__wide_from(const void *bytes)
+{
+    espl__wide_pose out;
+
+    memcpy(&out.pose, bytes, sizeof out.pose);
+    return out;
+}
+
+static inline void espl__wide_store(espl_pose *pose, espl__wide_pose value)
+{
+    *pose = value.pose;
+}
+
+static inline bool espl__wide_bits_are_zero(espl__wide_bits bits)
+{
+    return bits == 0;
+}
+
+static inline espl__wide_bits espl__wide_difference(espl__wide_pose a, espl__wide_pose b)
+{
+    return espl__pose_is_same(&a.pose, &b.pose) ? 0 : 1;
+}
+
+static inline espl__wide_bits espl__wide_nonfinite(espl__wide_pose pose)
+{
+    return espl__all_finite(pose.pose.position, 3) && espl__all_finite(&pose.pose.scale, 1) ? 0 : 1;
+}
+
+static inline bool espl__wide_is_finite(espl__wide_pose pose)
+{
+    return espl__pose_is_finite(&pose.pose);
+}
+
+static inline espl__wide_bits espl__poses_invalid(const espl_pose *a, const espl_pose *b,
+                                                  const espl_pose *c, const espl_pose *d)
+{
+    const espl_pose *const all[] = {a, b, c, d};
+    bool is_valid = true;
+
+    for (int i = 0; i < 4; ++i) {
+        is_valid =
+            is_valid && espl__pose_is_finite(all[i]) && espl__rotation_is_unit(all[i]->rotation);
+    }
+    return is_valid ? 0 : 1;
+}
+
+static inline espl__wide_bits espl__stretches_nonfinite(const espl_transform *a,
+                                                        const espl_transform *b,
+                                                        const espl_transform *c,
+                                                        const espl_transform *d)
+{
+    return espl__all_finite(a->stretch, 3) && espl__all_finite(b->stretch, 3) &&
+                   espl__all_finite(c->stretch, 3) && espl__all_finite(d->stretch, 3)
+               ? 0
+               : 1;
+}
+
+static inline espl__wide_pose espl__wide_compose(espl__wide_pose parent, espl__wide_pose local)
+{
+    return (espl__wide_pose){espl__pose_compose(&parent.pose, NULL, &local.pose)};
+}
+
+#endif
+
+#endif
