@@ -26,7 +26,7 @@ list_files()
 {
     list_sources
     find lib include tests bench tools examples man -type f \
-        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o \
+        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o -name '*.svg' -o \
             -name '*.css' -o -name '*.sh' \)
     for file in [A-Z]* .clang-format .clang-tidy .editorconfig espalier.pc.in; do
         echo "$file"

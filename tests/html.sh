@@ -21,7 +21,7 @@ build() # cmark, directory
 }
 
 # Every link of a directory of HTML leads to a file and to an anchor that are there; no anchor is there
-# twice; nothing is fetched but the style sheet.
+# twice; nothing is fetched but the style sheet and pictures beside the page.
 # shellcheck disable=SC2035 # names of pages do not begin with a dash
 check_links() # directory
 {
@@ -39,9 +39,13 @@ check_links() # directory
             tag = substr($0, 1, index($0, ">"))
             id = value("id")
             if (id != "" && anchors[FILENAME "#" id]++) complain("two anchors " id)
-            if (tag ~ /^(script|iframe|object|embed|style)/ || value("src") != "" || value("style") != "") {
+            source = value("src")
+            if (tag ~ /^(script|iframe|object|embed|style)/ || value("style") != "" ||
+                (source != "" && (tag !~ /^img/ || source ~ /:/))) {
                 complain("not wanted: <" tag)
             }
+            if (source != "" && (getline line <source) <= 0) complain("no picture " source)
+            if (source != "") close(source)
             href = value("href")
             if (tag ~ /^link/ && href != "style.css") complain("not wanted: <" tag)
             if (tag ~ /^a[ \n>]/ && href == "") complain("a link without a target: <" tag)

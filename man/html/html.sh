@@ -231,5 +231,10 @@ done <"$room/links"
 make_index >"$room/fragment"
 finish list index "Espalier" "$room/fragment"
 cat "$top/man/html/style.css" >"$room/html/style.css"
+# Pictures of the documents have the paths that they have beside these.
+for path in "$top"/examples/*.svg; do
+    mkdir -p "$room/html/examples"
+    cat "$path" >"$room/html/examples/${path##*/}"
+done
 rm -rf "$out"
 mv "$room/html" "$out"
