@@ -286,6 +286,25 @@ static void place_part(void *context, size_t number)
     }
 }
 
+// Nodes below a change whose worlds were not finite before, and were not computed now, are counted by
+// the edits too. There are not more in all than worlds were computed that are not finite.
+static void bound_overflowed(espl__edit *const *edits, size_t count)
+{
+    uint64_t counted = 0, computed = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        counted += edits[i]->context.counts.overflowed;
+        computed += edits[i]->overflow_events;
+    }
+    for (size_t i = 0; i < count && counted > computed; ++i) {
+        uint64_t *const here = &edits[i]->context.counts.overflowed;
+        const uint64_t less = *here < counted - computed ? *here : counted - computed;
+
+        *here -= less;
+        counted -= less;
+    }
+}
+
 void espl__stage_place(espl__playback *playback)
 {
     espl__edit *edits[ESPL__PARTS];
@@ -300,6 +319,7 @@ void espl__stage_place(espl__playback *playback)
     }
     espl__places_finish(playback->forest, edits, count, playback->nursery_begin,
                         playback->nursery_end);
+    bound_overflowed(edits, count);
     for (size_t i = 0; i < count; ++i) {
         espl__counts_add(&playback->forest->context.counts, &edits[i]->context.counts);
     }

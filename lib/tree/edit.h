@@ -103,6 +103,7 @@ typedef struct espl__edit {
     uint32_t fresh;  // a node of the group whose own world is up to date, or ESPL__NO_SLOT
     uint32_t lowest; // of the slots that the group marked with ESPL__SLOT_STALE
     espl__context context;         // counts
+    uint64_t overflow_events; // worlds computed that are not finite, the same node several times too
     // stb arrays, kept from one edit to the next.
     espl__undo *log;
     espl__saved *saved;

@@ -252,11 +252,14 @@ static uint64_t for_each_change(const espl__edit *edit,
     return sum;
 }
 
-// A world that was not finite for a while may be so again, and one may have been computed several times.
-// So where some were not, those that are left are counted.
+// A world that was not finite for a while may be finite again, and one may have been computed several
+// times. So those that are left are counted, where some were computed. In a world that ever overflowed
+// they are counted in any case, because a group without any may have some of old below its changes, and
+// the sum must not depend on the groups that it shares an edit with.
 static void recount_overflowed(espl__edit *edit)
 {
-    if (edit->context.counts.overflowed != 0) {
+    edit->overflow_events = edit->context.counts.overflowed;
+    if (edit->overflow_events != 0 || edit->forest->context.counts.overflowed != 0) {
         edit->context.counts.overflowed = for_each_change(edit, count_overflowed_at);
         (void)for_each_change(edit, clear_marks_at);
     }

@@ -130,6 +130,45 @@ START_TEST(played_commands_are_counted_and_no_others)
 }
 END_TEST
 
+// A world that is not finite and comes out bit-equal is visited, and what hangs below it is not. Two such
+// hierarchies are two groups; on several workers each may be in an edit of its own.
+START_TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
+{
+    const float far[3] = {3e38f, 0, 0}, other[3] = {2e38f, 0, 0}, near[3] = {1, 0, 0};
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 4};
+    const espl_executor executor = test_executor_of(&shuffled);
+
+    for (int w = 0; w < 2; ++w) {
+        espl_report report;
+        test_world test;
+
+        test_world_begin(&test, 0, w == 0 ? NULL : &executor);
+        test_cut_jobs(test.world, 1);
+        espl_command_buffer *const commands = begin(test.world);
+        espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
+        for (int t = 0; t < 2; ++t) {
+            espl_entity *const chain = plant_chain(test.world, 5);
+
+            ck_assert_int_eq(espl_set_local_position(test.world, chain[0], far), ESPL_OK);
+            ck_assert_int_eq(espl_set_local_position(test.world, chain[1], far), ESPL_OVERFLOW);
+            ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[1], other), ESPL_OK);
+            if (t == 1) { // finite, and computed: but not finite
+                ck_assert_int_eq(espl_set_local_position(test.world, chain[1], near), ESPL_OK);
+            }
+            free(chain);
+        }
+        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(report.visited_nodes, 1 + 4);
+        ck_assert_uint_eq(report.overflowed, 1 + 4);
+        espl_command_buffer_reset(commands);
+        ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(report.overflowed, 0);
+        espl_command_buffer_destroy(commands);
+        test_world_end(&test);
+    }
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("account");
@@ -138,6 +177,7 @@ static Suite *make_suite(void)
     tcase_add_test(rule, what_is_kept_is_known_and_goes_back);
     tcase_add_test(rule, what_is_kept_is_known_without_memory);
     tcase_add_test(rule, played_commands_are_counted_and_no_others);
+    tcase_add_test(rule, worlds_that_were_not_finite_before_and_are_not_visited_do_not_count);
     suite_add_tcase(suite, rule);
     return suite;
 }
