@@ -271,15 +271,11 @@ static espl_status place_again(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl__edit_refresh(edit, slot);
     espl__placement placement = espl__slot_placement(forest, slot);
     espl_pose world = forest->world[slot];
-    const espl_status status = espl__placement_inherit(&placement, &world, up, rules->inherit);
+    const espl_status status =
+        espl__placement_attach_again(&placement, &world, up, rules->stay, rules->inherit);
 
     if (status < 0) {
         return status;
-    }
-    const espl_status done = espl__placement_snap(&placement, &world, up, rules->stay);
-
-    if (done < 0) {
-        return done;
     }
     return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
 }

@@ -224,43 +224,87 @@ static espl_status take_over(espl__placement *placement, espl_pose *world,
     return ESPL_OK;
 }
 
-espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
-                                    const espl__frame *parent, uint32_t flags)
-{
-    espl__placement next = *placement;
-    unsigned unreached = 0;
-
-    if (flags == placement->kept.flags) {
-        return ESPL_OK;
-    }
-    if (flags == ESPL_COPY_PARENT) {
-        next.local = espl__pose_identity();
-        next.kept = espl__kept_none();
-        next.kept.flags = ESPL_COPY_PARENT;
-        next.extra = parent->extra;
-        return take_over(placement, world, parent, &next);
-    }
-    next.local = espl__placement_seen(placement, parent, world);
-    next.kept = espl__kept_of(world, flags);
-    if (placement->kept.flags != 0 && !espl__placement_copies(placement)) {
-        const espl_pose composed =
-            espl__pose_compose(&parent->world, parent->extra.stretch, &placement->local);
-        espl_pose seen;
-        const unsigned lost = relative(&seen, parent, world, &placement->local);
-
-        unreached = find_unreached(parent, world, lost, flags) & find_different(&composed, world);
-    }
-    const espl_status status = take_over(placement, world, parent, &next);
-
-    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
-}
-
 // Parts that a rule asks for.
 static unsigned parts_with(espl__stay_rules rules, espl_keep stay)
 {
     return (rules.position == stay ? ESPL__PART_POSITION : 0u) |
            (rules.rotation == stay ? ESPL__PART_ROTATION : 0u) |
            (rules.scale == stay ? ESPL__PART_SCALE : 0u);
+}
+
+// Change the inherit flags where the node is. The world stays.
+// @return parts that are out of reach.
+static unsigned change_flags(espl__placement *next, const espl_pose *world,
+                             const espl__frame *parent, uint32_t flags)
+{
+    const espl__placement before = *next;
+
+    if (flags == ESPL_COPY_PARENT) {
+        next->local = espl__pose_identity();
+        next->kept = espl__kept_none();
+        next->kept.flags = ESPL_COPY_PARENT;
+        next->extra = parent->extra;
+        return 0;
+    }
+    next->local = espl__placement_seen(&before, parent, world);
+    next->kept = espl__kept_of(world, flags);
+    if (before.kept.flags == 0 || espl__placement_copies(&before)) {
+        return 0;
+    }
+    const espl_pose composed =
+        espl__pose_compose(&parent->world, parent->extra.stretch, &before.local);
+    espl_pose seen;
+    const unsigned lost = relative(&seen, parent, world, &before.local);
+
+    return find_unreached(parent, world, lost, flags) & find_different(&composed, world);
+}
+
+// Snap parts to the parent; those that are kept follow.
+static void snap(espl__placement *next, const espl__frame *parent, unsigned parts)
+{
+    const espl_pose identity = espl__pose_identity();
+
+    copy_parts(&next->local, &identity, parts);
+    if (next->kept.flags != 0) {
+        const espl_pose composed =
+            espl__pose_compose(&parent->world, parent->extra.stretch, &next->local);
+        espl_pose kept = next->kept.pose;
+
+        copy_parts(&kept, &composed, parts);
+        next->kept = espl__kept_of(&kept, next->kept.flags);
+    }
+}
+
+espl_status espl__placement_attach_again(espl__placement *placement, espl_pose *world,
+                                   const espl__frame *parent, espl__stay_rules rules,
+                                   uint32_t flags)
+{
+    const bool has_flags = flags != placement->kept.flags;
+    const unsigned parts = flags == ESPL_COPY_PARENT ? 0 : parts_with(rules, ESPL_SNAP);
+    espl__placement next = *placement;
+    unsigned unreached = 0;
+
+    if (!has_flags && parts == 0) {
+        return ESPL_OK;
+    }
+    // Both before anything is judged: a part that is not finite may be snapped.
+    if (has_flags) {
+        unreached = change_flags(&next, world, parent, flags);
+    }
+    if (parts != 0) {
+        snap(&next, parent, parts);
+    }
+    const espl_status status = take_over(placement, world, parent, &next);
+
+    return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
+}
+
+espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
+                                    const espl__frame *parent, uint32_t flags)
+{
+    const espl__stay_rules none = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+
+    return espl__placement_attach_again(placement, world, parent, none, flags);
 }
 
 // A root has no parent to keep anything from. A rotation that propagation brought off unit length
@@ -316,18 +360,6 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     const espl_status status = take_over(placement, world, parent, &next);
 
     return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
-}
-
-espl_status espl__placement_snap(espl__placement *placement, espl_pose *world,
-                                 const espl__frame *parent, espl__stay_rules rules)
-{
-    const espl_pose identity = espl__pose_identity();
-    const unsigned parts = parts_with(rules, ESPL_SNAP);
-
-    const stance s = stance_of(placement, world, parent);
-
-    return parts == 0 || espl__placement_copies(placement) ? ESPL_OK
-                                                           : put_local(&s, parts, &identity);
 }
 
 // --- Kinds of write ---

@@ -166,8 +166,10 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
                                  const espl_pose *local, const espl__frame *parent,
                                  espl__stay_rules rules, uint32_t flags);
 
-/// Snap parts to the parent that a node has. As espl__placement_write().
-espl_status espl__placement_snap(espl__placement *placement, espl_pose *world,
-                                 const espl__frame *parent, espl__stay_rules rules);
+/// Under the parent that a node has, change its inherit flags and snap what the rules say, in one step. As
+/// espl__placement_write(); the flags are valid.
+espl_status espl__placement_attach_again(espl__placement *placement, espl_pose *world,
+                                   const espl__frame *parent, espl__stay_rules rules,
+                                   uint32_t flags);
 
 #endif

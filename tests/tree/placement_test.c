@@ -777,7 +777,9 @@ START_TEST(parts_snap_where_a_node_stands)
 
         any_scene(&s, (parent_kind)(1 + i % 4), flags, false, &random_state);
         const scene before = s;
-        ck_assert_int_eq(espl__placement_snap(&s.placement, &s.world, s.parent, rules), ESPL_OK);
+        ck_assert_int_eq(
+            espl__placement_attach_again(&s.placement, &s.world, s.parent, rules, s.placement.kept.flags),
+            ESPL_OK);
         scene_is_sound(&s);
         if (flags == ESPL_COPY_PARENT || rule == 0) {
             ck_assert(scene_stays(&before, &s));

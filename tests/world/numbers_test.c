@@ -241,6 +241,31 @@ START_TEST(the_range_ends_where_floats_end)
 }
 END_TEST
 
+// A world scale that overflowed cannot be made absolute. It can where the same attach snaps it.
+START_TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach)
+{
+    const espl_attach_options absolute = {.inherit = ESPL_ABSOLUTE_SCALE};
+    const espl_attach_options snapped = {.scale = ESPL_SNAP, .inherit = ESPL_ABSOLUTE_SCALE};
+    float scale = 0;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_entity *const node = plant_chain(test.world, 2);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e25f), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(test.world, node[1], 1e25f), ESPL_OVERFLOW);
+    const uint64_t before = test_physical_hash(test.world);
+    ck_assert_int_eq(espl_attach(test.world, node[1], node[0], &absolute), ESPL_ERR_RANGE);
+    ck_assert_uint_eq(test_physical_hash(test.world), before);
+    ck_assert_int_eq(espl_attach(test.world, node[1], node[0], &snapped), ESPL_OK);
+    ck_assert_int_eq(espl_get_world_scale(test.world, node[1], &scale), ESPL_OK);
+    ck_assert_float_eq(scale, 1e25f);
+    ck_assert_uint_eq(espl_get_inherit(test.world, node[1]), ESPL_ABSOLUTE_SCALE);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 0);
+    free(node);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *numbers_suite(void)
 {
     Suite *const suite = suite_create("numbers");
@@ -253,6 +278,7 @@ static Suite *numbers_suite(void)
     tcase_add_test(tcase, minus_zero_is_another_value_than_zero);
     tcase_add_test(tcase, denormals_are_kept_bit_for_bit);
     tcase_add_test(tcase, the_range_ends_where_floats_end);
+    tcase_add_test(tcase, a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_attach);
     suite_add_tcase(suite, tcase);
     return suite;
 }
