@@ -183,12 +183,12 @@ void espl__calls_report(const espl__playback *playback, espl_report *report)
 }
 
 void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
-                           const espl_command_buffer *commands)
+                           const espl_command_buffer *commands, size_t count)
 {
     const espl__callback *const callbacks = playback->callbacks.entries;
     size_t begin = 0;
 
-    for (size_t i = 0; begin < playback->call_count; ++i) {
+    for (size_t i = 0; begin < count; ++i) {
         const espl_custom_calls calls = {world, commands, playback->payloads + begin,
                                          callbacks[i].end - begin};
 

@@ -225,8 +225,10 @@ void espl__calls_take(espl__playback *playback);
 /// Part of the last stage: their results, and the sums.
 void espl__calls_report(const espl__playback *playback, espl_report *report);
 /// Hand the payloads of the playback that is done over to the callbacks.
+/// @param count  as the report has it: what was settled behind the playback was a playback of its own,
+///               without calls.
 void espl__calls_hand_over(const espl__playback *playback, espl_world *world,
-                           const espl_command_buffer *commands);
+                           const espl_command_buffer *commands, size_t count);
 
 // --- Parts and the nursery (apply_stage.c) ---
 

@@ -95,11 +95,11 @@ static void mark_played(espl_command_buffer *commands)
 }
 
 // Callbacks are an iteration: they may read and write, and no structural call is carried out.
-static void hand_over(espl_world *world, espl_command_buffer *commands)
+static void hand_over(espl_world *world, espl_command_buffer *commands, size_t calls)
 {
     commands->is_handed_over = true;
     world->iterations += 1;
-    espl__calls_hand_over(&world->playback, world, commands);
+    espl__calls_hand_over(&world->playback, world, commands, calls);
     world->iterations -= 1;
     commands->is_handed_over = false;
 }
@@ -147,7 +147,7 @@ static void finish(espl_world *world, espl_command_buffer *commands, const espl_
     world->playback.accepted += report->accepted;
     world->playback.applied += report->applied;
     world->playback.refused += report->refused;
-    hand_over(world, commands);
+    hand_over(world, commands, report->calls);
 }
 
 static espl_status play(espl_world *world, espl_command_buffer *commands, espl_report *report,

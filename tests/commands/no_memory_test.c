@@ -487,6 +487,50 @@ START_TEST(a_lapse_of_the_executor_changes_nothing_or_the_change_is_completed)
 }
 END_TEST
 
+// --- Deaths that were put off ---
+
+static void count_payloads(void *user, const espl_custom_calls *calls)
+{
+    *(size_t *)user += calls->count;
+}
+
+// Roots that found no memory are settled behind the next playback, by a playback of its own.
+START_TEST(payloads_are_handed_over_where_roots_are_settled_behind_the_playback)
+{
+    enum { SURVIVORS = 11 };
+    const espl_attach_options options = {.link = ESPL_LINK_FREE};
+    size_t heard = 0;
+    const espl_custom_command_def def = {
+        .name = "count", .user = &heard, .function = count_payloads};
+    espl_command_buffer *commands = NULL;
+    espl_custom_command number = 0;
+    espl_report report;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    const espl_entity root = test_solo(test.world);
+
+    for (int i = 0; i < SURVIVORS; ++i) {
+        ck_assert_int_eq(espl_attach(test.world, test_solo(test.world), root, &options), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_register_command(test.world, &def, &number), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 4, 0),
+        ESPL_OK);
+    ck_assert_int_eq(espl_compact(test.world), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
+    ck_assert_uint_gt(test.heap.failures, 0);
+    test_heap_arm(&test.heap, 0, false);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.calls, 1);
+    ck_assert_uint_eq(heard, 1);
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *no_memory_suite(void)
 {
     Suite *const suite = suite_create("no memory");
@@ -507,6 +551,7 @@ static Suite *no_memory_suite(void)
         tcase_add_test(memory, a_rich_mix_fails_cleanly_on_threads);
     }
     tcase_add_test(memory, recording_that_lacks_memory_records_nothing_and_is_tried_again);
+    tcase_add_test(memory, payloads_are_handed_over_where_roots_are_settled_behind_the_playback);
     tcase_set_timeout(scratch, 240);
     tcase_add_loop_test(scratch, each_kind_alone_fails_cleanly_wherever_scratch_runs_out, 0,
                         SCRIPT_KINDS);
