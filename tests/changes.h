@@ -22,6 +22,26 @@ void side_register(espl_world *world);
 /// Register the callbacks that write down what they are handed.
 void side_register_callbacks(test_side *side);
 
+// --- many.c ---
+
+enum { SIDE_NAME_ROOM = ESPL_NAME_LIMIT + 2 };
+
+/// The text of a name by its number; 0 is "".
+const char *side_name_of(uint32_t name, char room[SIDE_NAME_ROOM]);
+espl_status side_set_name(const test_side *side, const test_tape *tape, const operation *operation);
+/// Attach or destroy the tape's named nodes. Sets refused.
+espl_status side_do_many(test_side *side, const test_tape *tape, const operation *operation);
+/// Compare what it told besides its status with the model, which has followed.
+void side_check_many(const test_side *side, const test_tape *tape);
+void side_compare_name(const test_side *side, const test_tape *tape, uint32_t node);
+void side_compare_path(const test_side *side, const test_tape *tape, uint32_t node);
+/// Compare what is found below a node by a name, or by a name and that of the parent.
+/// @param above  0: by the name alone.
+void side_compare_finds(const test_side *side, const test_tape *tape, uint32_t top, uint32_t above,
+                        uint32_t name);
+
+// ---
+
 enum { GIVEN_LIMIT = MODEL_COMPONENT_END + MODEL_BULK_COUNT + 2 };
 
 /// Values in the form in which calls take them.

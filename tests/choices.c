@@ -224,5 +224,7 @@ void pick_change_of(test_tape *tape, operation *op)
         op->change = pick_change(tape, false);
         uint64_t random = draw_bits(&tape->draw);
         op->query = pick_query(&random);
+    } else if (op->code >= OP_ATTACH_MANY && op->code <= OP_NAME) {
+        pick_many(tape, op);
     }
 }

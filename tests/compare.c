@@ -150,7 +150,8 @@ static void compare_dead(const test_side *side, const test_tape *tape, uint32_t 
                     espl_entity_is_null(espl_get_previous_sibling(side->world, entity)) &&
                     espl_entity_is_null(espl_get_next_sibling(side->world, entity)) &&
                     !espl_has_component(side->world, entity, MODEL_TAG) &&
-                    !espl_is_enabled(side->world, entity),
+                    !espl_is_enabled(side->world, entity) &&
+                    espl_get_name(side->world, entity)[0] == '\0',
                 "dead node %u shows in navigation", node);
 }
 
@@ -207,6 +208,7 @@ void side_compare(test_side *side, const test_tape *tape)
         compare_links(side, tape, node);
         side_compare_node(side, tape, node);
         side_compare_components(side, tape, node);
+        side_compare_name(side, tape, node);
         compare_rank(side, tape, node);
         if (model_role(model, node) == ESPL_ROLE_ROOT &&
             test_is_laid_out(side->world, side->handles[node])) {
@@ -218,6 +220,9 @@ void side_compare(test_side *side, const test_tape *tape)
         const uint32_t node = model->living[test_below(&sampling, model->living_count)];
         const uint32_t frame = model->living[test_below(&sampling, model->living_count)];
         compare_walks(side, tape, node);
+        side_compare_path(side, tape, node);
+        side_compare_finds(side, tape, frame, test_below(&sampling, 2 + MODEL_NAMES) / 2,
+                           1 + test_below(&sampling, MODEL_NAMES));
         side_compare_reads(side, tape, node, frame);
     }
     for (uint32_t i = 0; i < 16 && model->count != 0; ++i) {

@@ -4,6 +4,7 @@
 #include "tests/changes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 espl_entity *side_grown(espl_entity *handles, uint32_t *capacity, uint32_t wanted)
 {
@@ -62,6 +63,13 @@ static bool has_same_set(const test_side *side, espl_entity entity, const model_
     return true;
 }
 
+static bool has_same_name(const test_side *side, espl_entity entity, const model_node *node)
+{
+    char room[SIDE_NAME_ROOM];
+
+    return strcmp(espl_get_name(side->world, entity), side_name_of(node->name, room)) == 0;
+}
+
 // Values as they are read, zeros where there are none.
 static bool has_same_values(const test_side *side, espl_entity entity, const model_node *node)
 {
@@ -83,6 +91,7 @@ static bool looks_like(const test_side *side, espl_entity entity, const model_no
     espl_transform local = node->state.local;
 
     return has_same_set(side, entity, node) && has_same_values(side, entity, node) &&
+           has_same_name(side, entity, node) &&
            (espl_get_local_transform(side->world, entity, &local) == ESPL_OK) ==
                node->has_placement &&
            test_same(&local, &node->state.local) &&

@@ -38,7 +38,7 @@ static bool is_stay(espl_keep keep)
     return keep == ESPL_KEEP_WORLD || keep == ESPL_KEEP_LOCAL || keep == ESPL_SNAP;
 }
 
-static bool are_options(const espl_attach_options *o)
+bool model_are_options(const espl_attach_options *o)
 {
     return is_stay(o->position) && is_stay(o->rotation) && is_stay(o->scale) &&
            (o->link == ESPL_LINK_OWNED || o->link == ESPL_LINK_FREE) && model_are_flags(o->inherit);
@@ -51,7 +51,7 @@ static model_answer attach_faults(const test_model *model, uint32_t child, uint3
     const model_answer parent_fault = model_fault_of(model, parent);
     model_answer faults = child_fault | parent_fault;
 
-    if (!are_options(options)) {
+    if (!model_are_options(options)) {
         faults |= model_answer_of(ESPL_ERR_ARGUMENT);
     }
     if (child_fault == 0 && parent_fault == 0 && model_is_at_or_below(model, parent, child)) {

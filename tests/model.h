@@ -64,6 +64,10 @@ static inline uint32_t model_bit(espl_component component)
     return (uint32_t)1 << component;
 }
 
+/// Names have the numbers 1 to MODEL_NAMES, the last of which is as long as one may be. Those behind it
+/// are refused: one that is too long, and two with a byte that no name has.
+enum { MODEL_NAMES = 6, MODEL_NAME_LONG };
+
 /// Roles, which follow by themselves.
 #define MODEL_ROLES (model_bit(ESPL_SOLO) | model_bit(ESPL_ROOT) | model_bit(ESPL_MEMBER))
 
@@ -86,6 +90,7 @@ typedef struct model_node {
     uint32_t living_at;                           // index in model.living
     uint32_t clone;                               // made of this node by the clone at work
     uint32_t entries;                             // its first entry in the batch at work
+    uint32_t name;                                // 0: none
     uint32_t set;                                 // components, but for placement and roles
     model_values values;                          // copied to clones
     espl_link link;
@@ -189,6 +194,24 @@ model_answer model_destroy(test_model *model, uint32_t node, model_policy policy
 model_answer model_instantiate(test_model *model, const model_instance *def, uint32_t *out);
 /// @param out  [def->count] the new nodes; set where the answer is ESPL_OK or ESPL_LOSSY.
 model_answer model_make(test_model *model, const model_creation *def, uint32_t *out);
+
+// --- many.c ---
+
+/// Attach one after the other, all or none. @param refused  set where one is refused.
+model_answer model_attach_many(test_model *model, const uint32_t *children, const uint32_t *parents,
+                               uint32_t count, uint32_t before, const espl_attach_options *options,
+                               size_t *refused);
+/// Destroy one after the other; those that are dead before refuse all.
+model_answer model_destroy_many(test_model *model, const uint32_t *nodes, uint32_t count,
+                                espl_extent extent, size_t *refused);
+void model_destroy_all(test_model *model);
+/// @param name  a number; 0 takes it away.
+model_answer model_set_name(test_model *model, uint32_t node, uint32_t name);
+/// First node below `top`, in depth-first order, of a name whose parent has another name (0: any), or
+/// MODEL_NONE.
+uint32_t model_find_below(const test_model *model, uint32_t top, uint32_t above, uint32_t name);
+
+// ---
 
 model_answer model_write(test_model *model, uint32_t node, espl_write_kind kind,
                          const espl_write_value *value);

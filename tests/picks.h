@@ -34,6 +34,11 @@ void pick_point(test_tape *tape, operation *op);
 /// Entries of a batch. Sets count and form.
 void pick_entries(test_tape *tape, operation *op);
 
+// --- many.c ---
+
+/// What a name, and an operation on many nodes, needs.
+void pick_many(test_tape *tape, operation *op);
+
 // --- choices.c ---
 
 /// Set of components for a style; may be none.

@@ -5,6 +5,10 @@
 
 #include "tests/model.h"
 
+// --- model.c ---
+
+bool model_are_options(const espl_attach_options *options);
+
 // --- kin.c ---
 
 uint32_t model_add(test_model *model);

@@ -147,6 +147,10 @@ espl_status side_record(test_side *side, const operation *op)
     case OP_BATCH:
     case OP_CHANGE:
     case OP_CHANGE_QUERY:
+    case OP_ATTACH_MANY:
+    case OP_DESTROY_MANY:
+    case OP_CLEAR:
+    case OP_NAME:
     case OP_TRIM:
     case OPCODE_COUNT:
         break;

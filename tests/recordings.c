@@ -18,6 +18,10 @@ static bool is_recordable(opcode code)
     case OP_BATCH:
     case OP_CHANGE:
     case OP_CHANGE_QUERY:
+    case OP_ATTACH_MANY:
+    case OP_DESTROY_MANY:
+    case OP_CLEAR:
+    case OP_NAME:
     case OP_TRIM:
     case OPCODE_COUNT:
         return false;

@@ -187,6 +187,13 @@ espl_status side_run(test_side *side, const test_tape *tape, const operation *op
         return espl_enable(world, entity, op->extent);
     case OP_DISABLE:
         return espl_disable(world, entity, op->extent);
+    case OP_ATTACH_MANY:
+    case OP_DESTROY_MANY:
+        return side_do_many(side, tape, op);
+    case OP_CLEAR:
+        return espl_world_clear(world);
+    case OP_NAME:
+        return side_set_name(side, tape, op);
     case OP_TRIM:
         return espl_compact(world);
     case OPCODE_COUNT:
@@ -265,6 +272,9 @@ void side_check(const test_side *side, const test_tape *tape, const operation *o
                 espl_status_name(status), answer);
     if (is_write(op->code)) {
         check_counts(side, tape);
+    }
+    if (op->code == OP_ATTACH_MANY || op->code == OP_DESTROY_MANY) {
+        side_check_many(side, tape);
     }
     side_check_change(side, tape, op, status);
 }

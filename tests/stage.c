@@ -257,7 +257,20 @@ void stage_end(stage *s)
     free(s);
 }
 
-// Every world gets its first entities at once, with some of the components that come and go.
+// Every world gets its first entities at once, with some of the components that come and go, and some
+// with names.
+static void seed_all(stage *s, const operation *op)
+{
+    s->tape.code = op->code;
+    (void)tape_apply(&s->tape, op);
+    ck_assert_int_eq(side_run(&s->at_once, &s->tape, op), ESPL_OK);
+    side_map(&s->at_once, &s->tape, op);
+    for (size_t k = 0; k < s->played_count; ++k) {
+        ck_assert_int_eq(side_run(&s->played[k], &s->tape, op), ESPL_OK);
+        side_map(&s->played[k], &s->tape, op);
+    }
+}
+
 static void stage_seed(stage *s, uint32_t count)
 {
     const uint32_t bulk = s->tape.style.components & model_bit(MODEL_BULK);
@@ -272,13 +285,14 @@ static void stage_seed(stage *s, uint32_t count)
                               .kin = MODEL_NONE,
                               .tag = 1000 + i,
                               .count = 1};
-        s->tape.code = op.code;
-        (void)tape_apply(&s->tape, &op);
-        ck_assert_int_eq(side_run(&s->at_once, &s->tape, &op), ESPL_OK);
-        side_map(&s->at_once, &s->tape, &op);
-        for (size_t k = 0; k < s->played_count; ++k) {
-            ck_assert_int_eq(side_run(&s->played[k], &s->tape, &op), ESPL_OK);
-            side_map(&s->played[k], &s->tape, &op);
+        const operation name = {.code = OP_NAME,
+                                .entity = s->tape.model.count,
+                                .name = 1 + i % MODEL_NAMES,
+                                .count = 1};
+
+        seed_all(s, &op);
+        if (i % 3 == 0) {
+            seed_all(s, &name);
         }
     }
 }

@@ -225,6 +225,63 @@ static espl_status run_destroy_many(sweep_world *w, unsigned number)
     return status;
 }
 
+// In one call: all there is, or some of a tree, one of which an earlier one may take along.
+static espl_status run_destroy_array(sweep_world *w, unsigned number)
+{
+    const espl_entity some[] = {w->part[PART_MEMBER], w->part[PART_LEAF], w->part[PART_ROOT],
+                                w->part[PART_MEMBER]};
+    size_t refused = 0;
+    const espl_status status =
+        number < 3 ? espl_destroy_many(w->world, some, LENGTH(some), (espl_extent)number, &refused)
+                   : espl_destroy_many(w->world, w->all, w->count, ESPL_EXTENT_ENTITY, &refused);
+
+    tell(w, status, &refused, sizeof refused);
+    return status;
+}
+
+static espl_status run_clear(sweep_world *w, unsigned number)
+{
+    (void)number;
+    return espl_world_clear(w->world);
+}
+
+static espl_status run_attach_many(sweep_world *w, unsigned number)
+{
+    static const struct {
+        sweep_part child, parent;
+    } ways[][3] = {{{PART_SOLO, PART_ROOT}, {PART_LEAF, PART_SOLO}, {PART_SOLO, PART_MEMBER}},
+                   {{PART_LEAF, PART_SOLO}, {PART_MEMBER, PART_SOLO}, {PART_ROOT, PART_LEAF}},
+                   {{PART_SOLO, PART_ROOT}, {PART_LEAF, PART_SOLO}, {PART_ROOT, PART_SOLO}},
+                   {{PART_OTHER, PART_LEAF}, {PART_BARE, PART_SOLO}, {PART_PREFAB, PART_BARE}}};
+    const espl_attach_options options = {.position = (espl_keep)(number % 3),
+                                         .inherit = number == 1 ? ESPL_ABSOLUTE_Y : 0};
+    espl_entity children[3], parents[3];
+    size_t refused = 99;
+
+    for (size_t i = 0; i < LENGTH(children); ++i) {
+        children[i] = w->part[ways[number][i].child];
+        parents[i] = w->part[ways[number][i].parent];
+    }
+    const espl_status status =
+        espl_attach_many(w->world, children, parents, LENGTH(children), &options, &refused);
+
+    tell(w, status, &refused, sizeof refused);
+    return status;
+}
+
+// A new one, one in place of another, a long one, and none.
+static espl_status run_set_name(sweep_world *w, unsigned number)
+{
+    static const sweep_part parts[] = {PART_SOLO, PART_ROOT, PART_LEAF, PART_MEMBER};
+    char name[ESPL_NAME_LIMIT + 1] = "a name";
+
+    if (number == 2) {
+        memset(name, 'n', ESPL_NAME_LIMIT);
+        name[ESPL_NAME_LIMIT] = '\0';
+    }
+    return espl_set_name(w->world, w->part[parts[number]], number == 3 ? NULL : name);
+}
+
 static espl_status run_enable(sweep_world *w, unsigned number)
 {
     const espl_extent extent = (espl_extent)(number % 3);
@@ -507,6 +564,10 @@ static const call_group groups[] = {
     {"set sibling", run_sibling, NULL, 0, 2, {TREE}, {2}},
     {"destroy", run_destroy, NULL, CALL_IS_SAVED, 15, {ONE, TREE, ALL}, {3, 12, 15}},
     {"destroy many", run_destroy_many, NULL, CALL_IS_SAVED, 3, {TREE}, {3}},
+    {"destroy an array", run_destroy_array, NULL, CALL_IS_SAVED, 4, {TREE}, {4}},
+    {"clear", run_clear, NULL, CALL_IS_SAVED, 1, {0}, {1}},
+    {"attach many", run_attach_many, NULL, 0, 4, {TREE, ALL}, {3, 4}},
+    {"set a name", run_set_name, NULL, 0, 4, {ONE, TREE}, {1, 4}},
     {"enable", run_enable, prepare_enable, 0, 6, {TREE}, {6}},
     {"add", run_add, NULL, 0, 25, {ALL}, {25}},
     {"change", run_change, NULL, 0, 16, {ONE, TREE}, {4, 16}},

@@ -205,6 +205,10 @@ static void make_diverse(sweep_world *w)
                                                 i % 3 == 0 ? sizeof word : 0),
                              ESPL_OK);
         }
+        if (i % 2 == 0) {
+            ck_assert_int_eq(espl_set_name(w->world, w->all[i], i % 4 == 0 ? "first" : "other"),
+                             ESPL_OK);
+        }
     }
     ck_assert_int_eq(espl_disable(w->world, w->part[PART_LEAF], ESPL_EXTENT_ENTITY), ESPL_OK);
 }

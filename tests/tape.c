@@ -10,12 +10,12 @@
 #include <string.h>
 
 static const char *const opcode_names[OPCODE_COUNT] = {
-    "create",       "attach",       "detach",       "destroy",     "destroy_subtree",
-    "destroy_only", "instantiate",  "instance",     "set_local",   "set_world",
-    "write",        "look_at",      "rotate_about", "set_inherit", "write_batch",
-    "set_sibling",  "place",        "unplace",      "enable",      "disable",
-    "change",       "change_query", "trim",         "creation",    "change_one",
-    "set",          "call"};
+    "create",       "attach",      "detach",      "destroy",      "destroy_subtree", "destroy_only",
+    "instantiate",  "instance",    "set_local",   "set_world",    "write",           "look_at",
+    "rotate_about", "set_inherit", "write_batch", "set_sibling",  "place",           "unplace",
+    "enable",       "disable",     "change",      "change_query", "attach_many",     "destroy_many",
+    "clear",        "name",        "trim",        "creation",     "change_one",      "set",
+    "call"};
 
 const char *tape_code_name(opcode code)
 {
@@ -66,6 +66,9 @@ static void choose_weights(test_tape *tape)
     // These touch many, or all.
     tape->style.weights[OP_CHANGE_QUERY] /= 4;
     tape->style.weights[OP_TRIM] /= 4;
+    tape->style.weights[OP_DESTROY_MANY] /= 2;
+    // And this one leaves nothing to go on with.
+    tape->style.weights[OP_CLEAR] /= 8;
 }
 
 static void choose_flags(test_tape *tape)
@@ -120,7 +123,7 @@ void tape_end(test_tape *tape)
 bool tape_is_structural(opcode code)
 {
     return (code >= OP_ATTACH && code <= OP_INSTANCE) ||
-           (code >= OP_SET_SIBLING && code <= OP_CHANGE_QUERY);
+           (code >= OP_SET_SIBLING && code <= OP_CLEAR);
 }
 
 void tape_prefer_structure(test_tape *tape)
@@ -176,7 +179,8 @@ opcode pick_code(test_tape *tape)
 
 bool pick_is_destroy(opcode code)
 {
-    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
+    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY ||
+           code == OP_DESTROY_MANY || code == OP_CLEAR;
 }
 
 // Keep the population near what the style strives for.
@@ -392,15 +396,15 @@ static size_t count_infinite(const test_model *model)
 }
 
 // Many entities are changed as one: a world that overflows between two of them counts only where it is
-// still so in the end.
+// still so in the end. @param change  NULL where they are attached or destroyed.
 static model_answer change_many(test_tape *tape, const operation *op, const model_change *change)
 {
     test_model *const model = &tape->model;
     const size_t before = count_infinite(model);
-    const model_answer answer =
-        op->code == OP_CHANGE_QUERY
-            ? model_change_query(model, &op->query, change, &tape->answered)
-            : model_change_nodes(model, tape->named, op->count, change);
+    const model_answer answer = change == NULL ? tape_apply_many(tape, op)
+                                : op->code == OP_CHANGE_QUERY
+                                    ? model_change_query(model, &op->query, change, &tape->answered)
+                                    : model_change_nodes(model, tape->named, op->count, change);
 
     if (model->overflow == MODEL_OVERFLOWS && count_infinite(model) <= before) {
         model->overflow = MODEL_MAY_OVERFLOW;
@@ -474,6 +478,14 @@ model_answer tape_apply(test_tape *tape, const operation *op)
     case OP_ENABLE:
     case OP_DISABLE:
         return model_set_enabled(model, node, op->extent, op->code == OP_ENABLE);
+    case OP_ATTACH_MANY:
+    case OP_DESTROY_MANY:
+        return change_many(tape, op, NULL);
+    case OP_CLEAR:
+        model_destroy_all(model);
+        return model_answer_of(ESPL_OK);
+    case OP_NAME:
+        return model_set_name(model, node, op->name);
     case OP_TRIM:
         return model_answer_of(ESPL_OK);
     case OPCODE_COUNT:

@@ -34,6 +34,10 @@ typedef enum opcode {
     OP_DISABLE,
     OP_CHANGE,       // components of the tape's named nodes
     OP_CHANGE_QUERY, // components of all that answer
+    OP_ATTACH_MANY,  // the tape's named nodes: children, then their parents
+    OP_DESTROY_MANY, // the tape's named nodes
+    OP_CLEAR,
+    OP_NAME,
     OP_TRIM,
     // The rest comes from tape_next_recorded() only.
     OP_CREATION,   // with all that espl_creation_def says
@@ -88,6 +92,7 @@ typedef struct operation {
     espl_component component; // to set
     side_call call;
     espl_extent extent;
+    uint32_t name; // as the model numbers them
     change_form change_form;
     model_change change;
     model_query query;
@@ -137,7 +142,8 @@ typedef struct test_tape {
     uint32_t entry_capacity;
     uint32_t *named; // [named_capacity] operands of an OP_CHANGE
     uint32_t named_capacity;
-    uint32_t answered;               // nodes that the last OP_CHANGE_QUERY changed in the model
+    uint32_t answered; // nodes that the last OP_CHANGE_QUERY changed in the model
+    size_t refused;    // entry of the last OP_ATTACH_MANY or OP_DESTROY_MANY, or SIDE_UNTOUCHED
     espl_write_report report;        // the model's account of the last OP_BATCH
     uint64_t writes, writes_skipped; // of the model when the last operation began
 } test_tape;
@@ -178,6 +184,8 @@ void tape_reserve_entries(test_tape *tape, uint32_t count);
 void tape_reserve_named(test_tape *tape, uint32_t count);
 /// What an operation gives and takes: its change, or a placement.
 model_change tape_change_of(const operation *operation);
+/// The model's part of OP_ATTACH_MANY and OP_DESTROY_MANY (many.c). Sets refused.
+model_answer tape_apply_many(test_tape *tape, const operation *operation);
 /// Forget the pending numbers of a batch.
 void tape_forget_pending(test_tape *tape);
 /// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.

@@ -43,6 +43,18 @@ static espl_component_value read_value(reel *r)
     return value;
 }
 
+// @param out  [limit + 1]
+static void read_name(reel *r, uint32_t limit, char *out)
+{
+    const uint32_t length = reel_up_to(r, limit, "bytes of a name");
+    const unsigned char *const bytes = reel_bytes(r, length);
+
+    if (bytes != NULL) {
+        memcpy(out, bytes, length);
+    }
+    out[bytes != NULL ? length : 0] = '\0';
+}
+
 // --- Calls, by op ---
 
 // Blame the tape where the world shows something else than it says.
@@ -82,15 +94,11 @@ static void frame(replay *p)
 static void register_component(replay *p)
 {
     reel *const r = &p->reel;
-    char name[NAME_LIMIT + 1] = "";
-    const uint32_t length = reel_up_to(r, NAME_LIMIT, "bytes of a name");
-    const unsigned char *const bytes = reel_bytes(r, length);
+    char name[NAME_LIMIT + 1];
     espl_component_def def = {.name = name};
     espl_component number = 0;
 
-    if (bytes != NULL) {
-        memcpy(name, bytes, length);
-    }
+    read_name(r, NAME_LIMIT, name);
     def.size = reel_u32(r);
     def.alignment = reel_u32(r);
     def.references = read_words(r, &def.reference_count);
@@ -184,10 +192,8 @@ static void disable(replay *p)
     }
 }
 
-static void attach(replay *p)
+static espl_attach_options read_options(reel *r)
 {
-    reel *const r = &p->reel;
-    const espl_entity child = reel_entity(r), parent = reel_entity(r);
     espl_attach_options options = {.before = reel_entity(r)};
 
     options.position = (espl_keep)reel_u32(r);
@@ -195,6 +201,15 @@ static void attach(replay *p)
     options.scale = (espl_keep)reel_u32(r);
     options.link = (espl_link)reel_u32(r);
     options.inherit = reel_u32(r);
+    return options;
+}
+
+static void attach(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity child = reel_entity(r), parent = reel_entity(r);
+    const espl_attach_options options = read_options(r);
+
     if (replay_wants(p)) {
         replay_compare(p, "attach", espl_attach(p->world, child, parent, &options));
     }
@@ -207,6 +222,25 @@ static void detach(replay *p)
 
     if (replay_wants(p)) {
         replay_compare(p, "detach", espl_detach(p->world, entity, (espl_keep)stay));
+    }
+}
+
+static void attach_many(replay *p)
+{
+    reel *const r = &p->reel;
+    const size_t count = reel_length(r, 8, 2 * sizeof(espl_entity));
+    espl_entity *const children = reel_list(r, count, sizeof *children);
+    espl_entity *const parents = reel_list(r, count, sizeof *parents);
+
+    for (size_t i = 0; parents != NULL && i < count; ++i) {
+        children[i] = reel_entity(r);
+        parents[i] = reel_entity(r);
+    }
+    const espl_attach_options options = read_options(r);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "attach many",
+                       espl_attach_many(p->world, children, parents, count, &options, NULL));
     }
 }
 
@@ -226,6 +260,37 @@ static void destroy(replay *p)
 
     if (replay_wants(p)) {
         replay_compare(p, "destroy", espl_destroy(p->world, entity, extent));
+    }
+}
+
+static void destroy_many(replay *p)
+{
+    size_t count = 0;
+    const espl_entity *const entities = read_entities(&p->reel, &count);
+    const uint32_t extent = reel_u32(&p->reel);
+
+    if (replay_wants(p)) {
+        replay_compare(p, "destroy many",
+                       espl_destroy_many(p->world, entities, count, (espl_extent)extent, NULL));
+    }
+}
+
+static void clear(replay *p)
+{
+    if (replay_wants(p)) {
+        replay_compare(p, "clear", espl_world_clear(p->world));
+    }
+}
+
+static void set_name(replay *p)
+{
+    reel *const r = &p->reel;
+    const espl_entity entity = reel_entity(r);
+    char name[ESPL_NAME_LIMIT + 1];
+
+    read_name(r, ESPL_NAME_LIMIT, name);
+    if (replay_wants(p)) {
+        replay_compare(p, "set name", espl_set_name(p->world, entity, name));
     }
 }
 
@@ -295,6 +360,10 @@ static void (*const calls[ESPL_TAPE_OP_COUNT])(replay *p) = {
     [ESPL_TAPE_VIEW] = view,
     [ESPL_TAPE_PLAY] = replay_playback,
     [ESPL_TAPE_MAKE] = replay_make,
+    [ESPL_TAPE_NAME] = set_name,
+    [ESPL_TAPE_ATTACH_MANY] = attach_many,
+    [ESPL_TAPE_DESTROY_MANY] = destroy_many,
+    [ESPL_TAPE_CLEAR] = clear,
 };
 
 bool replay_call(replay *p, uint32_t op)

@@ -146,6 +146,42 @@ bool stage_plant(tool_stage *stage, const tool_scene *scene, espl_entity seat, e
     return is_attached;
 }
 
+static bool is_name_byte(unsigned char byte)
+{
+    return byte >= 0x20 && byte != 0x7f && byte != '/';
+}
+
+/// A name that is cut ends with a whole character of UTF-8.
+static void fit_name(const char *name, char out[ESPL_NAME_LIMIT + 1])
+{
+    size_t length = strlen(name);
+
+    if (length > ESPL_NAME_LIMIT) {
+        length = ESPL_NAME_LIMIT;
+        while (length > 0 && ((unsigned char)name[length] & 0xc0u) == 0x80u) {
+            --length;
+        }
+    }
+    for (size_t i = 0; i < length; ++i) {
+        out[i] = is_name_byte((unsigned char)name[i]) ? name[i] : '_';
+    }
+    out[length] = '\0';
+}
+
+bool stage_name(tool_stage *stage, const tool_scene *scene, const espl_entity *nodes,
+                tool_fault *fault)
+{
+    char name[ESPL_NAME_LIMIT + 1];
+    bool is_good = true;
+
+    for (size_t i = 0; is_good && i < scene->node_count; ++i) {
+        fit_name(scene->nodes[i].name, name);
+        is_good = stage_went_well(stage, espl_set_name(stage->world, nodes[i], name),
+                                  "espl_set_name", fault);
+    }
+    return is_good;
+}
+
 static size_t list_children(const tool_stage *stage, espl_entity parent, espl_entity *out,
                             size_t capacity, size_t filled)
 {

@@ -31,6 +31,12 @@ bool stage_went_well(const tool_stage *stage, espl_status status, const char *ca
 bool stage_plant(tool_stage *stage, const tool_scene *scene, espl_entity seat, espl_entity *nodes,
                  tool_fault *fault);
 
+/// Give the entities the names of their nodes, with '_' in place of bytes that names may not have, cut
+/// where they are too long.
+/// @param nodes  [scene->node_count] as stage_plant() made them.
+bool stage_name(tool_stage *stage, const tool_scene *scene, const espl_entity *nodes,
+                tool_fault *fault);
+
 /// List everything below an entity, breadth-first.
 /// @param out  [capacity]
 /// @return how many there are; those past the capacity are not listed.

@@ -40,9 +40,9 @@ static void print_transform(const espl_transform *transform)
     }
 }
 
-static bool print_node(const tool_stage *stage, const scene_node *node, espl_entity entity,
-                       tool_fault *fault)
+static bool print_node(const tool_stage *stage, espl_entity entity, tool_fault *fault)
 {
+    const char *const name = espl_get_name(stage->world, entity);
     const uint32_t depth = espl_get_depth(stage->world, entity);
     const int indent = 2 * (int)(depth < INDENT_LIMIT ? depth : INDENT_LIMIT);
     espl_transform local, world;
@@ -54,7 +54,7 @@ static bool print_node(const tool_stage *stage, const scene_node *node, espl_ent
         return false;
     }
     (void)printf("%5u %5u  %-6s  %*s%s\n", espl_get_rank(stage->world, entity), depth,
-                 role_name(stage, entity), indent, "", node->name[0] != '\0' ? node->name : "-");
+                 role_name(stage, entity), indent, "", name[0] != '\0' ? name : "-");
     (void)printf("%*slocal", 22 + indent, "");
     print_transform(&local);
     (void)printf("\n%*sworld", 22 + indent, "");
@@ -75,18 +75,12 @@ static espl_entity next_in_depth(const tool_stage *stage, espl_entity entity)
     return next;
 }
 
-static bool print_below(const tool_stage *stage, const tool_scene *scene, espl_entity root,
-                        tool_fault *fault)
+static bool print_below(const tool_stage *stage, espl_entity root, tool_fault *fault)
 {
     espl_entity entity = root;
 
     while (!espl_entity_is_null(entity)) {
-        uint32_t node = 0;
-        const espl_status status =
-            espl_get_component(stage->world, entity, stage->node_kind, &node, sizeof node);
-
-        if (!stage_went_well(stage, status, "espl_get_component", fault) ||
-            !print_node(stage, &scene->nodes[node], entity, fault)) {
+        if (!print_node(stage, entity, fault)) {
             return false;
         }
         entity = next_in_depth(stage, entity);
@@ -104,14 +98,15 @@ static bool print_scene(const tool_scene *scene, tool_fault *fault)
         fault_say(fault, "no memory for %zu nodes", scene->node_count);
     }
     is_good = is_good && stage_open(&stage, 1, fault) &&
-              stage_plant(&stage, scene, espl_entity_null(), nodes, fault);
+              stage_plant(&stage, scene, espl_entity_null(), nodes, fault) &&
+              stage_name(&stage, scene, nodes, fault);
     if (is_good) {
         (void)printf("%s: %zu nodes, depth %u, %zu at the top\n\n rank depth  role    name\n",
                      scene->label, scene->node_count, scene->depth, scene->top_count);
     }
     for (size_t i = 0; is_good && i < scene->top_count; ++i) {
         // Breadth-first order has the tops first.
-        is_good = print_below(&stage, scene, nodes[i], fault);
+        is_good = print_below(&stage, nodes[i], fault);
     }
     stage_close(&stage);
     free(nodes);

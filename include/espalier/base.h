@@ -56,7 +56,8 @@ typedef enum espl_status {
     ESPL_ERR_ARGUMENT = -2,
     /// The handle is the null entity.
     ESPL_ERR_NULL_ENTITY = -3,
-    /// The entity was destroyed, or (a pending one) was not created, or not yet.
+    /// The entity was destroyed, or (a pending one) was not created, or not yet; or the callback of a
+    /// recorded payload was unregistered.
     ESPL_ERR_DEAD = -4,
     /// The handle belongs to another world, or is pending in another commands object.
     ESPL_ERR_FOREIGN = -5,
@@ -126,9 +127,9 @@ typedef enum espl_log_level {
 typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;
-    /// Receive one line without a newline. A refused call names the entity, the operation and the
-    /// rule. Called from the thread of the call, but never by two at once for the same world; must
-    /// not call the library. Recording and navigation do not log.
+    /// Receive one line without a newline. A refused call tells the entity, with its name where it
+    /// has one, the operation and the rule. Called from the thread of the call, but never by two at
+    /// once for the same world; must not call the library. Recording and navigation do not log.
     void (*log)(void *user, espl_log_level level, const char *message);
     /// Receive a programmer's fault found by a checked build. When it returns, the call that
     /// trapped answers with its error status. Never called by two threads at once for the same
@@ -136,8 +137,8 @@ typedef struct espl_hooks {
     void (*trap)(void *user, const char *file, int line, const char *condition);
     /// Be told where espl_play() and espl_sync() play ("playback"), where each stage begins and
     /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's
-    /// timeline. Names live as long as the world; begin and end pair up and nest. Called from the
-    /// thread that plays; must not call the library.
+    /// timeline. Names live as long as the world, that of a callback until it is unregistered; begin
+    /// and end pair up and nest. Called from the thread that plays; must not call the library.
     void (*trace)(void *user, const char *name, bool begins);
     /// Return the time in nanoseconds from any start, for the timings of a report; NULL: the
     /// system's monotonic clock. Called from the thread that plays, and only where a report is

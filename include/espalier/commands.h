@@ -217,21 +217,32 @@ typedef struct espl_custom_command_def {
     void (*function)(void *user, const espl_custom_calls *calls);
 } espl_custom_command_def;
 
-/// Register a callback. Structural. It stays for the life of the world.
+/// Register a callback. Structural. It stays until espl_unregister_command(), or for the life of the
+/// world.
 ///
-/// @param out  its number, unchanged when refused. Numbers count up in order of registration.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (name, or no function), ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY,
-///         ESPL_ERR_BUSY.
+/// @param out  its number, unchanged when refused. Numbers count up in order of registration, and none
+///             is given twice.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (name, or no function), ESPL_ERR_LIMIT (as many are registered,
+///         or 2^32 - 1 have been), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
                                                           const espl_custom_command_def *def,
                                                           espl_custom_command *out);
 
+/// Unregister a callback. Structural, so that no callback unregisters one.
+///
+/// Its number is never given again. Payloads that are recorded for it, before or after, are not handed
+/// over: at playback their commands are refused with ESPL_ERR_DEAD, and the report counts them.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (no callback has the number); ESPL_ERR_BUSY.
+ESPL_API ESPL_NODISCARD espl_status espl_unregister_command(espl_world *world,
+                                                            espl_custom_command callback);
+
 /// Largest alignment of a payload.
 #define ESPL_PAYLOAD_ALIGNMENT_LIMIT 256
 
-/// Record one payload for a callback. At playback it is never refused.
+/// Record one payload for a callback. At playback it is refused only where the callback was
+/// unregistered.
 ///
-/// @param callback   No such callback: ESPL_ERR_ARGUMENT.
+/// @param callback   A number that was never given: ESPL_ERR_ARGUMENT.
 /// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
 ///                   business: espl_command_buffer_resolve() tells what they became.
 /// @param size       Any up to UINT32_MAX; 0 is a call without data.

@@ -63,6 +63,21 @@ ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
 /// Find a component by name; 0 where there is none.
 ESPL_API espl_component espl_component_find(const espl_world *world, const char *name);
 
+/// Count the registered components, the built-in ones included: they have the numbers from 1 to that
+/// one. Any thread, also while another one registers components.
+ESPL_API uint32_t espl_component_count(const espl_world *world);
+
+/// Read how a component was registered. Any thread, also while another one registers components.
+///
+/// @param out  what espl_component_register() was given, with the alignment that it has where that was
+///             0, and NULL for references where there are none; unchanged when refused. Name and
+///             references are memory of the world: they hold until it is destroyed. ESPL_TRANSFORM has
+///             the size and the alignment of an espl_transform.
+/// @return ESPL_OK; ESPL_ERR_NO_COMPONENT (no component has the number); ESPL_ERR_ARGUMENT.
+ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
+                                                        espl_component component,
+                                                        espl_component_def *out);
+
 /// Value of one component, for creation and commands.
 typedef struct espl_component_value {
     espl_component component;

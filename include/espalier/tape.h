@@ -76,9 +76,14 @@ typedef enum espl_tape_op {
     ESPL_TAPE_RESERVE, ///< u64 entities; list (u32) of u32: components; u64 rows, writes, parallel
                        ///< rows; entity with side arrays
     ESPL_TAPE_COMPACT,
-    ESPL_TAPE_VIEW, ///< entity
-    ESPL_TAPE_PLAY, ///< u32 lanes, tag of pending handles; list (u64) of commands
-    ESPL_TAPE_MAKE, ///< a command that makes entities, carried out at once
+    ESPL_TAPE_VIEW,         ///< entity
+    ESPL_TAPE_PLAY,         ///< u32 lanes, tag of pending handles; list (u64) of commands
+    ESPL_TAPE_MAKE,         ///< a command that makes entities, carried out at once
+    ESPL_TAPE_NAME,         ///< entity; list (u32) of bytes: the name; an empty one takes it away
+    ESPL_TAPE_ATTACH_MANY,  ///< list (u64) of: entity child, parent; entity before; u32 position,
+                            ///< rotation, scale, link, inherit
+    ESPL_TAPE_DESTROY_MANY, ///< list (u64) of entities; u32 extent
+    ESPL_TAPE_CLEAR,
     ESPL_TAPE_OP_COUNT,
 } espl_tape_op;
 

@@ -94,7 +94,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity 
 
 /// Clone the owned closure of any entity n times. Structural.
 ///
-/// A clone has the source's components (but ESPL_PREFAB) with their bytes, and its transforms.
+/// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
 /// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
 /// others stay. The clone of a member starts as a root at the source's world transform. The original
 /// is not touched. Clones of one source entity stand in neighbouring rows.
@@ -116,6 +116,38 @@ ESPL_API ESPL_NODISCARD espl_status espl_enable(espl_world *world, espl_entity e
                                                 espl_extent extent);
 /// Tell whether a living entity is not disabled; false for any other handle.
 ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
+
+/// Attach many entities, each to a parent of its own, by the same options: as espl_attach() of one
+/// after the other, in the order of the arrays. Structural. All or nothing.
+///
+/// @param children  [count] any order; an entity may be named again. May be memory of the world, a
+///                  chunk's for example.
+/// @param parents   [count] the parent of each child. The same memory is allowed.
+/// @param count     0 does nothing.
+/// @param options   NULL means {0}. Several children that come before one sibling come in their order.
+/// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
+///                  else unchanged.
+/// @return as espl_attach(): ESPL_OVERFLOW, or else ESPL_LOSSY, where it is the answer for one of them.
+///         Also ESPL_ERR_LIMIT (count); ESPL_ERR_EXECUTOR, as espl_play().
+ESPL_API ESPL_NODISCARD espl_status espl_attach_many(espl_world *world, const espl_entity *children,
+                                                     const espl_entity *parents, size_t count,
+                                                     const espl_attach_options *options,
+                                                     size_t *refused);
+
+/// Destroy many entities, each with what the extent takes along, one after the other: what survives
+/// below an entity is treated as espl_destroy() does it. Structural. All or nothing.
+///
+/// All are to be alive when the call begins. One that is named again, or that an earlier one took
+/// along, is no matter, so that a selection may be destroyed as it is.
+/// @param entities  [count] may be memory of the world, a chunk's for example.
+/// @param count     0 does nothing.
+/// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
+///                  else unchanged.
+/// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_ARGUMENT (extent), ESPL_ERR_BUSY, the handle's statuses;
+///         never ESPL_ERR_NO_MEMORY. O(descendants).
+ESPL_API ESPL_NODISCARD espl_status espl_destroy_many(espl_world *world,
+                                                      const espl_entity *entities, size_t count,
+                                                      espl_extent extent, size_t *refused);
 
 /// Place of an entity in the world's structure.
 typedef enum espl_role {

@@ -72,6 +72,17 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const es
 /// nothing.
 ESPL_API void espl_world_destroy(espl_world *world);
 
+/// Destroy every entity. Structural.
+///
+/// Handles from before are dead, and names are gone. Registered components and custom commands stay.
+/// Memory stays until espl_compact(), that for rows as if espl_reserve() had taken it
+/// (espl_reserve_def.rows) for as many entities of each component set and role: as many again take
+/// none. Command buffers stay as they are; a recorded command that names an entity from before is
+/// refused at playback.
+///
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_BUSY; it never fails for lack of memory. O(size).
+ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
+
 /// Return the name of the kernels that a world composes with (espl_world_def), never released; NULL
 /// for NULL, which is a fault. Any thread.
 ESPL_API const char *espl_world_kernels(const espl_world *world);
@@ -122,7 +133,9 @@ typedef struct espl_world_stats {
     /// Layout debt since the world was made: nodes that writes visited, or free slots that they
     /// passed, more than they would where every hierarchy is laid out.
     uint64_t layout_debt_incurred;
-    size_t holes; ///< Free slots between the nodes of hierarchies.
+    size_t holes;       ///< Free slots between the nodes of hierarchies.
+    size_t names;       ///< Entities with a name (espalier/names.h).
+    size_t bytes_names; ///< Of bytes_store: their names.
 } espl_world_stats;
 
 /// Read the statistics. O(archetypes + chunks + hierarchies), and the size of hierarchies that wait
@@ -149,11 +162,11 @@ ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
 /// What a hash is of.
 typedef enum espl_hash_kind {
     /// What can be read of the living: for each its transforms bit for bit, inherit flags, link,
-    /// components by name and their bytes; children in their order. Two worlds that show the same
-    /// have the same hash, whatever the handles, the rows, or the order in which components were
-    /// registered and roots were made. An entity reference (espl_component_def) counts as null, as
-    /// dead, or by what the entity that it names shows of itself. Other bytes count as they are. In
-    /// a transform any NaN counts like any other.
+    /// its name where it has one, components by name and their bytes; children in their order. Two
+    /// worlds that show the same have the same hash, whatever the handles, the rows, or the order in
+    /// which components were registered and roots were made. An entity reference
+    /// (espl_component_def) counts as null, as dead, or by what the entity that it names shows of
+    /// itself. Other bytes count as they are. In a transform any NaN counts like any other.
     ESPL_HASH_LOGICAL = 0,
     /// Where it all is stored as well: handles, rows and the bytes in them, slots, links, layout
     /// debt and free lists. Two worlds with the same hash give the same handles to what is made

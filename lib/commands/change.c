@@ -6,14 +6,32 @@
 // Rows of a job at least: fewer are made sooner than another worker wakes up.
 enum { ROW_GRAIN = 4096 };
 
-// --- Names ---
+// --- Ids and names ---
 
-static void name_makes(espl__playback *playback)
+static void identify_makes(espl__playback *playback)
 {
     espl__forest *const forest = playback->forest;
 
     for (size_t i = 0; i < playback->make_count; ++i) {
         forest->links[playback->makes[i].slot].entity = playback->make_entities[i].index;
+    }
+}
+
+// Clones have the names of what they are copies of.
+static void share_names(const espl__playback *playback)
+{
+    espl__names *const names = &playback->store->names;
+
+    for (size_t i = 0; i < playback->copies_count && names->count != 0; ++i) {
+        const espl__copies *const copies = &playback->copies[i];
+
+        if (espl__name_of(names, copies->source) == NULL) {
+            continue;
+        }
+        for (size_t k = 0; k < copies->count; ++k) {
+            espl__name_share(names, copies->source,
+                             playback->make_entities[copies->order[k]].index);
+        }
     }
 }
 
@@ -157,7 +175,8 @@ void espl__stage_change(espl__playback *playback)
 {
     espl__entities_take(playback->store, playback->make_entities, playback->make_count);
     espl__references_name(playback);
-    name_makes(playback);
+    identify_makes(playback);
+    share_names(playback);
     resolve_pendings(playback);
     make_rows(playback);
     change_rows(playback);

@@ -49,13 +49,14 @@ typedef struct espl__command {
     espl_entity before; // attach, instantiate, sibling
     uint32_t key;
     uint32_t count;   // instantiate, create: how many
-    uint32_t pending; // instantiate, create: serial of the first one in its lane
+    // Instantiate, create: serial of the first one in its lane. Call: number of its callback.
+    uint32_t pending;
     // Place of the payload in the lane. Instantiate, create, a change that adds a transform: the
     // transform, then the values; the other changes: the values; write, place: its value.
     uint32_t payload;
     uint32_t value_count; // call: bytes of its payload
     uint8_t kind, link, place,
-        dead_parent; // write: `place` is its kind; call: of which callback, from 0
+        dead_parent; // write: `place` is its kind
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
@@ -135,7 +136,7 @@ struct espl_command_buffer {
     const void *world;        // compared, never followed
     const espl_hooks *hooks;  // the world's, which never change
     _Atomic uint32_t *alive;  // the world's count of commands objects
-    const _Atomic uint32_t *callback_count;
+    const _Atomic uint32_t *last_callback; // number of the callback that was registered last
     uint32_t tag; // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;

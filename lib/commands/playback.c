@@ -245,6 +245,23 @@ static espl_status reserve_rows(espl__playback *playback)
     return status;
 }
 
+// Places for the names of clones: each copy of a named entity shares its name.
+static bool reserve_names(const espl__playback *playback)
+{
+    espl__names *const names = &playback->store->names;
+    size_t more = 0;
+
+    if (names->count == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < playback->copies_count; ++i) {
+        const espl__copies *const copies = &playback->copies[i];
+
+        more += espl__name_of(names, copies->source) != NULL ? copies->count : 0;
+    }
+    return espl__names_reserve(names, playback->heap, more);
+}
+
 static size_t list_edits(const espl__playback *playback, espl__edit *edits[ESPL__PARTS])
 {
     for (uint32_t i = 0; i < playback->part_count; ++i) {
@@ -259,6 +276,9 @@ espl_status espl__stage_reserve(espl__playback *playback)
     espl_status status = espl__list_rows(playback);
 
     status = status != ESPL_OK ? status : reserve_rows(playback);
+    if (status == ESPL_OK && !reserve_names(playback)) {
+        status = ESPL_ERR_NO_MEMORY;
+    }
     status = status != ESPL_OK ? status : espl__references_plan(playback);
     status = status != ESPL_OK
                  ? status

@@ -148,7 +148,7 @@ typedef struct espl__playback {
     size_t entry_count;
     espl_custom_payload
         *payloads; // [call_count] out: of all calls, by callback; set before a playback
-    size_t call_count;
+    size_t call_count, delivered_count; // the calls that no callback gets stand behind the others
     uint32_t *pending_entries; // [pending_count] the command that makes it
     uint32_t *pending_slots;   // [pending_count] once made; else ESPL__NO_SLOT
     size_t pending_count;

@@ -197,6 +197,9 @@ void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t c
         remove_index(store, indices[at], &all);
     }
     end_freeing(store, count, &all);
+    if (store->names.count != 0) {
+        espl__names_remove(&store->names, store->heap, indices, count);
+    }
 }
 
 void espl__entity_release(espl__store *store, uint32_t index)

@@ -10,6 +10,7 @@
 
 #include "lib/base/array.h"
 #include "lib/base/prefetch.h"
+#include "lib/store/names.h"
 
 #include <espalier/store.h>
 
@@ -139,6 +140,7 @@ typedef struct espl__store {
     uint32_t *changed_chunks;
     uint64_t version;         // of the last write of a column; each write increments it
     uint32_t referring_count; // number of components with references
+    espl__names names;        // of entities that have one
 } espl__store;
 
 // --- Set-up (store.c) ---
@@ -288,8 +290,8 @@ static inline void espl__row_set_leaving(espl__store *store, uint32_t number, ui
     }
     chunk->leaving[row >> 6] |= UINT64_C(1) << (row & 63);
 }
-/// Free the indices of living entities. Their rows leave at the next settle and keep their values
-/// until then. The indices may be taken again before the settle.
+/// Free the indices of living entities with their names. Their rows leave at the next settle and keep
+/// their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
 /// Compact each archetype in place: rows past its new end fill the holes below it, see rows.c. A
 /// settle ends each structural change. Linear in the rows that left and the archetypes reserved.
@@ -382,7 +384,8 @@ size_t espl__store_bytes(const espl__store *store);
 /// records and rows are a bijection; free, retired and living indices partition the issued ones;
 /// only the last chunk of an archetype with rows is partly filled; no row leaves; sets are sorted
 /// and found by their hash; counts agree; slot columns mirror the records; no column is newer than
-/// the version of the store; reserved room exists. O(size), without memory.
+/// the version of the store; reserved room exists; names are those of living entities. O(size),
+/// without memory.
 /// @param where   out: the entity concerned or the null entity; may be NULL.
 /// @param detail  out: the number concerned, of an index, chunk, archetype or component; may be
 ///                NULL.

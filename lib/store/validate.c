@@ -511,12 +511,36 @@ static const char *broken_room(const espl__store *store, violation *at)
     return NULL;
 }
 
+// --- Names ---
+
+// Each name was found to be in one place of the table: as many names of living entities as there are
+// names at all, and there is no other.
+static const char *broken_names(const espl__store *store, violation *at)
+{
+    const size_t issued = espl__array_length(store->records);
+    uint32_t entity = ESPL__NONE;
+    size_t named = 0;
+    const char *const rule = espl__names_broken_rule(&store->names, &entity);
+
+    at->detail = entity;
+    if (rule != NULL) {
+        at->where = entity < issued ? espl__entity_at(store, entity) : espl_entity_null();
+        return rule;
+    }
+    for (uint32_t index = 0; index < issued && store->names.count != 0; ++index) {
+        named +=
+            is_record_living(&store->records[index]) && espl__name_of(&store->names, index) != NULL;
+    }
+    at->detail = named;
+    return named == store->names.count ? NULL : "names are those of living entities";
+}
+
 const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail)
 {
     // Each check relies on those before it. Records come after the chunks that they point into.
     static const char *(*const checks[])(const espl__store *, violation *) = {
         broken_component, broken_archetype, broken_chunk_table, broken_record,
-        broken_free_list, broken_total,     broken_room,
+        broken_free_list, broken_total,     broken_room,        broken_names,
     };
     violation at = {{0, 0}, 0};
     const char *rule = NULL;

@@ -165,6 +165,8 @@ espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees
 uint32_t espl__tree_take(espl__forest *forest);
 /// Give a header back; its range and side arrays were given back or handed on.
 void espl__tree_give(espl__forest *forest, uint32_t tree);
+/// Forget the headers of a forest in which no tree is left: it is as good as new, with the memory it has.
+void espl__headers_forget(espl__forest *forest);
 /// Give a tree back with its range and side arrays.
 void espl__tree_release(espl__forest *forest, uint32_t tree);
 /// Take a range of slots: the best fit of its size class, else the end of the pool. Reserved.

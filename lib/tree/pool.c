@@ -218,6 +218,14 @@ void espl__tree_give(espl__forest *forest, uint32_t tree)
     forest->free_tree = tree;
 }
 
+void espl__headers_forget(espl__forest *forest)
+{
+    ESPL_CHECK(forest->end == 0 && forest->free_slots == 0);
+    ESPL_CHECK(forest->unsettled == ESPL__NO_TREE && forest->nursery == ESPL__NO_TREE);
+    forest->tree_end = 0;
+    forest->free_tree = ESPL__NO_TREE;
+}
+
 void espl__tree_release(espl__forest *forest, uint32_t tree)
 {
     const espl__tree *const header = &forest->trees[tree];

@@ -29,6 +29,41 @@ espl_component espl_component_find(const espl_world *world, const char *name)
                : 0;
 }
 
+uint32_t espl_component_count(const espl_world *world)
+{
+    return ESPL_DEMAND(espl__hooks_of(world), world != NULL)
+               ? atomic_load_explicit(&world->store.component_count, memory_order_acquire)
+               : 0;
+}
+
+// The column of ESPL_TRANSFORM holds slots; the value that users give and read is a transform.
+static espl_component_def describe(espl_component component, const espl__component_info *info)
+{
+    const bool is_transform = component == ESPL_TRANSFORM;
+
+    return (espl_component_def){.name = info->name,
+                                .size = is_transform ? sizeof(espl_transform) : info->size,
+                                .alignment =
+                                    is_transform ? _Alignof(espl_transform) : info->alignment,
+                                .references = info->references,
+                                .reference_count = info->reference_count};
+}
+
+espl_status espl_component_info(const espl_world *world, espl_component component,
+                                espl_component_def *out)
+{
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
+        return espl__refuse(world, "component info", espl_entity_null(), ESPL_ERR_ARGUMENT);
+    }
+    const espl__component_info *const info = espl__component_info_of(&world->store, component);
+
+    if (info == NULL) {
+        return espl__refuse(world, "component info", espl_entity_null(), ESPL_ERR_NO_COMPONENT);
+    }
+    *out = describe(component, info);
+    return ESPL_OK;
+}
+
 // --- Creation ---
 
 // A sorted set, with room for a role too many.

@@ -134,6 +134,15 @@ static uint64_t hash_components(const espl_world *world, uint32_t index)
     return sum;
 }
 
+// An entity without a name adds nothing, so that the hash of a world is what it was before there were
+// names.
+static uint64_t mix_name(uint64_t hash, const espl__store *store, uint32_t index)
+{
+    const espl__name *const name = espl__name_of(&store->names, index);
+
+    return name == NULL ? hash : mix_bytes(hash, (const unsigned char *)name->text, name->size);
+}
+
 // What an entity shows of itself, but for whom it refers to.
 static uint64_t hash_looks(const espl_world *world, uint32_t index)
 {
@@ -147,7 +156,7 @@ static uint64_t hash_looks(const espl_world *world, uint32_t index)
 
         hash = mix_transform(mix_transform(hash, &local), &seen);
     }
-    return mix(hash, hash_components(world, index));
+    return mix_name(mix(hash, hash_components(world, index)), &world->store, index);
 }
 
 // Whom a reference names is told by how that one looks, since its handle says nothing here.
@@ -239,7 +248,7 @@ static uint64_t mix_records(uint64_t hash, const espl__store *store)
             const espl__chunk *const chunk = &store->chunks[record->chunk];
 
             hash = mix_pair(hash, chunk->archetype, chunk->position);
-            hash = mix(hash, record->slot);
+            hash = mix_name(mix(hash, record->slot), store, index);
             // A retired one had 2^24 lives; --enable-shrunken meets it.
         } else if (record->row == ESPL__NONE) { // GCOVR_EXCL_BR_LINE
             hash = mix(hash, record->chunk);

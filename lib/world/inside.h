@@ -101,6 +101,10 @@ bool espl__may_read(const espl_world *world, uint32_t slot);
 size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/// Append a handle and, where it names a living entity that has one, its name.
+size_t espl__tell_entity(char *line, size_t size, size_t length, const espl_world *world,
+                         espl_entity entity);
+
 /// ESPL_ERR_BUSY during iteration or playback.
 espl_status espl__check_structural(const espl_world *world);
 
@@ -203,6 +207,12 @@ static inline bool espl__is_role(espl_component component)
     return component >= ESPL_SOLO && component <= ESPL_MEMBER;
 }
 
+/// Begin destroys by espl__edit_destroy() that need no memory and cannot be taken back: entities go as
+/// they are met, and what would need memory is settled at the end, or by a later call (structure.c).
+void espl__destroy_begin(espl_world *world, espl__edit *edit);
+/// End them. @return ESPL_OK, ESPL_OVERFLOW.
+espl_status espl__destroy_end(espl_world *world, const espl__edit *edit);
+
 /// Make a commands object of the world (play.c). @param alive  counts it.
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
                               espl_command_buffer **out);
@@ -215,5 +225,10 @@ void espl__own_free(espl_world *world);
 espl_status espl__apply_lane(espl_world *world, espl__lane_view lane);
 /// The same for a command without a payload that makes nothing.
 espl_status espl__apply_one(espl_world *world, const espl__command *command);
+/// Apply all commands of a lane at once, or none, where one is refused.
+/// @param lane     its commands make nothing.
+/// @param refused  out: index of the first one that is refused; unchanged where none is.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW; why one is refused; statuses of a playback.
+espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused);
 
 #endif

@@ -145,6 +145,8 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                               .layouts = forest->layouts,
                               .nodes_laid_out = forest->nodes_laid_out,
                               .layout_debt_incurred = counts->debt,
+                              .names = store->names.count,
+                              .bytes_names = espl__names_bytes(&store->names),
                               .commands_accepted = playback->accepted,
                               .commands_applied = playback->applied,
                               .commands_refused = playback->refused};

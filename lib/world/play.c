@@ -12,7 +12,7 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
-        (*out)->callback_count = &world->playback.callbacks.count;
+        (*out)->last_callback = &world->playback.callbacks.last;
     }
     return status;
 }
@@ -46,6 +46,21 @@ espl_status espl_register_command(espl_world *world, const espl_custom_command_d
 {
     return espl__refuse(world, "registration of a callback", espl_entity_null(),
                         register_callback(world, def, out));
+}
+
+static espl_status unregister_callback(espl_world *world, espl_custom_command callback)
+{
+    const espl_status status = espl__check_structural(world);
+
+    return status != ESPL_OK
+               ? status
+               : espl__callback_unregister(&world->heap, &world->playback.callbacks, callback);
+}
+
+espl_status espl_unregister_command(espl_world *world, espl_custom_command callback)
+{
+    return espl__refuse(world, "unregistration of a callback", espl_entity_null(),
+                        unregister_callback(world, callback));
 }
 
 // --- Playback ---

@@ -25,6 +25,27 @@ espl_status espl__apply_one(espl_world *world, const espl__command *command)
     return espl__apply_lane(world, (espl__lane_view){.commands = command, .count = 1});
 }
 
+espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused)
+{
+    espl__playback *const playback = &world->playback;
+    espl_report report = {0};
+
+    world->is_playing = true;
+    playback->is_strict = true;
+    const espl_status status = espl__playback_run(playback, &lane, 1, UINT32_MAX, &report);
+    playback->is_strict = false;
+    world->is_playing = false;
+    if (status != ESPL_OK) {
+        *refused = playback->first_refused != UINT32_MAX ? playback->first_refused : *refused;
+        return status;
+    }
+    espl__settle(world);
+    if (report.overflowed != 0) {
+        return ESPL_OVERFLOW;
+    }
+    return report.lossy != 0 ? ESPL_LOSSY : ESPL_OK;
+}
+
 // --- Settling ---
 
 // Give roles to the roots of a range, and ranges of their own to those that share it. What a destroy
@@ -106,24 +127,32 @@ static void bury(void *context, uint32_t entity)
     espl__entities_remove(context, &entity, 1);
 }
 
-// A destroy needs no memory: entities go one by one as they are met, and what would need some is settled
-// afterwards, or by a later call.
+void espl__destroy_begin(espl_world *world, espl__edit *edit)
+{
+    espl__edit_init(edit, &world->forest);
+    espl__edit_begin(edit);
+    edit->bury = bury;
+    edit->bury_context = &world->store;
+    espl__heap_forbid(&world->heap);
+}
+
+espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
+{
+    espl__rows_settle(&world->store);
+    espl__heap_allow(&world->heap);
+    espl__counts_add(&world->forest.context.counts, &edit->context.counts);
+    espl__settle(world);
+    return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
+}
+
 // @return ESPL_OK, ESPL_OVERFLOW.
 static espl_status destroy_at(espl_world *world, uint32_t slot, espl_extent extent)
 {
     espl__edit edit;
 
-    espl__edit_init(&edit, &world->forest);
-    espl__edit_begin(&edit);
-    edit.bury = bury;
-    edit.bury_context = &world->store;
-    espl__heap_forbid(&world->heap);
+    espl__destroy_begin(world, &edit);
     (void)espl__edit_destroy(&edit, slot, extent);
-    espl__rows_settle(&world->store);
-    espl__heap_allow(&world->heap);
-    espl__counts_add(&world->forest.context.counts, &edit.context.counts);
-    espl__settle(world);
-    return edit.context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
+    return espl__destroy_end(world, &edit);
 }
 
 espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent extent)

@@ -249,7 +249,29 @@ void espl__tape_set(espl_world *world, espl_entity entity, espl_component compon
     espl__tape_flush(world);
 }
 
+void espl__tape_name(espl_world *world, espl_entity entity, const char *name, size_t length)
+{
+    if (length > ESPL_NAME_LIMIT) {
+        return;
+    }
+    open_record(world, ESPL_TAPE_NAME);
+    put_entity(world, entity);
+    put_u32(world, (uint32_t)length);
+    put_bytes(world, name, length);
+    espl__tape_flush(world);
+}
+
 // --- Structure ---
+
+static void put_options(espl_world *world, const espl_attach_options *o)
+{
+    put_entity(world, o->before);
+    put_u32(world, (uint32_t)o->position);
+    put_u32(world, (uint32_t)o->rotation);
+    put_u32(world, (uint32_t)o->scale);
+    put_u32(world, (uint32_t)o->link);
+    put_u32(world, o->inherit);
+}
 
 void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
                        const espl_attach_options *o)
@@ -257,12 +279,32 @@ void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
     open_record(world, ESPL_TAPE_ATTACH);
     put_entity(world, child);
     put_entity(world, parent);
-    put_entity(world, o->before);
-    put_u32(world, (uint32_t)o->position);
-    put_u32(world, (uint32_t)o->rotation);
-    put_u32(world, (uint32_t)o->scale);
-    put_u32(world, (uint32_t)o->link);
-    put_u32(world, o->inherit);
+    put_options(world, o);
+    espl__tape_flush(world);
+}
+
+void espl__tape_attach_many(espl_world *world, const espl_entity *children,
+                            const espl_entity *parents, size_t count, const espl_attach_options *o)
+{
+    open_record(world, ESPL_TAPE_ATTACH_MANY);
+    put_u64(world, count);
+    for (size_t i = 0; i < count; ++i) {
+        put_entity(world, children[i]);
+        put_entity(world, parents[i]);
+    }
+    put_options(world, o);
+    espl__tape_flush(world);
+}
+
+void espl__tape_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
+                             espl_extent extent)
+{
+    open_record(world, ESPL_TAPE_DESTROY_MANY);
+    put_u64(world, count);
+    for (size_t i = 0; i < count; ++i) {
+        put_entity(world, entities[i]);
+    }
+    put_u32(world, (uint32_t)extent);
     espl__tape_flush(world);
 }
 

@@ -51,8 +51,15 @@ void espl__tape_change_query(espl_world *world, const espl_query_def *query,
 /// A value that the world takes: it was checked.
 void espl__tape_set(espl_world *world, espl_entity entity, espl_component component,
                     const void *data, size_t size);
+/// A name; one that is too long is left out.
+void espl__tape_name(espl_world *world, espl_entity entity, const char *name, size_t length);
 void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
                        const espl_attach_options *o);
+/// @param children, parents  [count]
+void espl__tape_attach_many(espl_world *world, const espl_entity *children,
+                            const espl_entity *parents, size_t count, const espl_attach_options *o);
+void espl__tape_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
+                             espl_extent extent);
 /// What needs nothing but one or two entities.
 void espl__tape_entity(espl_world *world, espl_tape_op op, espl_entity entity);
 void espl__tape_pair(espl_world *world, espl_tape_op op, espl_entity entity, espl_entity other);

@@ -144,10 +144,10 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *operation
     const bool is_write = writer->is_writing;
     const uint32_t tree = find_foreign(writer, entities, count);
     const espl_status status = ESPL_ERR_NOT_OWNER;
-    char line[1024];
-    size_t length =
-        espl__tell(line, sizeof line, 0, "%s of entity %lu:%lu", operation,
-                   (unsigned long)entities[0].index, (unsigned long)entities[0].generation);
+    char line[1024 + ESPL_NAME_LIMIT + 3];
+    size_t length = espl__tell(line, sizeof line, 0, "%s of entity ", operation);
+
+    length = espl__tell_entity(line, sizeof line, length, world, entities[0]);
 
     if (is_write || writer->site != NULL) {
         length =

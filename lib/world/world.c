@@ -166,10 +166,23 @@ size_t espl__tell(char *line, size_t size, size_t length, const char *format, ..
     return length + (wanted < left ? wanted : left);
 }
 
+size_t espl__tell_entity(char *line, size_t size, size_t length, const espl_world *world,
+                         espl_entity entity)
+{
+    length = espl__tell(line, size, length, "%lu:%lu", (unsigned long)entity.index,
+                        (unsigned long)entity.generation);
+    if (espl__entity_is_alive(&world->store, entity)) {
+        const espl__name *const name = espl__name_of(&world->store.names, entity.index);
+
+        length = name != NULL ? espl__tell(line, size, length, " \"%s\"", name->text) : length;
+    }
+    return length;
+}
+
 espl_status espl__refuse_among(const espl_world *world, const char *operation,
                                const espl_entity *entities, size_t count, espl_status status)
 {
-    char line[320];
+    char line[320 + 3 * (ESPL_NAME_LIMIT + 3)];
 
     if (ESPL_CHECKS >= 1 && status == ESPL_ERR_NOT_OWNER) {
         return espl__refuse_trespass(world, operation, entities, count);
@@ -188,9 +201,8 @@ espl_status espl__refuse_among(const espl_world *world, const char *operation,
 
     for (size_t i = 0; i < count; ++i) {
         if (i == 0 || !espl_entity_is_null(entities[i])) {
-            length =
-                espl__tell(line, sizeof line, length, "%s %lu:%lu", i == 0 ? "" : ",",
-                           (unsigned long)entities[i].index, (unsigned long)entities[i].generation);
+            length = espl__tell(line, sizeof line, length, i == 0 ? " " : ", ");
+            length = espl__tell_entity(line, sizeof line, length, world, entities[i]);
         }
     }
     (void)espl__tell(line, sizeof line, length, " refused, %s: %s", espl_status_name(status),

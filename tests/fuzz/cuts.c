@@ -104,7 +104,8 @@ static const unsigned char lengths[ESPL_TAPE_OP_COUNT] = {
     [ESPL_TAPE_FRAME] = 16,   [ESPL_TAPE_ENABLE] = 12,      [ESPL_TAPE_DISABLE] = 12,
     [ESPL_TAPE_ATTACH] = 44,  [ESPL_TAPE_DETACH] = 12,      [ESPL_TAPE_SIBLING] = 16,
     [ESPL_TAPE_DESTROY] = 12, [ESPL_TAPE_INSTANTIATE] = 16, [ESPL_TAPE_ROTATE_ABOUT] = 36,
-    [ESPL_TAPE_INHERIT] = 12, [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0};
+    [ESPL_TAPE_INHERIT] = 12, [ESPL_TAPE_VIEW] = 8,         [ESPL_TAPE_COMPACT] = 0,
+    [ESPL_TAPE_CLEAR] = 0};
 
 static void skip_fields(cutter *c, uint64_t op)
 {
@@ -149,6 +150,18 @@ static void skip_fields(cutter *c, uint64_t op)
         break;
     case ESPL_TAPE_MAKE:
         skip_command(c);
+        break;
+    case ESPL_TAPE_NAME:
+        skip(c, 8, 1);
+        skip(c, number(c, 4), 1);
+        break;
+    case ESPL_TAPE_ATTACH_MANY:
+        skip(c, number(c, 8), 16);
+        skip(c, 28, 1);
+        break;
+    case ESPL_TAPE_DESTROY_MANY:
+        skip(c, number(c, 8), 8);
+        skip(c, 4, 1);
         break;
     default:
         skip(c, lengths[op], 1);

@@ -199,10 +199,11 @@ START_TEST(tape_files_are_cut_into_their_records)
         free(input.bytes);
     }
     // Most kinds of record were there.
-    static const espl_tape_op usual[] = {ESPL_TAPE_REGISTER, ESPL_TAPE_CREATE, ESPL_TAPE_SET,
-                                         ESPL_TAPE_ATTACH,   ESPL_TAPE_DETACH, ESPL_TAPE_DESTROY,
-                                         ESPL_TAPE_WRITES,   ESPL_TAPE_WRITE,  ESPL_TAPE_CHANGE,
-                                         ESPL_TAPE_MAKE,     ESPL_TAPE_SIBLING};
+    static const espl_tape_op usual[] = {ESPL_TAPE_REGISTER,   ESPL_TAPE_CREATE,  ESPL_TAPE_SET,
+                                         ESPL_TAPE_ATTACH,     ESPL_TAPE_DETACH,  ESPL_TAPE_DESTROY,
+                                         ESPL_TAPE_WRITES,     ESPL_TAPE_WRITE,   ESPL_TAPE_CHANGE,
+                                         ESPL_TAPE_MAKE,       ESPL_TAPE_SIBLING, ESPL_TAPE_NAME,
+                                         ESPL_TAPE_ATTACH_MANY};
 
     for (size_t i = 0; i < sizeof usual / sizeof *usual; ++i) {
         ck_assert_msg(met[usual[i]] != 0, "no record of kind %d", (int)usual[i]);

@@ -309,24 +309,57 @@ START_TEST(frames_asked_for_are_played_and_no_more)
 END_TEST
 
 // A record comes before its call: where the call never ended, it is the last thing there is.
-START_TEST(a_tape_may_end_anywhere)
+static void end_anywhere(const spool *s, size_t step)
 {
-    spool s;
-    replay_result result;
+    const size_t head = 24;
 
-    (void)record_operations(&s, 7, 12, 60);
-    const size_t head = 24, step = s.size / test_scaled_alone(400) + 1;
-
-    for (size_t size = head; size < s.size; size += step) {
+    for (size_t size = head; size < s->size; size += step) {
         unsigned char *const bytes = malloc(size); // so that a byte too far is seen
         const replay_def def = {0};
+        replay_result result;
 
         ck_assert_ptr_nonnull(bytes);
-        memcpy(bytes, s.bytes, size);
-        ck_assert_msg(replay_run(&def, bytes, size, &result) == REPLAY_AGREED, "%s",
+        memcpy(bytes, s->bytes, size);
+        ck_assert_msg(replay_run(&def, bytes, size, &result) == REPLAY_AGREED, "at %zu: %s", size,
                       result.fault.text);
         free(bytes);
     }
+}
+
+START_TEST(a_tape_may_end_anywhere)
+{
+    spool s;
+
+    (void)record_operations(&s, 7, 12, 60);
+    end_anywhere(&s, s.size / test_scaled_alone(400) + 1);
+    free(s.bytes);
+}
+END_TEST
+
+// Commands that are carried out at once, and played.
+START_TEST(a_tape_may_end_within_a_command)
+{
+    const espl_transform at = test_at(1, 2, 3);
+    const espl_component_value value = {ESPL_TRANSFORM, sizeof at, &at};
+    const espl_creation_def def = {.values = &value, .value_count = 1};
+    espl_command_buffer *commands = NULL;
+    espl_entity made;
+    test_world test;
+    spool s;
+
+    test_world_record(tape_to(&s));
+    test_world_begin(&test, TAG, NULL);
+    ck_assert_int_eq(espl_create_at(test.world, &def, 1, &made), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    const espl_instance_def clone = {.source = made};
+
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &clone, 1, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_transform(recorder, 0, made, &at), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+    end_anywhere(&s, 1);
     free(s.bytes);
 }
 END_TEST
@@ -571,6 +604,53 @@ START_TEST(empty_sets_and_views_come_to_the_same)
 }
 END_TEST
 
+static void name_in_callback(void *user, const espl_custom_calls *calls)
+{
+    const espl_entity *const entity = user;
+
+    ck_assert_int_eq(espl_set_name(calls->world, *entity, "called"), ESPL_OK);
+}
+
+// What a callback names stands behind its playback, and a clone has its name by the replay itself.
+START_TEST(names_and_calls_on_many_come_to_the_same)
+{
+    field f;
+    spool s;
+    espl_command_buffer *commands = NULL;
+    espl_custom_command number = 0;
+    size_t refused = 0;
+
+    field_begin(&f, &s, NULL);
+    const espl_custom_command_def def = {
+        .name = "name", .user = &f.e[1], .function = name_in_callback};
+
+    ck_assert_int_eq(espl_set_name(f.world, f.e[0], "zero"), ESPL_OK);
+    ck_assert_int_eq(espl_set_name(f.world, f.e[10], ""), ESPL_OK);
+    ck_assert_int_eq(espl_set_name(f.world, f.e[20], "a/b"), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_instantiate(f.world, f.e[0], 2, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_register_command(f.world, &def, &number), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_create(f.world, 1, &commands), ESPL_OK);
+    ck_assert_int_eq(
+        espl_record_custom(espl_command_buffer_recorder(commands, 0), 0, number, NULL, 0, 0),
+        ESPL_OK);
+    ck_assert_int_eq(espl_play(f.world, commands, NULL), ESPL_OK);
+    espl_command_buffer_destroy(commands);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_assert_int_eq(espl_attach_many(f.world, f.e + 2, f.e + 3, 5, NULL, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach_many(f.world, f.e + 3, f.e + 2, 5, NULL, &refused),
+                     ESPL_ERR_CYCLE);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_ENTITY, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy_many(f.world, f.e + 5, 3, ESPL_EXTENT_OWNED, &refused),
+                     ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_tape_frame(f.world), ESPL_OK);
+    ck_assert_int_eq(espl_world_clear(f.world), ESPL_OK);
+    ck_assert_int_eq(espl_create(f.world, NULL, 0, 7, f.e), ESPL_OK);
+    ck_assert_int_eq(espl_set_name(f.world, f.e[6], "behind"), ESPL_OK);
+    field_end(&f, &s, 3);
+}
+END_TEST
+
 // Where memory lacks, the call is on the tape with its refusal, and is left out of the replay.
 START_TEST(what_memory_refused_is_left_out)
 {
@@ -644,6 +724,7 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, another_answer_or_hash_is_told_with_its_place);
     tcase_add_test(tests, frames_asked_for_are_played_and_no_more);
     tcase_add_test(tests, a_tape_may_end_anywhere);
+    tcase_add_test(tests, a_tape_may_end_within_a_command);
     tcase_add_test(tests, a_file_of_another_kind_is_refused);
     tcase_add_test(tests, tapes_with_wrong_bytes_are_refused_or_played_within_bounds);
     tcase_add_test(tests, a_command_that_makes_millions_is_refused_for_want_of_memory);
@@ -651,6 +732,7 @@ static Suite *replay_suite(void)
     tcase_add_test(tests, a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone);
     tcase_add_test(tests, commands_that_name_what_nobody_made_come_to_the_same);
     tcase_add_test(tests, empty_sets_and_views_come_to_the_same);
+    tcase_add_test(tests, names_and_calls_on_many_come_to_the_same);
     tcase_add_test(tests, what_memory_refused_is_left_out);
     tcase_add_test(tests, batch_of_more_than_can_be_counted_is_refused_and_left_out);
     tcase_add_test(tests, a_count_past_a_size_is_not_cut_short);

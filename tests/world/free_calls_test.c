@@ -18,6 +18,8 @@ typedef struct place {
     espl_transform t;
     uint64_t hash;
     char bytes[16];
+    espl_entity out;
+    espl_component_def def;
 } place;
 
 // Sum of what was found, so that nothing is left out.
@@ -31,6 +33,14 @@ typedef size_t (*free_call)(place *k);
     X(get, espl_get_component(k->w, k->e, k->s->word, k->bytes, 4))   \
     X(find, espl_component_find(k->w, "word"))                        \
     X(version, espl_get_version(k->w) != 0)                           \
+    X(name, strlen(espl_get_name(k->w, k->e)))                        \
+    X(find_below, espl_find_below(k->w, k->p, "name", &k->out))       \
+    X(find_path, espl_find_below(k->w, k->p, "/a/b", &k->out))        \
+    X(path, espl_get_path(k->w, k->e, k->bytes, sizeof k->bytes))     \
+    X(dump, espl_dump(k->w, k->e, k->bytes, sizeof k->bytes))         \
+    X(component_count, espl_component_count(k->w))                    \
+    X(component_info, espl_component_info(k->w, k->s->word, &k->def)) \
+    X(destroy_none, espl_destroy_many(k->w, &k->e, 0, 0, NULL))       \
     X(kernels, strlen(espl_world_kernels(k->w)))                      \
     X(is_enabled, espl_is_enabled(k->w, k->e))                        \
     X(role, espl_get_role(k->w, k->e))                                \
@@ -195,7 +205,12 @@ static size_t set_component(place *k)
     return (size_t)espl_set_component(k->w, k->e, k->s->word, &word, sizeof word) + 1;
 }
 
-static const free_call writes[] = {write_all_kinds, set_component};
+static size_t take_name(place *k)
+{
+    return espl_set_name(k->w, k->e, NULL) == ESPL_OK;
+}
+
+static const free_call writes[] = {write_all_kinds, set_component, take_name};
 
 // --- The tests ---
 

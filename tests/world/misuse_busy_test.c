@@ -35,6 +35,11 @@
     X(destroy, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_OWNED))                            \
     X(destroy_subtree, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_SUBTREE))                  \
     X(destroy_only, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_ENTITY))                      \
+    X(attach_many, "attach", espl_attach_many(m->world, &e, &m->root, 1, NULL, NULL))              \
+    X(destroy_many, "destroy", espl_destroy_many(m->world, &e, 1, ESPL_EXTENT_OWNED, NULL))        \
+    X(destroy_none, "destroy", espl_destroy_many(m->world, NULL, 0, ESPL_EXTENT_OWNED, NULL))      \
+    X(clear, "clear", espl_world_clear(m->world))                                                  \
+    X(unregister, "unregistration", espl_unregister_command(m->world, 1))                          \
     X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))                          \
     X(instantiate_at, "instantiate",                                                               \
       espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
@@ -258,6 +263,9 @@ static void refuse_writes(misuse *m)
                      ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_rotate_about(m->world, m->child, point, turn), ESPL_ERR_BUSY);
     ck_assert_int_eq(espl_set_inherit(m->world, m->child, ESPL_ABSOLUTE_X), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_name(m->world, m->child, "name"), ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_set_name(m->world, m->child, NULL), ESPL_ERR_BUSY);
+    ck_assert_str_eq(espl_get_name(m->world, m->child), "");
 }
 
 // An executor whose jobs call the world back, once for each call of it.

@@ -13,23 +13,29 @@
 //
 // X(name, operation as it is told, the call with the handle `bad`)
 
-#define TREE_CALLS(X)                                                               \
-    X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))            \
-    X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))           \
-    X(detach, "detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))                \
-    X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null()))  \
-    X(destroy, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_OWNED))           \
-    X(destroy_subtree, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_SUBTREE)) \
-    X(destroy_only, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_ENTITY))     \
-    X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))         \
-    X(instantiate_at, "instantiate",                                                \
-      espl_instantiate_at(m->world, &(espl_instance_def){.source = bad}, 1, NULL))  \
-    X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))    \
-    X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))          \
-    X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))     \
-    X(enable, "enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))             \
-    X(enable_subtree, "enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))    \
-    X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))    \
+#define TREE_CALLS(X)                                                                          \
+    X(attach_child, "attach", espl_attach(m->world, bad, m->solo, NULL))                       \
+    X(attach_parent, "attach", espl_attach(m->world, m->solo, bad, NULL))                      \
+    X(detach, "detach", espl_detach(m->world, bad, ESPL_KEEP_WORLD))                           \
+    X(set_sibling, "sibling", espl_set_sibling(m->world, bad, espl_entity_null()))             \
+    X(destroy, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_OWNED))                      \
+    X(destroy_subtree, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_SUBTREE))            \
+    X(destroy_only, "destroy", espl_destroy(m->world, bad, ESPL_EXTENT_ENTITY))                \
+    X(attach_many_child, "attach", espl_attach_many(m->world, &bad, &m->solo, 1, NULL, NULL))  \
+    X(attach_many_parent, "attach", espl_attach_many(m->world, &m->solo, &bad, 1, NULL, NULL)) \
+    X(destroy_many, "destroy", espl_destroy_many(m->world, &bad, 1, ESPL_EXTENT_ENTITY, NULL)) \
+    X(set_name, "set name", espl_set_name(m->world, bad, "name"))                              \
+    X(take_name, "set name", espl_set_name(m->world, bad, NULL))                               \
+    X(find_below, "find", espl_find_below(m->world, bad, "name", &out.entity))                 \
+    X(instantiate, "instantiate", espl_instantiate(m->world, bad, 1, NULL))                    \
+    X(instantiate_at, "instantiate",                                                           \
+      espl_instantiate_at(m->world, &(espl_instance_def){.source = bad}, 1, NULL))             \
+    X(instantiate_none, "instantiate", espl_instantiate(m->world, bad, 0, NULL))               \
+    X(disable, "disable", espl_disable(m->world, bad, ESPL_EXTENT_ENTITY))                     \
+    X(disable_owned, "disable", espl_disable(m->world, bad, ESPL_EXTENT_OWNED))                \
+    X(enable, "enable", espl_enable(m->world, bad, ESPL_EXTENT_ENTITY))                        \
+    X(enable_subtree, "enable", espl_enable(m->world, bad, ESPL_EXTENT_SUBTREE))               \
+    X(subtree_begin, "subtree", espl_subtree_begin(m->world, bad, &out.subtree))               \
     X(view_hierarchy, "view", espl_view_hierarchy(m->world, bad, &out.view))
 
 #define STORE_CALLS(X)                                                                           \
@@ -88,6 +94,7 @@ typedef union output {
     float floats[16];
     uint32_t word;
     espl_transform transform;
+    espl_entity entity;
     espl_subtree subtree;
     espl_view view;
 } output;
@@ -209,6 +216,7 @@ static void answer_nothing(misuse *m, const misuse_handle *bad)
     const espl_entity e = bad->entity;
     espl_entity entities[4];
     const espl_subtree_arrays arrays = {.entities = entities};
+    char text[96] = "text";
 
     ck_assert(!espl_is_alive(world, e) && !espl_has_component(world, e, m->number));
     ck_assert(!espl_has_component(world, e, ESPL_TRANSFORM) && !espl_is_enabled(world, e));
@@ -232,6 +240,11 @@ static void answer_nothing(misuse *m, const misuse_handle *bad)
         ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 4, &arrays), 0);
         ck_assert_uint_eq(espl_copy_subtree(world, e, (espl_extent)extent, 0, NULL), 0);
     }
+    ck_assert_str_eq(espl_get_name(world, e), "");
+    ck_assert_uint_eq(espl_get_path(world, e, text, sizeof text), 0);
+    ck_assert_str_eq(text, "");
+    ck_assert_uint_eq(espl_dump(world, e, text, sizeof text), strlen(text));
+    ck_assert_ptr_nonnull(strstr(text, espl_status_name(bad->status)));
     ck_assert_uint_eq(m->test.hooks.lines, 0);
 }
 
@@ -244,6 +257,46 @@ END_TEST
 // --- Entries of arrays ---
 
 // The bad one stands first, in the middle or last among the living.
+static void refuse_many(misuse *m, const misuse_handle *bad)
+{
+    for (size_t at = 0; at < 3; ++at) {
+        espl_entity children[3] = {m->child, m->solo, m->child};
+        espl_entity parents[3] = {m->root, m->root, m->root};
+        espl_entity *const arrays[2] = {children, parents};
+
+        for (size_t i = 0; i < 2; ++i) {
+            const espl_entity was = arrays[i][at];
+            size_t refused = 99;
+
+            arrays[i][at] = bad->entity;
+            misuse_forget_lines(m);
+            ck_assert_int_eq(espl_attach_many(m->world, children, parents, 3, NULL, &refused),
+                             bad->status);
+            ck_assert_uint_eq(refused, at);
+            misuse_demand_line(m, "attach", bad->entity, bad->status);
+            arrays[i][at] = was;
+        }
+        for (int extent = ESPL_EXTENT_ENTITY; extent <= ESPL_EXTENT_SUBTREE; ++extent) {
+            size_t refused = 99;
+
+            children[at] = bad->entity;
+            misuse_forget_lines(m);
+            ck_assert_int_eq(
+                espl_destroy_many(m->world, children, 3, (espl_extent)extent, &refused),
+                bad->status);
+            ck_assert_uint_eq(refused, at);
+            misuse_demand_line(m, "destroy", bad->entity, bad->status);
+        }
+    }
+}
+
+START_TEST(one_bad_handle_in_an_array_refuses_the_attach_and_the_destroy_of_all)
+{
+    refuse_everywhere(refuse_many, 0);
+}
+END_TEST
+
+// The same of a change.
 static void refuse_entries(misuse *m, const misuse_handle *bad)
 {
     const uint32_t number = 7;
@@ -434,6 +487,7 @@ static Suite *misuse_suite(void)
     tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told);
     tcase_add_test(tcase, each_bad_sibling_but_the_null_one_is_refused_and_told);
     tcase_add_test(tcase, navigation_from_a_bad_handle_answers_nothing_and_tells_nothing);
+    tcase_add_test(tcase, one_bad_handle_in_an_array_refuses_the_attach_and_the_destroy_of_all);
     tcase_add_test(tcase, one_bad_handle_in_an_array_refuses_the_change_of_all);
     tcase_add_test(tcase, one_bad_handle_in_a_batch_is_refused_alone);
     tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_recorded_command);

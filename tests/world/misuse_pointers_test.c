@@ -44,6 +44,12 @@ static espl_status nothing(bool is_nothing)
 
 #define ALLOWED(X)                                                                                \
     X(attach_options, espl_attach(k->w, k->e, k->p, NULL))                                        \
+    X(attach_many_of_none, espl_attach_many(k->w, NULL, NULL, 0, NULL, NULL))                     \
+    X(attach_many_options, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))                   \
+    X(destroy_none, espl_destroy_many(k->w, NULL, 0, ESPL_EXTENT_OWNED, NULL))                    \
+    X(no_name, espl_set_name(k->w, k->e, NULL))                                                   \
+    X(path_length, espl_get_path(k->w, k->e, NULL, 0) != 0 ? ESPL_OK : ESPL_ERR_ARGUMENT)         \
+    X(dump_length, espl_dump(k->w, k->e, NULL, 0) != 0 ? ESPL_OK : ESPL_ERR_ARGUMENT)             \
     X(instantiate_out, espl_instantiate(k->w, k->e, 1, NULL))                                     \
     X(create_out, espl_create(k->w, &k->n, 1, 1, NULL))                                           \
     X(at_out, espl_instantiate_at(k->w, &(espl_instance_def){.source = k->e}, 1, NULL))           \
@@ -91,6 +97,14 @@ static espl_status nothing(bool is_nothing)
     X(register_out, espl_component_register(k->w, &late, NULL))                                    \
     X(register_references, espl_component_register(k->w, &referring, &k->word))                    \
     X(find_name, nothing(espl_component_find(k->w, NULL) == 0))                                    \
+    X(info_out, espl_component_info(k->w, k->n, NULL))                                             \
+    X(attach_children, espl_attach_many(k->w, NULL, &k->p, 1, NULL, NULL))                         \
+    X(attach_parents, espl_attach_many(k->w, &k->e, NULL, 1, NULL, NULL))                          \
+    X(destroy_entities, espl_destroy_many(k->w, NULL, 1, ESPL_EXTENT_OWNED, NULL))                 \
+    X(find_path, espl_find_below(k->w, k->p, NULL, k->handles))                                    \
+    X(find_out, espl_find_below(k->w, k->p, "name", NULL))                                         \
+    X(path_buffer, nothing(espl_get_path(k->w, k->e, NULL, 4) == 0))                               \
+    X(dump_buffer, nothing(espl_dump(k->w, k->e, NULL, 4) == 0))                                   \
     X(create_components, espl_create(k->w, NULL, 1, 1, k->handles))                                \
     X(rows_components,                                                                             \
       espl_reserve(k->w,                                                                           \
@@ -217,6 +231,18 @@ static espl_status nothing(bool is_nothing)
     X(hash, espl_hash(NULL, ESPL_HASH_LOGICAL, &hash))                                             \
     X(component_register, espl_component_register(NULL, &late, &k->word))                          \
     X(component_find, nothing(espl_component_find(NULL, "number") == 0))                           \
+    X(component_count, nothing(espl_component_count(NULL) == 0))                                   \
+    X(component_info, espl_component_info(NULL, k->n, &info))                                      \
+    X(clear, espl_world_clear(NULL))                                                               \
+    X(unregister, espl_unregister_command(NULL, 1))                                                \
+    X(attach_many, espl_attach_many(NULL, &k->e, &k->p, 1, NULL, NULL))                            \
+    X(attach_none, espl_attach_many(NULL, NULL, NULL, 0, NULL, NULL))                              \
+    X(destroy_many, espl_destroy_many(NULL, &k->e, 1, ESPL_EXTENT_OWNED, NULL))                    \
+    X(set_name, espl_set_name(NULL, k->e, "name"))                                                 \
+    X(get_name, nothing(espl_get_name(NULL, k->e)[0] == '\0'))                                     \
+    X(find_below, espl_find_below(NULL, k->e, "name", k->handles))                                 \
+    X(get_path, nothing(espl_get_path(NULL, k->e, (char *)k->f, sizeof k->f) == 0))                \
+    X(dump, nothing(espl_dump(NULL, k->e, (char *)k->f, sizeof k->f) == 0))                        \
     X(create, espl_create(NULL, &k->n, 1, 1, k->handles))                                          \
     X(is_alive, nothing(!espl_is_alive(NULL, k->e)))                                               \
     X(change, espl_change_components(NULL, k->e, &k->change))                                      \
@@ -356,6 +382,7 @@ static const espl_instance_def valueless = {.source = {1, 1}, .value_count = 1};
 static const float threes[1][3] = {{1, 1, 1}}, fours[1][4] = {{0, 0, 0, 1}};
 static const espl_pose upright = {{0, 0, 0, 1}, {0, 0, 0}, 1};
 static espl_world_stats stats;
+static espl_component_def info;
 static uint64_t hash;
 
 #define AS_FUNCTION(prefix, name, expression)     \

@@ -125,7 +125,8 @@ enum {
     IS_CHANGE = 512,
     IS_PLACED = 1024,
     IS_NAMED = 2048,
-    IS_ENTRIES = 4096
+    IS_ENTRIES = 4096,
+    IS_NAME = 8192
 };
 
 static const uint32_t parts[CODES] = {
@@ -151,6 +152,9 @@ static const uint32_t parts[CODES] = {
     [OP_DISABLE] = IS_ENTITY | IS_EXTENT,
     [OP_CHANGE] = IS_NAMED | IS_CHANGE,
     [OP_CHANGE_QUERY] = IS_CHANGE,
+    [OP_ATTACH_MANY] = IS_NAMED | IS_BEFORE | IS_OPTIONS,
+    [OP_DESTROY_MANY] = IS_NAMED | IS_EXTENT,
+    [OP_NAME] = IS_ENTITY | IS_NAME,
 };
 
 static uint64_t mix(uint64_t hash, uint32_t part, uint32_t is, uint64_t value)
@@ -172,7 +176,9 @@ static uint64_t mix_options(uint64_t hash, uint32_t part, const operation *op)
 static uint64_t mix_lists(uint64_t hash, uint32_t part, const test_tape *tape, const operation *op)
 {
     hash = mix(hash, part, IS_NAMED | IS_ENTRIES | IS_CLONE, op->count);
-    for (uint32_t i = 0; i < op->count && (part & IS_NAMED) != 0; ++i) {
+    const uint32_t named = op->code == OP_ATTACH_MANY ? 2 * op->count : op->count;
+
+    for (uint32_t i = 0; i < named && (part & IS_NAMED) != 0; ++i) {
         hash = mix(hash, part, IS_NAMED, tape->named[i]);
     }
     for (uint32_t i = 0; i < op->count && (part & IS_ENTRIES) != 0; ++i) {
@@ -199,6 +205,7 @@ static uint64_t meaning_of(const test_tape *tape, const operation *op)
     hash = mix(hash, part, IS_WRITE, op->kind);
     hash = mix(hash, part, IS_WRITE, op->form);
     hash = mix(hash, part, IS_EXTENT, op->extent);
+    hash = mix(hash, part, IS_NAME, op->name);
     hash = mix(hash, part, IS_CHANGE, op->change.add);
     hash = mix(hash, part, IS_CHANGE, op->change.remove);
     hash = mix(hash, part, IS_CHANGE, op->change.flaw);

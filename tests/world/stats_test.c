@@ -349,7 +349,8 @@ static void run_tape(uint64_t seed, uint32_t population, size_t steps)
     side_begin(&side, 1, NULL);
     for (tape.at = 0; tape.at < steps && !tape_is_worn(&tape); ++tape.at) {
         const operation op = tape_next(&tape);
-        const bool is_destroy = op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY;
+        const bool is_destroy = (op.code >= OP_DESTROY && op.code <= OP_DESTROY_ONLY) ||
+                                op.code == OP_DESTROY_MANY || op.code == OP_CLEAR;
 
         tape.code = op.code;
         if (op.code == OP_CHANGE_QUERY) {

@@ -61,8 +61,9 @@ END_TEST
 
 START_TEST(each_operation_that_is_recorded_is_left_out_by_some_seeds)
 {
-    static const opcode at_once[] = {OP_CREATE, OP_INSTANTIATE, OP_LOOK_AT,      OP_ROTATE_ABOUT,
-                                     OP_BATCH,  OP_CHANGE,      OP_CHANGE_QUERY, OP_TRIM};
+    static const opcode at_once[] = {
+        OP_CREATE,       OP_INSTANTIATE, OP_LOOK_AT,      OP_ROTATE_ABOUT, OP_BATCH, OP_CHANGE,
+        OP_CHANGE_QUERY, OP_ATTACH_MANY, OP_DESTROY_MANY, OP_CLEAR,        OP_NAME,  OP_TRIM};
     census c = take_census(true);
 
     // These are not recorded, so no seed may have them.

@@ -20,7 +20,8 @@ typedef struct pair {
 
 static bool is_destroy(opcode code)
 {
-    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY;
+    return code == OP_DESTROY || code == OP_DESTROY_SUBTREE || code == OP_DESTROY_ONLY ||
+           code == OP_DESTROY_MANY || code == OP_CLEAR;
 }
 
 // In every other tape destroys lack memory too, which puts roles off.

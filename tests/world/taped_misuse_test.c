@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { CALLS = 25, NAME = 300 };
+enum { CALLS = 33, NAME = 300 };
 
 typedef struct field {
     test_world test;
@@ -127,8 +127,25 @@ static void refuse_writes(field *f)
     hear(f, espl_rotate_about(f->world, f->one, none, NULL));
 }
 
+static void refuse_many(field *f)
+{
+    static char name[NAME];
+    size_t refused = 77;
+
+    memset(name, 'n', NAME - 1);
+    hear(f, espl_set_name(f->world, f->one, name));
+    hear(f, espl_set_name(f->world, f->one, "\t"));
+    hear(f, espl_attach_many(f->world, NULL, &f->one, 1, NULL, &refused));
+    hear(f, espl_attach_many(f->world, &f->one, NULL, 1, NULL, &refused));
+    hear(f, espl_attach_many(f->world, &f->one, &f->one, SIZE_MAX, NULL, &refused));
+    hear(f, espl_destroy_many(f->world, NULL, 1, ESPL_EXTENT_OWNED, &refused));
+    hear(f, espl_destroy_many(f->world, &f->one, 1, (espl_extent)5, &refused));
+    ck_assert_uint_eq(refused, 77);
+}
+
 static void refuse_all(field *f)
 {
+    refuse_many(f);
     refuse_registrations(f);
     refuse_sets(f);
     refuse_changes(f);

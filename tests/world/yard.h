@@ -221,6 +221,49 @@ static inline espl_status last_becomes_first(yard *y, uint32_t kind)
     return y->n > 2 ? espl_set_sibling(y->world, y->e[y->n - 1], y->e[1]) : ESPL_OK;
 }
 
+// Each to the one before it, whose tree it may be in already. No world is read for it, since paths to
+// the root grow as well. (In a heap it takes 1.6 nodes each of 16, and 2.3 each of many.)
+static inline espl_status attach_all(yard *y, uint32_t kind)
+{
+    const espl_attach_options options = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
+    (void)kind;
+    return y->n > 1 ? espl_attach_many(y->world, y->e + 1, y->e, y->n - 1, &options, NULL)
+                    : ESPL_OK;
+}
+
+static inline espl_status destroy_all(yard *y, uint32_t kind)
+{
+    (void)kind;
+    return espl_destroy_many(y->world, y->e, y->n, ESPL_EXTENT_ENTITY, NULL);
+}
+
+static inline espl_status destroy_all_owned(yard *y, uint32_t kind)
+{
+    (void)kind;
+    return espl_destroy_many(y->world, y->e, y->n, ESPL_EXTENT_OWNED, NULL);
+}
+
+static inline espl_status clear_world(yard *y, uint32_t kind)
+{
+    (void)kind;
+    return espl_world_clear(y->world);
+}
+
+// Then a clone has the names too.
+static inline espl_status name_and_clone(yard *y, uint32_t kind)
+{
+    espl_entity made;
+    espl_status status = ESPL_OK;
+
+    (void)kind;
+    for (uint32_t i = 0; i < y->n && status == ESPL_OK; ++i) {
+        status = espl_set_name(y->world, y->e[i], "name");
+    }
+    return status == ESPL_OK ? espl_instantiate(y->world, y->e[0], 1, &made) : status;
+}
+
 static inline espl_status destroy_first(yard *y, uint32_t kind)
 {
     (void)kind;
@@ -544,6 +587,11 @@ static const entry entries[] = {
     {"attach to the last", TREES, .call = attach_to_last},
     {"detach the second", TREES, .call = detach_second},
     {"the last sibling becomes the first", STAR, .call = last_becomes_first},
+    {"attach many", SOLOS | STAR | CHAIN, .call = attach_all},
+    {"destroy many", ALL, .call = destroy_all},
+    {"destroy many with what they own", ALL, .call = destroy_all_owned},
+    {"clear", ALL, .call = clear_world, .is_for_all = true},
+    {"name and clone", ALL, .call = name_and_clone},
     {"destroy", TREES, .call = destroy_first},
     {"destroy a subtree", TREES, .call = destroy_subtree},
     {"destroy only the first", TREES, .call = destroy_only_first},

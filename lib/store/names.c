@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT
+// The table of names. Removing closes the gap that an entry leaves, so that there are no markers of
+// removed entries, and a table that sees much change stays as quick as a fresh one.
+#include "lib/store/names.h"
+
+#include <string.h>
+
+enum { FIRST_CAPACITY = 8 };
+
+// --- Texts ---
+
+static size_t bytes_of(const espl__name *name)
+{
+    return sizeof *name + name->size;
+}
+
+static espl__name *make_text(espl__names *names, espl__heap *heap, const char *text, size_t length)
+{
+    const size_t bytes = sizeof(espl__name) + length + 1;
+    espl__name *const name = espl__heap_take(heap, ESPL__FOR_STORE, 1, bytes, _Alignof(espl__name));
+
+    if (name == NULL) {
+        return NULL;
+    }
+    name->uses = 1;
+    name->size = (uint32_t)length + 1;
+    memcpy(name->text, text, length);
+    name->text[length] = '\0';
+    names->text_count += 1;
+    names->text_bytes += bytes;
+    return name;
+}
+
+// One entity less has the name.
+static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
+{
+    const size_t bytes = bytes_of(name);
+
+    ESPL_CHECK(name->uses > 0);
+    name->uses -= 1;
+    if (name->uses == 0) {
+        names->text_count -= 1;
+        names->text_bytes -= bytes;
+        espl__heap_give(heap, ESPL__FOR_STORE, name, 1, bytes, _Alignof(espl__name));
+    }
+}
+
+// --- The table ---
+
+// Place where the probes for an entity begin: Fibonacci hashing (Knuth, "The Art of Computer
+// Programming", volume 3, section 6.4), since indices that follow each other are common.
+static size_t home_of(const espl__names *names, uint32_t entity)
+{
+    return (size_t)((entity * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (names->capacity - 1);
+}
+
+// The place of an entity, or the free one where its probes end. The table has room.
+static size_t find_place(const espl__names *names, uint32_t entity)
+{
+    size_t at = home_of(names, entity);
+
+    while (names->entries[at].name != NULL && names->entries[at].entity != entity) {
+        at = (at + 1) & (names->capacity - 1);
+    }
+    return at;
+}
+
+static espl__named *find_entry(const espl__names *names, uint32_t entity)
+{
+    if (names->count == 0) {
+        return NULL;
+    }
+    espl__named *const place = &names->entries[find_place(names, entity)];
+
+    return place->name != NULL ? place : NULL;
+}
+
+static void put_entry(espl__names *names, uint32_t entity, espl__name *name)
+{
+    espl__named *const place = &names->entries[find_place(names, entity)];
+
+    ESPL_CHECK(place->name == NULL);
+    *place = (espl__named){name, entity};
+    names->count += 1;
+}
+
+// Free a place. Entries behind it whose probes pass it move up (Knuth, section 6.4, algorithm R).
+static void close_place(espl__names *names, size_t at)
+{
+    const size_t mask = names->capacity - 1;
+
+    for (size_t next = (at + 1) & mask; names->entries[next].name != NULL;
+         next = (next + 1) & mask) {
+        const size_t home = home_of(names, names->entries[next].entity);
+
+        if (((next - home) & mask) >= ((next - at) & mask)) {
+            names->entries[at] = names->entries[next];
+            at = next;
+        }
+    }
+    names->entries[at] = (espl__named){NULL, 0};
+    names->count -= 1;
+}
+
+static void remove_one(espl__names *names, espl__heap *heap, uint32_t entity)
+{
+    const espl__named *const place = find_entry(names, entity);
+
+    if (place != NULL) {
+        drop_text(names, heap, place->name);
+        close_place(names, (size_t)(place - names->entries));
+    }
+}
+
+static void give_table(espl__heap *heap, espl__named *entries, size_t capacity)
+{
+    espl__heap_give(heap, ESPL__FOR_STORE, entries, capacity, sizeof *entries,
+                    _Alignof(espl__named));
+}
+
+// Move all entries to a table of another capacity, which has room for them.
+static bool move_table(espl__names *names, espl__heap *heap, size_t capacity)
+{
+    espl__names next = *names;
+
+    next.capacity = capacity;
+    next.count = 0;
+    next.entries = espl__heap_take(heap, ESPL__FOR_STORE, capacity, sizeof *next.entries,
+                                   _Alignof(espl__named));
+    if (next.entries == NULL) {
+        return false;
+    }
+    memset(next.entries, 0, capacity * sizeof *next.entries);
+    for (size_t i = 0; i < names->capacity; ++i) {
+        if (names->entries[i].name != NULL) {
+            put_entry(&next, names->entries[i].entity, names->entries[i].name);
+        }
+    }
+    give_table(heap, names->entries, names->capacity);
+    *names = next;
+    return true;
+}
+
+// The smallest capacity for so many entries; 0: there are none, or more than memory holds.
+static size_t capacity_for(size_t count)
+{
+    size_t capacity = FIRST_CAPACITY;
+
+    while (capacity != 0 && count > capacity / 4 * 3) {
+        capacity *= 2;
+    }
+    return count == 0 ? 0 : capacity;
+}
+
+bool espl__names_reserve(espl__names *names, espl__heap *heap, size_t more)
+{
+    const size_t wanted = capacity_for(names->count + more);
+
+    if (more == 0) {
+        return true;
+    }
+    if (wanted == 0) {
+        return false;
+    }
+#ifndef ESPL_HARD_MOVE
+    if (wanted <= names->capacity) {
+        return true;
+    }
+#endif
+    return move_table(names, heap, wanted > names->capacity ? wanted : names->capacity);
+}
+
+// --- Names ---
+
+const espl__name *espl__name_of(const espl__names *names, uint32_t entity)
+{
+    const espl__named *const place = find_entry(names, entity);
+
+    return place != NULL ? place->name : NULL;
+}
+
+// Nothing is taken from here on.
+static void replace_name(espl__names *names, espl__heap *heap, uint32_t entity, espl__name *name)
+{
+    espl__named *const now = find_entry(names, entity);
+
+    espl__heap_forbid(heap);
+    if (name == NULL) {
+        remove_one(names, heap, entity);
+    } else if (now != NULL) {
+        drop_text(names, heap, now->name);
+        now->name = name;
+    } else {
+        put_entry(names, entity, name);
+    }
+    espl__heap_allow(heap);
+}
+
+espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity, const char *text,
+                           size_t length)
+{
+    const espl__name *const now = espl__name_of(names, entity);
+    espl__name *name = NULL;
+
+    if (now == NULL ? length == 0
+                    : now->size == length + 1 && memcmp(now->text, text, length) == 0) {
+        return ESPL_OK;
+    }
+    if (length != 0) {
+        if (now == NULL && !espl__names_reserve(names, heap, 1)) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+        // The text may be that of the name that goes.
+        name = make_text(names, heap, text, length);
+        if (name == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+    }
+    replace_name(names, heap, entity, name);
+    return ESPL_OK;
+}
+
+void espl__name_share(espl__names *names, uint32_t from, uint32_t entity)
+{
+    espl__name *const name = names->entries[find_place(names, from)].name;
+
+    ESPL_CHECK(name != NULL && names->count < names->capacity / 4 * 3);
+    name->uses += 1;
+    put_entry(names, entity, name);
+}
+
+void espl__names_remove(espl__names *names, espl__heap *heap, const uint32_t *entities,
+                        size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        remove_one(names, heap, entities[i]);
+    }
+}
+
+bool espl__names_trim(espl__names *names, espl__heap *heap)
+{
+    const size_t capacity = capacity_for(names->count);
+
+    if (capacity == names->capacity) {
+        return true;
+    }
+    if (capacity != 0) {
+        return move_table(names, heap, capacity);
+    }
+    give_table(heap, names->entries, names->capacity);
+    *names = (espl__names){0};
+    return true;
+}
+
+size_t espl__names_bytes(const espl__names *names)
+{
+    return names->capacity * sizeof *names->entries + names->text_bytes;
+}
+
+void espl__names_free(espl__names *names, espl__heap *heap)
+{
+    for (size_t i = 0; i < names->capacity; ++i) {
+        if (names->entries[i].name != NULL) {
+            drop_text(names, heap, names->entries[i].name);
+        }
+    }
+    give_table(heap, names->entries, names->capacity);
+    *names = (espl__names){0};
+}
+
+// --- Proof ---
+
+static const char *broken_entry(const espl__names *names, const espl__named *entry)
+{
+    const espl__name *const name = entry->name;
+
+    if (find_entry(names, entry->entity) != entry) {
+        return "a named entity is found by its index, in one place";
+    }
+    if (name->uses == 0 || name->uses > names->count) {
+        return "a name is that of as many entities as use it";
+    }
+    return name->size >= 2 && memchr(name->text, '\0', name->size) == name->text + name->size - 1
+               ? NULL
+               : "a name is as long as it says";
+}
+
+// Entities that share a text count 1 together: each counts one part of 2^32, which is rounded down,
+// so that the sum is less than it should be by less than 1 for each entity.
+static bool are_uses_right(const espl__names *names, uint64_t parts)
+{
+    const uint64_t whole = (uint64_t)names->text_count << 32;
+
+    return parts <= whole && whole - parts <= names->count;
+}
+
+const char *espl__names_broken_rule(const espl__names *names, uint32_t *entity)
+{
+    const size_t limit = names->capacity / 4 * 3;
+    uint64_t parts = 0;
+    size_t count = 0;
+
+    *entity = UINT32_MAX;
+    if ((names->capacity & (names->capacity - 1)) != 0 || names->count > limit) {
+        return "the table of names has free places";
+    }
+    for (size_t i = 0; i < names->capacity; ++i) {
+        const espl__named *const entry = &names->entries[i];
+
+        if (entry->name != NULL) {
+            const char *const rule = broken_entry(names, entry);
+
+            *entity = entry->entity;
+            if (rule != NULL) {
+                return rule;
+            }
+            parts += (UINT64_C(1) << 32) / entry->name->uses;
+            count += 1;
+        }
+    }
+    *entity = UINT32_MAX;
+    if (count != names->count) {
+        return "named entities are counted";
+    }
+    return are_uses_right(names, parts) ? NULL : "entities that share a name are counted";
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// One entity as text, for people. Cold: it is made of the public reads where these say enough.
+#include "lib/world/inside.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+// --- Text ---
+
+// Text that is written to the caller's buffer as far as it fits, and counted as a whole.
+typedef struct dump_text {
+    char *buffer; // [size]
+    size_t size, length;
+} dump_text;
+
+static void print(dump_text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void print(dump_text *out, const char *format, ...)
+{
+    const size_t room = out->length < out->size ? out->size - out->length : 0;
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int more =
+        vsnprintf(room != 0 ? out->buffer + out->length : NULL, room, format, arguments);
+    va_end(arguments);
+    // Formats are our own, so that none fails.
+    out->length += more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
+}
+
+static void print_entity(dump_text *out, const espl_world *world, espl_entity entity)
+{
+    char line[32 + ESPL_NAME_LIMIT];
+
+    (void)espl__tell_entity(line, sizeof line, 0, world, entity);
+    print(out, "%s", line);
+}
+
+// Nine digits tell every float from every other. The C library writes the decimal point of the locale,
+// of any number of bytes, and may write the sign of a NaN.
+static void print_float(dump_text *out, float value)
+{
+    char text[48], plain[48];
+    size_t length = 0;
+
+    if (!isfinite(value)) {
+        print(out, " %s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+        return;
+    }
+    (void)snprintf(text, sizeof text, "%.9g", (double)value);
+    for (const char *at = text; *at != '\0'; ++at) {
+        const bool is_plain = (*at >= '0' && *at <= '9') || *at == '-' || *at == '+' || *at == 'e';
+
+        if (is_plain) {
+            plain[length++] = *at;
+        } else if (length == 0 || plain[length - 1] != '.') {
+            plain[length++] = '.';
+        }
+    }
+    plain[length] = '\0';
+    print(out, " %s", plain);
+}
+
+static void print_floats(dump_text *out, const char *label, const float *values, size_t count)
+{
+    print(out, "%s", label);
+    for (size_t i = 0; i < count; ++i) {
+        print_float(out, values[i]);
+    }
+}
+
+// --- Parts of an entity ---
+
+static void print_links(dump_text *out, const espl_world *world, uint32_t slot)
+{
+    const espl__forest *const forest = &world->forest;
+    const size_t children = espl__count_children(forest, slot);
+
+    if (!espl__is_root(forest, slot)) {
+        print(out, ": member of ");
+        print_entity(out, world, espl__entity_of_slot(world, forest->parent[slot]));
+        print(out, ", %s link",
+              espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK) ? "free" : "owned");
+    } else {
+        print(out, children != 0 ? ": root" : ": solo");
+    }
+    print(out, ", %zu %s\n", children, children == 1 ? "child" : "children");
+}
+
+static void print_flags(dump_text *out, uint32_t flags)
+{
+    static const struct {
+        uint32_t flag;
+        const char *name;
+    } names[] = {{ESPL_ABSOLUTE_X, "x"},        {ESPL_ABSOLUTE_Y, "y"},
+                 {ESPL_ABSOLUTE_Z, "z"},        {ESPL_ABSOLUTE_FORWARD, "forward"},
+                 {ESPL_ABSOLUTE_UP, "up"},      {ESPL_STRICT_UP, "strict up"},
+                 {ESPL_ABSOLUTE_SCALE, "scale"}};
+
+    if (flags == ESPL_COPY_PARENT) {
+        print(out, "  copies its parent\n");
+        return;
+    }
+    if (flags == 0) {
+        return;
+    }
+    print(out, "  absolute:");
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        if ((flags & names[i].flag) != 0) {
+            print(out, " %s", names[i].name);
+        }
+    }
+    print(out, "\n");
+}
+
+static void print_transform(dump_text *out, const char *which, const espl_transform *t)
+{
+    print_floats(out, which, t->position, 3);
+    print_floats(out, ", rotation", t->rotation, 4);
+    print_floats(out, ", scale", &t->scale, 1);
+    print_floats(out, ", stretch", t->stretch, 3);
+    print(out, ", user data %lu\n", (unsigned long)t->user_data);
+}
+
+static void print_transforms(dump_text *out, const espl_world *world, uint32_t slot)
+{
+    if (espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE)) {
+        print(out, "  no transform\n");
+        return;
+    }
+    if (ESPL_CHECKS >= 1 && espl__is_parallel(world) && !espl__may_read(world, slot)) {
+        print(out, "  transforms of another job\n");
+        return;
+    }
+    const espl_transform local = espl__read_local(world, slot),
+                         seen = espl__read_world(world, slot);
+
+    print_flags(out, espl__slot_kept(&world->forest, slot).flags);
+    print_transform(out, "  local: position", &local);
+    print_transform(out, "  world: position", &seen);
+}
+
+static void print_component(dump_text *out, const espl_world *world, uint32_t index,
+                            espl_component component)
+{
+    const espl__component_info *const info = espl__component_info_of(&world->store, component);
+    const unsigned char *const value = espl__row_value(&world->store, index, component);
+    const size_t shown = info->size < ESPL_DUMP_BYTES ? info->size : ESPL_DUMP_BYTES;
+
+    print(out, "  component %lu \"%s\"", (unsigned long)component, info->name);
+    if (info->size == 0) {
+        print(out, ", tag\n");
+        return;
+    }
+    print(out, ", %lu bytes:", (unsigned long)info->size);
+    for (size_t i = 0; i < shown; ++i) {
+        print(out, " %02x", (unsigned)value[i]);
+    }
+    print(out, shown < info->size ? " ...\n" : "\n");
+}
+
+static void print_components(dump_text *out, const espl_world *world, uint32_t index)
+{
+    const espl__archetype *const archetype =
+        &world->store.archetypes[espl__entity_archetype(&world->store, index)];
+    const size_t count = espl__array_length(archetype->set);
+
+    for (size_t i = 0; i < count; ++i) {
+        const espl_component component = archetype->set[i];
+
+        if (component != ESPL_TRANSFORM && !espl__is_role(component)) {
+            print_component(out, world, index, component);
+        }
+    }
+}
+
+size_t espl_dump(const espl_world *world, espl_entity entity, char *buffer, size_t size)
+{
+    dump_text out = {buffer, size, 0};
+
+    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && (buffer != NULL || size == 0))) {
+        return 0;
+    }
+    const espl_status status = espl__check_living(world, entity);
+
+    print(&out, "entity ");
+    print_entity(&out, world, entity);
+    if (status != ESPL_OK) {
+        print(&out, ": %s\n", espl_status_name(status));
+        return out.length;
+    }
+    const uint32_t slot = world->store.records[entity.index].slot;
+
+    print_links(&out, world, slot);
+    print_transforms(&out, world, slot);
+    print_components(&out, world, entity.index);
+    return out.length;
+}

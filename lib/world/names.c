@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Names of entities at the public face: setting and reading them, finding an entity by names, paths.
+#include "lib/world/tape.h"
+
+#include <string.h>
+
+// --- One name ---
+
+// Length of a name, at most one more than the limit.
+static size_t measure_name(const char *name)
+{
+    const char *const end = name != NULL ? memchr(name, '\0', ESPL_NAME_LIMIT + 1) : NULL;
+
+    if (name == NULL) {
+        return 0;
+    }
+    return end != NULL ? (size_t)(end - name) : ESPL_NAME_LIMIT + 1;
+}
+
+// A control character would break the lines of messages and dumps, and '/' those of paths.
+static bool is_allowed(unsigned char byte)
+{
+    return byte >= 0x20 && byte != 0x7f && byte != '/';
+}
+
+static espl_status check_name(const char *name, size_t length)
+{
+    if (length > ESPL_NAME_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    for (size_t i = 0; i < length; ++i) {
+        if (!is_allowed((unsigned char)name[i])) {
+            return ESPL_ERR_ARGUMENT;
+        }
+    }
+    return ESPL_OK;
+}
+
+static espl_status set_name(espl_world *world, espl_entity entity, const char *name, size_t length)
+{
+    if (world != NULL && (world->is_playing || espl__is_parallel(world))) {
+        return ESPL_ERR_BUSY;
+    }
+    espl_status status = espl__check_living(world, entity);
+
+    status = status != ESPL_OK ? status : check_name(name, length);
+    return status != ESPL_OK
+               ? status
+               : espl__name_set(&world->store.names, &world->heap, entity.index, name, length);
+}
+
+espl_status espl_set_name(espl_world *world, espl_entity entity, const char *name)
+{
+    const size_t length = measure_name(name);
+
+    if (espl__may_tape(world)) {
+        espl__tape_name(world, entity, name, length);
+    }
+    return espl__refuse(world, "set name", entity,
+                        espl__tape_end(world, set_name(world, entity, name, length)));
+}
+
+// Name of the entity at a slot; NULL where it has none.
+static const char *name_at(const espl_world *world, uint32_t slot)
+{
+    const espl__name *const name =
+        espl__name_of(&world->store.names, world->forest.links[slot].entity);
+
+    return name != NULL ? name->text : NULL;
+}
+
+const char *espl_get_name(const espl_world *world, espl_entity entity)
+{
+    const uint32_t slot = espl__slot_or_none(world, entity);
+    const char *const name = slot != ESPL__NO_SLOT ? name_at(world, slot) : NULL;
+
+    return name != NULL ? name : "";
+}
+
+// --- Finding ---
+
+// What is looked for: names with '/' between them.
+typedef struct wanted {
+    const char *first; // of the first name
+    const char *end;   // behind the last
+    bool is_anchored;  // the first name is that of a child of the top
+} wanted;
+
+// @return false: a name is empty.
+static bool read_path(const char *path, wanted *out)
+{
+    out->is_anchored = path[0] == '/';
+    out->first = path + (out->is_anchored ? 1 : 0);
+    out->end = out->first + strlen(out->first);
+    return out->first != out->end && out->first[0] != '/' && out->end[-1] != '/' &&
+           strstr(out->first, "//") == NULL;
+}
+
+static bool has_name(const espl_world *world, uint32_t slot, const char *begin, const char *end)
+{
+    const char *const name = name_at(world, slot);
+    const size_t length = (size_t)(end - begin);
+
+    return name != NULL && strncmp(name, begin, length) == 0 && name[length] == '\0';
+}
+
+// Tell whether a node below the top, and those above it, have the names, from the last one on.
+static bool is_wanted(const espl_world *world, uint32_t slot, uint32_t top, const wanted *w)
+{
+    const char *end = w->end;
+
+    for (; slot != top; slot = world->forest.parent[slot]) {
+        const char *begin = end;
+
+        while (begin != w->first && begin[-1] != '/') {
+            begin -= 1;
+        }
+        if (!has_name(world, slot, begin, end)) {
+            return false;
+        }
+        if (begin == w->first) {
+            return !w->is_anchored || world->forest.parent[slot] == top;
+        }
+        end = begin - 1;
+    }
+    return false;
+}
+
+static espl_entity find_below(const espl_world *world, uint32_t top, const wanted *w)
+{
+    const espl__forest *const forest = &world->forest;
+    uint32_t slot =
+        world->store.names.count != 0 ? espl__next_in_walk(forest, top, top, true) : ESPL__NO_SLOT;
+
+    while (slot != ESPL__NO_SLOT && !is_wanted(world, slot, top, w)) {
+        slot = espl__next_in_walk(forest, slot, top, true);
+    }
+    return espl__entity_of_slot(world, slot);
+}
+
+espl_status espl_find_below(const espl_world *world, espl_entity top, const char *path,
+                            espl_entity *out)
+{
+    uint32_t slot = 0;
+    wanted w;
+    espl_status status = ESPL_ERR_ARGUMENT;
+
+    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && path != NULL && out != NULL) &&
+        read_path(path, &w)) {
+        status = espl__find_slot(world, top, &slot);
+    }
+    if (status == ESPL_OK) {
+        *out = find_below(world, slot, &w);
+    }
+    return espl__refuse(world, "find", top, status);
+}
+
+// --- Paths ---
+
+enum { HANDLE_SIZE = 24 }; // of two numbers of 32 bits with a colon between them
+
+// What stands for the entity at a slot in a path: its name, or its handle, in `room`.
+static const char *step_at(const espl_world *world, uint32_t slot, char room[HANDLE_SIZE])
+{
+    const char *const name = name_at(world, slot);
+
+    if (name != NULL) {
+        return name;
+    }
+    (void)espl__tell_entity(room, HANDLE_SIZE, 0, world, espl__entity_of_slot(world, slot));
+    return room;
+}
+
+static size_t path_length(const espl_world *world, uint32_t slot)
+{
+    char room[HANDLE_SIZE];
+    size_t length = 0;
+
+    for (; slot != ESPL__NO_SLOT; slot = world->forest.parent[slot]) {
+        length += strlen(step_at(world, slot, room)) + 1;
+    }
+    return length - 1;
+}
+
+// Copy the part of some bytes that belongs before `limit`.
+static void put_part(char *buffer, size_t limit, size_t at, const char *bytes, size_t count)
+{
+    if (at < limit) {
+        memcpy(buffer + at, bytes, count < limit - at ? count : limit - at);
+    }
+}
+
+// Links lead up, so that the path is written from its end on.
+static void write_path(const espl_world *world, uint32_t slot, char *buffer, size_t limit,
+                       size_t end)
+{
+    char room[HANDLE_SIZE];
+
+    for (; slot != ESPL__NO_SLOT; slot = world->forest.parent[slot]) {
+        const char *const step = step_at(world, slot, room);
+        const size_t length = strlen(step);
+
+        put_part(buffer, limit, end - length, step, length);
+        end -= length;
+        if (end != 0) {
+            end -= 1;
+            put_part(buffer, limit, end, "/", 1);
+        }
+    }
+}
+
+size_t espl_get_path(const espl_world *world, espl_entity entity, char *buffer, size_t size)
+{
+    const uint32_t slot = espl__slot_or_none(world, entity);
+    size_t length = 0;
+
+    if (!ESPL_DEMAND(espl__hooks_of(world), buffer != NULL || size == 0)) {
+        return 0;
+    }
+    if (slot != ESPL__NO_SLOT) {
+        length = path_length(world, slot);
+    }
+    if (size != 0) {
+        const size_t limit = length < size - 1 ? length : size - 1;
+
+        if (slot != ESPL__NO_SLOT) {
+            write_path(world, slot, buffer, limit, length);
+        }
+        buffer[limit] = '\0';
+    }
+    return length;
+}

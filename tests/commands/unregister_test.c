@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: MIT
+// Callbacks that are unregistered: their payloads are refused and counted, their numbers are never given
+// again, and the others are called as before.
+#include "tests/planting.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static test_world test;
+static espl_world *w;
+
+static void set_up(void)
+{
+    test_world_begin(&test, 1, NULL);
+    w = test.world;
+}
+
+static void tear_down(void)
+{
+    test_world_end(&test);
+}
+
+// What was heard: numbers of callbacks in the order of the calls, and their payloads.
+typedef struct heard {
+    uint32_t visits[512];
+    size_t visit_count, payloads;
+} heard;
+
+typedef struct ear {
+    heard *all;
+    uint32_t number; // its own
+} ear;
+
+static void hear(void *user, const espl_custom_calls *calls)
+{
+    const ear *const own = user;
+
+    own->all->visits[own->all->visit_count++] = own->number;
+    own->all->payloads += calls->count;
+    for (size_t i = 0; i < calls->count; ++i) {
+        uint32_t number = 0;
+
+        memcpy(&number, calls->payloads[i].data, sizeof number);
+        ck_assert_uint_eq(number, own->number);
+    }
+}
+
+static espl_custom_command register_ear(ear *e, heard *all)
+{
+    const espl_custom_command_def def = {.name = "ear", .user = e, .function = hear};
+
+    e->all = all;
+    ck_assert_int_eq(espl_register_command(w, &def, &e->number), ESPL_OK);
+    return e->number;
+}
+
+static void record(espl_command_buffer *commands, uint32_t lane, uint32_t key, uint32_t number)
+{
+    ck_assert_int_eq(espl_record_custom(espl_command_buffer_recorder(commands, lane), key, number,
+                                        &number, sizeof number, 4),
+                     ESPL_OK);
+}
+
+static espl_command_buffer *make_commands(uint32_t lanes)
+{
+    espl_command_buffer *commands = NULL;
+
+    ck_assert_int_eq(espl_command_buffer_create(w, lanes, &commands), ESPL_OK);
+    return commands;
+}
+
+START_TEST(payloads_of_a_callback_that_is_gone_are_refused_and_counted)
+{
+    espl_command_buffer *const commands = make_commands(2);
+    heard all = {.payloads = 0};
+    espl_report report;
+    ear e[3];
+
+    for (int i = 0; i < 3; ++i) {
+        ck_assert_uint_eq(register_ear(&e[i], &all), (uint32_t)i + 1);
+    }
+    const espl_entity solo = test_solo(w);
+
+    record(commands, 0, 5, 2); // the second of them in playback order
+    record(commands, 0, 0, 1);
+    record(commands, 1, 1, 2); // the first
+    record(commands, 1, 0, 3);
+    ck_assert_int_eq(
+        espl_record_destroy(espl_command_buffer_recorder(commands, 1), 0, solo, ESPL_EXTENT_OWNED),
+        ESPL_OK);
+    ck_assert_int_eq(espl_unregister_command(w, 2), ESPL_OK);
+    record(commands, 1, 9, 2); // recorded behind it
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.accepted, 6);
+    ck_assert_uint_eq(report.applied, 3);
+    ck_assert_uint_eq(report.refused, 3);
+    ck_assert_uint_eq(report.calls, 2);
+    ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 3);
+    ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].lane, 1);
+    ck_assert_uint_eq(report.first_refused[-ESPL_ERR_DEAD].index, 0);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 0, 1), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 0), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_result(commands, 1, 3), ESPL_ERR_DEAD);
+    ck_assert_uint_eq(all.visit_count, 2);
+    ck_assert(all.visits[0] == 1 && all.visits[1] == 3);
+    ck_assert(!espl_is_alive(w, solo));
+    test_world_is_valid(w);
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+// Other commands are refused for the dead too: the first of both kinds is told.
+START_TEST(the_first_that_is_refused_is_told_among_other_commands_for_the_dead)
+{
+    const espl_entity dead = test_solo(w);
+    heard all = {.payloads = 0};
+    ear e;
+
+    ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    (void)register_ear(&e, &all);
+    ck_assert_int_eq(espl_unregister_command(w, e.number), ESPL_OK);
+    // The destroy has key 2 in lane 1, as its third command there.
+    static const struct {
+        uint32_t key, lane, before;
+        bool is_first;
+    } ways[] = {{1, 2, 0, true},  {3, 0, 0, false}, {2, 0, 0, true},
+                {2, 2, 0, false}, {2, 1, 2, true},  {2, 1, 3, false}};
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; ++i) {
+        espl_command_buffer *const commands = make_commands(3);
+        espl_recorder *const recorder = espl_command_buffer_recorder(commands, 1);
+        const bool comes_before = ways[i].lane != 1 || ways[i].before < 3;
+        espl_report report;
+
+        for (int k = 0; k < 2; ++k) {
+            ck_assert_int_eq(espl_record_detach(recorder, 9, test_solo(w), ESPL_KEEP_WORLD),
+                             ESPL_OK);
+        }
+        if (comes_before) {
+            record(commands, ways[i].lane, ways[i].key, e.number);
+        }
+        ck_assert_int_eq(espl_record_destroy(recorder, 2, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+        if (!comes_before) {
+            record(commands, ways[i].lane, ways[i].key, e.number);
+        }
+        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 2);
+        const espl_command_place *const first = &report.first_refused[-ESPL_ERR_DEAD];
+        const uint32_t own = ways[i].lane == 1 ? (comes_before ? 2 : 3) : 0;
+        const uint32_t other = ways[i].lane == 1 && comes_before ? 3 : 2;
+
+        ck_assert_uint_eq(first->lane, ways[i].is_first ? ways[i].lane : 1);
+        ck_assert_uint_eq(first->index, ways[i].is_first ? own : other);
+        espl_command_buffer_destroy(commands);
+    }
+}
+END_TEST
+
+START_TEST(a_playback_may_have_nothing_but_payloads_that_are_refused)
+{
+    espl_command_buffer *const commands = make_commands(1);
+    heard all = {.payloads = 0};
+    espl_report report;
+    ear e;
+
+    record(commands, 0, 0, register_ear(&e, &all));
+    ck_assert_int_eq(espl_unregister_command(w, e.number), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
+    ck_assert_uint_eq(report.calls + all.visit_count, 0);
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+START_TEST(a_number_is_never_given_again)
+{
+    heard all = {.payloads = 0};
+    const size_t bytes = test_stats(w).bytes;
+    ear e;
+
+    for (uint32_t i = 1; i <= 2000; ++i) {
+        ck_assert_uint_eq(register_ear(&e, &all), i);
+        ck_assert_int_eq(espl_unregister_command(w, i), ESPL_OK);
+        ck_assert_int_eq(espl_unregister_command(w, i), ESPL_ERR_ARGUMENT);
+    }
+    // The register keeps its room, and nothing else.
+    ck_assert_uint_lt(test_stats(w).bytes - bytes, 4096);
+}
+END_TEST
+
+START_TEST(numbers_that_no_callback_has_are_refused)
+{
+    espl_command_buffer *const commands = make_commands(1);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    heard all = {.payloads = 0};
+    ear e;
+
+    (void)register_ear(&e, &all);
+    ck_assert_int_eq(espl_unregister_command(w, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_unregister_command(w, 2), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_unregister_command(w, UINT32_MAX), ESPL_ERR_ARGUMENT);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, "unregistration of a callback"));
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_unregister_command(w, 1), ESPL_OK);
+    // One that was given once may still be recorded.
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 1, NULL, 0, 0), ESPL_OK);
+    ck_assert_int_eq(espl_record_custom(recorder, 0, 2, NULL, 0, 0), ESPL_ERR_ARGUMENT);
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+START_TEST(as_many_as_the_limit_are_registered_at_once)
+{
+    static ear ears[ESPL_CUSTOM_COMMAND_LIMIT + 1];
+    heard all = {.payloads = 0};
+    const espl_custom_command_def def = {.name = "one too many", .function = hear};
+    espl_command_buffer *const commands = make_commands(1);
+    espl_custom_command number = 77;
+    espl_report report;
+
+    for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
+        (void)register_ear(&ears[i], &all);
+    }
+    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(number, 77);
+    ck_assert_int_eq(espl_unregister_command(w, 100), ESPL_OK);
+    ck_assert_uint_eq(register_ear(&ears[ESPL_CUSTOM_COMMAND_LIMIT], &all),
+                      ESPL_CUSTOM_COMMAND_LIMIT + 1);
+    for (uint32_t number_at = ESPL_CUSTOM_COMMAND_LIMIT + 1; number_at > 0; --number_at) {
+        record(commands, 0, 0, number_at);
+    }
+    ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.calls, ESPL_CUSTOM_COMMAND_LIMIT);
+    // In order of registration.
+    ck_assert_uint_eq(all.visit_count, ESPL_CUSTOM_COMMAND_LIMIT);
+    for (size_t i = 0; i < all.visit_count; ++i) {
+        ck_assert_uint_eq(all.visits[i], i + 1 + (i >= 99));
+    }
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+static void unregister_itself(void *user, const espl_custom_calls *calls)
+{
+    const espl_custom_command *const number = user;
+
+    ck_assert_int_eq(espl_unregister_command(calls->world, *number), ESPL_ERR_BUSY);
+}
+
+START_TEST(a_callback_cannot_be_unregistered_while_one_is_called)
+{
+    espl_command_buffer *const commands = make_commands(1);
+    espl_custom_command number = 0;
+    const espl_custom_command_def def = {
+        .name = "itself", .user = &number, .function = unregister_itself};
+
+    ck_assert_int_eq(espl_register_command(w, &def, &number), ESPL_OK);
+    record(commands, 0, 0, number);
+    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_unregister_command(w, number), ESPL_OK);
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+// Beside a list of who is registered.
+START_TEST(random_registers_hand_over_what_they_should)
+{
+    enum { EARS = 400, ROUNDS = 60 };
+    ear *const ears = calloc(EARS, sizeof *ears);
+    espl_command_buffer *const commands = make_commands(3);
+    bool is_there[EARS + 1] = {false};
+    uint64_t random = (uint64_t)_i + 1;
+    uint32_t last = 0;
+
+    ck_assert_ptr_nonnull(ears);
+    for (int round = 0; round < ROUNDS; ++round) {
+        size_t expected = 0, recorded = test_below(&random, 40);
+        heard all = {.payloads = 0};
+        uint32_t numbers[40];
+        espl_report report;
+
+        for (int i = 0; i < 6 && last < EARS; ++i) {
+            last = register_ear(&ears[last], &all);
+            is_there[last] = true;
+        }
+        for (size_t i = 0; i < recorded; ++i) {
+            numbers[i] = 1 + test_below(&random, last);
+            record(commands, test_below(&random, 3), test_below(&random, 4), numbers[i]);
+        }
+        for (int i = 0; i < 5; ++i) {
+            const uint32_t number = 1 + test_below(&random, last);
+
+            ck_assert_int_eq(espl_unregister_command(w, number),
+                             is_there[number] ? ESPL_OK : ESPL_ERR_ARGUMENT);
+            is_there[number] = false;
+        }
+        for (size_t i = 0; i < recorded; ++i) {
+            expected += is_there[numbers[i]];
+        }
+        for (uint32_t i = 0; i < last; ++i) {
+            ears[i].all = &all;
+        }
+        ck_assert_int_eq(espl_play(w, commands, &report), ESPL_OK);
+        ck_assert_uint_eq(report.calls, expected);
+        ck_assert_uint_eq(all.payloads, expected);
+        ck_assert_uint_eq(report.refused, recorded - expected);
+        for (size_t i = 1; i < all.visit_count; ++i) {
+            ck_assert_uint_lt(all.visits[i - 1], all.visits[i]);
+        }
+        espl_command_buffer_reset(commands);
+    }
+    espl_command_buffer_destroy(commands);
+    free(ears);
+}
+END_TEST
+
+static Suite *unregister_suite(void)
+{
+    Suite *const suite = suite_create("unregister");
+    TCase *const cases = tcase_create("callbacks");
+
+    tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, payloads_of_a_callback_that_is_gone_are_refused_and_counted);
+    tcase_add_test(cases, the_first_that_is_refused_is_told_among_other_commands_for_the_dead);
+    tcase_add_test(cases, a_playback_may_have_nothing_but_payloads_that_are_refused);
+    tcase_add_test(cases, a_number_is_never_given_again);
+    tcase_add_test(cases, numbers_that_no_callback_has_are_refused);
+    tcase_add_test(cases, as_many_as_the_limit_are_registered_at_once);
+    tcase_add_test(cases, a_callback_cannot_be_unregistered_while_one_is_called);
+    tcase_add_loop_test(cases, random_registers_hand_over_what_they_should, 0, 6);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
+
+RUN_SUITE(unregister_suite)

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT
+// Attaching and destroying arrays of entities, and clearing a world: the same as one by one, or nothing
+// at all.
+#include "tests/inside.h"
+#include "tests/planting.h"
+#include "tests/runner.h"
+#include "tests/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 12 };
+
+static test_world test;
+static espl_world *w;
+
+static void set_up(void)
+{
+    test_world_begin(&test, 1, NULL);
+    w = test.world;
+}
+
+static void tear_down(void)
+{
+    test_world_end(&test);
+}
+
+static void plant_solos(espl_world *world, espl_entity *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        out[i] = test_solo_at(world, (float)i, 1, 2);
+    }
+}
+
+// --- Attach ---
+
+START_TEST(many_are_attached_as_one_by_one)
+{
+    uint64_t random = (uint64_t)_i + 1;
+    test_executor executor = {.manner = TEST_SHUFFLED, .workers = 3, .random = 5};
+    const espl_executor shuffled = test_executor_of(&executor);
+    const uint32_t count = _i == 0 ? test_fitting(3000, 20) : FEW;
+    espl_entity *const all = calloc(count, sizeof *all), *const same = calloc(count, sizeof *same);
+    espl_entity *const children = calloc(count, sizeof *children);
+    espl_entity *const parents = calloc(count, sizeof *parents);
+    const espl_attach_options options = {.position = (espl_keep)(_i % 3),
+                                         .link = (espl_link)(_i % 2),
+                                         .inherit = _i % 5 == 0 ? ESPL_ABSOLUTE_Y : 0};
+    size_t attached = 0;
+    test_world other;
+
+    ck_assert(all != NULL && same != NULL && children != NULL && parents != NULL);
+    test_world_begin(&other, 1, &shuffled);
+    plant_solos(w, all, count);
+    plant_solos(other.world, same, count);
+    // Parents come before their children, or behind them.
+    for (uint32_t i = 1; i < count; ++i) {
+        const uint32_t parent = test_below(&random, i);
+
+        if (espl_attach(w, all[i], all[parent], &options) == ESPL_OK) {
+            children[attached] = same[i];
+            parents[attached++] = same[parent];
+        }
+    }
+    ck_assert_int_eq(espl_attach_many(other.world, children, parents, attached, &options, NULL),
+                     ESPL_OK);
+    ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(w));
+    test_world_end(&other);
+    free(parents);
+    free(children);
+    free(same);
+    free(all);
+}
+END_TEST
+
+START_TEST(children_of_one_parent_come_in_their_order)
+{
+    espl_entity e[6], parents[3];
+    const espl_entity *const children = &e[2];
+
+    plant_solos(w, e, 6);
+    ck_assert_int_eq(espl_attach(w, e[1], e[0], NULL), ESPL_OK);
+    const espl_attach_options before = {.before = e[1]};
+
+    parents[0] = parents[1] = parents[2] = e[0];
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 3, &before, NULL), ESPL_OK);
+    for (size_t i = 0; i < 3; ++i) {
+        ck_assert(espl_entity_equal(espl_get_child(w, e[0], i), children[i]));
+    }
+    ck_assert(espl_entity_equal(espl_get_child(w, e[0], 3), e[1]));
+}
+END_TEST
+
+// The arrays may be memory of the world, and the same one.
+START_TEST(arrays_may_be_those_of_a_chunk)
+{
+    const espl_component solo = ESPL_SOLO;
+    const espl_query_def def = {.all = &solo, .all_count = 1};
+    espl_entity e[4], parents[3];
+    espl_query query;
+
+    plant_solos(w, e, 3);
+    e[3] = test_solo(w);
+    parents[0] = parents[1] = parents[2] = e[3];
+    ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
+    ck_assert(espl_query_next(&query));
+    const espl_entity *const rows = query.entities;
+
+    ck_assert_uint_ge(query.count, 3);
+    espl_query_end(&query);
+    ck_assert_int_eq(espl_attach_many(w, rows, parents, 3, NULL, NULL), ESPL_OK);
+    ck_assert_uint_eq(espl_count_children(w, e[3]), 3);
+    // An entity below itself.
+    size_t refused = 99;
+    ck_assert_int_eq(espl_attach_many(w, e, e, 1, NULL, &refused), ESPL_ERR_CYCLE);
+    ck_assert_uint_eq(refused, 0);
+}
+END_TEST
+
+enum { RULES = 5 };
+
+// Three attaches of which the last but one is refused: the world is as before, bit for bit.
+START_TEST(one_that_is_refused_refuses_all)
+{
+    static const espl_status statuses[RULES] = {ESPL_ERR_DEAD, ESPL_ERR_DEAD, ESPL_ERR_CYCLE,
+                                                ESPL_ERR_NOT_CHILD, ESPL_ERR_NO_TRANSFORM};
+    const espl_entity dead = test_solo(w);
+    espl_attach_options options = {.position = ESPL_KEEP_LOCAL};
+    espl_entity e[8], bare;
+    size_t refused = 99;
+
+    plant_solos(w, e, 8);
+    ck_assert_int_eq(espl_create(w, NULL, 0, 1, &bare), ESPL_OK);
+    ck_assert_int_eq(espl_attach(w, e[6], e[5], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
+    espl_entity children[3] = {e[0], e[2], e[4]}, parents[3] = {e[1], e[3], e[5]};
+
+    if (_i == 0) {
+        children[1] = dead;
+    } else if (_i == 1) {
+        parents[1] = dead;
+    } else if (_i == 2) {
+        children[1] = e[1]; // below which e[0] has come
+        parents[1] = e[0];
+    } else if (_i == 3) {
+        options.before = e[6];
+        parents[0] = e[5];
+    } else {
+        options.inherit = ESPL_ABSOLUTE_X;
+        children[1] = bare;
+    }
+    const uint64_t before = test_physical_hash(w);
+
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 3, &options, &refused), statuses[_i]);
+    ck_assert_uint_eq(refused, 1);
+    ck_assert_uint_eq(test_physical_hash(w), before);
+    test_world_is_valid(w);
+    ck_assert_ptr_nonnull(strstr(test.hooks.last_line, espl_status_name(statuses[_i])));
+    // Without the index it says the same.
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 3, &options, NULL), statuses[_i]);
+}
+END_TEST
+
+START_TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
+{
+    const espl_attach_options bad = {.link = (espl_link)7};
+    espl_entity e[2];
+    size_t refused = 99;
+
+    plant_solos(w, e, 2);
+    const uint64_t before = test_physical_hash(w);
+    ck_assert_int_eq(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_attach_many(w, e, e + 1, 0, NULL, &refused), ESPL_OK);
+    ck_assert_int_eq(espl_attach_many(w, e, e + 1, SIZE_MAX, NULL, &refused), ESPL_ERR_LIMIT);
+    ck_assert_uint_eq(refused, 99);
+    ck_assert_uint_eq(test_physical_hash(w), before);
+}
+END_TEST
+
+START_TEST(a_remark_on_one_is_the_answer)
+{
+    const espl_entity e[4] = {test_solo(w), test_solo(w), test_solo(w), test_solo_at(w, 1, 2, 3)};
+    const espl_entity children[2] = {e[2], e[3]}, parents[2] = {e[0], e[1]};
+
+    ck_assert_int_eq(espl_set_local_scale(w, e[1], 0), ESPL_OK);
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, NULL, NULL), ESPL_LOSSY);
+    ck_assert_int_eq(espl_set_local_scale(w, e[0], 3e38f), ESPL_OK);
+    ck_assert_int_eq(espl_set_local_scale(w, e[2], 3e38f), ESPL_OVERFLOW);
+    ck_assert_int_eq(espl_detach(w, e[2], ESPL_KEEP_LOCAL), ESPL_OK);
+    const espl_attach_options local = {
+        .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
+
+    ck_assert_int_eq(espl_attach_many(w, children, parents, 2, &local, NULL), ESPL_OVERFLOW);
+    ck_assert_uint_gt(test_count_overflowed(w), 0);
+}
+END_TEST
+
+START_TEST(an_executor_that_loses_a_job_changes_nothing)
+{
+    test_executor executor = {.manner = TEST_SKIPS_ONE, .workers = 2};
+    const espl_executor lossy = test_executor_of(&executor);
+    const uint32_t count = test_fitting(20000, 0);
+    espl_entity *const e = calloc(count, sizeof *e), *const parents = calloc(count, sizeof *e);
+    size_t refused = 99;
+    test_world other;
+
+    ck_assert(e != NULL && parents != NULL);
+    test_world_begin(&other, 1, &lossy);
+    const espl_component placement = ESPL_TRANSFORM;
+    ck_assert_int_eq(espl_create(other.world, &placement, 1, count, e), ESPL_OK);
+    for (uint32_t i = 0; i < count; ++i) {
+        parents[i] = e[i - i % 2];
+    }
+    for (uint32_t i = 0; i < count; i += 2) {
+        parents[i / 2] = e[i];
+        e[i / 2] = e[i + 1];
+    }
+    const uint64_t before = test_physical_hash(other.world);
+    const espl_status status = espl_attach_many(other.world, e, parents, count / 2, NULL, &refused);
+
+    // Where the world is small there is one job.
+    ck_assert(status == ESPL_ERR_EXECUTOR || (status == ESPL_OK && executor.calls == 0));
+    ck_assert(status == ESPL_OK || test_physical_hash(other.world) == before);
+    ck_assert_uint_eq(refused, 99);
+    other.hooks.traps = 0;
+    test_world_end(&other);
+    free(parents);
+    free(e);
+}
+END_TEST
+
+// --- Destroy ---
+
+static const espl_extent extents[] = {ESPL_EXTENT_ENTITY, ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE};
+
+static espl_status destroy_one(espl_world *world, espl_entity entity, espl_extent extent)
+{
+    return espl_destroy_many(world, &entity, 1, extent, NULL);
+}
+
+// Random trees with free links; those that an earlier one took along are passed over.
+START_TEST(many_are_destroyed_as_one_by_one)
+{
+    const espl_extent extent = extents[_i % 3];
+    uint64_t random = (uint64_t)_i + 1;
+    const uint32_t count = test_fitting(60, 4) / 2;
+    espl_entity all[60], same[60], doomed[60];
+    size_t doomed_count = 0;
+    test_world other;
+
+    test_world_begin(&other, 1, NULL);
+    plant_solos(w, all, count);
+    plant_solos(other.world, same, count);
+    for (uint32_t i = 1; i < count; ++i) {
+        const uint32_t parent = test_below(&random, i);
+        const espl_attach_options options = {.link = (espl_link)test_below(&random, 2)};
+
+        if (!test_one_in(&random, 5)) {
+            ck_assert_int_eq(espl_attach(w, all[i], all[parent], &options), ESPL_OK);
+            ck_assert_int_eq(espl_attach(other.world, same[i], same[parent], &options), ESPL_OK);
+        }
+    }
+    for (uint32_t i = 0; i < count / 3; ++i) {
+        const uint32_t at = test_below(&random, count);
+
+        doomed[doomed_count++] = same[at];
+        if (espl_is_alive(w, all[at])) {
+            ck_assert_int_eq(destroy_one(w, all[at], extent), ESPL_OK);
+        }
+    }
+    ck_assert_int_eq(espl_destroy_many(other.world, doomed, doomed_count, extent, NULL), ESPL_OK);
+    ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(w));
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert(espl_is_alive(other.world, same[i]) == espl_is_alive(w, all[i]));
+    }
+    test_world_end(&other);
+}
+END_TEST
+
+// One entity by each extent is what the calls for one entity do.
+START_TEST(extents_are_those_of_a_destroy)
+{
+    for (int way = 0; way < 3; ++way) {
+        const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
+        espl_entity e[2][4];
+        uint64_t hashes[2];
+
+        for (int many = 0; many < 2; ++many) {
+            test_world other;
+
+            test_world_begin(&other, 1, NULL);
+            plant_solos(other.world, e[many], 4);
+            ck_assert_int_eq(espl_attach(other.world, e[many][1], e[many][0], NULL), ESPL_OK);
+            ck_assert_int_eq(espl_attach(other.world, e[many][2], e[many][1], NULL), ESPL_OK);
+            ck_assert_int_eq(espl_attach(other.world, e[many][3], e[many][1], &is_free), ESPL_OK);
+            ck_assert_int_eq(many == 1 ? destroy_one(other.world, e[1][1], extents[way])
+                                       : espl_destroy(other.world, e[0][1], extents[way]),
+                             ESPL_OK);
+            hashes[many] = test_physical_hash(other.world);
+            test_world_end(&other);
+        }
+        ck_assert_uint_eq(hashes[0], hashes[1]);
+    }
+}
+END_TEST
+
+START_TEST(one_that_is_dead_before_the_call_refuses_all)
+{
+    espl_entity e[FEW];
+    size_t refused = 99;
+
+    plant_solos(w, e, FEW);
+    ck_assert_int_eq(espl_destroy(w, e[7], ESPL_EXTENT_OWNED), ESPL_OK);
+    const uint64_t before = test_physical_hash(w);
+
+    ck_assert_int_eq(espl_destroy_many(w, e, FEW, ESPL_EXTENT_OWNED, &refused), ESPL_ERR_DEAD);
+    ck_assert_uint_eq(refused, 7);
+    ck_assert_int_eq(espl_destroy_many(w, e, FEW, ESPL_EXTENT_OWNED, NULL), ESPL_ERR_DEAD);
+    refused = 99;
+    ck_assert_int_eq(espl_destroy_many(w, e, 3, (espl_extent)3, &refused), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_destroy_many(w, e, 0, ESPL_EXTENT_OWNED, &refused), ESPL_OK);
+    ck_assert_uint_eq(refused, 99);
+    ck_assert_uint_eq(test_physical_hash(w), before);
+    ck_assert_int_eq(espl_destroy_many(w, e, 7, ESPL_EXTENT_OWNED, &refused), ESPL_OK);
+    ck_assert_uint_eq(test_stats(w).entities, FEW - 8);
+}
+END_TEST
+
+START_TEST(many_are_destroyed_without_memory)
+{
+    espl_entity e[FEW];
+    const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
+
+    plant_solos(w, e, FEW);
+    for (uint32_t i = 1; i < FEW; ++i) {
+        ck_assert_int_eq(espl_attach(w, e[i], e[i - i % 4], i % 4 != 0 ? &is_free : NULL),
+                         i % 4 != 0 ? ESPL_OK : ESPL_ERR_CYCLE);
+    }
+    const espl_entity roots[3] = {e[0], e[4], e[8]};
+
+    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy_many(w, roots, 3, ESPL_EXTENT_OWNED, NULL), ESPL_OK);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_is_valid(w);
+    ck_assert_uint_eq(test_stats(w).entities, FEW - 3);
+    ck_assert_uint_eq(test_stats(w).solos, FEW - 3);
+}
+END_TEST
+
+// --- Clear ---
+
+static void fill(espl_world *world, espl_entity *out, uint32_t count)
+{
+    const espl_component placement = ESPL_TRANSFORM;
+
+    ck_assert_int_eq(espl_create(world, &placement, 1, count, out), ESPL_OK);
+    for (uint32_t i = 1; i < count; ++i) {
+        if (i % 10 != 0) {
+            ck_assert_int_eq(espl_attach(world, out[i], out[i - i % 10 + (i % 10) / 2], NULL),
+                             i % 10 == 0 ? ESPL_ERR_CYCLE : ESPL_OK);
+        }
+    }
+}
+
+START_TEST(a_cleared_world_has_no_entity_and_all_that_was_registered)
+{
+    const espl_component_def def = {.name = "word", .size = 4};
+    const uint32_t count = test_fitting(500, 0) / 10 * 10;
+    espl_entity *const e = calloc(count, sizeof *e);
+    espl_component number = 0;
+    uint32_t word = 7;
+
+    ck_assert_ptr_nonnull(e);
+    ck_assert_int_eq(espl_component_register(w, &def, &number), ESPL_OK);
+    fill(w, e, count);
+    ck_assert_int_eq(espl_add_component(w, e[3], number, &word, sizeof word), ESPL_OK);
+    ck_assert_int_eq(espl_set_name(w, e[5], "name"), ESPL_OK);
+    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    test_world_is_valid(w);
+    const espl_world_stats stats = test_stats(w);
+
+    ck_assert_uint_eq(stats.entities + stats.solos + stats.hierarchies + stats.members, 0);
+    ck_assert_uint_eq(stats.names, 0);
+    ck_assert_uint_eq(espl_component_find(w, "word"), number);
+    for (uint32_t i = 0; i < count; ++i) {
+        ck_assert(!espl_is_alive(w, e[i]));
+        ck_assert_str_eq(espl_get_name(w, e[i]), "");
+    }
+    ck_assert_int_eq(espl_attach(w, e[1], e[0], NULL), ESPL_ERR_DEAD);
+    // Twice, and empty.
+    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    free(e);
+}
+END_TEST
+
+// Rows are kept by component set: the same entities again take no memory.
+START_TEST(a_cleared_world_is_filled_again_without_memory)
+{
+    const uint32_t count = test_fitting(500, 0);
+    const espl_component placement = ESPL_TRANSFORM;
+
+    ck_assert_int_eq(espl_create(w, &placement, 1, count, NULL), ESPL_OK);
+    const size_t bytes = test_stats(w).bytes;
+
+    for (int round = 0; round < 3; ++round) {
+        ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+        ck_assert_uint_eq(test_stats(w).bytes, bytes);
+        test_heap_arm(&test.heap, 1, true);
+        const espl_status status = espl_create(w, &placement, 1, count, NULL);
+
+        test_heap_arm(&test.heap, 0, false);
+        ck_assert_int_eq(status, test_moves_always() ? ESPL_ERR_NO_MEMORY : ESPL_OK);
+    }
+    // Compaction gives back what the clear kept.
+    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    ck_assert_uint_lt(test_stats(w).bytes, bytes);
+}
+END_TEST
+
+START_TEST(a_cleared_world_shows_what_a_new_one_shows_when_it_is_filled_alike)
+{
+    const uint32_t count = test_fitting(500, 0) / 10 * 10;
+    espl_entity *const e = calloc(count, sizeof *e);
+
+    ck_assert_ptr_nonnull(e);
+    fill(w, e, count);
+    const uint64_t logical = test_logical_hash(w);
+
+    for (int round = 0; round < 3; ++round) {
+        ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+        fill(w, e, count);
+        ck_assert_uint_eq(test_logical_hash(w), logical);
+    }
+    free(e);
+}
+END_TEST
+
+START_TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
+{
+    espl_entity e[FEW];
+    const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
+
+    plant_solos(w, e, FEW);
+    for (uint32_t i = 1; i < FEW; ++i) {
+        ck_assert_int_eq(espl_attach(w, e[i], e[0], &is_free), ESPL_OK);
+    }
+    ck_assert_int_eq(espl_compact(w), ESPL_OK);
+    test_heap_arm(&test.heap, 1, true);
+    ck_assert_int_eq(espl_destroy(w, e[0], ESPL_EXTENT_OWNED), ESPL_OK);
+    test_world_is_valid(w);
+    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    test_heap_arm(&test.heap, 0, false);
+    test_world_is_valid(w);
+    ck_assert_uint_eq(test_stats(w).entities, 0);
+}
+END_TEST
+
+START_TEST(commands_outlive_a_clear_and_name_the_dead)
+{
+    const espl_entity source = test_solo(w);
+    const espl_instance_def def = {.source = source};
+    espl_command_buffer *commands = NULL;
+    espl_entity made, out;
+    espl_report report;
+
+    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
+    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
+    const espl_creation_def creation = {.parent = espl_entity_null()};
+
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_OK);
+    ck_assert_int_eq(espl_record_create(recorder, 0, &creation, 1, &made), ESPL_OK);
+    ck_assert_int_eq(espl_command_buffer_submit(commands), ESPL_OK);
+    ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
+    ck_assert_int_eq(espl_sync(w, &report), ESPL_OK);
+    ck_assert_uint_eq(report.refused_by[-ESPL_ERR_DEAD], 1);
+    ck_assert_uint_eq(report.applied, 1);
+    ck_assert_int_eq(espl_command_buffer_resolve(commands, made, &out), ESPL_OK);
+    ck_assert(espl_is_alive(w, out));
+    espl_command_buffer_destroy(commands);
+}
+END_TEST
+
+static Suite *many_suite(void)
+{
+    Suite *const suite = suite_create("many");
+    TCase *const attaches = tcase_create("attach"), *const destroys = tcase_create("destroy"),
+                 *const clears = tcase_create("clear");
+
+    tcase_add_checked_fixture(attaches, set_up, tear_down);
+    tcase_add_loop_test(attaches, many_are_attached_as_one_by_one, 0, 12);
+    tcase_add_test(attaches, children_of_one_parent_come_in_their_order);
+    tcase_add_test(attaches, arrays_may_be_those_of_a_chunk);
+    tcase_add_loop_test(attaches, one_that_is_refused_refuses_all, 0, RULES);
+    tcase_add_test(attaches, options_out_of_range_and_nothing_to_attach_concern_no_entity);
+    tcase_add_test(attaches, a_remark_on_one_is_the_answer);
+    tcase_add_test(attaches, an_executor_that_loses_a_job_changes_nothing);
+    suite_add_tcase(suite, attaches);
+    tcase_add_checked_fixture(destroys, set_up, tear_down);
+    tcase_add_loop_test(destroys, many_are_destroyed_as_one_by_one, 0, 60);
+    tcase_add_test(destroys, extents_are_those_of_a_destroy);
+    tcase_add_test(destroys, one_that_is_dead_before_the_call_refuses_all);
+    tcase_add_test(destroys, many_are_destroyed_without_memory);
+    suite_add_tcase(suite, destroys);
+    tcase_add_checked_fixture(clears, set_up, tear_down);
+    tcase_add_test(clears, a_cleared_world_has_no_entity_and_all_that_was_registered);
+    tcase_add_test(clears, a_cleared_world_is_filled_again_without_memory);
+    tcase_add_test(clears, a_cleared_world_shows_what_a_new_one_shows_when_it_is_filled_alike);
+    tcase_add_test(clears, a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off);
+    tcase_add_test(clears, commands_outlive_a_clear_and_name_the_dead);
+    suite_add_tcase(suite, clears);
+    return suite;
+}
+
+RUN_SUITE(many_suite)
