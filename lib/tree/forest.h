@@ -177,6 +177,9 @@ void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count);
 uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transform);
 void espl__tree_mark_unsettled(espl__forest *forest, uint32_t tree);
 void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree);
+/// Sort the list of unsettled trees by number, because the order in which they were marked may depend on
+/// how work was divided among jobs, and the order in which they are laid out decides their slots.
+void espl__sort_unsettled(espl__forest *forest);
 /// NULL, or the first broken rule of the pool's own books. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 

@@ -289,6 +289,57 @@ void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree)
     header->next = header->previous = ESPL__NO_TREE;
 }
 
+// Merge two lists of unsettled trees that ascend, by `next` alone.
+static uint32_t merge_unsettled(espl__tree *trees, uint32_t a, uint32_t b)
+{
+    uint32_t first = ESPL__NO_TREE, *end = &first;
+
+    while (a != ESPL__NO_TREE && b != ESPL__NO_TREE) {
+        uint32_t *const lower = a < b ? &a : &b;
+
+        *end = *lower;
+        end = &trees[*lower].next;
+        *lower = *end;
+    }
+    *end = a != ESPL__NO_TREE ? a : b;
+    return first;
+}
+
+void espl__sort_unsettled(espl__forest *forest)
+{
+    enum { RUNS = 32 }; // run i has 2^i trees
+    espl__tree *const trees = forest->trees;
+    uint32_t runs[RUNS], sorted = ESPL__NO_TREE, previous = ESPL__NO_TREE;
+
+    if (forest->unsettled == ESPL__NO_TREE ||
+        trees[forest->unsettled].next == ESPL__NO_TREE) {
+        return;
+    }
+    for (uint32_t i = 0; i < RUNS; ++i) {
+        runs[i] = ESPL__NO_TREE;
+    }
+    for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
+        uint32_t run = tree, i = 0;
+
+        next = trees[tree].next;
+        trees[tree].next = ESPL__NO_TREE;
+        for (; runs[i] != ESPL__NO_TREE; ++i) {
+            run = merge_unsettled(trees, runs[i], run);
+            runs[i] = ESPL__NO_TREE;
+        }
+        ESPL_CHECK(i < RUNS);
+        runs[i] = run;
+    }
+    for (uint32_t i = 0; i < RUNS; ++i) {
+        sorted = merge_unsettled(trees, runs[i], sorted);
+    }
+    for (uint32_t tree = sorted; tree != ESPL__NO_TREE; tree = trees[tree].next) {
+        trees[tree].previous = previous;
+        previous = tree;
+    }
+    forest->unsettled = sorted;
+}
+
 // --- Free ranges ---
 
 static unsigned highest_bit(uint32_t value)

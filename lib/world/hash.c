@@ -319,13 +319,16 @@ static uint64_t mix_node(uint64_t hash, const espl__forest *forest, uint32_t slo
     return mix_extra(hash, &placement.extra);
 }
 
-// The chain of holes counts, and nothing else of a hole.
+// The chain of holes counts, and nothing else of a hole. The list of unsettled trees is a set: it is sorted
+// before it is used.
 static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__tree *tree)
 {
     hash = mix_pair(hash, tree->base, tree->capacity);
     hash = mix_pair(hash, tree->used, tree->live);
     hash = mix(hash, tree->flags);
-    hash = mix_pair(hash, tree->next, tree->previous);
+    if ((tree->flags & ESPL__TREE_UNSETTLED) == 0) {
+        hash = mix_pair(hash, tree->next, tree->previous);
+    }
     for (uint32_t hole = tree->hole; hole != ESPL__NO_SLOT; hole = forest->links[hole].next) {
         hash = mix(hash, hole);
     }
@@ -354,7 +357,7 @@ static uint64_t hash_physical(const espl_world *world)
     uint64_t hash = mix_rows(mix_records(hash_start, &world->store), &world->store);
 
     hash = mix_pair(hash, forest->end, forest->tree_end);
-    hash = mix_pair(hash, forest->free_tree, forest->unsettled);
+    hash = mix(hash, forest->free_tree);
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         hash = mix_tree(hash, forest, &forest->trees[tree]);
     }

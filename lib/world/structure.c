@@ -105,6 +105,7 @@ void espl__settle(espl_world *world)
     espl__forest *const forest = &world->forest;
     size_t budget = world->layout_budget;
 
+    espl__sort_unsettled(forest);
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
         next = forest->trees[tree].next;
         const bool is_settled_now = espl__settle_roots(world, tree);

@@ -36,7 +36,7 @@ END_TEST
 
 START_TEST(a_small_world_follows_the_model)
 {
-    run_seeds((seed_range){2, 500}, 24, 4700, any, 3500000);
+    run_seeds((seed_range){2, 520}, 24, 4700, any, 3500000);
 }
 END_TEST
 
@@ -48,7 +48,7 @@ END_TEST
 
 START_TEST(a_world_of_thousands_follows_the_model)
 {
-    run_seeds((seed_range){4, 120}, 3000, 10800, any, 3500000);
+    run_seeds((seed_range){4, 126}, 3000, 10800, any, 3500000);
 }
 END_TEST
 
