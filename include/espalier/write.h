@@ -5,9 +5,11 @@
 ///
 /// Common to all writes of one entity:
 /// - Statuses of handles as in espalier/read.h. ESPL_ERR_NOT_FINITE for NaN or infinity in any
-///   field, and for a rotation without length. ESPL_ERR_RANGE where a world transform, the entity's
-///   own or one below it, would overflow. ESPL_ERR_COPIES_PARENT on a member with that flag.
+///   field, and for a rotation without length. ESPL_ERR_RANGE where a computed local, or a part kept
+///   by inherit flags, would not be finite. ESPL_ERR_COPIES_PARENT on a member with that flag.
 ///   ESPL_ERR_BUSY during playback. Refused, a call has changed nothing.
+/// - ESPL_OVERFLOW where a world transform, the entity's own or one below it, is not finite: the write is
+///   done.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
 /// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). What hangs
 ///   below an entity whose world stays bit-equal is not visited: below the one that is written, and
