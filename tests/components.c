@@ -61,7 +61,6 @@ model_answer model_flaw_faults(model_flaw flaw)
     case MODEL_FLAWLESS:
         return 0;
     case MODEL_UNKNOWN:
-        return model_answer_of(ESPL_ERR_NO_COMPONENT);
     case MODEL_GIVES_ROLE:
     case MODEL_TAKES_ROLE:
     case MODEL_REPEATS:

@@ -168,7 +168,7 @@ static espl_status status_of_all(const test_side *side, const test_tape *tape, c
                                    !espl_entity_is_null(side_handle(side, tape, op->parent));
 
     if (op->flaw != MODEL_FLAWLESS) {
-        return op->flaw == MODEL_UNKNOWN ? ESPL_ERR_NO_COMPONENT : ESPL_ERR_ARGUMENT;
+        return ESPL_ERR_ARGUMENT;
     }
     if (op->inherit > ESPL_COPY_PARENT || (op->inherit != 0 && !has_placed_parent)) {
         return ESPL_ERR_ARGUMENT;

@@ -271,7 +271,7 @@ static size_t path_of(const test_side *side, const test_model *model, uint32_t n
         const espl_entity entity = side->handles[at];
 
         if (model->nodes[at].name == 0) {
-            (void)snprintf(room, sizeof room, "%u:%u", entity.index, entity.generation);
+            (void)snprintf(room, sizeof room, "%u.%u", entity.index, entity.generation);
         } else {
             (void)side_name_of(model->nodes[at].name, room);
         }

@@ -63,7 +63,7 @@ void misuse_handles(const misuse *m, misuse_handle out[MISUSE_HANDLES])
         {"one whose index was used again", m->recycled, ESPL_ERR_DEAD},
         {"a life to come", {m->root.index, generation + 1}, ESPL_ERR_DEAD},
         {"one of another world", m->foreign, ESPL_ERR_FOREIGN},
-        {"a pending one", m->pending, ESPL_ERR_FOREIGN},
+        {"a pending one", m->pending, ESPL_ERR_PENDING},
         {"an index out of range", {1000, generation}, ESPL_ERR_FOREIGN},
         {"the last index", {UINT32_MAX, generation}, ESPL_ERR_FOREIGN},
         {"one without a world", {m->root.index, 1}, ESPL_ERR_FOREIGN},
@@ -78,21 +78,33 @@ void misuse_forget_lines(misuse *m)
     m->test.hooks.last_line[0] = '\0';
 }
 
-void misuse_demand_line(misuse *m, const char *operation, espl_entity entity, espl_status status)
+// Tell whether a line ends as one of its status must: with the sentence of the status, or with
+// another one where that says what is wrong with an argument, or what keeps the world busy.
+static bool ends_well(const char *line, espl_status status)
+{
+    const char *const text = espl_status_text(status);
+    const size_t length = strlen(line), end = strlen(text);
+    const bool has_own =
+        status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE || status == ESPL_ERR_BUSY;
+
+    return line[length - 1] == '.' &&
+           (has_own || (length > end && strcmp(line + length - end, text) == 0));
+}
+
+void misuse_demand_line(misuse *m, const char *call, espl_entity entity, espl_status status)
 {
     const char *const line = m->test.hooks.last_line;
-    char handle[32] = "";
+    char start[96], handle[32] = "";
 
+    snprintf(start, sizeof start, "%s: %s: ", call, espl_status_name(status));
     if (!espl_entity_is_null(entity)) {
-        snprintf(handle, sizeof handle, "%lu:%lu", (unsigned long)entity.index,
+        snprintf(handle, sizeof handle, " %lu.%lu", (unsigned long)entity.index,
                  (unsigned long)entity.generation);
     }
-    ck_assert_msg(m->test.hooks.lines == 1, "%s, %s: %zu lines, the last: %s", operation,
+    ck_assert_msg(m->test.hooks.lines == 1, "%s, %s: %zu lines, the last: %s", call,
                   espl_status_name(status), m->test.hooks.lines, line);
-    ck_assert_msg(strstr(line, operation) != NULL && strstr(line, handle) != NULL &&
-                      strstr(line, espl_status_name(status)) != NULL &&
-                      strstr(line, espl_status_text(status)) != NULL,
-                  "%s of %s, %s, is told so: %s", operation, handle, espl_status_name(status),
-                  line);
+    ck_assert_msg(strncmp(line, start, strlen(start)) == 0 && strstr(line, handle) != NULL &&
+                      ends_well(line, status),
+                  "%s of %s, %s, is told so: %s", call, handle, espl_status_name(status), line);
     misuse_forget_lines(m);
 }

@@ -22,16 +22,17 @@ void misuse_end(misuse *m);
 typedef struct misuse_handle {
     const char *what;
     espl_entity entity;
-    espl_status status; // of every call that needs a living entity
+    espl_status
+        status; // of every call that needs a living entity; a pending one is foreign to commands
 } misuse_handle;
 
 enum { MISUSE_HANDLES = 9 };
 /// List them, the null entity first.
 void misuse_handles(const misuse *m, misuse_handle out[MISUSE_HANDLES]);
 
-/// Demand that exactly one line was told since the last call of this function, and that it names
-/// the operation, the entity (not the null one) and the rule.
-void misuse_demand_line(misuse *m, const char *operation, espl_entity entity, espl_status status);
+/// Demand that exactly one line was told since the last call of this function, and that it names the
+/// public function, the status, the entity (not the null one), and what to do.
+void misuse_demand_line(misuse *m, const char *call, espl_entity entity, espl_status status);
 /// Forget the lines that were told so far.
 void misuse_forget_lines(misuse *m);
 

@@ -15,6 +15,8 @@ model_answer model_fault_of(const test_model *model, uint32_t node)
         return model_answer_of(ESPL_ERR_DEAD);
     case MODEL_FOREIGN:
         return model_answer_of(ESPL_ERR_FOREIGN);
+    case MODEL_ALIEN: // to a command, and to a call at once
+        return model_answer_of(ESPL_ERR_FOREIGN) | model_answer_of(ESPL_ERR_PENDING);
     default:
         return model->nodes[node].is_alive ? 0 : model_answer_of(ESPL_ERR_DEAD);
     }

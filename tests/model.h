@@ -14,7 +14,8 @@
 // Operands that are no node.
 #define MODEL_NONE UINT32_MAX          // the null entity
 #define MODEL_DEAD (UINT32_MAX - 1)    // dead, or pending and not born
-#define MODEL_FOREIGN (UINT32_MAX - 2) // of another world, or pending elsewhere
+#define MODEL_FOREIGN (UINT32_MAX - 2) // of another world
+#define MODEL_ALIEN (UINT32_MAX - 3)   // pending in another command buffer
 
 /// What the library may answer, a set of statuses: where several rules refuse a call, each of
 /// their statuses is right. A set of one in all other cases.

@@ -182,9 +182,6 @@ void tape_forget_pending(test_tape *tape)
 
 uint32_t tape_node(const test_tape *tape, uint32_t operand)
 {
-    if (operand == TAPE_ALIEN) {
-        return MODEL_FOREIGN;
-    }
     return operand >= TAPE_PENDING && operand < TAPE_ALIEN ? tape->pending[operand - TAPE_PENDING]
                                                            : operand;
 }

@@ -128,7 +128,7 @@ static void check_unplayed(const small *s, const recorded *r)
         if (!espl_entity_equal(pending, s->side.dead)) {
             const espl_status status = espl_command_buffer_resolve(s->side.batch, pending, &out);
             tape_demand(&s->tape,
-                        status == ESPL_ERR_DEAD && espl_entity_equal(out, s->side.foreign),
+                        status == ESPL_ERR_PENDING && espl_entity_equal(out, s->side.foreign),
                         "unplayed, pending %u resolves to %s", i, espl_status_name(status));
         }
     }

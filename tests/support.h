@@ -42,8 +42,8 @@ espl_allocator test_heap_allocator(test_heap *heap);
 typedef struct test_hooks {
     size_t traps;
     size_t lines;
-    char last_line[512];
-    char last_trap[128]; // its condition
+    char last_line[1024];
+    char last_trap[1024]; // its sentence
 } test_hooks;
 
 espl_hooks test_hooks_of(test_hooks *hooks);

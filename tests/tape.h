@@ -48,7 +48,7 @@ typedef enum opcode {
 } opcode;
 
 // An operand is a node of the model, dead or alive, MODEL_NONE, MODEL_DEAD, MODEL_FOREIGN, or:
-#define TAPE_ALIEN (UINT32_MAX - 3)      // pending in another commands object
+#define TAPE_ALIEN MODEL_ALIEN
 #define TAPE_PENDING ((uint32_t)1 << 31) // plus a number: pending of this batch
 
 enum { TAPE_COUNT_LIMIT = 8 }; // clones of one operation
@@ -188,7 +188,7 @@ model_change tape_change_of(const operation *operation);
 model_answer tape_apply_many(test_tape *tape, const operation *operation);
 /// Forget the pending numbers of a batch.
 void tape_forget_pending(test_tape *tape);
-/// Node of an operand, a pending one resolved; an alien one is MODEL_FOREIGN.
+/// Node of an operand, a pending one resolved; an alien one stays.
 uint32_t tape_node(const test_tape *tape, uint32_t operand);
 /// Fail the test with seed, operation, opcode, and how to run it again.
 #define tape_demand(tape, condition, ...)                       \

@@ -37,67 +37,92 @@ extern "C" {
 ESPL_API uint32_t espl_version(void);
 
 /// Outcome of a call that can be refused. Zero: done. Positive: done, with a remark. Negative:
-/// refused, and nothing was changed.
+/// refused, and nothing was changed. Each status has one meaning, whichever call answers it.
+///
+/// A pointer that is required and NULL is answered with ESPL_ERR_ARGUMENT by every function that
+/// returns a status, in checked and in unchecked builds. A function without a status then does
+/// nothing, and returns NULL, "", the null entity, 0, false, or the identity transform. Neither
+/// traps; both are logged where there is a world to log.
 typedef enum espl_status {
     /// Done as asked.
     ESPL_OK = 0,
-    /// Done as far as it can be expressed: an ancestor's scale or stretch of zero hides an axis.
-    /// Read the world transform to see what it became.
+    /// Done, but a scale or stretch of zero, or a direction without length, leaves a part of the
+    /// answer open. Read the result to see what became of it.
     ESPL_LOSSY = 1,
-    /// A batch is done but for some of its entries, which were refused alone. See its report.
+    /// Done but for some entries, which were refused one by one. The report, and the log, name the
+    /// first of them.
     ESPL_PARTLY = 2,
     /// Done; some world transform overflowed and is not finite. It comes back when a local above it
     /// is made smaller.
     ESPL_OVERFLOW = 3,
 
-    /// The allocator returned NULL. Free memory or reserve earlier, then try again.
+    /// The allocator returned NULL, or the system started no thread. Free memory or reserve
+    /// earlier, then try again.
     ESPL_ERR_NO_MEMORY = -1,
-    /// An argument is outside its documented range, or a required pointer is NULL.
+    /// An argument is outside its documented range, or a required pointer is NULL. The log says
+    /// which. Correct the call.
     ESPL_ERR_ARGUMENT = -2,
-    /// The handle is the null entity.
+    /// The handle is the null entity. Check the call that was to fill it in.
     ESPL_ERR_NULL_ENTITY = -3,
-    /// The entity was destroyed, or (a pending one) was not created, or not yet; or the callback of a
-    /// recorded payload was unregistered.
+    /// What is named does not live: the entity was destroyed; the recorded creation was refused or
+    /// comes later in the playback; the custom command was unregistered. Drop the handle, or order
+    /// the commands by their keys.
     ESPL_ERR_DEAD = -4,
-    /// The handle belongs to another world, or is pending in another commands object.
+    /// The handle or the command buffer belongs to another world, or the handle to another command
+    /// buffer, or to the time before a reset. Use it where it was made.
     ESPL_ERR_FOREIGN = -5,
-    /// The new parent is the entity itself or below it.
+    /// The new parent is the entity itself or below it. Detach the parent first.
     ESPL_ERR_CYCLE = -6,
-    /// A field is NaN or infinite, or a quaternion has no length.
+    /// A number is NaN or infinite, or a rotation has no length. The log names the field. Start
+    /// from espl_transform_identity().
     ESPL_ERR_NOT_FINITE = -7,
-    /// A computed local transform, or a world part kept by inherit flags, would not be finite.
+    /// A computed local transform, or a world part kept by inherit flags, would not be finite. Use
+    /// smaller values, or a parent whose scale is not tiny.
     ESPL_ERR_RANGE = -8,
-    /// A count or size is past a limit of the library.
+    /// A count or size is past a limit of the library. Ask for less.
     ESPL_ERR_LIMIT = -9,
-    /// A structural call during iteration, playback or inside a callback. Record a command instead.
+    /// The world is in use: iterated, played, written by jobs, inside a callback, or changed by
+    /// another thread. End that first, or record a command instead. The log says what is under way.
     ESPL_ERR_BUSY = -10,
-    /// The entity has no transform, so it has no transform of its own.
+    /// The entity has no transform of its own. Add ESPL_TRANSFORM, or use its parent.
     ESPL_ERR_NO_TRANSFORM = -11,
-    /// The entity has no such component, or the world no component of that number or name.
+    /// The entity lacks the component. Add it first. A number that names no component of the world
+    /// is ESPL_ERR_ARGUMENT.
     ESPL_ERR_NO_COMPONENT = -12,
-    /// The name is taken.
+    /// The name is taken. Find the component by its name, or choose another one.
     ESPL_ERR_EXISTS = -13,
-    /// These commands were played already. Reset them to record anew.
+    /// The command buffer was played already. Reset it to record anew.
     ESPL_ERR_PLAYED = -14,
-    /// The executor ran a job twice, never, or out of range. The world is untouched.
+    /// The executor ran a job twice, never, or out of range, or returned before its jobs did. The
+    /// world is untouched. Correct the executor.
     ESPL_ERR_EXECUTOR = -15,
-    /// The entity named as the next sibling is not a child of the parent; or the call needs a
-    /// member, and the entity is a root or solo.
+    /// An entity that must be a child is none: `before` is no child of that parent, or the entity
+    /// has no parent. Name a child of the parent, or attach the entity first.
     ESPL_ERR_NOT_CHILD = -16,
     /// The member copies its parent's world (ESPL_COPY_PARENT). Clear the flag to place it.
     ESPL_ERR_COPIES_PARENT = -17,
-    /// The matrix has shear, or its last row is not 0, 0, 0, 1: no transform is near it.
+    /// No transform is near the matrix: it has shear, or its last row is not 0, 0, 0, 1. Remove the
+    /// shear, or bake it into the geometry.
     ESPL_ERR_SHEAR = -18,
     /// Checked builds only: a job of a parallel write touched a hierarchy that it was not dealt. Give
     /// the entity a row in the query, or record a write command.
     ESPL_ERR_NOT_OWNER = -19,
+    /// The entity is pending: a handle that a recorder gave out, which only commands of the same
+    /// command buffer may name. Play the command buffer, then espl_command_buffer_resolve().
+    ESPL_ERR_PENDING = -20,
 } espl_status;
+
+/// File and line of this place in the source, for messages: a string literal.
+#define ESPL_SITE __FILE__ ":" ESPL_TEXT_OF_(__LINE__)
+#define ESPL_TEXT_OF_(line) ESPL_TEXT_OF_LINE_(line)
+#define ESPL_TEXT_OF_LINE_(line) #line
 
 /// Return the name of a status, "ESPL_OK" for example; "unknown status" for any other number.
 /// Any thread.
 ESPL_API const char *espl_status_name(espl_status status);
 
-/// Return one sentence that says when a status happens and what to do. Any thread.
+/// Return one sentence that says when a status happens and what to do; for any other number, that
+/// it is no status. Any thread.
 ESPL_API const char *espl_status_text(espl_status status);
 
 /// Memory of one world. All zero means malloc and free.
@@ -117,24 +142,43 @@ typedef struct espl_allocator {
 
 /// How much a message matters.
 typedef enum espl_log_level {
+    /// Nothing is wrong: commands that were never played are dropped.
     ESPL_LOG_INFO = 0,
+    /// A call was refused, or does what is nearly always a mistake.
     ESPL_LOG_WARNING = 1,
+    /// A fault of the program, which checked builds trap as well.
     ESPL_LOG_ERROR = 2,
 } espl_log_level;
 
-/// What a world says, and to whom. All zero: messages go nowhere; a trap prints to stderr and
-/// aborts. Grows at the end only.
+/// What a world says, and to whom. All zero: messages go where the environment variable ESPALIER_LOG
+/// says (espalier/world.h), which is nowhere by default; a trap prints to stderr and aborts. Grows at
+/// the end only.
 typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;
-    /// Receive one line without a newline. A refused call tells the entity, with its name where it
-    /// has one, the operation and the rule. Called from the thread of the call, but never by two at
-    /// once for the same world; must not call the library. Recording and navigation do not log.
+    /// Receive one line without a newline; it lives until the hook returns. A refused call names
+    /// itself, its place in the source where that is known, the status, the entities as
+    /// index.generation, a component by its name and number, and says what to do:
+    ///
+    ///     espl_attach: ESPL_ERR_CYCLE: child 3.16777217, parent 5.16777217: The new parent is ...
+    ///
+    /// A living entity that has a name is told with it (espalier/names.h), except by recorders.
+    /// Where a call has several entities, the one that the status is about comes first. Called from
+    /// the thread of the call, but never by two at once for the same world; must not call the
+    /// library. Navigation (espalier/tree.h) does not log. See espl_log_stderr() for a ready one.
     void (*log)(void *user, espl_log_level level, const char *message);
-    /// Receive a programmer's fault found by a checked build. When it returns, the call that
-    /// trapped answers with its error status. Never called by two threads at once for the same
-    /// world, nor beside its log.
-    void (*trap)(void *user, const char *file, int line, const char *condition);
+    /// Receive a fault of the program found by a checked build: file and line, of the call where they
+    /// are known, else of the library; and a sentence, which lives until the hook returns. When it
+    /// returns, the call that trapped answers with its error status, or does nothing. Never called by
+    /// two threads at once for the same world, nor beside its log. Unchecked builds trap nothing.
+    ///
+    /// These trap: two threads inside changing calls of one world; a world destroyed before its
+    /// command buffers; a command buffer reset or destroyed while its payloads are with a custom
+    /// command; an espl_writer used by another thread or after its job, and a job that touches a
+    /// hierarchy it was not dealt; a column of a query with another size than registered, or
+    /// written in a parallel write that did not name it; the rows of a parallel write moved on; an
+    /// executor that does not run each job once. A required pointer that is NULL does not.
+    void (*trap)(void *user, const char *file, int line, const char *sentence);
     /// Be told where espl_play() and espl_sync() play ("playback"), where each stage begins and
     /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's
     /// timeline. Names live as long as the world, that of a callback until it is unregistered; begin
@@ -145,6 +189,12 @@ typedef struct espl_hooks {
     /// asked for; must not call the library.
     uint64_t (*clock)(void *user);
 } espl_hooks;
+
+/// Print a message to stderr, as one line: "espalier: warning: ...". Fit for espl_hooks.log. Any
+/// thread.
+/// @param user     not used.
+/// @param message  NULL prints nothing.
+ESPL_API void espl_log_stderr(void *user, espl_log_level level, const char *message);
 
 #ifdef __cplusplus
 }

@@ -33,18 +33,21 @@ typedef struct espl_recorder espl_recorder;
 /// Make a commands object of a world.
 ///
 /// @param lanes  Recorders, 1 to ESPL_LANE_LIMIT.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NO_MEMORY.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (NULL, no lanes), ESPL_ERR_LIMIT (too many),
+///         ESPL_ERR_NO_MEMORY.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes,
                                                                espl_command_buffer **out);
 
-/// Destroy a commands object in any state; what it still holds is dropped. NULL is allowed. Not from
-/// a callback that was handed its payloads: a fault, heard by the trap, that does nothing.
+/// Destroy a commands object in any state. NULL is allowed. Commands that were not played are
+/// dropped, and their number is logged (ESPL_LOG_INFO). Not from a callback that was handed its
+/// payloads: the call then traps in checked builds, and does nothing.
 ESPL_API void espl_command_buffer_destroy(espl_command_buffer *commands);
 
-/// Empty it for the next recording and keep its memory, so that recording the same again takes none.
-/// Its pending handles become foreign, until 2^23 commands objects more were made or reset in the
-/// process: do not keep them that long. A submitted object is withdrawn. Not from a callback that
-/// was handed its payloads: a fault, heard by the trap, that does nothing.
+/// Empty it for the next recording and keep its memory, so that recording the same again takes
+/// none. Its pending handles become foreign, until 2^23 commands objects more were made or reset in
+/// the process: do not keep them that long. A submitted object is withdrawn. Commands that were not
+/// played are logged, and a callback that was handed its payloads may not reset it, as for
+/// espl_command_buffer_destroy().
 ESPL_API void espl_command_buffer_reset(espl_command_buffer *commands);
 
 /// Return the recorder of a lane, NULL past the last. It lives as long as the commands object.
@@ -56,7 +59,8 @@ ESPL_API size_t espl_command_buffer_count(const espl_command_buffer *commands);
 // Recording. It never touches the world: whether an entity lives is found at playback. Refused when
 // recorded, the command is not there: ESPL_ERR_NO_MEMORY, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN
 // (pending in another commands object), ESPL_ERR_PLAYED, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT,
-// ESPL_ERR_NOT_FINITE. Keys order the playback; 0 is as good as any.
+// ESPL_ERR_NOT_FINITE. The log names the call, the lane and the entities. Keys order the playback;
+// 0 is as good as any.
 
 /// Where an instance starts.
 typedef enum espl_place {
@@ -147,7 +151,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl
 ///
 /// @param count    0 records nothing.
 /// @param pending  [count] handles of the entities to be; may be NULL.
-/// Refused when recorded as the others, and with ESPL_ERR_NO_COMPONENT.
+/// Refused when recorded as the others; ESPL_ERR_ARGUMENT for an unknown component too.
 ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
                                                        const espl_creation_def *def, size_t count,
                                                        espl_entity *pending);
@@ -155,7 +159,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, 
 // --- Components ---
 
 /// Record espl_change_components(). The values are copied; of a transform the value is checked and normalised
-/// now. Refused now with ESPL_ERR_NO_COMPONENT and ESPL_ERR_ARGUMENT too, as espl_change_components().
+/// now. Refused now with ESPL_ERR_ARGUMENT too, as espl_change_components().
 ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
                                                                   uint32_t key, espl_entity entity,
                                                                   const espl_change_def *change);
@@ -246,7 +250,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_unregister_command(espl_world *world,
 /// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
 ///                   business: espl_command_buffer_resolve() tells what they became.
 /// @param size       Any up to UINT32_MAX; 0 is a call without data.
-/// @param alignment  Power of two up to ESPL_PAYLOAD_ALIGNMENT_LIMIT; 0 means 1.
+/// @param alignment  Power of two up to ESPL_PAYLOAD_ALIGNMENT_LIMIT, else ESPL_ERR_LIMIT; 0 means 1.
 ESPL_API ESPL_NODISCARD espl_status espl_record_custom(espl_recorder *recorder, uint32_t key,
                                                        espl_custom_command callback,
                                                        const void *data, size_t size,
@@ -268,7 +272,7 @@ typedef enum espl_stage {
 ESPL_API const char *espl_stage_name(espl_stage stage);
 
 /// Reasons counted by a report: index with the negated status.
-#define ESPL_REASON_COUNT 20
+#define ESPL_REASON_COUNT 21
 /// Where a command was recorded.
 typedef struct espl_command_place {
     uint32_t lane;
@@ -306,7 +310,7 @@ typedef struct espl_report {
 ///         intact: free memory and play again), ESPL_ERR_PLAYED, ESPL_ERR_BUSY, ESPL_ERR_FOREIGN
 ///         (commands of another world), ESPL_ERR_EXECUTOR (the executor lost or repeated a job
 ///         while only scratch was written; once the change is under way a lost job is done by the
-///         calling thread, and the fault is told by the trap), ESPL_ERR_LIMIT (the clones need more
+///         calling thread, and checked builds trap), ESPL_ERR_LIMIT (the clones need more
 ///         indices than are free before the playback; world untouched, commands intact),
 ///         ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
@@ -331,15 +335,16 @@ ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *re
 /// Return the entity that a pending handle became.
 ///
 /// @param out  unchanged when refused.
-/// @return ESPL_OK; ESPL_ERR_DEAD (refused at playback, destroyed in the same playback, or not
-///         played yet); ESPL_ERR_FOREIGN (of other commands, or from before a reset);
-///         ESPL_ERR_NULL_ENTITY; ESPL_ERR_ARGUMENT (not a pending handle).
+/// @return ESPL_OK; ESPL_ERR_PENDING (not played yet); ESPL_ERR_DEAD (refused at playback, or
+///         destroyed in the same playback); ESPL_ERR_FOREIGN (of another command buffer, or from
+///         before a reset); ESPL_ERR_NULL_ENTITY; ESPL_ERR_ARGUMENT (not a pending handle).
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_resolve(const espl_command_buffer *commands,
                                                                 espl_entity pending,
                                                                 espl_entity *out);
 
-/// Return what became of one command after playback: its status; ESPL_ERR_ARGUMENT where there is
-/// no such command or it was not played yet.
+/// Return what became of one command after playback: its status; ESPL_ERR_ARGUMENT where it was not
+/// played yet, and where there is no such lane or command. No command comes to ESPL_ERR_ARGUMENT at
+/// playback, so that it ends a loop over the commands of a lane; that one is not logged.
 ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
                                                 uint32_t index);
 

@@ -56,9 +56,9 @@ ESPL_API bool espl_executor_has_threads(void);
 /// @param out      the executor; unchanged when refused.
 /// @param workers  threads, the calling one included, at most ESPL_WORKER_LIMIT; 0 means one for
 ///                 each processor.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, too many workers, or built without
-///         pthreadpool);
-///         ESPL_ERR_NO_MEMORY (the threads could not be started).
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, or the library was built without pthreadpool);
+///         ESPL_ERR_LIMIT (more than ESPL_WORKER_LIMIT workers); ESPL_ERR_NO_MEMORY (the threads
+///         could not be started).
 ///
 /// One executor may serve several worlds, but not two calls at once. Destroy it after them.
 ESPL_API ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,

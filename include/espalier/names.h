@@ -6,7 +6,8 @@
 /// query needs names: they are for logs, editors, and code that looks up a part of a loaded scene.
 ///
 /// Thread rule: as for the world. Setting a name changes the world; everything else only reads.
-/// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN.
+/// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN,
+/// ESPL_ERR_PENDING.
 #ifndef ESPALIER_NAMES_H
 #define ESPALIER_NAMES_H
 
@@ -53,7 +54,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_find_below(const espl_world *world, esp
 
 /// Write the names of all above an entity and its own, from the root on: "root/arm/hand".
 ///
-/// An entity without a name is written as its handle, "12:16777217", as in messages.
+/// An entity without a name is written as its handle, "12.16777217", as in messages.
 /// @param buffer  [size] out: the path, or as much of it as fits, terminated; NULL only with a size
 ///                of 0.
 /// @return bytes of the whole path without the terminator, as snprintf() does: it was cut where that

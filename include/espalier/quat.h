@@ -13,8 +13,7 @@
 ///   It returns ESPL_OK; ESPL_ERR_NOT_FINITE (a NaN, an infinity, or a length of 0);
 ///   ESPL_ERR_ARGUMENT (a NULL pointer, or no such order). Refused, its outputs are unchanged. A
 ///   quaternion that it writes has unit length, so that writing it to an entity keeps its bits.
-/// - NULL, and an order that does not exist, are programmer's faults: they trap in checked builds.
-///   In others the function returns ESPL_ERR_ARGUMENT, or does nothing if it returns no status.
+/// - A function without a status does nothing if a pointer is NULL.
 /// - Any thread. No memory. O(1).
 ///
 /// Every result is the same bits on every machine. Sine, cosine and arctangent are the library's own,

@@ -2,9 +2,10 @@
 /// @file
 /// Reading transforms: plain loads of what is always current.
 ///
-/// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN;
-/// ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for a NULL pointer.
-/// Refused, a call leaves its output as it was. Any number of threads may read while none writes.
+/// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN,
+/// ESPL_ERR_PENDING; ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for
+/// a NULL pointer. Refused, a call leaves its output as it was. Any number of threads may read
+/// while none writes.
 #ifndef ESPALIER_READ_H
 #define ESPALIER_READ_H
 

@@ -3,7 +3,7 @@
 /// Components, creation, and queries: the archetype-chunk store.
 ///
 /// Thread rule: as for the world. "Structural" calls are refused with ESPL_ERR_BUSY during
-/// iteration.
+/// iteration. A number that names no component of the world is ESPL_ERR_ARGUMENT in every call.
 #ifndef ESPALIER_STORE_H
 #define ESPALIER_STORE_H
 
@@ -55,7 +55,8 @@ typedef struct espl_component_def {
 ///
 /// @param out  its number, unchanged when refused. Numbers count up in order of registration.
 /// @return ESPL_OK, ESPL_ERR_EXISTS, ESPL_ERR_ARGUMENT (name, size, alignment or references),
-///         ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+///         ESPL_ERR_LIMIT (past a limit above, of the world or of the component),
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_component_register(espl_world *world,
                                                             const espl_component_def *def,
                                                             espl_component *out);
@@ -73,7 +74,7 @@ ESPL_API uint32_t espl_component_count(const espl_world *world);
 ///             0, and NULL for references where there are none; unchanged when refused. Name and
 ///             references are memory of the world: they hold until it is destroyed. ESPL_TRANSFORM has
 ///             the size and the alignment of an espl_transform.
-/// @return ESPL_OK; ESPL_ERR_NO_COMPONENT (no component has the number); ESPL_ERR_ARGUMENT.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (no component has the number; NULL).
 ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
                                                         espl_component component,
                                                         espl_component_def *out);
@@ -91,7 +92,7 @@ typedef struct espl_component_value {
 /// @param components  [component_count] in any order, without repeats; NULL when the count is 0.
 /// @param count       How many; 0 does nothing.
 /// @param out         [count] handles, in order; may be NULL.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a role; a repeat), ESPL_ERR_LIMIT,
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component, a role, a repeat), ESPL_ERR_LIMIT,
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; refused, it made none.
 ESPL_API ESPL_NODISCARD espl_status espl_create(espl_world *world, const espl_component *components,
                                                 size_t component_count, size_t count,
@@ -116,7 +117,7 @@ typedef struct espl_change_def {
 /// A transform that comes or goes moves nothing that hangs below the entity by more than rounding.
 /// Given to an entity that has one, its value is written as by espl_set_local_transform(). Without it the
 /// entity passes its parent's world through; its inherit flags are forgotten.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (a size, a role, a repeat), the
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the
 ///         handle's statuses, ESPL_ERR_LIMIT (a transform comes before others go, so a full set has
 ///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a transform's
 ///         value ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
@@ -155,8 +156,9 @@ ESPL_API bool espl_has_component(const espl_world *world, espl_entity entity,
 /// Copy a component's value out.
 ///
 /// @param out  [size] bytes; unchanged when refused.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_ARGUMENT (size; NULL for a size other than 0;
-///         ESPL_TRANSFORM or a role), the handle's statuses.
+/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT (the entity lacks it), ESPL_ERR_ARGUMENT (an unknown
+///         component, ESPL_TRANSFORM or a role; a size; NULL for a size other than 0), the handle's
+///         statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                                        espl_component component, void *out,
                                                        size_t size);
@@ -186,7 +188,7 @@ typedef struct espl_reserve_def {
 ///
 /// Create takes no memory once `entities` and `rows` of its set are reserved; a batch, once `writes`
 /// is; a write of a first stretch, once `side_of` is.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL, a repeat or two roles in the set); ESPL_ERR_NO_COMPONENT;
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (NULL; an unknown component, a repeat or two roles in the set);
 ///         the statuses of handles; ESPL_ERR_LIMIT; ESPL_ERR_BUSY; ESPL_ERR_NO_MEMORY: nothing that
 ///         can be read changed, and some of it may be reserved.
 ESPL_API ESPL_NODISCARD espl_status espl_reserve(espl_world *world, const espl_reserve_def *def);
@@ -215,6 +217,9 @@ typedef struct espl_query_def {
     size_t changed_count; ///< At most ESPL_SET_LIMIT; 0 asks nothing.
     uint64_t since;       ///< A version, see espl_get_version().
     uint32_t include;     ///< ESPL_INCLUDE_ bits.
+    /// NULL, or ESPL_SITE. In checked builds a structural call that an open query refuses logs where
+    /// the query began: this place, else its address. The text lives until the iteration ends.
+    const char *site;
 } espl_query_def;
 
 /// Return the version of the columns: it counts up with each write of one, and is never 0 again
@@ -255,6 +260,7 @@ typedef struct espl_query {
         uint32_t include;
         uint32_t first; // row of the chunk that is shown as row 0
         bool is_dealt;  // rows of a parallel write: `all` names the columns that may be written
+        uint8_t noted;  // number among the iterations that the world notes for messages; 0: none
         uint64_t since;
         uint64_t shown_at; // version of the columns when the chunk at hand was shown
         espl_component all[ESPL_SET_LIMIT], none[ESPL_SET_LIMIT];
@@ -265,7 +271,7 @@ typedef struct espl_query {
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.
 ///
 /// @param def  NULL means {0}; not kept.
-/// @return ESPL_OK, ESPL_ERR_NO_COMPONENT, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component or bit), ESPL_ERR_LIMIT.
 ESPL_API ESPL_NODISCARD espl_status espl_query_begin(espl_world *world, const espl_query_def *def,
                                                      espl_query *query);
 

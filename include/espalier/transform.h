@@ -4,8 +4,8 @@
 ///
 /// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
 /// Every result is the same bits on every machine. All functions may be called from any thread. A
-/// NULL pointer where none is allowed is a programmer's fault: it traps in checked builds; in others
-/// it answers ESPL_ERR_ARGUMENT, or does nothing where there is no status.
+/// required pointer that is NULL is answered as espalier/base.h says; a function that returns a
+/// transform returns the identity then.
 #ifndef ESPALIER_TRANSFORM_H
 #define ESPALIER_TRANSFORM_H
 

@@ -4,7 +4,8 @@
 ///
 /// Every call here that changes structure is complete when it returns: links, roles and world
 /// transforms are current. Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,
-/// ESPL_ERR_FOREIGN. Structural calls answer ESPL_ERR_BUSY during iteration and playback.
+/// ESPL_ERR_FOREIGN, ESPL_ERR_PENDING. Structural calls answer ESPL_ERR_BUSY during iteration and
+/// playback.
 #ifndef ESPALIER_TREE_H
 #define ESPALIER_TREE_H
 
@@ -209,6 +210,7 @@ typedef struct espl_subtree {
     struct {
         espl_world *world;
         uint32_t top, current; // slots; current is UINT32_MAX before the first entity
+        uint32_t noted; // number among the iterations that the world notes for messages; 0: none
     } state;                   ///< Not for use.
 } espl_subtree;
 

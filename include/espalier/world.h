@@ -15,7 +15,9 @@ extern "C" {
 /// One independent container of entities.
 ///
 /// Thread rule: one thread at a time calls functions that change a world. Any number of threads
-/// may read while none writes. Recording commands touches no world (espalier/commands.h).
+/// may read while none writes. Recording commands touches no world (espalier/commands.h). A checked
+/// build that finds a second thread in such a call calls the trap hook with the names of both calls,
+/// and refuses the second call with ESPL_ERR_BUSY.
 typedef struct espl_world espl_world;
 
 /// Whether the large blocks of a world lie in huge pages: pages of 2 MiB, which the processor finds
@@ -35,7 +37,10 @@ typedef enum espl_huge_pages {
 /// How to make a world. {0} is a good default. Grows at the end only.
 typedef struct espl_world_def {
     espl_allocator allocator; ///< {0}: malloc and free.
-    espl_hooks hooks;         ///< {0}: silent; a trap aborts.
+    /// {0}: a trap aborts. Without a log hook the environment variable ESPALIER_LOG decides, which
+    /// is read when the world is made: "info", "warning" and "error" send messages of that level
+    /// and above to espl_log_stderr(); "off" is the default.
+    espl_hooks hooks;
     espl_executor executor;   ///< {0}: serial. Must outlive the world.
     /// World tag in [1, 127] that every handle carries; a handle with another tag is refused as
     /// foreign. 0: the next of a process-wide round, so that up to 127 worlds tell each other's
@@ -62,14 +67,17 @@ typedef struct espl_world_def {
 ///
 /// @param out  the world; unchanged when refused.
 /// @param def  NULL means {0}; not kept.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, half an allocator, tag past 127; kernels that
-///         are unknown or not for this machine, or ESPALIER_HUGE_PAGES with another word than those
-///         two, and then the log says so; another number for huge_pages); ESPL_ERR_NO_MEMORY.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; one function of the allocator without the other;
+///         a tag above 127; unknown kernels, or kernels not for this machine; a number that is none of
+///         espl_huge_pages; an unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG);
+///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to
+///         stderr.
 ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 
-/// Destroy a world and all it holds. NULL is allowed. Commands objects of this world must be
-/// destroyed first: while one is left the call is a fault (it traps in checked builds) and does
-/// nothing.
+/// Destroy a world and all it holds. NULL is allowed.
+///
+/// Command buffers of the world must be destroyed first. If some are left the call does nothing: it
+/// logs how many (ESPL_LOG_ERROR), and traps in checked builds.
 ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Destroy every entity. Structural.
@@ -84,7 +92,7 @@ ESPL_API void espl_world_destroy(espl_world *world);
 ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
 
 /// Return the name of the kernels that a world composes with (espl_world_def), never released; NULL
-/// for NULL, which is a fault. Any thread.
+/// for NULL. Any thread.
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
 /// Give back all memory that nothing needs now, what was reserved included. Lay out every hierarchy

@@ -11,6 +11,9 @@
 /// - ESPL_OVERFLOW where a world transform, the entity's own or one below it, is not finite: the write is
 ///   done.
 /// - Rotations are normalised, unless their squared length is within 4e-7 of 1 already.
+/// - A whole transform or pose whose scale or stretch is 0 is written as any other, and logged
+///   (ESPL_LOG_WARNING), because {0} is the usual mistake: start from espl_transform_identity(). A
+///   write of the scale or stretch alone, and -0, are not logged.
 /// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). What hangs
 ///   below an entity whose world stays bit-equal is not visited: below the one that is written, and
 ///   in hierarchies with inherit flags, stretch or pass-throughs below every one.
@@ -196,7 +199,7 @@ static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, 
 /// @param forward  axis that points at the target: ESPL_AXIS_FORWARD (+Z) or any other; see
 ///                 espl_transform_look_at() for the up axis that goes with it.
 /// @return also ESPL_LOSSY, nothing changed, where the target is the entity's own position;
-///         ESPL_ERR_ARGUMENT for an axis that does not exist, a programmer's fault.
+///         ESPL_ERR_ARGUMENT for an axis that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_look_at(espl_world *world, espl_entity entity,
                                                  const float target[3], const float *up,
                                                  espl_axis forward);
@@ -265,7 +268,7 @@ typedef struct espl_write_report {
 ///         a whole, nothing changed: ESPL_ERR_NO_MEMORY (see espl_reserve()), ESPL_ERR_BUSY
 ///         (during playback, or during iteration where a side array is needed), ESPL_ERR_LIMIT,
 ///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; a job lost
-///         later is done by the calling thread, and the fault is told by the trap),
+///         later is done by the calling thread, and checked builds trap),
 ///         ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const espl_write *writes,
                                                      size_t count, espl_write_report *report);

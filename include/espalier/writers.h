@@ -19,8 +19,8 @@ extern "C" {
 /// hierarchy. Checked builds refuse a write to any other hierarchy with ESPL_ERR_NOT_OWNER, and so
 /// they do with a read inside a job, by any function of espalier/read.h that answers with a status,
 /// of a hierarchy that another job was dealt; the message names both places in the source, and the
-/// trap hears of it. A writer in the hand of another thread, or of a job that is over, is a fault:
-/// ESPL_ERR_ARGUMENT. Unchecked builds do not look.
+/// call traps. A writer that another thread uses, or that is used after its job, traps too, and the
+/// call returns ESPL_ERR_ARGUMENT. Unchecked builds do not look.
 typedef struct espl_writer espl_writer;
 
 /// What is done with some of the rows.
@@ -90,7 +90,7 @@ typedef struct espl_parallel_report {
 /// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_OVERFLOW (none was, and some world
 ///         is not finite); refused as a whole, nothing called: as espl_query_begin(),
 ///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job
-///         that the executor lost is done by the calling thread, and the fault is told by the trap.
+///         that the executor lost is done by the calling thread, and checked builds trap.
 ///         O(rows).
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
@@ -102,11 +102,6 @@ ESPL_API uint32_t espl_writer_job(const espl_writer *writer);
 
 /// Return the world that a writer writes.
 ESPL_API espl_world *espl_writer_world(const espl_writer *writer);
-
-/// The place in the source where it stands, as text that lives for ever.
-#define ESPL_SITE __FILE__ ":" ESPL_TEXT_OF_(__LINE__)
-#define ESPL_TEXT_OF_(line) ESPL_TEXT_OF_LINE_(line)
-#define ESPL_TEXT_OF_LINE_(line) #line
 
 /// Write one transform through a writer: espl_write_one(), whose statuses it has, by a job.
 ///

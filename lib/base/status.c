@@ -7,47 +7,76 @@ typedef struct status_entry {
     const char *name, *text;
 } status_entry;
 
-// Each text says what happened, and what the caller can do where that is not obvious.
+// Each text is one sentence: when the status happens, and what to do.
 static const status_entry statuses[] = {
-    {ESPL_OK, "ESPL_OK", "Done as asked."},
+    {ESPL_OK, "ESPL_OK", "The call did what was asked; there is nothing to do."},
     {ESPL_LOSSY, "ESPL_LOSSY",
-     "Done as far as it can be expressed under a scale or stretch of zero; read what it became."},
+     "Done, but a scale or stretch of zero, or a direction without length, leaves a part "
+     "of the answer open; read the result to see what became of it."},
     {ESPL_PARTLY, "ESPL_PARTLY",
-     "Done but for some entries of the batch, which were refused alone; see its report."},
+     "Done except for entries that were refused one by one; look at the report and at "
+     "the log, which name the first of them."},
     {ESPL_OVERFLOW, "ESPL_OVERFLOW",
-     "Done; some world transform overflowed and is not finite until a local above it is smaller."},
+     "Done, but a world transform overflowed and is not finite; make a local transform "
+     "above it smaller."},
     {ESPL_ERR_NO_MEMORY, "ESPL_ERR_NO_MEMORY",
-     "The allocator returned NULL; free memory or reserve earlier, then try again."},
+     "The allocator returned NULL, or no thread could be started; free memory, or "
+     "reserve it earlier, and try again."},
     {ESPL_ERR_ARGUMENT, "ESPL_ERR_ARGUMENT",
-     "An argument is outside its documented range, or a required pointer is NULL."},
-    {ESPL_ERR_NULL_ENTITY, "ESPL_ERR_NULL_ENTITY", "The handle is the null entity."},
+     "An argument is outside its documented range, or a required pointer is NULL; "
+     "correct the call as the log says."},
+    {ESPL_ERR_NULL_ENTITY, "ESPL_ERR_NULL_ENTITY",
+     "The handle is the null entity; check that the call that was to fill it in "
+     "succeeded."},
     {ESPL_ERR_DEAD, "ESPL_ERR_DEAD",
-     "The entity was destroyed, or was not created (yet); or the callback was unregistered."},
+     "What is named does not live: the entity was destroyed, its recorded creation was "
+     "refused or comes later in the playback, or the custom command was unregistered; drop "
+     "the handle, or order the commands by their keys."},
     {ESPL_ERR_FOREIGN, "ESPL_ERR_FOREIGN",
-     "The handle belongs to another world or to other commands."},
-    {ESPL_ERR_CYCLE, "ESPL_ERR_CYCLE", "The new parent is the entity itself or below it."},
+     "The handle or command buffer belongs to another world, to another command buffer, "
+     "or to the time before a reset; use it where it was made."},
+    {ESPL_ERR_CYCLE, "ESPL_ERR_CYCLE",
+     "The new parent is the entity itself or below it; detach the parent first, or "
+     "choose another one."},
     {ESPL_ERR_NOT_FINITE, "ESPL_ERR_NOT_FINITE",
-     "A field is NaN or infinite, or a quaternion has no length."},
+     "A number is NaN or infinite, or a rotation has no length; correct the value, and "
+     "start from espl_transform_identity()."},
     {ESPL_ERR_RANGE, "ESPL_ERR_RANGE",
-     "A computed local transform, or a kept world part, would not be finite."},
-    {ESPL_ERR_LIMIT, "ESPL_ERR_LIMIT", "A count or size is past a limit of the library."},
+     "A computed local transform, or a world part kept by inherit flags, would not be "
+     "finite; use smaller values, or a parent whose scale is not tiny."},
+    {ESPL_ERR_LIMIT, "ESPL_ERR_LIMIT",
+     "A count or size is past a limit of the library; ask for less, espalier(3) lists "
+     "the limits."},
     {ESPL_ERR_BUSY, "ESPL_ERR_BUSY",
-     "A structural call during iteration, playback or a callback; record a command instead."},
-    {ESPL_ERR_NO_TRANSFORM, "ESPL_ERR_NO_TRANSFORM", "The entity has no placement."},
+     "The world is in use: iterated, played, written by jobs, inside a callback, or "
+     "changed by another thread; end that first, or record a command instead."},
+    {ESPL_ERR_NO_TRANSFORM, "ESPL_ERR_NO_TRANSFORM",
+     "The entity has no transform of its own; add ESPL_TRANSFORM, or use its parent."},
     {ESPL_ERR_NO_COMPONENT, "ESPL_ERR_NO_COMPONENT",
-     "The entity has no such component, or the world knows none."},
-    {ESPL_ERR_EXISTS, "ESPL_ERR_EXISTS", "The name is taken."},
-    {ESPL_ERR_PLAYED, "ESPL_ERR_PLAYED", "These commands were played already; reset them."},
+     "The entity lacks the component; add it first, or ask espl_has_component()."},
+    {ESPL_ERR_EXISTS, "ESPL_ERR_EXISTS",
+     "The name is taken; call espl_component_find(), or choose another name."},
+    {ESPL_ERR_PLAYED, "ESPL_ERR_PLAYED",
+     "The command buffer was played already; call espl_command_buffer_reset() to record "
+     "anew."},
     {ESPL_ERR_EXECUTOR, "ESPL_ERR_EXECUTOR",
-     "The executor ran a job twice, never, or out of range; mend the executor."},
+     "The executor ran a job twice, never, or out of range, or returned before its jobs "
+     "did; correct the executor."},
     {ESPL_ERR_NOT_CHILD, "ESPL_ERR_NOT_CHILD",
-     "The entity is not a child: of the parent named with it, or of any."},
+     "An entity that must be a child is none: the sibling is no child of that parent, or "
+     "the entity has no parent; name a child of the parent, or attach the entity first."},
     {ESPL_ERR_COPIES_PARENT, "ESPL_ERR_COPIES_PARENT",
-     "The member copies its parent's world; clear that inherit flag to place it."},
+     "The member copies its parent's world transform; clear ESPL_COPY_PARENT by "
+     "espl_set_inherit() to place it."},
     {ESPL_ERR_SHEAR, "ESPL_ERR_SHEAR",
-     "The matrix has shear, or a last row other than 0, 0, 0, 1; no placement is near it."},
+     "No transform is near the matrix, which has shear or a last row other than 0, 0, 0, "
+     "1; remove the shear, or bake it into the geometry."},
     {ESPL_ERR_NOT_OWNER, "ESPL_ERR_NOT_OWNER",
-     "A job of a parallel write touched a hierarchy that it was not dealt."},
+     "A job of a parallel write touched a hierarchy that it was not dealt; give the "
+     "entity a row in the query, or record a write command."},
+    {ESPL_ERR_PENDING, "ESPL_ERR_PENDING",
+     "The entity is pending and can be named by commands only; play the command buffer, "
+     "then espl_command_buffer_resolve() tells its handle."},
 };
 
 // Return the entry of a status, or NULL.

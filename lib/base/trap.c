@@ -11,12 +11,12 @@ void espl__assertion_failed(const char *file, int line, const char *condition)
     abort();
 }
 
-void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *condition)
+void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *sentence)
 {
     if (hooks != NULL && hooks->trap != NULL) {
-        hooks->trap(hooks->user, file, line, condition);
+        hooks->trap(hooks->user, file, line, sentence);
         return;
     }
-    fprintf(stderr, "espalier: %s:%d: wrong use: %s\n", file, line, condition);
+    fprintf(stderr, "espalier: %s:%d: wrong use: %s\n", file, line, sentence);
     abort();
 }

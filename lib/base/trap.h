@@ -23,7 +23,8 @@
 _Noreturn void espl__assertion_failed(const char *file, int line, const char *condition);
 
 /// Report a fault of the caller to the trap hook; without a trap hook to stderr, and abort.
-void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *condition);
+/// @param sentence  says what is wrong, and what to do.
+void espl__trap(const espl_hooks *hooks, const char *file, int line, const char *sentence);
 
 /// Assert a condition where `on` is true. The two macros below say where that is.
 #define ESPL_CHECK_IF(on, condition) \
@@ -35,9 +36,10 @@ void espl__trap(const espl_hooks *hooks, const char *file, int line, const char 
 #define ESPL_CHECK_FULL(condition) ESPL_CHECK_IF(ESPL_CHECKS >= 2, condition)
 
 /// Tell whether a precondition holds that only a fault of the caller can break. Where it does not,
-/// every build yields false, so that the call is refused; builds with assertions trap before that.
-#define ESPL_DEMAND(hooks, condition) \
-    ((condition) ||                   \
-     (ESPL_CHECKS >= 1 ? (espl__trap((hooks), __FILE__, __LINE__, #condition), false) : false))
+/// every build yields false, so that the call is refused; builds with assertions trap before that,
+/// with the sentence. Not for required pointers: these are answered with ESPL_ERR_ARGUMENT.
+#define ESPL_DEMAND(hooks, condition, sentence) \
+    ((condition) ||                             \
+     (ESPL_CHECKS >= 1 ? (espl__trap((hooks), __FILE__, __LINE__, (sentence)), false) : false))
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Callbacks: the register, the recording of calls, and the delivery of their payloads.
 #include "lib/commands/calls.h"
+#include "lib/commands/explain.h"
 #include "lib/commands/playback.h"
 
 #include <string.h>
@@ -17,14 +18,26 @@ static bool is_name_sound(const char *name)
     return name != NULL && name[0] != '\0' && memchr(name, '\0', NAME_LIMIT + 1) != NULL;
 }
 
+const char *espl__callback_fault(const espl_custom_command_def *def)
+{
+    if (def == NULL) {
+        return "def is NULL.";
+    }
+    if (def->function == NULL) {
+        return "def->function is NULL.";
+    }
+    if (def->name == NULL) {
+        return "def->name is NULL.";
+    }
+    return is_name_sound(def->name) ? NULL : "def->name has no byte, or more than 255.";
+}
+
 espl_status espl__callback_register(espl__heap *heap, espl__callbacks *callbacks,
                                     const espl_custom_command_def *def, espl_custom_command *out)
 {
     const uint32_t last = atomic_load_explicit(&callbacks->last, memory_order_relaxed);
 
-    if (!is_name_sound(def->name)) {
-        return ESPL_ERR_ARGUMENT;
-    }
+    ESPL_CHECK(espl__callback_fault(def) == NULL);
     // A world that gave all numbers would have to use one again.
     if (espl__array_length(callbacks->entries) == ESPL_CUSTOM_COMMAND_LIMIT ||
         last == UINT32_MAX) { // GCOVR_EXCL_BR_LINE: takes minutes to get there
@@ -110,27 +123,30 @@ size_t espl__callbacks_bytes(const espl__callbacks *callbacks)
 
 // --- Recording ---
 
-static bool is_alignment(size_t alignment)
-{
-    return (alignment & (alignment - 1)) == 0 && alignment <= ESPL_PAYLOAD_ALIGNMENT_LIMIT;
-}
-
 espl_status espl_record_custom(espl_recorder *recorder, uint32_t key, espl_custom_command callback,
                                const void *data, size_t size, size_t alignment)
 {
+    static const char *const call = "espl_record_custom";
     espl_status status = espl__check_recorder(recorder);
     unsigned char *bytes = NULL;
 
     if (status != ESPL_OK) {
-        return status;
+        return espl__recorded(recorder, call, status);
     }
     const uint32_t last =
         atomic_load_explicit(recorder->owner->last_callback, memory_order_acquire);
-    if (callback == 0 || callback > last || !is_alignment(alignment)) {
-        return ESPL_ERR_ARGUMENT;
+    if (callback == 0 || callback > last) {
+        return espl__refuse_record(
+            recorder, call, ESPL_ERR_ARGUMENT,
+            &(espl__cause){.why = "The world has no custom command of that number; call "
+                                  "espl_register_command()."});
     }
-    if (size > UINT32_MAX) {
-        return ESPL_ERR_LIMIT;
+    if ((alignment & (alignment - 1)) != 0) {
+        return espl__refuse_record(recorder, call, ESPL_ERR_ARGUMENT,
+                                   &(espl__cause){.why = "alignment is no power of two."});
+    }
+    if (size > UINT32_MAX || alignment > ESPL_PAYLOAD_ALIGNMENT_LIMIT) {
+        return espl__recorded(recorder, call, ESPL_ERR_LIMIT);
     }
     status = espl__append_room(recorder,
                                &(espl__command){.key = key,
@@ -139,7 +155,7 @@ espl_status espl_record_custom(espl_recorder *recorder, uint32_t key, espl_custo
                                                 .kind = ESPL__COMMAND_CALL},
                                size, alignment, &bytes);
     if (status != ESPL_OK) {
-        return status;
+        return espl__recorded(recorder, call, status);
     }
 
     recorder->lane.call_count += 1;

@@ -22,7 +22,10 @@ typedef struct espl__callbacks {
     _Atomic uint32_t last;   // number given last; recorders read it from other threads
 } espl__callbacks;
 
-/// Register a callback. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+/// Say what is wrong with the definition of a callback: a sentence, or NULL.
+const char *espl__callback_fault(const espl_custom_command_def *def);
+/// Register a callback, whose definition was checked.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__callback_register(espl__heap *heap, espl__callbacks *callbacks,
                                     const espl_custom_command_def *def, espl_custom_command *out);
 /// Remove a callback. @return ESPL_OK, ESPL_ERR_ARGUMENT: none has the number.

@@ -135,6 +135,7 @@ struct espl_command_buffer {
     const espl__store *store; // component sizes only
     const void *world;        // compared, never followed
     const espl_hooks *hooks;  // the world's, which never change
+    struct espl__holder *holder; // of the world
     _Atomic uint32_t *alive;  // the world's count of commands objects
     const _Atomic uint32_t *last_callback; // number of the callback that was registered last
     uint32_t tag; // in the generation of pending handles
@@ -153,10 +154,8 @@ struct espl_command_buffer {
 // then 23 bits of the commands object's tag.
 enum { ESPL__PENDING_TAG_BITS = 23 };
 
-static inline bool espl__is_pending(espl_entity entity)
-{
-    return (entity.generation >> 31) != 0;
-}
+/// Tag of what is applied at once: no pending handle has it, because it takes more bits.
+#define ESPL__NO_TAG UINT32_MAX
 
 static inline uint32_t espl__pending_lane(espl_entity entity)
 {
@@ -194,6 +193,8 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
 espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
                                 _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
                                 espl_command_buffer **out);
+/// Free a commands object, whatever is in it.
+void espl__commands_free(espl_command_buffer *commands);
 /// Remove all that was recorded in a lane, and keep the memory.
 void espl__lane_clear(espl__lane *lane);
 /// Remove a commands object from the queue of its world.
@@ -203,8 +204,9 @@ void espl__commands_withdraw(espl_command_buffer *commands);
 
 /// ESPL_OK; ESPL_ERR_ARGUMENT for NULL, ESPL_ERR_PLAYED.
 espl_status espl__check_recorder(const espl_recorder *recorder);
-/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another commands object or one that was
-/// never issued, ESPL_ERR_NULL_ENTITY, else ESPL_OK.
+/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another command buffer or one that was
+/// never issued, ESPL_ERR_PENDING for any in the world's own buffer, ESPL_ERR_NULL_ENTITY, else
+/// ESPL_OK.
 espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity);
 /// The same for an operand that may be the null entity.
 espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity);
@@ -218,6 +220,16 @@ espl_status espl__append_room(espl_recorder *recorder, const espl__command *comm
 /// Append a command without a payload. The command was checked.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append(espl_recorder *recorder, const espl__command *command);
+/// Refuse a command about one entity, and tell the log why: see espl__refuse_record().
+espl_status espl__refuse_target(const espl_recorder *recorder, const char *call, espl_entity entity,
+                                espl_status status, const char *why);
+/// espl_record_instantiate() and espl_record_create() by another name in messages: calls at once
+/// record by these. A refusal is told.
+espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
+                                     const espl_instance_def *def, size_t count,
+                                     espl_entity *pending, const char *call);
+espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
+                                size_t count, espl_entity *pending, const char *call);
 /// A component that a command gives or takes away.
 typedef struct espl__given {
     espl__value_header header;

@@ -1,9 +1,55 @@
 // SPDX-License-Identifier: MIT
 // A commands object: its lifetime, its place in the queue for espl_sync(), and its results once it was
 // played.
-#include "lib/commands/commands.h"
+#include "lib/commands/explain.h"
+#include "lib/commands/hold.h"
 
 #include <string.h>
+
+// --- Messages ---
+
+static espl_status refuse_buffer_call(const espl_command_buffer *commands, const char *call,
+                                      espl_status status, const char *why)
+{
+    espl__message m;
+
+    if (espl__message_begin(&m, commands->hooks, call, NULL)) {
+        espl__message_status(&m, status);
+        espl__message_send(&m, ESPL_LOG_WARNING, "%s",
+                           why != NULL ? why : espl_status_text(status));
+    }
+    return status;
+}
+
+// Tell how many commands are lost that were not played.
+static void tell_dropped(const espl_command_buffer *commands, const char *call)
+{
+    const size_t count = commands->is_played ? 0 : espl_command_buffer_count(commands);
+    espl__message m;
+
+    if (count != 0 && espl__message_begin(&m, commands->hooks, call, NULL)) {
+        espl__message_part(&m, "%zu command%s", count, count == 1 ? "" : "s");
+        espl__message_send(&m, ESPL_LOG_INFO,
+                           "Recorded and not played, so dropped; call espl_play(), or "
+                           "espl_command_buffer_submit() and espl_sync(), first.");
+    }
+}
+
+// The functions of custom commands that are under way read its payloads.
+static bool may_empty(const espl_command_buffer *commands, const char *call)
+{
+    espl__message m;
+
+    if (commands->is_handed_over) {
+        (void)espl__message_begin(&m, commands->hooks, call, NULL);
+        espl__message_trap(&m, __FILE__, __LINE__,
+                           "The function of a custom command is being called with payloads of this "
+                           "command buffer; wait until espl_play() or espl_sync() has returned.");
+    }
+    return !commands->is_handed_over;
+}
+
+// --- Lifetime ---
 
 static size_t object_size(uint32_t lanes)
 {
@@ -25,7 +71,7 @@ espl_status espl__commands_make(espl__heap *heap, const espl__store *store, cons
                                 espl_command_buffer **out)
 {
     if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
-        return ESPL_ERR_ARGUMENT;
+        return lanes == 0 ? ESPL_ERR_ARGUMENT : ESPL_ERR_LIMIT;
     }
     espl_command_buffer *const commands = espl__heap_take(
         heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(espl_command_buffer));
@@ -71,12 +117,8 @@ void espl__commands_withdraw(espl_command_buffer *commands)
     commands->next = NULL;
 }
 
-void espl_command_buffer_destroy(espl_command_buffer *commands)
+void espl__commands_free(espl_command_buffer *commands)
 {
-    // The callbacks under way read its payloads.
-    if (commands == NULL || !ESPL_DEMAND(commands->hooks, !commands->is_handed_over)) {
-        return;
-    }
     espl__heap *const heap = commands->heap;
 
     atomic_fetch_sub(commands->alive, 1);
@@ -94,6 +136,18 @@ void espl_command_buffer_destroy(espl_command_buffer *commands)
                     _Alignof(espl_command_buffer));
 }
 
+void espl_command_buffer_destroy(espl_command_buffer *commands)
+{
+    static const char *const call = "espl_command_buffer_destroy";
+
+    if (commands == NULL || !may_empty(commands, call)) {
+        return;
+    }
+    ESPL__HOLD_OR_RETURN(commands->holder, call, )
+    tell_dropped(commands, call);
+    espl__commands_free(commands);
+}
+
 void espl__lane_clear(espl__lane *lane)
 {
     espl__array_set_length(lane->commands, 0);
@@ -105,10 +159,13 @@ void espl__lane_clear(espl__lane *lane)
 
 void espl_command_buffer_reset(espl_command_buffer *commands)
 {
-    if (!ESPL_DEMAND(NULL, commands != NULL) ||
-        !ESPL_DEMAND(commands->hooks, !commands->is_handed_over)) {
+    static const char *const call = "espl_command_buffer_reset";
+
+    if (commands == NULL || !may_empty(commands, call)) {
         return;
     }
+    ESPL__HOLD_OR_RETURN(commands->holder, call, )
+    tell_dropped(commands, call);
     espl__commands_withdraw(commands);
     commands->is_played = false;
     take_tag(commands);
@@ -119,16 +176,14 @@ void espl_command_buffer_reset(espl_command_buffer *commands)
 
 espl_recorder *espl_command_buffer_recorder(espl_command_buffer *commands, uint32_t lane)
 {
-    return ESPL_DEMAND(NULL, commands != NULL) && lane < commands->lane_count
-               ? &commands->recorders[lane]
-               : NULL;
+    return commands != NULL && lane < commands->lane_count ? &commands->recorders[lane] : NULL;
 }
 
 size_t espl_command_buffer_count(const espl_command_buffer *commands)
 {
     size_t count = 0;
 
-    if (!ESPL_DEMAND(NULL, commands != NULL)) {
+    if (commands == NULL) {
         return 0;
     }
     for (uint32_t lane = 0; lane < commands->lane_count; ++lane) {
@@ -139,17 +194,28 @@ size_t espl_command_buffer_count(const espl_command_buffer *commands)
 
 espl_status espl_command_buffer_submit(espl_command_buffer *commands)
 {
-    if (!ESPL_DEMAND(NULL, commands != NULL) || commands->is_submitted) {
+    static const char *const call = "espl_command_buffer_submit";
+
+    if (commands == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
+    ESPL__HOLD_OR_RETURN(commands->holder, call, ESPL_ERR_BUSY)
+    if (commands->is_submitted) {
+        return refuse_buffer_call(
+            commands, call, ESPL_ERR_ARGUMENT,
+            "The command buffer is submitted already; espl_sync() plays it once.");
+    }
     if (commands->is_played) {
-        return ESPL_ERR_PLAYED;
+        return refuse_buffer_call(commands, call, ESPL_ERR_PLAYED, NULL);
     }
 
     espl__line *const line = commands->line;
 
     if (*line->is_closed) {
-        return ESPL_ERR_BUSY;
+        return refuse_buffer_call(
+            commands, call, ESPL_ERR_BUSY,
+            "Jobs of the world are under way; submit before or after the call that runs "
+            "them, or in the function of a custom command.");
     }
     if (line->first == NULL) {
         line->first = commands;
@@ -163,10 +229,10 @@ espl_status espl_command_buffer_submit(espl_command_buffer *commands)
     return ESPL_OK;
 }
 
-espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, espl_entity pending,
-                                        espl_entity *out)
+static espl_status find_created(const espl_command_buffer *commands, espl_entity pending,
+                                espl_entity *out)
 {
-    if (!ESPL_DEMAND(NULL, commands != NULL) || !ESPL_DEMAND(commands->hooks, out != NULL)) {
+    if (out == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (!espl__is_pending(pending)) {
@@ -181,7 +247,7 @@ espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, esp
         return ESPL_ERR_FOREIGN;
     }
     if (!commands->is_played) {
-        return ESPL_ERR_DEAD;
+        return ESPL_ERR_PENDING;
     }
     const espl_entity *const created = &lane->created[pending.index];
     if ((created->index | created->generation) == 0) {
@@ -191,13 +257,47 @@ espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, esp
     return ESPL_OK;
 }
 
+espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, espl_entity pending,
+                                        espl_entity *out)
+{
+    if (commands == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    const espl_status status = find_created(commands, pending, out);
+    espl__message m;
+
+    if (status < 0 &&
+        espl__message_begin(&m, commands->hooks, "espl_command_buffer_resolve", NULL)) {
+        espl__message_status(&m, status);
+        espl__message_entity(&m, "entity", pending);
+        espl__message_send(&m, ESPL_LOG_WARNING, "%s",
+                           out == NULL ? "out is NULL."
+                           : status == ESPL_ERR_ARGUMENT
+                               ? "The handle is not pending; it names its entity already."
+                               : espl_status_text(status));
+    }
+    return status;
+}
+
 espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
                                        uint32_t index)
 {
-    if (!ESPL_DEMAND(NULL, commands != NULL) || !commands->is_played ||
-        lane >= commands->lane_count ||
-        index >= espl__array_length(commands->recorders[lane].lane.commands)) {
+    static const char *const call = "espl_command_buffer_result";
+
+    if (commands == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    return commands->recorders[lane].lane.results[index];
+    if (!commands->is_played) {
+        return refuse_buffer_call(
+            commands, call, ESPL_ERR_ARGUMENT,
+            "The command buffer was not played, so that there are no results.");
+    }
+    if (lane >= commands->lane_count) {
+        return refuse_buffer_call(commands, call, ESPL_ERR_ARGUMENT,
+                                  "The command buffer has no such lane.");
+    }
+    const espl__lane *const l = &commands->recorders[lane].lane;
+
+    // Loops over the commands of a lane end here, so it is not logged.
+    return index < espl__array_length(l->commands) ? l->results[index] : ESPL_ERR_ARGUMENT;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Recording of creations and of changes of components. Whatever can be checked without the world is
 // checked here, with the statuses of the immediate calls.
-#include "lib/commands/commands.h"
+#include "lib/commands/explain.h"
 #include "lib/math/pose.h"
 
 #include <string.h>
@@ -17,6 +17,8 @@ typedef struct given_list {
     espl__placement_change placement;
     espl__given values[VALUE_LIMIT];
     size_t value_count;
+    espl__cause cause; // of a refusal
+    espl__sentence sentence;
 } given_list;
 
 static void listing_begin(given_list *l, const espl_command_buffer *owner)
@@ -24,11 +26,7 @@ static void listing_begin(given_list *l, const espl_command_buffer *owner)
     l->store = owner->store;
     l->placement = ESPL__PLACEMENT_STAYS;
     l->value_count = 0;
-}
-
-static bool is_role(espl_component component)
-{
-    return component >= ESPL_SOLO && component <= ESPL_MEMBER;
+    l->cause = (espl__cause){.why = NULL};
 }
 
 // Tell whether a component is given, or taken away. A linear search, because most lists have one item.
@@ -67,7 +65,23 @@ static espl_status list_placement(given_list *l, const espl_component_value *val
         return ESPL_OK;
     }
     memcpy(&l->transform, value->data, sizeof l->transform);
-    return espl_transform_normalize(&l->transform);
+    const espl_status status = espl_transform_normalize(&l->transform);
+
+    if (status != ESPL_OK) {
+        l->cause.value = value;
+        l->cause.why = espl__transform_fault(&l->sentence, &l->transform);
+    }
+    return status;
+}
+
+static espl_status refuse_listed_value(given_list *l, const espl_component_value *value)
+{
+    const char *const fault =
+        espl__component_fault(l->store, value->component, value->size, ESPL__USE_GIVEN);
+
+    l->cause.value = value;
+    l->cause.why = fault != NULL ? fault : espl__given_twice;
+    return ESPL_ERR_ARGUMENT;
 }
 
 static espl_status list_value(given_list *l, const espl_component_value *value)
@@ -75,29 +89,26 @@ static espl_status list_value(given_list *l, const espl_component_value *value)
     const espl_component component = value->component;
     const espl__component_info *const info = espl__component_info_of(l->store, component);
 
-    if (info == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
+    if (info == NULL || espl__is_role(component) ||
+        value->size != espl__given_size(component, info) || is_given(l, component)) {
+        return refuse_listed_value(l, value);
     }
-    const bool is_placement = component == ESPL_TRANSFORM;
-    const size_t size = is_placement ? sizeof(espl_transform) : info->size;
-
-    if (is_role(component) || value->size != size || is_given(l, component)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (is_placement) {
+    if (component == ESPL_TRANSFORM) {
         return list_placement(l, value);
     }
-    add_value(l, component, size, info->alignment, value->data);
+    add_value(l, component, info->size, info->alignment, value->data);
     return ESPL_OK;
 }
 
 // A component may be taken away twice, which counts once, but not given and taken away.
-static espl_status list_removal(given_list *l, espl_component component)
+static espl_status list_removal(given_list *l, const espl_component *taken)
 {
-    if (espl__component_info_of(l->store, component) == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
-    }
-    if (is_role(component) || is_given(l, component)) {
+    const espl_component component = *taken;
+    const char *const fault = espl__component_fault(l->store, component, 0, ESPL__USE_TAKEN);
+
+    if (fault != NULL || is_given(l, component)) {
+        l->cause.component = taken;
+        l->cause.why = fault != NULL ? fault : espl__given_twice;
         return ESPL_ERR_ARGUMENT;
     }
     if (component == ESPL_TRANSFORM) {
@@ -137,38 +148,68 @@ static espl_status list_change(given_list *l, const espl_change_def *def)
     espl_status status = list_values(l, def->add, def->add_count);
 
     for (size_t i = 0; i < def->remove_count && status == ESPL_OK; ++i) {
-        status = list_removal(l, def->remove[i]);
+        status = list_removal(l, &def->remove[i]);
     }
     return status;
 }
 
-espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                          const espl_change_def *def)
+const char *espl__change_fault(const espl_change_def *def)
 {
+    if (def == NULL) {
+        return "change is NULL.";
+    }
+    if (def->add == NULL && def->add_count != 0) {
+        return "change->add is NULL, but change->add_count is not 0.";
+    }
+    return def->remove == NULL && def->remove_count != 0
+               ? "change->remove is NULL, but change->remove_count is not 0."
+               : NULL;
+}
+
+static void remark_zero_listed(const espl_recorder *recorder, const char *call, const given_list *l,
+                               espl_entity entity)
+{
+    if (l->placement == ESPL__PLACEMENT_COMES) {
+        espl__remark_recorded(recorder, call, "entity", entity,
+                              espl__transform_blank(&l->transform));
+    }
+}
+
+static espl_status record_change(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                 const espl_change_def *def, const char *call)
+{
+    const char *const fault = espl__change_fault(def);
     given_list l;
     espl_status status = espl__check_recorder(recorder);
 
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (!ESPL_DEMAND(recorder->owner->hooks, def != NULL &&
-                                                 (def->add != NULL || def->add_count == 0) &&
-                                                 (def->remove != NULL || def->remove_count == 0))) {
-        return ESPL_ERR_ARGUMENT;
+    if (status != ESPL_OK || fault != NULL) {
+        return espl__refuse_target(recorder, call, entity,
+                                   status != ESPL_OK ? status : ESPL_ERR_ARGUMENT, fault);
     }
     listing_begin(&l, recorder->owner);
     status = espl__check_operand(recorder->owner, entity);
     status = status != ESPL_OK ? status : list_change(&l, def);
     if (status != ESPL_OK) {
-        return status;
+        l.cause.named[0] = (espl__mention){"entity", entity};
+        return espl__refuse_record(recorder, call, status, &l.cause);
     }
-    return append_listing(recorder, &l,
-                          &(espl__command){.target = entity,
-                                           .key = key,
-                                           .value_count = (uint32_t)l.value_count,
-                                           .kind = ESPL__COMMAND_CHANGE,
-                                           .place = (uint8_t)l.placement},
-                          NULL);
+    const espl__command command = {.target = entity,
+                                   .key = key,
+                                   .value_count = (uint32_t)l.value_count,
+                                   .kind = ESPL__COMMAND_CHANGE,
+                                   .place = (uint8_t)l.placement};
+
+    status = append_listing(recorder, &l, &command, NULL);
+    if (status == ESPL_OK) {
+        remark_zero_listed(recorder, call, &l, entity);
+    }
+    return espl__recorded(recorder, call, status);
+}
+
+espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                          const espl_change_def *def)
+{
+    return record_change(recorder, key, entity, def, "espl_record_change_components");
 }
 
 espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
@@ -176,92 +217,81 @@ espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key, esp
 {
     const espl_component_value value = {component, size, data};
 
-    return espl_record_change_components(recorder, key, entity,
-                                         &(espl_change_def){.add = &value, .add_count = 1});
+    return record_change(recorder, key, entity, &(espl_change_def){.add = &value, .add_count = 1},
+                         "espl_record_add_component");
 }
 
 espl_status espl_record_remove_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                          espl_component component)
 {
-    return espl_record_change_components(
-        recorder, key, entity, &(espl_change_def){.remove = &component, .remove_count = 1});
-}
-
-static espl_status check_set(const espl_command_buffer *owner, espl_component component,
-                             const void *data, size_t size)
-{
-    const espl__component_info *const info = espl__component_info_of(owner->store, component);
-
-    if (info == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
-    }
-    if (component == ESPL_TRANSFORM || is_role(component) || info->size != size ||
-        !ESPL_DEMAND(owner->hooks, data != NULL || size == 0)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    return ESPL_OK;
+    return record_change(recorder, key, entity,
+                         &(espl_change_def){.remove = &component, .remove_count = 1},
+                         "espl_record_remove_component");
 }
 
 espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                       espl_component component, const void *data, size_t size)
 {
+    static const char *const call = "espl_record_set_component";
+    const espl_component_value value = {component, size, data};
+    espl__cause cause = {.named = {{"entity", entity}}};
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
-    status = status != ESPL_OK ? status : check_set(recorder->owner, component, data, size);
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_record(recorder, call, status, &cause);
+    }
+    cause.why = espl__component_fault(recorder->owner->store, component, size, ESPL__USE_VALUE);
+    cause.why = cause.why == NULL && data == NULL && size != 0 ? "data is NULL." : cause.why;
+    if (cause.why != NULL) {
+        cause.value = &value;
+        return espl__refuse_record(recorder, call, ESPL_ERR_ARGUMENT, &cause);
     }
     const espl__component_info *const info =
         espl__component_info_of(recorder->owner->store, component);
     const espl__given given = {{component, (uint16_t)size, (uint16_t)info->alignment}, data};
+    const espl__command command = {
+        .target = entity, .key = key, .value_count = 1, .kind = ESPL__COMMAND_SET};
 
-    return espl__append_given(
-        recorder,
-        &(espl__command){.target = entity, .key = key, .value_count = 1, .kind = ESPL__COMMAND_SET},
-        NULL, &given, 1, NULL);
+    return espl__recorded(recorder, call,
+                          espl__append_given(recorder, &command, NULL, &given, 1, NULL));
 }
 
 // --- Enable and disable ---
 
 static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                 espl_extent extent, uint8_t kind)
+                                 espl_extent extent, uint8_t kind, const char *call)
 {
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_target(recorder, call, entity, status, NULL);
     }
     if ((unsigned)extent > ESPL_EXTENT_SUBTREE) {
-        return ESPL_ERR_ARGUMENT;
+        return espl__refuse_target(recorder, call, entity, ESPL_ERR_ARGUMENT,
+                                   "extent is none of espl_extent.");
     }
-    return espl__append(
-        recorder,
-        &(espl__command){.target = entity, .key = key, .kind = kind, .place = (uint8_t)extent});
+    const espl__command command = {
+        .target = entity, .key = key, .kind = kind, .place = (uint8_t)extent};
+
+    return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
 espl_status espl_record_enable(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                espl_extent extent)
 {
-    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_ENABLE);
+    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_ENABLE, "espl_record_enable");
 }
 
 espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                 espl_extent extent)
 {
-    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_DISABLE);
+    return record_extent(recorder, key, entity, extent, ESPL__COMMAND_DISABLE,
+                         "espl_record_disable");
 }
 
 // --- Creations ---
-
-static bool are_rules_valid(const espl_creation_def *def)
-{
-    return espl__is_link(def->link) && (unsigned)def->place <= ESPL_PLACE_WORLD &&
-           (unsigned)def->dead_parent <= ESPL_DEAD_PARENT_ROOT &&
-           espl__flags_are_valid(def->inherit) &&
-           (def->inherit == 0 || !espl_entity_is_null(def->parent));
-}
 
 static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
                                   given_list *l)
@@ -272,50 +302,75 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
     if (status != ESPL_OK) {
         return status;
     }
-    if (!are_rules_valid(def)) {
+    l->cause.why = espl__rules_fault(def->link, def->place, def->dead_parent, def->inherit,
+                                     !espl_entity_is_null(def->parent));
+    if (l->cause.why == NULL && def->values == NULL && def->value_count != 0) {
+        l->cause.why = "def->values is NULL, but def->value_count is not 0.";
+    }
+    if (l->cause.why != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     status = list_values(l, def->values, def->value_count);
     if (status == ESPL_OK && def->inherit != 0 && l->placement == ESPL__PLACEMENT_STAYS) {
+        l->cause.why = "def->inherit is given without ESPL_TRANSFORM among def->values.";
         return ESPL_ERR_ARGUMENT;
     }
     return status;
 }
 
-espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
-                               size_t count, espl_entity *pending)
+static espl_status append_creation(espl_recorder *recorder, uint32_t key,
+                                   const espl_creation_def *def, const given_list *l, size_t count,
+                                   espl_entity *pending)
 {
-    given_list l;
-    espl_status status = espl__check_recorder(recorder);
+    const bool is_placed = l->placement == ESPL__PLACEMENT_COMES;
 
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (!ESPL_DEMAND(recorder->owner->hooks,
-                     def != NULL && (def->values != NULL || def->value_count == 0))) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    listing_begin(&l, recorder->owner);
-    status = check_creation(recorder->owner, def, &l);
-    if (status != ESPL_OK || count == 0) {
-        return status;
-    }
     if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    const bool is_placed = l.placement == ESPL__PLACEMENT_COMES;
-
     return append_listing(
-        recorder, &l,
+        recorder, l,
         &(espl__command){.parent = def->parent,
                          .before = def->before,
                          .key = key,
                          .count = (uint32_t)count,
-                         .value_count = (uint32_t)l.value_count,
+                         .value_count = (uint32_t)l->value_count,
                          .kind = is_placed ? ESPL__COMMAND_CREATE : ESPL__COMMAND_CREATE_BARE,
                          .link = (uint8_t)def->link,
                          .place = (uint8_t)def->place,
                          .dead_parent = (uint8_t)def->dead_parent,
                          .inherit = (uint8_t)def->inherit},
         pending);
+}
+
+espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
+                                size_t count, espl_entity *pending, const char *call)
+{
+    given_list l;
+    espl_status status = espl__check_recorder(recorder);
+
+    if (status != ESPL_OK || def == NULL) {
+        return espl__refuse_record(recorder, call, status != ESPL_OK ? status : ESPL_ERR_ARGUMENT,
+                                   &(espl__cause){.why = "def is NULL."});
+    }
+    listing_begin(&l, recorder->owner);
+    status = check_creation(recorder->owner, def, &l);
+    if (status != ESPL_OK) {
+        l.cause.named[0] = (espl__mention){"parent", def->parent};
+        l.cause.named[1] = (espl__mention){"before", def->before};
+        return espl__refuse_record(recorder, call, status, &l.cause);
+    }
+    if (count == 0) {
+        return ESPL_OK;
+    }
+    status = append_creation(recorder, key, def, &l, count, pending);
+    if (status == ESPL_OK) {
+        remark_zero_listed(recorder, call, &l, espl_entity_null());
+    }
+    return espl__recorded(recorder, call, status);
+}
+
+espl_status espl_record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
+                               size_t count, espl_entity *pending)
+{
+    return espl__record_create(recorder, key, def, count, pending, "espl_record_create");
 }

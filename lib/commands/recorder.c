@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recording: a call appends to one lane. It writes nothing else but the heap, which is locked.
-#include "lib/commands/commands.h"
-#include "lib/tree/placement.h"
+#include "lib/commands/explain.h"
 
 #include <string.h>
 
@@ -17,6 +16,13 @@ static inline bool is_foreign(const espl_command_buffer *owner, uint32_t index, 
                                         espl__pending_lane(entity) >= owner->lane_count);
 }
 
+// Why a pending handle is refused that is_foreign(). Calls at once record in a buffer that gives
+// none out.
+static inline espl_status foreign_status(const espl_command_buffer *owner)
+{
+    return owner->tag == ESPL__NO_TAG ? ESPL_ERR_PENDING : ESPL_ERR_FOREIGN;
+}
+
 static inline espl_status check_operand(const espl_command_buffer *owner, const espl_entity *entity)
 {
     const uint32_t index = entity->index, generation = entity->generation;
@@ -24,14 +30,14 @@ static inline espl_status check_operand(const espl_command_buffer *owner, const 
     if ((index | generation) == 0) {
         return ESPL_ERR_NULL_ENTITY;
     }
-    return is_foreign(owner, index, generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
+    return is_foreign(owner, index, generation) ? foreign_status(owner) : ESPL_OK;
 }
 
 // The null entity passes, because it is not pending.
 static inline espl_status check_optional(const espl_command_buffer *owner,
                                          const espl_entity *entity)
 {
-    return is_foreign(owner, entity->index, entity->generation) ? ESPL_ERR_FOREIGN : ESPL_OK;
+    return is_foreign(owner, entity->index, entity->generation) ? foreign_status(owner) : ESPL_OK;
 }
 
 espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity)
@@ -46,7 +52,7 @@ espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity e
 
 static inline espl_status check_recorder(const espl_recorder *recorder)
 {
-    if (!ESPL_DEMAND(NULL, recorder != NULL)) {
+    if (recorder == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     return recorder->owner->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
@@ -215,9 +221,17 @@ espl_status espl__append_given(espl_recorder *recorder, const espl__command *com
 
 // --- Commands on one entity ---
 
+espl_status espl__refuse_target(const espl_recorder *recorder, const char *call, espl_entity entity,
+                                espl_status status, const char *why)
+{
+    return espl__refuse_record(recorder, call, status,
+                               &(espl__cause){.named = {{"entity", entity}}, .why = why});
+}
+
 espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                 espl_extent extent)
 {
+    static const char *const call = "espl_record_destroy";
     espl_status status = check_recorder(recorder);
 
     status = status != ESPL_OK ? status : check_operand(recorder->owner, &entity);
@@ -225,15 +239,16 @@ espl_status espl_record_destroy(espl_recorder *recorder, uint32_t key, espl_enti
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_target(recorder, call, entity, status,
+                                   "extent is none of espl_extent.");
     }
     espl__command *const command = next_command(recorder);
     if (command == NULL) {
-        return ESPL_ERR_NO_MEMORY;
+        return espl__recorded(recorder, call, ESPL_ERR_NO_MEMORY);
     }
     *command = (espl__command){
         .target = entity, .key = key, .kind = ESPL__COMMAND_DESTROY, .place = (uint8_t)extent};
-    return append_bare(recorder, command);
+    return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
 espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entity child,
@@ -241,20 +256,24 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
 {
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
+    static const char *const call = "espl_record_attach";
     espl_status status = check_recorder(recorder);
 
     status = status != ESPL_OK ? status : check_operand(recorder->owner, &child);
     status = status != ESPL_OK ? status : check_operand(recorder->owner, &parent);
     status = status != ESPL_OK ? status : check_optional(recorder->owner, &o->before);
-    if (status != ESPL_OK) {
-        return status;
+    if (status == ESPL_OK && !espl__options_are_valid(o)) {
+        status = ESPL_ERR_ARGUMENT;
     }
-    if (!espl__options_are_valid(o)) {
-        return ESPL_ERR_ARGUMENT;
+    if (status != ESPL_OK) {
+        return espl__refuse_record(
+            recorder, call, status,
+            &(espl__cause){{{"child", child}, {"parent", parent}, {"before", o->before}},
+                           .why = espl__options_fault(o)});
     }
     espl__command *const command = next_command(recorder);
     if (command == NULL) {
-        return ESPL_ERR_NO_MEMORY;
+        return espl__recorded(recorder, call, ESPL_ERR_NO_MEMORY);
     }
     *command = (espl__command){.target = child,
                                .parent = parent,
@@ -266,65 +285,55 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
                                .stay_rotation = (uint8_t)o->rotation,
                                .stay_scale = (uint8_t)o->scale,
                                .inherit = (uint8_t)o->inherit};
-    return append_bare(recorder, command);
+    return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 
 espl_status espl_record_detach(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                espl_keep keep)
 {
+    static const char *const call = "espl_record_detach";
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_target(recorder, call, entity, status, NULL);
     }
     if (!espl__is_stay(keep)) {
-        return ESPL_ERR_ARGUMENT;
+        return espl__refuse_target(recorder, call, entity, ESPL_ERR_ARGUMENT,
+                                   "keep is none of espl_keep.");
     }
-    return espl__append(recorder, &(espl__command){.target = entity,
-                                                   .key = key,
-                                                   .kind = ESPL__COMMAND_DETACH,
-                                                   .stay_position = (uint8_t)keep,
-                                                   .stay_rotation = (uint8_t)keep,
-                                                   .stay_scale = (uint8_t)keep});
+    const espl__command command = {.target = entity,
+                                   .key = key,
+                                   .kind = ESPL__COMMAND_DETACH,
+                                   .stay_position = (uint8_t)keep,
+                                   .stay_rotation = (uint8_t)keep,
+                                   .stay_scale = (uint8_t)keep};
+
+    return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
 espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     espl_entity before)
 {
+    static const char *const call = "espl_record_set_sibling";
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
     status = status != ESPL_OK ? status : espl__check_optional(recorder->owner, before);
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_record(
+            recorder, call, status,
+            &(espl__cause){.named = {{"entity", entity}, {"before", before}}});
     }
-    return espl__append(recorder, &(espl__command){.target = entity,
-                                                   .before = before,
-                                                   .key = key,
-                                                   .kind = ESPL__COMMAND_SIBLING});
+    const espl__command command = {
+        .target = entity, .before = before, .key = key, .kind = ESPL__COMMAND_SIBLING};
+
+    return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
-espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                              espl_write_kind kind, const void *value)
+static espl_status append_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                espl_write_kind kind, const espl_write_value *value)
 {
-    espl_status status = espl__check_recorder(recorder);
-
-    if (status == ESPL_OK && !ESPL_DEMAND(recorder->owner->hooks, value != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    // Zero, because a kind may fill a part of it, and payloads are compared and taped as bytes.
-    espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
-
-    espl__write_load(&loaded, kind, value);
-    status = espl__write_check(kind, &loaded);
-    if (status != ESPL_OK) {
-        return status;
-    }
     espl__command *const command = next_command(recorder);
     unsigned char *bytes = NULL;
 
@@ -333,29 +342,69 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity
     }
     *command = (espl__command){
         .target = entity, .key = key, .kind = ESPL__COMMAND_WRITE, .place = (uint8_t)kind};
-    status = append_in_place(recorder, command, sizeof loaded, ESPL__PAYLOAD_UNIT, &bytes);
+    const espl_status status =
+        append_in_place(recorder, command, sizeof *value, ESPL__PAYLOAD_UNIT, &bytes);
+
     if (status == ESPL_OK) {
-        memcpy(bytes, &loaded, sizeof loaded);
+        memcpy(bytes, value, sizeof *value);
     }
     return status;
+}
+
+espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                              espl_write_kind kind, const void *value)
+{
+    static const char *const call = "espl_record_write";
+    // Zero, because a kind may fill a part of it, and payloads are compared and taped as bytes.
+    espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
+    espl__sentence sentence;
+    espl_status status = espl__check_recorder(recorder);
+
+    if (status == ESPL_OK && value == NULL) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    if (status == ESPL_OK) {
+        espl__write_load(&loaded, kind, value);
+        status = espl__write_check(kind, &loaded);
+    }
+    if (status != ESPL_OK) {
+        return espl__refuse_target(recorder, call, entity, status,
+                                   espl__write_fault(&sentence, kind, value));
+    }
+    status = append_write(recorder, key, entity, kind, &loaded);
+    if (status == ESPL_OK) {
+        espl__remark_recorded(recorder, call, "entity", entity, espl__write_blank(kind, &loaded));
+    }
+    return espl__recorded(recorder, call, status);
+}
+
+// Refuse a NULL pointer, or because the buffer was played, which comes first.
+static espl_status refuse_null(const espl_recorder *recorder, const char *call, const char *why)
+{
+    const espl_status status = espl__check_recorder(recorder);
+
+    return espl__refuse_record(recorder, call, status != ESPL_OK ? status : ESPL_ERR_ARGUMENT,
+                               &(espl__cause){.why = why});
 }
 
 espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                     uint32_t flags)
 {
+    static const char *const call = "espl_record_set_inherit";
     espl_status status = espl__check_recorder(recorder);
 
     status = status != ESPL_OK ? status : espl__check_operand(recorder->owner, entity);
+    if (status == ESPL_OK && !espl__flags_are_valid(flags)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
     if (status != ESPL_OK) {
-        return status;
+        return espl__refuse_target(recorder, call, entity, status, espl__flags_fault(flags));
     }
-    if (!espl__flags_are_valid(flags)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    return espl__append(recorder, &(espl__command){.target = entity,
-                                                   .key = key,
-                                                   .kind = ESPL__COMMAND_INHERIT,
-                                                   .inherit = (uint8_t)flags});
+    const espl__command command = {
+        .target = entity, .key = key, .kind = ESPL__COMMAND_INHERIT, .inherit = (uint8_t)flags};
+
+    return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
 // --- Instantiate ---
@@ -363,8 +412,10 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
 static espl_status list_values(const espl_command_buffer *owner, const espl_instance_def *def,
                                espl__given *given)
 {
-    if (def->value_count > ESPL_SET_LIMIT ||
-        !ESPL_DEMAND(owner->hooks, def->values != NULL || def->value_count == 0)) {
+    if (def->value_count > ESPL_SET_LIMIT) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (def->values == NULL && def->value_count != 0) {
         return ESPL_ERR_ARGUMENT;
     }
     for (size_t i = 0; i < def->value_count; ++i) {
@@ -415,32 +466,50 @@ static inline const espl_transform *find_transform(const espl_instance_def *def,
     return espl_transform_normalize(room) == ESPL_OK ? room : NULL;
 }
 
-espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
-                                    const espl_instance_def *def, size_t count,
-                                    espl_entity *pending)
+// Say which value of a clone is wrong, if one is.
+static const char *find_bad_value(const espl_command_buffer *owner, const espl_instance_def *def,
+                                  espl__cause *cause)
 {
-    espl_status status = check_recorder(recorder);
-    espl_transform room;
-    espl__given given[ESPL_SET_LIMIT];
+    const char *why = NULL;
 
-    if (status != ESPL_OK) {
-        return status;
+    if (def->values == NULL && def->value_count != 0) {
+        return "def->values is NULL, but def->value_count is not 0.";
     }
-    if (!ESPL_DEMAND(recorder->owner->hooks, def != NULL)) {
-        return ESPL_ERR_ARGUMENT;
+    for (size_t i = 0; i < def->value_count && why == NULL; ++i) {
+        const espl_component_value *const value = &def->values[i];
+
+        why = value->component == ESPL_TRANSFORM
+                  ? "The transform of a clone is def->transform; leave it out of def->values."
+                  : espl__component_fault(owner->store, value->component, value->size,
+                                          ESPL__USE_GIVEN);
+        cause->value = why != NULL ? value : NULL;
     }
-    status = check_instance(recorder->owner, def);
-    if (status != ESPL_OK) {
-        return status;
+    return why;
+}
+
+static ESPL__APART espl_status refuse_instance(const espl_recorder *recorder, const char *call,
+                                               const espl_instance_def *def, espl_status status)
+{
+    espl__cause cause = {
+        .named = {{"source", def->source}, {"parent", def->parent}, {"before", def->before}}};
+    espl__sentence sentence;
+
+    if (status == ESPL_ERR_NOT_FINITE) {
+        cause.why = espl__transform_fault(&sentence, &def->transform);
+    } else if (status == ESPL_ERR_ARGUMENT) {
+        cause.why = espl__rules_fault(def->link, def->place, def->dead_parent, def->inherit,
+                                      !espl_entity_is_null(def->parent));
+        cause.why = cause.why != NULL ? cause.why : find_bad_value(recorder->owner, def, &cause);
     }
-    const espl_transform *const transform = find_transform(def, &room);
-    if (transform == NULL) {
-        return ESPL_ERR_NOT_FINITE;
-    }
-    status = list_values(recorder->owner, def, given);
-    if (status != ESPL_OK || count == 0) {
-        return status;
-    }
+    return espl__refuse_record(recorder, call, status, &cause);
+}
+
+// Append a clone that was checked.
+ESPL__INLINE espl_status append_instance(espl_recorder *recorder, uint32_t key,
+                                         const espl_instance_def *def,
+                                         const espl_transform *transform, const espl__given *given,
+                                         size_t count, espl_entity *pending)
+{
     if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
@@ -462,4 +531,42 @@ espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
     return def->value_count == 0
                ? append_making(recorder, command, transform, NULL, 0, pending)
                : append_valued(recorder, command, transform, given, def->value_count, pending);
+}
+
+espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
+                                     const espl_instance_def *def, size_t count,
+                                     espl_entity *pending, const char *call)
+{
+    espl_status status = check_recorder(recorder);
+    const espl_transform *transform = NULL;
+    espl__given given[ESPL_SET_LIMIT];
+    espl_transform room;
+
+    if (status != ESPL_OK || def == NULL) {
+        return refuse_null(recorder, call, "def is NULL.");
+    }
+    status = check_instance(recorder->owner, def);
+    if (status == ESPL_OK) {
+        transform = find_transform(def, &room);
+        status = transform == NULL ? ESPL_ERR_NOT_FINITE : list_values(recorder->owner, def, given);
+    }
+    if (status != ESPL_OK) {
+        return refuse_instance(recorder, call, def, status);
+    }
+    if (count == 0) {
+        return ESPL_OK;
+    }
+    status = append_instance(recorder, key, def, transform, given, count, pending);
+    if (status == ESPL_OK && def->place != ESPL_PLACE_SOURCE) {
+        espl__remark_recorded(recorder, call, "source", def->source,
+                              espl__transform_blank(&def->transform));
+    }
+    return espl__recorded(recorder, call, status);
+}
+
+espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
+                                    const espl_instance_def *def, size_t count,
+                                    espl_entity *pending)
+{
+    return espl__record_instantiate(recorder, key, def, count, pending, "espl_record_instantiate");
 }

@@ -27,6 +27,10 @@ static void resolve_pending(const espl__playback *playback, espl_entity entity, 
 {
     const uint32_t lane = espl__pending_lane(entity);
 
+    if (playback->tag == ESPL__NO_TAG) {
+        *out = (espl__operand){.state = ESPL_ERR_PENDING};
+        return;
+    }
     // A handle that names no lane was refused when it was recorded.
     ESPL_CHECK(espl__pending_tag(entity) != playback->tag || lane < playback->lane_count);
     if (espl__pending_tag(entity) != playback->tag ||

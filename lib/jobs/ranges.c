@@ -206,14 +206,17 @@ static espl_status run_on_executor(gate *g, job_loop *loop, const espl_hooks *ho
     const bool is_empty = close_gate(g);
     // A thread may be suspended for seconds between the end of its job and the gate. No executor
     // can prevent that, and no test can provoke it.
-    const bool every_job_returned = is_done && is_empty; // GCOVR_EXCL_BR_LINE
-    const bool no_job_ran_twice = !atomic_load(&loop->ran_twice);
-    const bool no_index_past_the_count = !atomic_load(&loop->ran_out_of_range);
-    if (!ESPL_DEMAND(hooks, every_job_returned) || !ESPL_DEMAND(hooks, no_job_ran_twice) ||
-        !ESPL_DEMAND(hooks, no_index_past_the_count)) {
-        return ESPL_ERR_EXECUTOR;
-    }
-    return ESPL_OK;
+    const bool have_returned = is_done && is_empty; // GCOVR_EXCL_BR_LINE
+    const bool is_valid =
+        ESPL_DEMAND(
+            hooks, have_returned,
+            "parallel_for of the executor returned before each job had run and returned.") &&
+        ESPL_DEMAND(hooks, !atomic_load(&loop->ran_twice),
+                    "parallel_for of the executor ran a job twice.") &&
+        ESPL_DEMAND(hooks, !atomic_load(&loop->ran_out_of_range),
+                    "parallel_for of the executor ran a job whose index is not below the count.");
+
+    return is_valid ? ESPL_OK : ESPL_ERR_EXECUTOR;
 }
 
 espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hooks,
@@ -225,8 +228,10 @@ espl_status espl__run_jobs(const espl_executor *executor, const espl_hooks *hook
         return ESPL_OK;
     }
     // A nested loop is serial, because an executor may deadlock when a job waits for other jobs.
-    const bool no_run_inside_a_job = !is_inside_job(executor);
-    gate *const g = ESPL_DEMAND(hooks, no_run_inside_a_job) ? take_gate() : NULL;
+    const bool may_run = ESPL_DEMAND(hooks, !is_inside_job(executor),
+                                     "A job of an executor made a call that runs jobs on the same "
+                                     "executor; they run on the calling thread.");
+    gate *const g = may_run ? take_gate() : NULL;
 
     if (g == NULL) {
         run_serially(function, argument, jobs);

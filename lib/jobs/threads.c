@@ -80,9 +80,12 @@ bool espl_executor_has_threads(void)
 static espl_status create_pool(espl_executor *out, uint32_t workers,
                                void (*run)(void *, espl_job, void *, size_t))
 {
-    // The limit is here, because pthreadpool does not check whether its threads start.
-    if (out == NULL || workers > ESPL_WORKER_LIMIT) {
+    if (out == NULL) {
         return ESPL_ERR_ARGUMENT;
+    }
+    // The limit is here, because pthreadpool does not check whether its threads start.
+    if (workers > ESPL_WORKER_LIMIT) {
+        return ESPL_ERR_LIMIT;
     }
     const pthreadpool_t pool = pthreadpool_create(workers);
     // Tests do not exhaust the memory of the machine.

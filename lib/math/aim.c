@@ -9,8 +9,7 @@
 
 void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis axis)
 {
-    if (!ESPL_DEMAND(NULL,
-                     out != NULL && frame != NULL && (unsigned)axis <= (unsigned)ESPL_AXIS_BACK)) {
+    if (out == NULL || frame == NULL || (unsigned)axis > (unsigned)ESPL_AXIS_BACK) {
         return;
     }
     const double sign = axis >= ESPL_AXIS_LEFT ? -1 : 1;
@@ -25,7 +24,7 @@ void espl_transform_axis(float out[3], const espl_transform *frame, espl_axis ax
 
 bool espl_transform_is_mirrored(const espl_transform *transform)
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL)) {
+    if (transform == NULL) {
         return false;
     }
     bool is_odd = false, is_flat = false;
@@ -69,8 +68,7 @@ static void point_axis(float out[static 4], espl_axis axis, const double directi
 espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
                                    const float *up, espl_axis forward)
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL && target != NULL &&
-                               (unsigned)forward <= (unsigned)ESPL_AXIS_BACK)) {
+    if (transform == NULL || target == NULL || (unsigned)forward > (unsigned)ESPL_AXIS_BACK) {
         return ESPL_ERR_ARGUMENT;
     }
     const double plus_y[3] = {0, 1, 0}, plus_z[3] = {0, 0, 1};
@@ -129,7 +127,7 @@ static void change_of_offset(double change[static 3], const float q[static 4],
 espl_status espl_transform_rotate_about(espl_transform *transform, const float pivot[3],
                                         const float rotation[4])
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL && pivot != NULL && rotation != NULL)) {
+    if (transform == NULL || pivot == NULL || rotation == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     espl_transform turned = *transform;

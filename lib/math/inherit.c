@@ -98,7 +98,7 @@ void espl__keep_parts(espl_pose *composed, const espl__kept *kept)
 espl_transform espl_transform_inherit(const espl_transform *parent, const espl_transform *local,
                                       const espl_transform *kept, uint32_t flags)
 {
-    if (!ESPL_DEMAND(NULL, parent != NULL && local != NULL && kept != NULL)) {
+    if (parent == NULL || local == NULL || kept == NULL) {
         return espl_transform_identity();
     }
     if ((flags & ESPL_COPY_PARENT) != 0) {

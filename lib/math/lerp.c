@@ -74,7 +74,7 @@ static void blend(float out[static 4], const arc *ends, double weight_a, double 
 
 espl_status espl_quat_nlerp(float out[4], const float a[4], const float b[4], float t)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && a != NULL && b != NULL)) {
+    if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     arc ends;
@@ -96,7 +96,7 @@ espl_status espl_quat_nlerp(float out[4], const float a[4], const float b[4], fl
 // of the product of the ends would lose small angles.
 espl_status espl_quat_slerp(float out[4], const float a[4], const float b[4], float t)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && a != NULL && b != NULL)) {
+    if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     double apart = 0, together = 0, sine, cosine;
@@ -137,7 +137,7 @@ static float lerp(float a, float b, float t)
 espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
                                 const espl_transform *b, float t)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && a != NULL && b != NULL)) {
+    if (out == NULL || a == NULL || b == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     espl_transform made = {.user_data = t < 1 ? a->user_data : b->user_data};

@@ -29,7 +29,7 @@ static void fill_matrix(mat4 columns, const espl_transform *transform)
 // The rows of a 3 x 4 matrix are the columns of the transposed matrix, without its last column.
 void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
 {
-    if (!ESPL_DEMAND(NULL, rows != NULL && transform != NULL)) {
+    if (rows == NULL || transform == NULL) {
         return;
     }
     mat4 matrix = GLM_MAT4_IDENTITY_INIT;
@@ -41,7 +41,7 @@ void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
 
 void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
 {
-    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
+    if (columns == NULL || transform == NULL) {
         return;
     }
     mat4 matrix = GLM_MAT4_IDENTITY_INIT;
@@ -54,7 +54,7 @@ void espl_transform_matrix_4x4(float columns[16], const espl_transform *transfor
 // transform. So the matrix agrees with espl_transform_point_inverse(), for factors of zero as well.
 void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform)
 {
-    if (!ESPL_DEMAND(NULL, columns != NULL && transform != NULL)) {
+    if (columns == NULL || transform == NULL) {
         return;
     }
     const float origin[3] = {0, 0, 0};
@@ -207,7 +207,7 @@ static bool has_last_row(const float columns[static 16])
 espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float columns[16],
                                            float *residual)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && columns != NULL)) {
+    if (out == NULL || columns == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (!espl__all_finite(columns, 16)) {
@@ -248,8 +248,7 @@ espl_status espl_transform_from_matrix_4x4(espl_transform *out, const float colu
 espl_status espl_transform_from_trs(espl_transform *out, const float translation[3],
                                     const float rotation[4], const float scale[3])
 {
-    if (!ESPL_DEMAND(NULL,
-                     out != NULL && translation != NULL && rotation != NULL && scale != NULL)) {
+    if (out == NULL || translation == NULL || rotation == NULL || scale == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     espl_transform made = {.position = {translation[0], translation[1], translation[2]}};
@@ -267,8 +266,7 @@ espl_status espl_transform_from_trs(espl_transform *out, const float translation
 void espl_transform_to_trs(const espl_transform *transform, float translation[3], float rotation[4],
                            float scale[3])
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL && translation != NULL && rotation != NULL &&
-                               scale != NULL)) {
+    if (transform == NULL || translation == NULL || rotation == NULL || scale == NULL) {
         return;
     }
     // A copy, so that an output may overlap the transform.

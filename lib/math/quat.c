@@ -22,28 +22,28 @@ static void set(float out[static 4], float x, float y, float z, float w)
 
 void espl_quat_identity(float out[4])
 {
-    if (ESPL_DEMAND(NULL, out != NULL)) {
+    if (out != NULL) {
         set(out, 0, 0, 0, 1);
     }
 }
 
 void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z)
 {
-    if (ESPL_DEMAND(NULL, out != NULL)) {
+    if (out != NULL) {
         set(out, x, y, z, w);
     }
 }
 
 void espl_quat_to_wxyz(float out[4], const float quat[4])
 {
-    if (ESPL_DEMAND(NULL, out != NULL && quat != NULL)) {
+    if (out != NULL && quat != NULL) {
         set(out, quat[3], quat[0], quat[1], quat[2]);
     }
 }
 
 espl_status espl_quat_normalize(float quat[4])
 {
-    if (!ESPL_DEMAND(NULL, quat != NULL)) {
+    if (quat == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     return espl__rotation_normalize(quat) ? ESPL_OK : ESPL_ERR_NOT_FINITE;
@@ -53,14 +53,14 @@ espl_status espl_quat_normalize(float quat[4])
 
 void espl_quat_conjugate(float out[4], const float quat[4])
 {
-    if (ESPL_DEMAND(NULL, out != NULL && quat != NULL)) {
+    if (out != NULL && quat != NULL) {
         espl__rotation_conjugate(out, quat);
     }
 }
 
 void espl_quat_multiply(float out[4], const float a[4], const float b[4])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && a != NULL && b != NULL)) {
+    if (out == NULL || a == NULL || b == NULL) {
         return;
     }
     float product[4];
@@ -71,7 +71,7 @@ void espl_quat_multiply(float out[4], const float a[4], const float b[4])
 
 void espl_quat_rotate(float out[3], const float quat[4], const float vector[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && quat != NULL && vector != NULL)) {
+    if (out == NULL || quat == NULL || vector == NULL) {
         return;
     }
     float rotated[3];
@@ -103,7 +103,7 @@ static bool read_quat(double out[static 4], const float q[static 4])
 
 espl_status espl_quat_from_axis_angle(float out[4], const float axis[3], float angle)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && axis != NULL)) {
+    if (out == NULL || axis == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     double along[3], sine, cosine;
@@ -123,7 +123,7 @@ espl_status espl_quat_from_axis_angle(float out[4], const float axis[3], float a
 
 espl_status espl_quat_to_axis_angle(float axis[3], float *angle, const float quat[4])
 {
-    if (!ESPL_DEMAND(NULL, axis != NULL && angle != NULL && quat != NULL)) {
+    if (axis == NULL || angle == NULL || quat == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     double q[4];
@@ -169,7 +169,7 @@ static bool is_order(espl_euler_order order)
 // of k change their sign.
 espl_status espl_quat_from_euler(float out[4], const float angles[3], espl_euler_order order)
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && angles != NULL && is_order(order))) {
+    if (out == NULL || angles == NULL || !is_order(order)) {
         return ESPL_ERR_ARGUMENT;
     }
     if (!espl__all_finite(angles, 3)) {
@@ -216,7 +216,7 @@ static float wrap(double angle)
 // computationally efficient method", PLoS ONE 17, 2022).
 espl_status espl_quat_to_euler(float angles[3], const float quat[4], espl_euler_order order)
 {
-    if (!ESPL_DEMAND(NULL, angles != NULL && quat != NULL && is_order(order))) {
+    if (angles == NULL || quat == NULL || !is_order(order)) {
         return ESPL_ERR_ARGUMENT;
     }
     const axes a = axes_of_order(order);
@@ -263,7 +263,7 @@ static void set_half_turn(float out[static 4], const double from[static 3], doub
 // is exact in double, so that the cross product keeps its direction however small it is.
 espl_status espl_quat_between(float out[4], const float from[3], const float to[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && from != NULL && to != NULL)) {
+    if (out == NULL || from == NULL || to == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     double a[3], b[3], across[3];

@@ -6,7 +6,7 @@
 
 espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
 {
-    if (!ESPL_DEMAND(NULL, parent != NULL && local != NULL)) {
+    if (parent == NULL || local == NULL) {
         return espl_transform_identity();
     }
     const espl_pose above = espl__pose_of(parent);
@@ -20,7 +20,7 @@ espl_transform espl_transform_compose(const espl_transform *parent, const espl_t
 espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
                                     const espl_transform *world)
 {
-    if (!ESPL_DEMAND(NULL, local != NULL && parent != NULL && world != NULL)) {
+    if (local == NULL || parent == NULL || world == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     const espl_pose above = espl__pose_of(parent);
@@ -38,7 +38,7 @@ espl_status espl_transform_relative(espl_transform *local, const espl_transform 
 
 espl_status espl_transform_normalize(espl_transform *transform)
 {
-    if (!ESPL_DEMAND(NULL, transform != NULL)) {
+    if (transform == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (!espl__transform_is_finite(transform) || !espl__rotation_normalize(transform->rotation)) {
@@ -60,7 +60,7 @@ static void rotate_inverse(float out[static 3], const espl_transform *frame,
 
 void espl_transform_direction(float out[3], const espl_transform *frame, const float direction[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && direction != NULL)) {
+    if (out == NULL || frame == NULL || direction == NULL) {
         return;
     }
     const float before[3] = {direction[0], direction[1], direction[2]};
@@ -71,7 +71,7 @@ void espl_transform_direction(float out[3], const espl_transform *frame, const f
 void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
                                       const float direction[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && direction != NULL)) {
+    if (out == NULL || frame == NULL || direction == NULL) {
         return;
     }
     const float before[3] = {direction[0], direction[1], direction[2]};
@@ -81,7 +81,7 @@ void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
 
 void espl_transform_vector(float out[3], const espl_transform *frame, const float vector[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && vector != NULL)) {
+    if (out == NULL || frame == NULL || vector == NULL) {
         return;
     }
     float scaled[3];
@@ -95,7 +95,7 @@ void espl_transform_vector(float out[3], const espl_transform *frame, const floa
 
 void espl_transform_vector_inverse(float out[3], const espl_transform *frame, const float vector[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && vector != NULL)) {
+    if (out == NULL || frame == NULL || vector == NULL) {
         return;
     }
     const float before[3] = {vector[0], vector[1], vector[2]};
@@ -112,7 +112,7 @@ void espl_transform_vector_inverse(float out[3], const espl_transform *frame, co
 
 void espl_transform_point(float out[3], const espl_transform *frame, const float point[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && point != NULL)) {
+    if (out == NULL || frame == NULL || point == NULL) {
         return;
     }
     float offset[3];
@@ -125,7 +125,7 @@ void espl_transform_point(float out[3], const espl_transform *frame, const float
 
 void espl_transform_point_inverse(float out[3], const espl_transform *frame, const float point[3])
 {
-    if (!ESPL_DEMAND(NULL, out != NULL && frame != NULL && point != NULL)) {
+    if (out == NULL || frame == NULL || point == NULL) {
         return;
     }
     float offset[3];

@@ -26,38 +26,50 @@ static size_t alignment_of(const espl_component_def *def)
     return def->alignment == 0 ? 1 : def->alignment;
 }
 
-// Tell whether name, size and alignment are within their documented ranges.
-static bool is_valid_def(const espl_component_def *def)
-{
-    const size_t alignment = alignment_of(def);
-
-    if (def->name == NULL || def->name[0] == '\0' || name_length(def->name) > NAME_LIMIT) {
-        return false;
-    }
-    if ((alignment & (alignment - 1)) != 0 || alignment > ALIGNMENT_LIMIT) {
-        return false;
-    }
-    return def->size <= ESPL_COMPONENT_SIZE_LIMIT && def->size % alignment == 0;
-}
-
-// Tell whether the references are inside the value, in ascending order and without overlap.
-static bool are_references_valid(const espl_component_def *def)
+// Say which reference is not inside the value, not in ascending order, or overlaps.
+static const char *find_bad_reference(const espl_component_def *def)
 {
     size_t end = 0;
 
-    if (def->reference_count > ESPL_REFERENCE_LIMIT ||
-        (def->reference_count != 0 && def->references == NULL)) {
-        return false;
+    if (def->reference_count != 0 && def->references == NULL) {
+        return "def->references is NULL, but def->reference_count is not 0.";
     }
     for (size_t i = 0; i < def->reference_count; ++i) {
         const size_t begin = def->references[i];
 
-        if (begin < end || begin > def->size || def->size - begin < sizeof(espl_entity)) {
-            return false;
+        if (begin < end) {
+            return "def->references do not ascend, or overlap; each takes 8 bytes.";
+        }
+        if (begin > def->size || def->size - begin < sizeof(espl_entity)) {
+            return "One of def->references is not inside def->size; each takes 8 bytes.";
         }
         end = begin + sizeof(espl_entity);
     }
-    return true;
+    return NULL;
+}
+
+static bool is_past_limit(const espl_component_def *def)
+{
+    return def->size > ESPL_COMPONENT_SIZE_LIMIT || def->reference_count > ESPL_REFERENCE_LIMIT;
+}
+
+const char *espl__component_def_fault(const espl_component_def *def)
+{
+    const size_t alignment = alignment_of(def);
+
+    if (def->name == NULL) {
+        return "def->name is NULL.";
+    }
+    if (def->name[0] == '\0' || name_length(def->name) > NAME_LIMIT) {
+        return "def->name has no byte, or more than 255.";
+    }
+    if ((alignment & (alignment - 1)) != 0 || alignment > ALIGNMENT_LIMIT) {
+        return "def->alignment is no power of two, or more than 256.";
+    }
+    if (def->size % alignment != 0) {
+        return "def->size is no multiple of def->alignment.";
+    }
+    return is_past_limit(def) ? NULL : find_bad_reference(def);
 }
 
 // Return the component of a name, or 0. *key is the hash under which the name is stored, or would
@@ -134,8 +146,11 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     espl__component_info info;
     uint32_t key = 0;
 
-    if (!is_valid_def(def) || !are_references_valid(def)) {
+    if (espl__component_def_fault(def) != NULL) {
         return ESPL_ERR_ARGUMENT;
+    }
+    if (is_past_limit(def)) {
+        return ESPL_ERR_LIMIT;
     }
     if (component_by_name(store, def->name, &key) != 0) {
         return ESPL_ERR_EXISTS;

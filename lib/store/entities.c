@@ -218,7 +218,9 @@ espl_status espl__entity_check(const espl__store *store, espl_entity entity)
     if (espl_entity_is_null(entity)) {
         return ESPL_ERR_NULL_ENTITY;
     }
-    // Bit 31 of a pending handle is above the tag, so that the shifted word differs from each tag.
+    if (espl__is_pending(entity)) {
+        return ESPL_ERR_PENDING;
+    }
     if (entity.generation >> ESPL__TAG_SHIFT != store->tag ||
         entity.index >= espl__array_length(store->records)) {
         return ESPL_ERR_FOREIGN;

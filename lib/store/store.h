@@ -31,6 +31,12 @@ enum { ESPL__CHUNK_BYTES = 16384, ESPL__TAG_SHIFT = 24 };
 // the world (1 to 127), and the lower bits count the generations from 1. An index is retired after
 // its last generation.
 
+/// Tell whether a handle is one that a recorder returned, of an entity that a command is to create.
+static inline bool espl__is_pending(espl_entity entity)
+{
+    return (entity.generation >> 31) != 0;
+}
+
 /// The record of an entity index. An index is living, free or retired. The fields of a free index
 /// belong to the free list.
 typedef struct espl__record {
@@ -166,7 +172,7 @@ void espl__entities_take(espl__store *store, espl_entity *out, size_t count);
 /// Free a taken index that has no row. It gets the next generation or is retired.
 void espl__entity_release(espl__store *store, uint32_t index);
 /// Check a handle. An entity is alive from the moment it has a row.
-/// @return ESPL_OK; ESPL_ERR_NULL_ENTITY; ESPL_ERR_FOREIGN (another tag, a pending handle, or an
+/// @return ESPL_OK; ESPL_ERR_NULL_ENTITY; ESPL_ERR_PENDING; ESPL_ERR_FOREIGN (another tag, or an
 ///         index that was never issued); ESPL_ERR_DEAD.
 espl_status espl__entity_check(const espl__store *store, espl_entity entity);
 /// Tell whether a handle names a living entity, as espl__entity_check() does. Each read and write
@@ -202,6 +208,9 @@ static inline uint32_t espl__entity_archetype(const espl__store *store, uint32_t
 
 // --- Components (components.c) ---
 
+/// Say what is wrong with the definition of a component: a sentence, or NULL. What is past a limit is
+/// not.
+const char *espl__component_def_fault(const espl_component_def *def);
 /// Register a component. @return as espl_component_register() does.
 espl_status espl__component_register(espl__store *store, const espl_component_def *def,
                                      espl_component *out);

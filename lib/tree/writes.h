@@ -32,18 +32,23 @@ static inline bool espl__slot_is_plain(const espl__forest *forest, uint32_t slot
     return !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL | ESPL__SLOT_SIDE);
 }
 
-/// Tell whether a write is as nearly all are: a whole local pose without stretch and user data, to
-/// a plain node. @param value  of the kind, unchecked.
-static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
-                                        espl_write_kind kind, const void *value)
+/// Tell whether a value is as nearly all are: a whole local pose without stretch and user data.
+/// @param value  of the kind, unchecked.
+static inline bool espl__value_is_usual(espl_write_kind kind, const void *value)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
 
-    return (kind == ESPL_WRITE_LOCAL_POSE ||
-            (kind == ESPL_WRITE_LOCAL_TRANSFORM &&
-             memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
-                    sizeof none) == 0)) &&
-           espl__slot_is_plain(forest, slot);
+    return kind == ESPL_WRITE_LOCAL_POSE ||
+           (kind == ESPL_WRITE_LOCAL_TRANSFORM &&
+            memcmp((const unsigned char *)value + offsetof(espl_transform, stretch), &none,
+                   sizeof none) == 0);
+}
+
+/// Tell whether a write is as nearly all are: a usual value, to a plain node.
+static inline bool espl__write_is_usual(const espl__forest *forest, uint32_t slot,
+                                        espl_write_kind kind, const void *value)
+{
+    return espl__value_is_usual(kind, value) && espl__slot_is_plain(forest, slot);
 }
 
 /// Store an espl_pose that the caller gives as the local of a plain node, and propagate it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Attach, detach and sibling moves at once: each is one command, carried out as in a playback.
+#include "lib/commands/explain.h"
 #include "lib/world/tape.h"
 
 // --- Attach ---
@@ -31,13 +32,16 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
 {
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
-    const espl_entity named[3] = {child, parent, o->before};
+    const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
+    ESPL__CHANGE_OR_RETURN(world, "espl_attach")
     if (espl__may_tape(world)) {
         espl__tape_attach(world, child, parent, o);
     }
-    return espl__refuse_among(world, "attach", named, 3,
-                              espl__tape_end(world, attach(world, child, parent, o)));
+    const espl_status status = espl__tape_end(world, attach(world, child, parent, o));
+
+    return espl__refuse_named(world, "espl_attach", named, 3, status,
+                              status == ESPL_ERR_ARGUMENT ? espl__options_fault(o) : NULL);
 }
 
 // --- Detach ---
@@ -61,11 +65,13 @@ static espl_status detach(espl_world *world, espl_entity entity, espl_keep keep)
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_detach")
     if (espl__may_tape(world)) {
         espl__tape_word(world, ESPL_TAPE_DETACH, entity, (uint32_t)keep);
     }
-    return espl__refuse(world, "detach", entity,
-                        espl__tape_end(world, detach(world, entity, keep)));
+    const espl_status status = espl__tape_end(world, detach(world, entity, keep));
+
+    return espl__refuse_why(world, "espl_detach", entity, status, "keep is none of espl_keep.");
 }
 
 // --- Sibling moves ---
@@ -81,11 +87,12 @@ static espl_status set_sibling(espl_world *world, espl_entity entity, espl_entit
 
 espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity before)
 {
-    const espl_entity named[2] = {entity, before};
+    const espl__mention named[2] = {{"entity", entity}, {"before", before}};
 
+    ESPL__CHANGE_OR_RETURN(world, "espl_set_sibling")
     if (espl__may_tape(world)) {
         espl__tape_pair(world, ESPL_TAPE_SIBLING, entity, before);
     }
-    return espl__refuse_among(world, "set sibling", named, 2,
-                              espl__tape_end(world, set_sibling(world, entity, before)));
+    return espl__refuse_named(world, "espl_set_sibling", named, 2,
+                              espl__tape_end(world, set_sibling(world, entity, before)), NULL);
 }

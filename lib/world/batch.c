@@ -6,7 +6,7 @@
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/alike.h"
-#include "lib/world/handles.h"
+#include "lib/world/entries.h"
 #include "lib/world/places.h"
 #include "lib/world/tape.h"
 
@@ -24,16 +24,6 @@ enum {
 // Entries of a batch at most: there are four numbers for each.
 #define BATCH_LIMIT (UINT32_MAX / 4)
 
-// The entries as the caller holds them: in one array, or entities and values anywhere.
-typedef struct entries {
-    const espl_write *writes; // [count], which have a kind each; or NULL
-    espl__handles handles;
-    const unsigned char *values; // of the first entry
-    size_t value_size;           // from one to the next
-    espl_write_kind kind;        // where there are no writes
-    size_t count;
-} entries;
-
 // The entries of one tree: [begin, begin + count) in the order of slots.
 typedef struct group {
     uint32_t begin, count;
@@ -42,7 +32,7 @@ typedef struct group {
 
 typedef struct batch {
     espl_world *world;
-    const entries *entries;
+    const espl__entries *entries;
     espl__write_source source;
     espl_status *results; // [count]
     uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; then [sorted_count] sorted
@@ -57,43 +47,31 @@ typedef struct batch {
     size_t cut_count;
     _Atomic bool is_unordered; // slots do not ascend, or some entry has none
     _Atomic bool is_mixed, wants_side, is_told, has_sides_to_drop, has_due;
+    bool looks_for_zeros;  // of whole transforms, because the log hook takes remarks
+    _Atomic bool has_zero; // some entry has one
     _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
 } batch;
 
 // --- Entries ---
 
-static espl_write_kind kind_of(const entries *e, size_t i)
+static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
 {
-    return e->writes != NULL ? e->writes[i].kind : e->kind;
-}
-
-static espl_entity entity_of(const entries *e, size_t i)
-{
-    return espl__handle_at(&e->handles, i);
-}
-
-static const void *value_of(const entries *e, size_t i)
-{
-    return e->values + i * e->value_size;
-}
-
-static void load(const entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
-{
-    espl__write_load(value, kind, value_of(e, i));
+    espl__write_load(value, kind, espl__entries_value(e, i));
 }
 
 // Tell whether an entry leaves something that its tree needs side arrays for. One that is refused
 // for its value wants nothing.
-static inline bool entry_wants_side(const entries *e, size_t i)
+static inline bool entry_wants_side(const espl__entries *e, size_t i)
 {
-    const espl_write_kind kind = kind_of(e, i);
+    const espl_write_kind kind = espl__entries_kind(e, i);
     espl_write_value value;
 
     // The usual case, without a copy of the value.
     if (kind == ESPL_WRITE_LOCAL_TRANSFORM) {
         espl__extra extra;
 
-        memcpy(&extra, (const unsigned char *)value_of(e, i) + offsetof(espl_transform, stretch),
+        memcpy(&extra,
+               (const unsigned char *)espl__entries_value(e, i) + offsetof(espl_transform, stretch),
                sizeof extra);
         if (espl__extra_is_default(&extra)) {
             return false;
@@ -162,7 +140,7 @@ static void explain_missing(batch *b, size_t begin, size_t end)
         uint32_t none = ESPL__NO_SLOT;
 
         if (b->slots[i] == ESPL__NO_SLOT) {
-            b->results[i] = espl__find_placed(b->world, entity_of(b->entries, i), &none);
+            b->results[i] = espl__find_placed(b->world, espl__entries_entity(b->entries, i), &none);
         }
     }
 }
@@ -189,7 +167,7 @@ static void check_kinds(batch *b, size_t begin, size_t end)
 // An entry that names no node may be counted in: then some entries are looked at a second time.
 static bool some_wants_side(const batch *b, size_t begin, size_t end)
 {
-    const entries *const e = b->entries;
+    const espl__entries *const e = b->entries;
     bool is_wanted = false;
 
     if (e->writes == NULL && !espl__write_has_extra(e->kind)) {
@@ -215,6 +193,9 @@ static void resolve_entries(void *context, size_t begin, size_t end)
     }
     if (!b->wants_side && some_wants_side(b, begin, end)) {
         b->wants_side = true;
+    }
+    if (b->looks_for_zeros && espl__entries_have_zero(b->entries, begin, end)) {
+        b->has_zero = true;
     }
 }
 
@@ -478,7 +459,7 @@ static void count_results(const batch *b, espl_write_report *report)
 
 static espl_status prepare(batch *b)
 {
-    const entries *const e = b->entries;
+    const espl__entries *const e = b->entries;
     espl_status status = espl__writes_reserve(b->world, e->count);
 
     if (status != ESPL_OK) {
@@ -496,7 +477,7 @@ static espl_status prepare(batch *b)
     b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
                                      .values = e->values,
                                      .value_size = e->value_size,
-                                     .kind = kind_of(e, 0),
+                                     .kind = espl__entries_kind(e, 0),
                                      .is_one_kind = !b->is_mixed,
                                      .results = b->results};
     status = ensure_sides(b);
@@ -535,9 +516,9 @@ static void commit(batch *b)
     espl__heap_allow(&b->world->heap);
 }
 
-static espl_status write_batch(espl_world *world, const entries *e, espl_write_report *report)
+static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
 {
-    batch b = {.world = world, .entries = e};
+    batch b = {.world = world, .entries = e, .looks_for_zeros = espl__is_logged(world)};
     espl_status status = ESPL_OK;
 
     if (e->count == 0) {
@@ -550,8 +531,12 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
     commit(&b);
     count_results(&b, report);
     if (report->refused != 0) {
-        (void)espl__refuse(world, "batched write", entity_of(e, report->first_refused),
-                           report->first_status);
+        espl__refuse_entry(world, e, report);
+    }
+    if (b.has_zero) {
+        espl__remark_zeros(world, e);
+    }
+    if (report->refused != 0) {
         return ESPL_PARTLY;
     }
     if (report->overflowed != 0) {
@@ -561,31 +546,31 @@ static espl_status write_batch(espl_world *world, const entries *e, espl_write_r
 }
 
 // Entries past the limit are not looked at: nobody has that many.
-static void put_on_tape(espl_world *world, const entries *e)
+static void put_on_tape(espl_world *world, const espl__entries *e)
 {
     if (e->count > BATCH_LIMIT) {
         return;
     }
     espl__tape_batch(world, e->count);
     for (size_t i = 0; i < e->count; ++i) {
-        const espl_write_kind kind = kind_of(e, i);
+        const espl_write_kind kind = espl__entries_kind(e, i);
         espl_write_value value;
 
         load(e, i, kind, &value);
-        espl__tape_entry(world, entity_of(e, i), kind, &value);
+        espl__tape_entry(world, espl__entries_entity(e, i), kind, &value);
     }
     espl__tape_flush(world);
 }
 
-// @param is_there  the arrays are.
-// @param is_valid  the kind takes such values.
-static espl_status start_batch(espl_world *world, const entries *e, bool is_there, bool is_valid,
+// @param fault  a sentence that says what is wrong with the arguments, or NULL.
+static espl_status start_batch(espl_world *world, const espl__entries *e, const char *fault,
                                espl_write_report *report)
 {
     espl_write_report account = {0};
     espl_status status = ESPL_ERR_ARGUMENT;
 
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && is_there) && is_valid) {
+    ESPL__CHANGE_OR_RETURN(world, e->call)
+    if (world != NULL && fault == NULL) {
         if (espl__may_tape(world)) {
             put_on_tape(world, e);
         }
@@ -594,38 +579,36 @@ static espl_status start_batch(espl_world *world, const entries *e, bool is_ther
     if (report != NULL) {
         *report = account;
     }
-    return espl__refuse(world, "batch of writes", espl_entity_null(), status);
+    return espl__refuse_call(world, e->call, status, fault);
 }
 
 espl_status espl_write_batch(espl_world *world, const espl_write *writes, size_t count,
                              espl_write_report *report)
 {
-    entries e = {.writes = writes, .count = count};
+    espl__entries e = {.call = "espl_write_batch", .writes = writes, .count = count};
 
     if (writes != NULL) {
         e.handles = (espl__handles){(const unsigned char *)&writes->entity, sizeof *writes};
         e.values = (const unsigned char *)&writes->value;
         e.value_size = sizeof *writes;
     }
-    return start_batch(world, &e, writes != NULL || count == 0, true, report);
+    return start_batch(
+        world, &e, writes == NULL && count != 0 ? "writes is NULL, but the count is not 0." : NULL,
+        report);
 }
 
 espl_status espl_write_strided(espl_world *world, espl_write_kind kind, const espl_entity *entities,
                                size_t entity_stride, const void *values, size_t value_stride,
                                size_t count, espl_write_report *report)
 {
-    const entries e = {
+    const espl__entries e = {
+        .call = "espl_write_strided",
         .handles = {(const unsigned char *)entities, entity_stride},
         .values = values,
         .value_size = value_stride,
         .kind = kind,
         .count = count,
     };
-    const bool is_there = (entities != NULL && values != NULL) || count == 0;
-    const size_t size = espl__write_value_size(kind);
-    const bool is_valid = entity_stride % _Alignof(espl_entity) == 0 &&
-                          value_stride % _Alignof(float) == 0 &&
-                          entity_stride >= sizeof *entities && size != 0 && value_stride >= size;
 
-    return start_batch(world, &e, is_there, is_valid, report);
+    return start_batch(world, &e, espl__entries_fault(&e), report);
 }

@@ -354,7 +354,7 @@ static espl_status play(espl__change *c, espl__lane_view *lane)
     playback->is_strict = true;
     playback->reserve_more = reserve_behind;
     playback->more_context = c;
-    const espl_status status = espl__playback_run(playback, lane, 1, UINT32_MAX, &report);
+    const espl_status status = espl__playback_run(playback, lane, 1, ESPL__NO_TAG, &report);
     playback->reserve_more = NULL;
     playback->is_strict = false;
     world->is_playing = false;

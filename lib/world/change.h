@@ -8,6 +8,7 @@
 #ifndef ESPALIER_LIB_WORLD_CHANGE_H
 #define ESPALIER_LIB_WORLD_CHANGE_H
 
+#include "lib/commands/explain.h"
 #include "lib/world/inside.h"
 
 #define ESPL__NO_ONE SIZE_MAX
@@ -42,6 +43,8 @@ typedef struct espl__change {
     espl__bucket *buckets; // [capacity] the few, or a block of our own
     size_t bucket_count, capacity;
     size_t refused; // number of the entity that the call is refused for, or ESPL__NO_ONE
+    espl__cause cause; // of a refusal for what comes or goes
+    espl__sentence sentence;
     bool has_overflowed; // some world that the call recomputed
 } espl__change;
 

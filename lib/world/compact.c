@@ -57,9 +57,9 @@ static espl_status compact(espl_world *world)
 
 espl_status espl_compact(espl_world *world)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_compact")
     if (espl__may_tape(world)) {
         espl__tape_plain(world, ESPL_TAPE_COMPACT);
     }
-    return espl__refuse(world, "compaction", espl_entity_null(),
-                        espl__tape_end(world, compact(world)));
+    return espl__refuse_call(world, "espl_compact", espl__tape_end(world, compact(world)), NULL);
 }

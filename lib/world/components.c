@@ -35,34 +35,39 @@ static espl_status read_value(espl__change *c, const espl_component_value *value
         return ESPL_OK;
     }
     memcpy(&c->transform, value->data, sizeof c->transform);
-    return espl_transform_normalize(&c->transform);
+    const espl_status status = espl_transform_normalize(&c->transform);
+
+    if (status != ESPL_OK) {
+        c->cause.value = value;
+        c->cause.why = espl__transform_fault(&c->sentence, &c->transform);
+    }
+    return status;
 }
 
 static espl_status read_add(espl__change *c, const espl_component_value *value, seen_set *seen)
 {
-    const espl_component component = value->component;
-    const espl__component_info *const info = espl__component_info_of(&c->world->store, component);
+    const char *const fault =
+        espl__component_fault(&c->world->store, value->component, value->size, ESPL__USE_GIVEN);
 
-    if (info == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
-    }
-    const size_t size = component == ESPL_TRANSFORM ? sizeof(espl_transform) : info->size;
-
-    if (espl__is_role(component) || value->size != size || !is_new(seen, component)) {
+    if (fault != NULL || !is_new(seen, value->component)) {
+        c->cause.value = value;
+        c->cause.why = fault != NULL ? fault : espl__given_twice;
         return ESPL_ERR_ARGUMENT;
     }
     return read_value(c, value);
 }
 
 // A component may be taken away twice, which is once, but not given and taken away.
-static espl_status read_remove(espl__change *c, espl_component component, const seen_set *added)
+static espl_status read_remove(espl__change *c, const espl_component *taken, const seen_set *added)
 {
+    const espl_component component = *taken;
+    const char *const fault =
+        espl__component_fault(&c->world->store, component, 0, ESPL__USE_TAKEN);
     seen_set seen = *added;
 
-    if (espl__component_info_of(&c->world->store, component) == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
-    }
-    if (espl__is_role(component) || !is_new(&seen, component)) {
+    if (fault != NULL || !is_new(&seen, component)) {
+        c->cause.component = taken;
+        c->cause.why = fault != NULL ? fault : espl__given_twice;
         return ESPL_ERR_ARGUMENT;
     }
     if (component == ESPL_TRANSFORM) {
@@ -78,8 +83,8 @@ static espl_status read_def(espl__change *c, const espl_change_def *def)
     espl_status status = ESPL_OK;
     seen_set seen = {{0}};
 
-    if (!ESPL_DEMAND(&c->world->hooks, def != NULL && (def->add != NULL || def->add_count == 0) &&
-                                           (def->remove != NULL || def->remove_count == 0))) {
+    c->cause.why = espl__change_fault(def);
+    if (c->cause.why != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (def->add_count > ESPL_SET_LIMIT || def->remove_count > ESPL_SET_LIMIT) {
@@ -89,56 +94,129 @@ static espl_status read_def(espl__change *c, const espl_change_def *def)
         status = read_add(c, &def->add[i], &seen);
     }
     for (size_t i = 0; i < def->remove_count && status == ESPL_OK; ++i) {
-        status = read_remove(c, def->remove[i], &seen);
+        status = read_remove(c, &def->remove[i], &seen);
     }
     return status;
 }
 
+// --- Messages ---
+
+// A call on some entities.
+typedef struct asked {
+    const char *name;            // of the public function
+    const espl_entity *entities; // [count] as the caller gave them; NULL: those of a query
+    size_t count;
+    bool is_array;
+} asked;
+
+static void add_entity(espl__message *m, const asked *call, const espl__change *c)
+{
+    const size_t at = c->refused != ESPL__NO_ONE ? c->refused : 0;
+
+    if (call->is_array && c->refused != ESPL__NO_ONE) {
+        espl__message_part(m, "entry %zu of %zu", at, call->count);
+    }
+    if (c->refused != ESPL__NO_ONE && c->entities != NULL) {
+        espl__message_entity(m, "entity", c->entities[at]);
+    } else if (!call->is_array && call->entities != NULL) {
+        espl__message_entity(m, "entity", call->entities[0]);
+    }
+}
+
+static espl_status refuse_change(const asked *call, const espl__change *c, espl_status status)
+{
+    const espl_world *const world = c->world;
+    espl__message m;
+
+    if (!espl__refusal_begin(&m, world, call->name, NULL, status)) {
+        return status;
+    }
+    add_entity(&m, call, c);
+    // Handles are looked at before what comes and goes.
+    const bool is_cause = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+
+    if (is_cause && c->cause.value != NULL) {
+        espl__message_value(&m, &world->store, c->cause.value->component, c->cause.value->size);
+    } else if (is_cause && c->cause.component != NULL) {
+        espl__message_component(&m, &world->store, *c->cause.component);
+    }
+    espl__refusal_send(&m, world, status, c->cause.why);
+    return status;
+}
+
+static void remark_zero_given(const asked *call, const espl__change *c)
+{
+    const bool is_one = !call->is_array && call->entities != NULL;
+
+    if (c->placement == ESPL__PLACEMENT_COMES) {
+        espl__remark_zero(c->world, call->name, NULL,
+                          is_one ? call->entities[0] : espl_entity_null(),
+                          ESPL_WRITE_LOCAL_TRANSFORM, &c->transform);
+    }
+}
+
 // --- The public face ---
 
-static espl_status change_array(espl_world *world, const char *operation,
-                                const espl_entity *entities, size_t count,
-                                const espl_change_def *def, size_t *refused)
+static espl_status change_array(espl_world *world, const asked *call, const espl_change_def *def,
+                                size_t *refused)
 {
+    const espl_entity *const entities = call->entities;
+    const size_t count = call->count;
     espl__change c;
-    espl_status status = espl__check_structural(world);
-    espl_entity concerned = count == 1 && entities != NULL ? entities[0] : espl_entity_null();
 
-    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, entities != NULL || count == 0)) {
+    ESPL__CHANGE_OR_RETURN(world, call->name)
+    espl_status status = espl__check_structural(world);
+
+    espl__change_begin(&c, world);
+    if (status == ESPL_OK && entities == NULL && count != 0) {
+        c.cause.why = "entities is NULL, but the count is not 0.";
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
-        return espl__refuse(world, operation, concerned, status);
+        return refuse_change(call, &c, status);
     }
     if (espl__may_tape(world)) {
         espl__tape_change(world, entities, count, def);
     }
-    espl__change_begin(&c, world);
-    const espl_status asked = read_def(&c, def);
+    const espl_status listed = read_def(&c, def);
 
     status = espl__gather_array(&c, entities, count);
-    status = status != ESPL_OK ? status : asked;
+    status = status != ESPL_OK ? status : listed;
     status = status != ESPL_OK ? status : espl__change_carry_out(&c);
-    if (c.refused != ESPL__NO_ONE) {
-        concerned = c.entities[c.refused];
-        if (refused != NULL) {
-            *refused = c.refused;
-        }
+    if (c.refused != ESPL__NO_ONE && refused != NULL) {
+        *refused = c.refused;
+    }
+    status = espl__tape_end(world, status);
+    if (status < 0) {
+        (void)refuse_change(call, &c, status);
+    } else {
+        remark_zero_given(call, &c);
     }
     espl__change_end(&c);
-    return espl__refuse(world, operation, concerned, espl__tape_end(world, status));
+    return status;
+}
+
+static espl_status change_one(espl_world *world, const char *name, espl_entity entity,
+                              const espl_change_def *def)
+{
+    return change_array(world, &(asked){.name = name, .entities = &entity, .count = 1}, def, NULL);
 }
 
 espl_status espl_change_components(espl_world *world, espl_entity entity,
                                    const espl_change_def *def)
 {
-    return change_array(world, "change", &entity, 1, def, NULL);
+    return change_one(world, "espl_change_components", entity, def);
 }
 
 espl_status espl_change_components_array(espl_world *world, const espl_entity *entities,
                                          size_t count, const espl_change_def *def, size_t *refused)
 {
-    return change_array(world, "change", entities, count, def, refused);
+    const asked call = {.name = "espl_change_components_array",
+                        .entities = entities,
+                        .count = count,
+                        .is_array = true};
+
+    return change_array(world, &call, def, refused);
 }
 
 espl_status espl_add_component(espl_world *world, espl_entity entity, espl_component component,
@@ -146,44 +224,51 @@ espl_status espl_add_component(espl_world *world, espl_entity entity, espl_compo
 {
     const espl_component_value value = {component, size, data};
 
-    return change_array(world, "add", &entity, 1, &(espl_change_def){.add = &value, .add_count = 1},
-                        NULL);
+    return change_one(world, "espl_add_component", entity,
+                      &(espl_change_def){.add = &value, .add_count = 1});
 }
 
 espl_status espl_remove_component(espl_world *world, espl_entity entity, espl_component component)
 {
-    return change_array(world, "remove", &entity, 1,
-                        &(espl_change_def){.remove = &component, .remove_count = 1}, NULL);
+    return change_one(world, "espl_remove_component", entity,
+                      &(espl_change_def){.remove = &component, .remove_count = 1});
 }
 
 espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,
                                          const espl_change_def *change_def, size_t *count)
 {
+    const asked call = {.name = "espl_change_components_query"};
     espl__change c;
     size_t entities = 0;
-    espl_status status = espl__check_structural(world);
-    espl_entity concerned = espl_entity_null();
 
+    ESPL__CHANGE_OR_RETURN(world, call.name)
+    espl_status status = espl__check_structural(world);
+
+    espl__change_begin(&c, world);
     if (status != ESPL_OK) {
-        return espl__refuse(world, "change", concerned, status);
+        return refuse_change(&call, &c, status);
     }
     if (espl__may_tape(world)) {
         espl__tape_change_query(world, def, change_def);
     }
-    espl__change_begin(&c, world);
-    const espl_status asked = read_def(&c, change_def);
+    const espl_status listed = read_def(&c, change_def);
+    const espl_status gathered = espl__gather_query(&c, def, &entities);
 
-    status = espl__gather_query(&c, def, &entities);
-    status = status != ESPL_OK ? status : asked;
+    status = gathered != ESPL_OK ? gathered : listed;
     status = status != ESPL_OK ? status : espl__change_carry_out(&c);
-    if (c.refused != ESPL__NO_ONE && c.entities != NULL) {
-        concerned = c.entities[c.refused];
-    }
-    espl__change_end(&c);
+    status = espl__tape_end(world, status);
     if (status >= 0 && count != NULL) {
         *count = entities;
     }
-    return espl__refuse(world, "change", concerned, espl__tape_end(world, status));
+    if (gathered == ESPL_ERR_ARGUMENT) {
+        (void)espl__refuse_query(world, call.name, NULL, def, gathered);
+    } else if (status < 0) {
+        (void)refuse_change(&call, &c, status);
+    } else {
+        remark_zero_given(&call, &c);
+    }
+    espl__change_end(&c);
+    return status;
 }
 
 // --- What a query skips ---
@@ -203,14 +288,20 @@ static espl_status change_extent(espl_world *world, espl_entity entity, espl_ext
         return status;
     }
     espl__change_begin(&c, world);
-    const espl_status asked = read_def(&c, def);
+    const espl_status listed = read_def(&c, def);
 
     // One tag comes or goes, which is there from the beginning.
-    ESPL_CHECK(asked == ESPL_OK);
+    ESPL_CHECK(listed == ESPL_OK);
     status = espl__gather_extent(&c, slot, extent);
     status = status != ESPL_OK ? status : espl__change_carry_out(&c);
     espl__change_end(&c);
     return status;
+}
+
+static espl_status refuse_extent(const espl_world *world, const char *call, espl_entity entity,
+                                 espl_status status)
+{
+    return espl__refuse_why(world, call, entity, status, "extent is none of espl_extent.");
 }
 
 espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent extent)
@@ -218,11 +309,12 @@ espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent exte
     const espl_component_value tag = {.component = ESPL_DISABLED};
     const espl_change_def def = {.add = &tag, .add_count = 1};
 
+    ESPL__CHANGE_OR_RETURN(world, "espl_disable")
     if (espl__may_tape(world)) {
         espl__tape_word(world, ESPL_TAPE_DISABLE, entity, (uint32_t)extent);
     }
-    return espl__refuse(world, "disable", entity,
-                        espl__tape_end(world, change_extent(world, entity, extent, &def)));
+    return refuse_extent(world, "espl_disable", entity,
+                         espl__tape_end(world, change_extent(world, entity, extent, &def)));
 }
 
 espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent extent)
@@ -230,11 +322,12 @@ espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent exten
     const espl_component tag = ESPL_DISABLED;
     const espl_change_def def = {.remove = &tag, .remove_count = 1};
 
+    ESPL__CHANGE_OR_RETURN(world, "espl_enable")
     if (espl__may_tape(world)) {
         espl__tape_word(world, ESPL_TAPE_ENABLE, entity, (uint32_t)extent);
     }
-    return espl__refuse(world, "enable", entity,
-                        espl__tape_end(world, change_extent(world, entity, extent, &def)));
+    return refuse_extent(world, "espl_enable", entity,
+                         espl__tape_end(world, change_extent(world, entity, extent, &def)));
 }
 
 bool espl_is_enabled(const espl_world *world, espl_entity entity)

@@ -31,10 +31,14 @@ static void print(dump_text *out, const char *format, ...)
 
 static void print_entity(dump_text *out, const espl_world *world, espl_entity entity)
 {
-    char line[32 + ESPL_NAME_LIMIT];
+    const char *const name = espl__name_of_living(&world->store, entity);
+    char handle[ESPL__HANDLE_TEXT];
 
-    (void)espl__tell_entity(line, sizeof line, 0, world, entity);
-    print(out, "%s", line);
+    espl__handle_text(handle, entity);
+    print(out, "%s", handle);
+    if (name != NULL) {
+        print(out, " \"%s\"", name);
+    }
 }
 
 // Nine digits tell every float from every other. The C library writes the decimal point of the locale,
@@ -179,7 +183,7 @@ size_t espl_dump(const espl_world *world, espl_entity entity, char *buffer, size
 {
     dump_text out = {buffer, size, 0};
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && (buffer != NULL || size == 0))) {
+    if (world == NULL || (size != 0 && !espl__is_given(world, "espl_dump", buffer, "buffer"))) {
         return 0;
     }
     const espl_status status = espl__check_living(world, entity);

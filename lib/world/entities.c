@@ -5,35 +5,53 @@
 
 #include <string.h>
 
+static espl_status refuse_registration(const espl_world *world, const espl_component_def *def,
+                                       espl_status status)
+{
+    const char *why = def == NULL ? "def is NULL." : "out is NULL.";
+    espl__message m;
+
+    if (!espl__refusal_begin(&m, world, "espl_component_register", NULL, status)) {
+        return status;
+    }
+    if (def != NULL && def->name != NULL) {
+        espl__message_part(&m, "component \"%.255s\"", def->name);
+    }
+    if (def != NULL && espl__component_def_fault(def) != NULL) {
+        why = espl__component_def_fault(def);
+    }
+    espl__refusal_send(&m, world, status, why);
+    return status;
+}
+
 espl_status espl_component_register(espl_world *world, const espl_component_def *def,
                                     espl_component *out)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_component_register")
     espl_status status = espl__check_structural(world);
 
     if (espl__may_tape(world)) {
         espl__tape_register(world, def);
     }
-    if (status == ESPL_OK &&
-        !ESPL_DEMAND(&world->hooks, def != NULL && out != NULL &&
-                                        (def->references != NULL || def->reference_count == 0))) {
+    if (status == ESPL_OK && (def == NULL || out == NULL)) {
         status = ESPL_ERR_ARGUMENT;
     }
     status = status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
-    return espl__refuse(world, "registration", espl_entity_null(), espl__tape_end(world, status));
+    status = espl__tape_end(world, status);
+    return status >= 0 ? status : refuse_registration(world, def, status);
 }
 
 espl_component espl_component_find(const espl_world *world, const char *name)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL && name != NULL)
+    return world != NULL && espl__is_given(world, "espl_component_find", name, "name")
                ? espl__component_find(&world->store, name)
                : 0;
 }
 
 uint32_t espl_component_count(const espl_world *world)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL)
-               ? atomic_load_explicit(&world->store.component_count, memory_order_acquire)
-               : 0;
+    return world != NULL ? atomic_load_explicit(&world->store.component_count, memory_order_acquire)
+                         : 0;
 }
 
 // The column of ESPL_TRANSFORM holds slots; the value that users give and read is a transform.
@@ -49,16 +67,28 @@ static espl_component_def describe(espl_component component, const espl__compone
                                 .reference_count = info->reference_count};
 }
 
+static espl_status refuse_info(const espl_world *world, espl_component component, const void *out)
+{
+    espl__message m;
+
+    if (espl__refusal_begin(&m, world, "espl_component_info", NULL, ESPL_ERR_ARGUMENT)) {
+        espl__message_component(&m, &world->store, component);
+        espl__refusal_send(
+            &m, world, ESPL_ERR_ARGUMENT,
+            out == NULL ? "out is NULL."
+                        : espl__component_fault(&world->store, component, 0, ESPL__USE_LISTED));
+    }
+    return ESPL_ERR_ARGUMENT;
+}
+
 espl_status espl_component_info(const espl_world *world, espl_component component,
                                 espl_component_def *out)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
-        return espl__refuse(world, "component info", espl_entity_null(), ESPL_ERR_ARGUMENT);
-    }
-    const espl__component_info *const info = espl__component_info_of(&world->store, component);
+    const espl__component_info *const info =
+        world != NULL ? espl__component_info_of(&world->store, component) : NULL;
 
-    if (info == NULL) {
-        return espl__refuse(world, "component info", espl_entity_null(), ESPL_ERR_NO_COMPONENT);
+    if (info == NULL || out == NULL) {
+        return refuse_info(world, component, out);
     }
     *out = describe(component, info);
     return ESPL_OK;
@@ -98,7 +128,7 @@ static espl_status sort_set(const espl__store *store, const espl_component *comp
     set->count = 0;
     for (size_t i = 0; i < count; ++i) {
         if (espl__component_info_of(store, components[i]) == NULL) {
-            return ESPL_ERR_NO_COMPONENT;
+            return ESPL_ERR_ARGUMENT;
         }
         roles += espl__is_role(components[i]) ? 1 : 0;
         if (roles > role_limit || !insert(set, components[i])) {
@@ -122,10 +152,56 @@ static espl_status check_set(const espl_world *world, const espl_component *comp
     if (count > ESPL_SET_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    if (!ESPL_DEMAND(&world->hooks, components != NULL || count == 0)) {
+    if (components == NULL && count != 0) {
         return ESPL_ERR_ARGUMENT;
     }
     return sort_set(&world->store, components, count, role_limit, set);
+}
+
+// Say what is wrong with a list of components, and add the one that is to the message.
+static const char *find_bad_component(espl__message *m, const espl_world *world,
+                                      const espl_component *components, size_t count,
+                                      size_t role_limit)
+{
+    component_set set = {.count = 0};
+    size_t roles = 0;
+
+    if (components == NULL && count != 0) {
+        return "components is NULL, but the count is not 0.";
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const char *const fault =
+            espl__component_fault(&world->store, components[i], 0, ESPL__USE_LISTED);
+
+        roles += espl__is_role(components[i]) ? 1 : 0;
+        if (fault == NULL && roles <= role_limit && insert(&set, components[i])) {
+            continue;
+        }
+        espl__message_component(m, &world->store, components[i]);
+        if (fault != NULL) {
+            return fault;
+        }
+        return roles <= role_limit ? "The component is listed twice."
+               : role_limit == 0   ? "A role follows from the hierarchy; leave it out."
+                                   : "An entity has one role; leave the others out.";
+    }
+    return NULL;
+}
+
+static espl_status refuse_set(const espl_world *world, const char *call,
+                              const espl_component *components, size_t count, size_t role_limit,
+                              espl_status status)
+{
+    const char *why = NULL;
+    espl__message m;
+
+    if (espl__refusal_begin(&m, world, call, NULL, status)) {
+        if (status == ESPL_ERR_ARGUMENT) {
+            why = find_bad_component(&m, world, components, count, role_limit);
+        }
+        espl__refusal_send(&m, world, status, why);
+    }
+    return status;
 }
 
 static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t count)
@@ -174,12 +250,15 @@ static espl_status create(espl_world *world, const espl_component *components,
 espl_status espl_create(espl_world *world, const espl_component *components, size_t component_count,
                         size_t count, espl_entity *out)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_create")
     if (espl__may_tape(world)) {
         espl__tape_set_of(world, ESPL_TAPE_CREATE, components, component_count, count);
     }
-    return espl__refuse(
-        world, "creation", espl_entity_null(),
-        espl__tape_end(world, create(world, components, component_count, count, out)));
+    const espl_status status =
+        espl__tape_end(world, create(world, components, component_count, count, out));
+
+    return status >= 0 ? status
+                       : refuse_set(world, "espl_create", components, component_count, 0, status);
 }
 
 // --- Memory ahead of time ---
@@ -238,23 +317,35 @@ static espl_status reserve(espl_world *world, const espl_reserve_def *def)
                : espl__deal_reserve(world, def->parallel_rows);
 }
 
+static espl_status refuse_reserve(const espl_world *world, const espl_reserve_def *def,
+                                  espl_status status)
+{
+    static const char *const call = "espl_reserve";
+    const espl__mention named = {"side_of", def->side_of};
+
+    if (status == ESPL_ERR_ARGUMENT || espl_entity_is_null(named.entity)) {
+        return refuse_set(world, call, def->components, def->component_count, 1, status);
+    }
+    return espl__refuse_named(world, call, &named, 1, status, NULL);
+}
+
 espl_status espl_reserve(espl_world *world, const espl_reserve_def *def)
 {
-    espl_status status = ESPL_ERR_ARGUMENT;
-
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
-        if (espl__may_tape(world)) {
-            espl__tape_reserve(world, def);
-        }
-        status = espl__tape_end(world, reserve(world, def));
+    ESPL__CHANGE_OR_RETURN(world, "espl_reserve")
+    if (world == NULL || def == NULL) {
+        return espl__refuse_call(world, "espl_reserve", ESPL_ERR_ARGUMENT, "def is NULL.");
     }
-    return espl__refuse(world, "reserve", espl_entity_null(), status);
+    if (espl__may_tape(world)) {
+        espl__tape_reserve(world, def);
+    }
+    const espl_status status = espl__tape_end(world, reserve(world, def));
+
+    return status >= 0 ? status : refuse_reserve(world, def, status);
 }
 
 bool espl_is_alive(const espl_world *world, espl_entity entity)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) &&
-           espl__entity_check(&world->store, entity) == ESPL_OK;
+    return world != NULL && espl__entity_check(&world->store, entity) == ESPL_OK;
 }
 
 // --- Values of one entity ---
@@ -277,14 +368,34 @@ static espl_status check_value(const espl_world *world, espl_entity entity,
     }
     const espl__component_info *const info = espl__component_info_of(&world->store, component);
 
-    if (info == NULL) {
-        return ESPL_ERR_NO_COMPONENT;
-    }
-    if (component == ESPL_TRANSFORM || espl__is_role(component) || info->size != size ||
-        !ESPL_DEMAND(&world->hooks, data != NULL || size == 0)) {
+    if (info == NULL || component == ESPL_TRANSFORM || espl__is_role(component) ||
+        info->size != size || (data == NULL && size != 0)) {
         return ESPL_ERR_ARGUMENT;
     }
     return espl_has_component(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
+}
+
+// @param missing  a sentence where the pointer to the value is missing.
+static espl_status refuse_component(const espl_world *world, const char *call, espl_entity entity,
+                                    const espl_component_value *value, const char *missing,
+                                    espl_status status)
+{
+    const char *why = NULL;
+    espl__message m;
+
+    if (!espl__refusal_begin(&m, world, call, NULL, status)) {
+        return status;
+    }
+    espl__message_entity(&m, "entity", entity);
+    if (status == ESPL_ERR_ARGUMENT) {
+        why = espl__component_fault(&world->store, value->component, value->size, ESPL__USE_VALUE);
+        why = why != NULL ? why : missing;
+        espl__message_value(&m, &world->store, value->component, value->size);
+    } else {
+        espl__message_component(&m, &world->store, value->component);
+    }
+    espl__refusal_send(&m, world, status, why);
+    return status;
 }
 
 espl_status espl_get_component(const espl_world *world, espl_entity entity,
@@ -295,12 +406,16 @@ espl_status espl_get_component(const espl_world *world, espl_entity entity,
     if (status == ESPL_OK && size != 0) {
         memcpy(out, espl__row_value(&world->store, entity.index, component), size);
     }
-    return espl__refuse(world, "get", entity, status);
+    return status >= 0 ? status
+                       : refuse_component(world, "espl_get_component", entity,
+                                          &(espl_component_value){component, size, NULL},
+                                          "out is NULL.", status);
 }
 
 espl_status espl_set_component(espl_world *world, espl_entity entity, espl_component component,
                                const void *data, size_t size)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_set_component")
     espl_status status = check_value(world, entity, component, data, size);
 
     // A write of a column counts versions up, which is for one thread at a time.
@@ -312,5 +427,8 @@ espl_status espl_set_component(espl_world *world, espl_entity entity, espl_compo
     if (status == ESPL_OK && size != 0) {
         memmove(espl__row_write(&world->store, entity.index, component), data, size);
     }
-    return espl__refuse(world, "set", entity, status);
+    return status >= 0 ? status
+                       : refuse_component(world, "espl_set_component", entity,
+                                          &(espl_component_value){component, size, NULL},
+                                          "data is NULL.", status);
 }

@@ -15,6 +15,7 @@ void espl__change_begin(espl__change *c, espl_world *world)
     c->count = c->bucket_count = 0;
     c->capacity = ESPL__CHANGE_FEW;
     c->refused = ESPL__NO_ONE;
+    c->cause = (espl__cause){.why = NULL};
 }
 
 void *espl__change_take(const espl__change *c, size_t count, size_t size)

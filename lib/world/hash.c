@@ -370,13 +370,13 @@ espl_status espl_hash(const espl_world *world, espl_hash_kind kind, uint64_t *ou
 {
     espl_status status = ESPL_OK;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL) ||
-        (kind != ESPL_HASH_LOGICAL && kind != ESPL_HASH_PHYSICAL)) {
+    if (world == NULL || out == NULL || (kind != ESPL_HASH_LOGICAL && kind != ESPL_HASH_PHYSICAL)) {
         status = ESPL_ERR_ARGUMENT;
     } else if (espl__is_parallel(world)) {
         status = ESPL_ERR_BUSY;
     } else {
         *out = kind == ESPL_HASH_LOGICAL ? hash_logical(world) : hash_physical(world);
     }
-    return espl__refuse(world, "hash", espl_entity_null(), status);
+    return espl__refuse_call(world, "espl_hash", status,
+                             out == NULL ? "out is NULL." : "kind is none of espl_hash_kind.");
 }

@@ -12,19 +12,17 @@
 #define REST() ((void)0)
 #endif
 
-// Its address tells threads apart.
-static _Thread_local char self;
-
 // Wait until nobody else is inside. @return false: this thread is inside already, which it is to
 // stay: a hook called the library, or left by a jump.
 static bool enter(espl_world *world)
 {
+    const void *const self = espl__this_thread();
     const void *nobody = NULL;
 
-    if (atomic_load_explicit(&world->hook_holder, memory_order_relaxed) == &self) {
+    if (atomic_load_explicit(&world->hook_holder, memory_order_relaxed) == self) {
         return false;
     }
-    while (!atomic_compare_exchange_weak_explicit(&world->hook_holder, &nobody, &self,
+    while (!atomic_compare_exchange_weak_explicit(&world->hook_holder, &nobody, self,
                                                   memory_order_acquire, memory_order_relaxed)) {
         nobody = NULL;
         REST();
@@ -42,6 +40,10 @@ static void leave(espl_world *world, bool has_entered)
 static void tell_log(void *user, espl_log_level level, const char *message)
 {
     espl_world *const world = user;
+
+    if (level < world->least_level) {
+        return;
+    }
     const bool has_entered = enter(world);
 
     world->given_hooks.log(world->given_hooks.user, level, message);
@@ -72,9 +74,10 @@ static uint64_t ask_clock(void *user)
     return world->given_hooks.clock(world->given_hooks.user);
 }
 
-void espl__hooks_guard(espl_world *world, const espl_hooks *given)
+void espl__hooks_guard(espl_world *world, const espl_hooks *given, espl_log_level least)
 {
     world->given_hooks = *given;
+    world->least_level = least;
     world->hooks = (espl_hooks){.user = world,
                                 .log = given->log != NULL ? tell_log : NULL,
                                 .trap = given->trap != NULL ? tell_trap : NULL,

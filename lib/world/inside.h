@@ -3,7 +3,9 @@
 #ifndef ESPALIER_LIB_WORLD_INSIDE_H
 #define ESPALIER_LIB_WORLD_INSIDE_H
 
+#include "lib/commands/hold.h"
 #include "lib/commands/playback.h"
+#include "lib/store/message.h"
 
 #include <espalier/espalier.h>
 
@@ -34,11 +36,24 @@ typedef struct espl__tape {
     unsigned char bytes[240];
 } espl__tape;
 
+/// An iteration under way, for messages: threads begin and end theirs side by side.
+typedef struct espl__iteration {
+    _Atomic uint32_t order; // counts up with each that is noted; 0: this entry is free
+    _Atomic uint32_t kind;  // espl__iteration_kind
+    _Atomic(const char *) site;
+    _Atomic(const void *) object;
+    _Atomic uint32_t index, generation; // of the top
+} espl__iteration;
+
+enum { ESPL__ITERATIONS_NOTED = 8 };
+
 struct espl_world {
     espl__heap heap;  // owns this struct too
     espl_hooks hooks; // pass what they are told on to the given ones, one thread at a time
     espl_hooks given_hooks;
+    espl_log_level least_level;        // messages of lower levels are left out
     _Atomic(const void *) hook_holder; // the thread that is inside a hook, by an address of its own
+    espl__holder holder;               // the thread that is inside a changing call
     espl_executor executor;
     espl__store store;
     espl__forest forest;
@@ -48,6 +63,8 @@ struct espl_world {
     espl_command_buffer *own;   // one lane, in which makes.c records; NULL until it is needed
     _Atomic uint32_t own_alive; // 1 while there is `own`, which commands_alive does not count
     _Atomic uint32_t iterations; // of queries and subtrees, and of callbacks, under way
+    espl__iteration noted[ESPL__ITERATIONS_NOTED]; // empty in unchecked builds
+    _Atomic uint32_t noted_order;                  // of the last one
     bool is_playing;
     espl__scratch write_scratch, side_scratch; // of batched writes
     uint32_t job_cost; // of a job of parallel writes at least: ESPL__JOB_COST, but for tests
@@ -65,50 +82,124 @@ static inline bool espl__is_parallel(const espl_world *world)
     return atomic_load_explicit(&world->parallel, memory_order_relaxed) != NULL;
 }
 
-/// Who hears of a programmer's fault; nobody where there is no world.
+/// Hooks of a world; NULL where there is none.
 static inline const espl_hooks *espl__hooks_of(const espl_world *world)
 {
     return world != NULL ? &world->hooks : NULL;
 }
 
-/// Tell the log hook that a call was refused, and return the status. ESPL_OK passes silently. Of
-/// several entities the null ones behind the first are left out.
-espl_status espl__refuse_among(const espl_world *world, const char *operation,
-                               const espl_entity *entities, size_t count, espl_status status);
+/// Tell whether warnings of a world are logged.
+static inline bool espl__is_logged(const espl_world *world)
+{
+    return world->hooks.log != NULL && world->least_level <= ESPL_LOG_WARNING;
+}
 
-/// The same of one entity. Each read and write passes here, nearly always with nothing to tell.
+/// The holder of a world; NULL where there is no world.
+static inline espl__holder *espl__holder_of(espl_world *world)
+{
+    return world != NULL ? &world->holder : NULL;
+}
+
+/// Enter a call that changes a world: see ESPL__HOLD_OR_RETURN().
+#define ESPL__CHANGE_OR_RETURN(world, call) \
+    ESPL__HOLD_OR_RETURN(espl__holder_of(world), (call), ESPL_ERR_BUSY)
+
+// --- Refusals (refuse.c) ---
+//
+// Each tells the log hook why a call was refused, and returns the status; a status that is no
+// refusal passes silently. `call` is the name of the public function. `why` says what is wrong with
+// an argument, or is NULL: it ends the line of ESPL_ERR_ARGUMENT and ESPL_ERR_NOT_FINITE. Other
+// statuses say themselves what to do, and for ESPL_ERR_BUSY the line says what keeps the world
+// busy.
+
+/// Refuse a call that is about no entity.
+espl_status espl__refuse_call(const espl_world *world, const char *call, espl_status status,
+                              const char *why);
+/// Refuse a call that is about some entities. The null ones behind the first are left out, and the
+/// one that the status is about comes first.
+espl_status espl__refuse_named(const espl_world *world, const char *call,
+                               const espl__mention *named, size_t count, espl_status status,
+                               const char *why);
+
+/// The same of one entity.
+static inline espl_status espl__refuse_why(const espl_world *world, const char *call,
+                                           espl_entity entity, espl_status status, const char *why)
+{
+    return status >= 0 ? status
+                       : espl__refuse_named(world, call, &(espl__mention){"entity", entity}, 1,
+                                            status, why);
+}
+
+/// The same. Each read and write passes here, nearly always with nothing to tell.
 static inline espl_status espl__refuse(const espl_world *world, const char *call,
                                        espl_entity entity, espl_status status)
 {
-    return status >= 0 ? status : espl__refuse_among(world, call, &entity, 1, status);
+    return espl__refuse_why(world, call, entity, status, NULL);
 }
 
-/// Let a world's hooks be called by one thread at a time (hooks.c).
-void espl__hooks_guard(espl_world *world, const espl_hooks *given);
+/// Begin the line of a refusal that has parts of its own. @return false: there is nothing to do.
+bool espl__refusal_begin(espl__message *message, const espl_world *world, const char *call,
+                         const char *site, espl_status status);
+/// Add some entities, the one that the status is about first. The other null ones are left out.
+void espl__refusal_mention(espl__message *message, const espl_world *world,
+                           const espl__mention *named, size_t count, espl_status status);
+/// Send it.
+void espl__refusal_send(espl__message *message, const espl_world *world, espl_status status,
+                        const char *why);
+
+/// Tell whether the required pointer of a call without a status is there, and the log where it is
+/// not.
+/// @param name  of the parameter.
+bool espl__is_given(const espl_world *world, const char *call, const void *pointer,
+                    const char *name);
+
+/// Remark on a whole transform whose scale or stretch is 0: see espl__write_blank().
+/// @param site    of the call, or NULL.
+/// @param entity  null: none is named.
+/// @param value   of the kind.
+void espl__remark_zero(const espl_world *world, const char *call, const char *site,
+                       espl_entity entity, espl_write_kind kind, const void *value);
+
+/// What iterates over a world, so that structural calls are refused.
+typedef enum espl__iteration_kind {
+    ESPL__ITERATES_QUERY,
+    ESPL__ITERATES_SUBTREE,
+    ESPL__ITERATES_CALLBACK,
+} espl__iteration_kind;
+
+/// Begin an iteration. Checked builds note it for messages.
+/// @param site    where it began, or NULL; lives until it ends.
+/// @param object  the query or subtree; never followed, because a forgotten one may be gone.
+/// @param top     of a subtree.
+/// @return number for espl__iteration_end().
+uint32_t espl__iteration_begin(espl_world *world, espl__iteration_kind kind, const char *site,
+                               const void *object, espl_entity top);
+void espl__iteration_end(espl_world *world, uint32_t number);
+
+/// Let a world's hooks be called by one thread at a time, and its log for messages of a level at
+/// least (hooks.c).
+void espl__hooks_guard(espl_world *world, const espl_hooks *given, espl_log_level least);
 
 /// Tell the log hook and the trap that a job touched a hierarchy that is not its own (tokens.c).
-/// Checked builds only. @return ESPL_ERR_NOT_OWNER.
-espl_status espl__refuse_trespass(const espl_world *world, const char *operation,
-                                  const espl_entity *entities, size_t count);
+/// Checked builds only. @param part  goes into the line too; or NULL. @return ESPL_ERR_NOT_OWNER.
+espl_status espl__refuse_trespass(const espl_world *world, const char *call,
+                                  const espl__mention *named, size_t count, const char *part);
 
 /// Tell whether the calling thread may read a slot while a parallel write is under way (tokens.c):
 /// its hierarchy was dealt to the job that the thread is in, or to nobody, or the thread is in none.
 /// Checked builds only.
 bool espl__may_read(const espl_world *world, uint32_t slot);
 
-/// Append to a line of text, as printf; what does not fit is left out. @return the length of the
-/// line.
-size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/// Append a handle and, where it names a living entity that has one, its name.
-size_t espl__tell_entity(char *line, size_t size, size_t length, const espl_world *world,
-                         espl_entity entity);
-
 /// ESPL_ERR_BUSY during iteration or playback.
-espl_status espl__check_structural(const espl_world *world);
+static inline espl_status espl__check_structural(const espl_world *world)
+{
+    if (world == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return world->iterations != 0 || world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
+}
 
-/// ESPL_OK, or why a handle names no living entity; a pending one is foreign to calls at once.
+/// ESPL_OK, or why a handle names no living entity; ESPL_ERR_PENDING for a pending one.
 espl_status espl__check_living(const espl_world *world, espl_entity entity);
 
 /// Find the slot of a living entity with a transform of its own; false where there is none, whatever
@@ -129,7 +220,10 @@ ESPL__INLINE bool espl__has_placed(const espl_world *world, const espl_entity *e
 static inline espl_status espl__find_slot(const espl_world *world, espl_entity entity,
                                           uint32_t *slot)
 {
-    if (world == NULL || !espl__entity_is_alive(&world->store, entity)) {
+    if (world == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    if (!espl__entity_is_alive(&world->store, entity)) {
         return espl__check_living(world, entity);
     }
     *slot = world->store.records[entity.index].slot;
@@ -198,14 +292,11 @@ espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps);
 /// Make room for batches of `count` writes (batch.c). @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
 espl_status espl__writes_reserve(espl_world *world, size_t count);
 
-/// Begin a query, telling no one where it is refused; the pointers are checked.
+/// Begin a query, telling no one where it is refused; `world` and `query` are there.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
-
-/// Tell whether a component comes and goes by itself.
-static inline bool espl__is_role(espl_component component)
-{
-    return component >= ESPL_SOLO && component <= ESPL_MEMBER;
-}
+/// Refuse a call for the definition of its query. @param site  of the call, or NULL.
+espl_status espl__refuse_query(const espl_world *world, const char *call, const char *site,
+                               const espl_query_def *def, espl_status status);
 
 /// Begin destroys by espl__edit_destroy() that need no memory and cannot be taken back: entities go as
 /// they are met, and what would need memory is settled at the end, or by a later call (structure.c).
@@ -218,7 +309,8 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
                               espl_command_buffer **out);
 /// Free world->own (makes.c).
 void espl__own_free(espl_world *world);
-/// Apply the one command of a lane at once, as a playback does (structure.c). Pending handles are foreign.
+/// Apply the one command of a lane at once, as a playback does (structure.c). Pending handles are
+/// refused.
 /// @param lane  its `results` are not used.
 /// @return ESPL_ERR_NO_MEMORY and other statuses of a playback; else the verdict on the command, or
 ///         ESPL_OVERFLOW.

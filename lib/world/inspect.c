@@ -123,7 +123,7 @@ static void count_bytes(const espl__heap *heap, espl_world_stats *out)
 
 void espl_stats(const espl_world *world, espl_world_stats *out)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
+    if (world == NULL || !espl__is_given(world, "espl_stats", out, "out")) {
         return;
     }
     const espl__store *const store = &world->store;
@@ -294,7 +294,7 @@ bool espl_validate(const espl_world *world, espl_validation *report)
     espl_validation found = {0};
     size_t overflowed = 0;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
+    if (world == NULL) {
         return false;
     }
     for (size_t i = 0; found.rule == NULL && i < sizeof checks / sizeof *checks; ++i) {

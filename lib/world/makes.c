@@ -9,8 +9,10 @@
 
 void espl__own_free(espl_world *world)
 {
-    espl_command_buffer_destroy(world->own);
-    world->own = NULL;
+    if (world->own != NULL) {
+        espl__commands_free(world->own);
+        world->own = NULL;
+    }
 }
 
 // The recorder of an empty lane; NULL: no memory.
@@ -20,8 +22,7 @@ static espl_recorder *begin_own(espl_world *world)
         if (espl__commands_of(world, &world->own_alive, 1, &world->own) != ESPL_OK) {
             return NULL;
         }
-        // No pending handle has this tag, so that all pending handles are foreign.
-        world->own->tag = UINT32_MAX;
+        world->own->tag = ESPL__NO_TAG; // so that every pending handle is refused
     }
     return &world->own->recorders[0];
 }
@@ -47,12 +48,33 @@ typedef struct making {
     size_t count;
     espl_entity *out; // [count], or NULL
     bool is_taped;    // the caller has put the call on the tape
+    const char *call; // name of the public function
 } making;
 
 static espl_status record_making(espl_recorder *recorder, const making *m)
 {
-    return m->instance != NULL ? espl_record_instantiate(recorder, 0, m->instance, m->count, NULL)
-                               : espl_record_create(recorder, 0, m->creation, m->count, NULL);
+    return m->instance != NULL
+               ? espl__record_instantiate(recorder, 0, m->instance, m->count, NULL, m->call)
+               : espl__record_create(recorder, 0, m->creation, m->count, NULL, m->call);
+}
+
+// A refusal that is not told by the recorder.
+static espl_status refuse_making(const espl_world *world, const making *m, espl_status status)
+{
+    if (m->instance != NULL) {
+        const espl__mention named[3] = {{"source", m->instance->source},
+                                        {"parent", m->instance->parent},
+                                        {"before", m->instance->before}};
+
+        return espl__refuse_named(world, m->call, named, 3, status, NULL);
+    }
+    const espl__mention named[2] = {{"parent", m->creation->parent},
+                                    {"before", m->creation->before}};
+
+    // Most creations have neither.
+    return espl_entity_is_null(named[0].entity)
+               ? espl__refuse_call(world, m->call, status, NULL)
+               : espl__refuse_named(world, m->call, named, 2, status, NULL);
 }
 
 static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_entity *out)
@@ -83,21 +105,19 @@ static espl_status make_entities(espl_world *world, const making *m)
 {
     espl_status status = espl__check_structural(world);
 
-    if (status != ESPL_OK) {
-        return status;
+    if (status == ESPL_OK && m->count >= ESPL_PENDING_LIMIT) {
+        status = ESPL_ERR_LIMIT;
     }
-    if (m->count >= ESPL_PENDING_LIMIT) {
-        return ESPL_ERR_LIMIT;
-    }
-    espl_recorder *const recorder = begin_own(world);
+    espl_recorder *const recorder = status == ESPL_OK ? begin_own(world) : NULL;
 
     if (recorder == NULL) {
-        return ESPL_ERR_NO_MEMORY;
+        return refuse_making(world, m, status != ESPL_OK ? status : ESPL_ERR_NO_MEMORY);
     }
     status = record_making(recorder, m);
     // Nothing is recorded where nothing is to be made.
     if (status == ESPL_OK && espl__array_length(recorder->lane.commands) != 0) {
         status = apply_taped(world, &recorder->lane, m);
+        status = status < 0 ? refuse_making(world, m, status) : status;
     }
     end_own(world);
     return status;
@@ -108,42 +128,46 @@ static espl_status make_entities(espl_world *world, const making *m)
 espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
                                 espl_entity *out)
 {
-    const making m = {.instance = def, .count = count, .out = out};
+    const making m = {.instance = def, .count = count, .out = out, .call = "espl_instantiate_at"};
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
-        return espl__refuse(world, "instantiate", espl_entity_null(), ESPL_ERR_ARGUMENT);
+    ESPL__CHANGE_OR_RETURN(world, m.call)
+    if (world == NULL || def == NULL) {
+        return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
     }
-    return espl__refuse(world, "instantiate", def->source, make_entities(world, &m));
+    return make_entities(world, &m);
 }
 
 espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size_t count,
                            espl_entity *out)
 {
-    const making m = {.creation = def, .count = count, .out = out};
-    espl_status status = ESPL_ERR_ARGUMENT;
+    const making m = {.creation = def, .count = count, .out = out, .call = "espl_create_at"};
 
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && def != NULL)) {
-        status = make_entities(world, &m);
+    ESPL__CHANGE_OR_RETURN(world, m.call)
+    if (world == NULL || def == NULL) {
+        return espl__refuse_call(world, m.call, ESPL_ERR_ARGUMENT, "def is NULL.");
     }
-    return espl__refuse(world, "creation", espl_entity_null(), status);
+    return make_entities(world, &m);
 }
 
 static espl_status instantiate_alone(espl_world *world, espl_entity source, size_t count,
                                      espl_entity *out)
 {
     const espl_instance_def def = {.source = source};
-    const making m = {.instance = &def, .count = count, .out = out, .is_taped = true};
+    const making m = {
+        .instance = &def, .count = count, .out = out, .is_taped = true, .call = "espl_instantiate"};
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__check_living(world, source);
-    return status != ESPL_OK ? status : make_entities(world, &m);
+    return status != ESPL_OK ? espl__refuse_named(world, m.call, &(espl__mention){"source", source},
+                                                  1, status, NULL)
+                             : make_entities(world, &m);
 }
 
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
 {
+    ESPL__CHANGE_OR_RETURN(world, "espl_instantiate")
     if (espl__may_tape(world)) {
         espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
     }
-    return espl__refuse(world, "instantiate", source,
-                        espl__tape_end(world, instantiate_alone(world, source, count, out)));
+    return espl__tape_end(world, instantiate_alone(world, source, count, out));
 }

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: MIT
 // Structural calls on many entities: attaching and destroying arrays of them, and clearing a world.
+#include "lib/commands/explain.h"
 #include "lib/world/tape.h"
 
 // Commands that a playback has at most (lib/commands/order.c), so that no array that is too long for
 // one is read for the tape.
 #define COMMAND_LIMIT ((size_t)UINT32_MAX / 8)
+
+// --- Messages ---
+
+// The entry for which a call on many is refused.
+typedef struct refused_at {
+    size_t first, count;
+    size_t *out; // NULL, or where the caller wants it
+} refused_at;
+
+static espl_status refuse_at(const espl_world *world, const char *call, const refused_at *at,
+                             const espl__mention *named, size_t count, espl_status status)
+{
+    espl__message m;
+
+    if (at->out != NULL) {
+        *at->out = at->first;
+    }
+    if (espl__refusal_begin(&m, world, call, NULL, status)) {
+        espl__message_part(&m, "entry %zu of %zu", at->first, at->count);
+        espl__refusal_mention(&m, world, named, count, status);
+        espl__refusal_send(&m, world, status, NULL);
+    }
+    return status;
+}
 
 // --- Attach ---
 
@@ -70,33 +95,33 @@ espl_status espl_attach_many(espl_world *world, const espl_entity *children,
                              const espl_entity *parents, size_t count,
                              const espl_attach_options *options, size_t *refused)
 {
+    static const char *const call = "espl_attach_many";
     const espl_attach_options defaults = {0};
     const espl_attach_options *const o = options != NULL ? options : &defaults;
     const attaching a = {children, parents, count, o};
-    espl_entity named[3] = {espl_entity_null()};
     size_t first = SIZE_MAX;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world),
-                     world != NULL && ((children != NULL && parents != NULL) || count == 0))) {
-        return espl__refuse(world, "attach", named[0], ESPL_ERR_ARGUMENT);
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world == NULL || (count != 0 && (children == NULL || parents == NULL))) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
+                                 children == NULL ? "children is NULL, but the count is not 0."
+                                                  : "parents is NULL, but the count is not 0.");
     }
     if (count >= COMMAND_LIMIT) {
-        return espl__refuse(world, "attach", named[0], ESPL_ERR_LIMIT);
+        return espl__refuse_call(world, call, ESPL_ERR_LIMIT, NULL);
     }
     if (espl__may_tape(world)) {
         espl__tape_attach_many(world, children, parents, count, o);
     }
     const espl_status status = espl__tape_end(world, attach_many(world, &a, &first));
 
-    if (first != SIZE_MAX) {
-        named[0] = children[first];
-        named[1] = parents[first];
-        named[2] = o->before;
-        if (refused != NULL) {
-            *refused = first;
-        }
+    if (first == SIZE_MAX) {
+        return espl__refuse_call(world, call, status, espl__options_fault(o));
     }
-    return espl__refuse_among(world, "attach", named, 3, status);
+    const espl__mention named[] = {
+        {"child", children[first]}, {"parent", parents[first]}, {"before", o->before}};
+
+    return refuse_at(world, call, &(refused_at){first, count, refused}, named, 3, status);
 }
 
 // --- Destroy ---
@@ -145,11 +170,13 @@ static espl_status destroy_many(espl_world *world, const espl_entity *entities, 
 espl_status espl_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
                               espl_extent extent, size_t *refused)
 {
-    espl_entity concerned = espl_entity_null();
+    static const char *const call = "espl_destroy_many";
     size_t first = SIZE_MAX;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && (entities != NULL || count == 0))) {
-        return espl__refuse(world, "destroy", concerned, ESPL_ERR_ARGUMENT);
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world == NULL || (entities == NULL && count != 0)) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
+                                 "entities is NULL, but the count is not 0.");
     }
     if (espl__may_tape(world)) {
         espl__tape_destroy_many(world, entities, count, extent);
@@ -157,13 +184,12 @@ espl_status espl_destroy_many(espl_world *world, const espl_entity *entities, si
     const espl_status status =
         espl__tape_end(world, destroy_many(world, entities, count, extent, &first));
 
-    if (first != SIZE_MAX) {
-        concerned = entities[first];
-        if (refused != NULL) {
-            *refused = first;
-        }
+    if (first == SIZE_MAX) {
+        return espl__refuse_call(world, call, status, "extent is none of espl_extent.");
     }
-    return espl__refuse(world, "destroy", concerned, status);
+    const espl__mention named = {"entity", entities[first]};
+
+    return refuse_at(world, call, &(refused_at){first, count, refused}, &named, 1, status);
 }
 
 // --- Clear ---
@@ -207,8 +233,11 @@ static espl_status clear(espl_world *world)
 
 espl_status espl_world_clear(espl_world *world)
 {
+    static const char *const call = "espl_world_clear";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
     if (espl__may_tape(world)) {
         espl__tape_plain(world, ESPL_TAPE_CLEAR);
     }
-    return espl__refuse(world, "clear", espl_entity_null(), espl__tape_end(world, clear(world)));
+    return espl__refuse_call(world, call, espl__tape_end(world, clear(world)), NULL);
 }

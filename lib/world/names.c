@@ -51,13 +51,16 @@ static espl_status set_name(espl_world *world, espl_entity entity, const char *n
 
 espl_status espl_set_name(espl_world *world, espl_entity entity, const char *name)
 {
+    static const char *const call = "espl_set_name";
     const size_t length = measure_name(name);
 
+    ESPL__CHANGE_OR_RETURN(world, call)
     if (espl__may_tape(world)) {
         espl__tape_name(world, entity, name, length);
     }
-    return espl__refuse(world, "set name", entity,
-                        espl__tape_end(world, set_name(world, entity, name, length)));
+    const espl_status status = espl__tape_end(world, set_name(world, entity, name, length));
+
+    return espl__refuse_why(world, call, entity, status, "name has a control character or a '/'.");
 }
 
 // Name of the entity at a slot; NULL where it has none.
@@ -80,14 +83,14 @@ const char *espl_get_name(const espl_world *world, espl_entity entity)
 // --- Finding ---
 
 // What is looked for: names with '/' between them.
-typedef struct wanted {
+typedef struct sought {
     const char *first; // of the first name
     const char *end;   // behind the last
     bool is_anchored;  // the first name is that of a child of the top
-} wanted;
+} sought;
 
 // @return false: a name is empty.
-static bool read_path(const char *path, wanted *out)
+static bool read_path(const char *path, sought *out)
 {
     out->is_anchored = path[0] == '/';
     out->first = path + (out->is_anchored ? 1 : 0);
@@ -105,7 +108,7 @@ static bool has_name(const espl_world *world, uint32_t slot, const char *begin, 
 }
 
 // Tell whether a node below the top, and those above it, have the names, from the last one on.
-static bool is_wanted(const espl_world *world, uint32_t slot, uint32_t top, const wanted *w)
+static bool is_sought(const espl_world *world, uint32_t slot, uint32_t top, const sought *w)
 {
     const char *end = w->end;
 
@@ -126,13 +129,13 @@ static bool is_wanted(const espl_world *world, uint32_t slot, uint32_t top, cons
     return false;
 }
 
-static espl_entity find_below(const espl_world *world, uint32_t top, const wanted *w)
+static espl_entity find_below(const espl_world *world, uint32_t top, const sought *w)
 {
     const espl__forest *const forest = &world->forest;
     uint32_t slot =
         world->store.names.count != 0 ? espl__next_in_walk(forest, top, top, true) : ESPL__NO_SLOT;
 
-    while (slot != ESPL__NO_SLOT && !is_wanted(world, slot, top, w)) {
+    while (slot != ESPL__NO_SLOT && !is_sought(world, slot, top, w)) {
         slot = espl__next_in_walk(forest, slot, top, true);
     }
     return espl__entity_of_slot(world, slot);
@@ -142,38 +145,39 @@ espl_status espl_find_below(const espl_world *world, espl_entity top, const char
                             espl_entity *out)
 {
     uint32_t slot = 0;
-    wanted w;
+    sought w;
     espl_status status = ESPL_ERR_ARGUMENT;
 
-    if (ESPL_DEMAND(espl__hooks_of(world), world != NULL && path != NULL && out != NULL) &&
-        read_path(path, &w)) {
+    if (world != NULL && path != NULL && out != NULL && read_path(path, &w)) {
         status = espl__find_slot(world, top, &slot);
     }
     if (status == ESPL_OK) {
         *out = find_below(world, slot, &w);
     }
-    return espl__refuse(world, "find", top, status);
+    return espl__refuse_why(world, "espl_find_below", top, status,
+                            path == NULL  ? "path is NULL."
+                            : out == NULL ? "out is NULL."
+                                          : "path has an empty name.");
 }
 
 // --- Paths ---
 
-enum { HANDLE_SIZE = 24 }; // of two numbers of 32 bits with a colon between them
-
 // What stands for the entity at a slot in a path: its name, or its handle, in `room`.
-static const char *step_at(const espl_world *world, uint32_t slot, char room[HANDLE_SIZE])
+static const char *step_at(const espl_world *world, uint32_t slot,
+                           char room[static ESPL__HANDLE_TEXT])
 {
     const char *const name = name_at(world, slot);
 
     if (name != NULL) {
         return name;
     }
-    (void)espl__tell_entity(room, HANDLE_SIZE, 0, world, espl__entity_of_slot(world, slot));
+    espl__handle_text(room, espl__entity_of_slot(world, slot));
     return room;
 }
 
 static size_t path_length(const espl_world *world, uint32_t slot)
 {
-    char room[HANDLE_SIZE];
+    char room[ESPL__HANDLE_TEXT];
     size_t length = 0;
 
     for (; slot != ESPL__NO_SLOT; slot = world->forest.parent[slot]) {
@@ -194,7 +198,7 @@ static void put_part(char *buffer, size_t limit, size_t at, const char *bytes, s
 static void write_path(const espl_world *world, uint32_t slot, char *buffer, size_t limit,
                        size_t end)
 {
-    char room[HANDLE_SIZE];
+    char room[ESPL__HANDLE_TEXT];
 
     for (; slot != ESPL__NO_SLOT; slot = world->forest.parent[slot]) {
         const char *const step = step_at(world, slot, room);
@@ -214,7 +218,7 @@ size_t espl_get_path(const espl_world *world, espl_entity entity, char *buffer, 
     const uint32_t slot = espl__slot_or_none(world, entity);
     size_t length = 0;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), buffer != NULL || size == 0)) {
+    if (size != 0 && !espl__is_given(world, "espl_get_path", buffer, "buffer")) {
         return 0;
     }
     if (slot != ESPL__NO_SLOT) {

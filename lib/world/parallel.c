@@ -16,7 +16,7 @@ enum { FLAGS = ESPL_PARALLEL_TOP_DOWN };
 
 static espl_status check_columns(const espl_world *world, const espl_parallel_def *def)
 {
-    if (!ESPL_DEMAND(&world->hooks, def->columns != NULL || def->column_count == 0)) {
+    if (def->columns == NULL && def->column_count != 0) {
         return ESPL_ERR_ARGUMENT;
     }
     if (def->column_count > ESPL_SET_LIMIT) {
@@ -24,7 +24,7 @@ static espl_status check_columns(const espl_world *world, const espl_parallel_de
     }
     for (size_t i = 0; i < def->column_count; ++i) {
         if (espl__component_info_of(&world->store, def->columns[i]) == NULL) {
-            return ESPL_ERR_NO_COMPONENT;
+            return ESPL_ERR_ARGUMENT;
         }
     }
     return ESPL_OK;
@@ -32,11 +32,53 @@ static espl_status check_columns(const espl_world *world, const espl_parallel_de
 
 static espl_status check_def(const espl_world *world, const espl_parallel_def *def)
 {
-    if (!ESPL_DEMAND(&world->hooks, def != NULL && def->function != NULL) ||
-        (def->flags & ~(uint32_t)FLAGS) != 0) {
+    if (def == NULL || def->function == NULL || (def->flags & ~(uint32_t)FLAGS) != 0) {
         return ESPL_ERR_ARGUMENT;
     }
     return check_columns(world, def);
+}
+
+// Say what is wrong with a definition but for its query, and add a component that is concerned.
+static const char *find_parallel_fault(espl__message *m, const espl_world *world,
+                                       const espl_parallel_def *def)
+{
+    const char *fault = NULL;
+
+    if (def == NULL || def->function == NULL) {
+        return def == NULL ? "def is NULL." : "def->function is NULL.";
+    }
+    if ((def->flags & ~(uint32_t)FLAGS) != 0) {
+        return "def->flags has a bit that is no ESPL_PARALLEL_ bit.";
+    }
+    if (def->columns == NULL) {
+        return "def->columns is NULL, but def->column_count is not 0.";
+    }
+    for (size_t i = 0; fault == NULL && i < def->column_count; ++i) {
+        fault = espl__component_fault(&world->store, def->columns[i], 0, ESPL__USE_LISTED);
+        if (fault != NULL) {
+            espl__message_component(m, &world->store, def->columns[i]);
+        }
+    }
+    return fault;
+}
+
+static espl_status refuse_parallel(const espl_world *world, const espl_parallel_def *def,
+                                   espl_status status)
+{
+    static const char *const call = "espl_write_parallel";
+    const char *const site = def != NULL ? def->site : NULL;
+    espl__message m;
+
+    if (status == ESPL_ERR_ARGUMENT && world != NULL && check_def(world, def) == ESPL_OK) {
+        return espl__refuse_query(world, call, site, def->query, status);
+    }
+    if (espl__refusal_begin(&m, world, call, site, status)) {
+        const char *const why =
+            status == ESPL_ERR_ARGUMENT ? find_parallel_fault(&m, world, def) : NULL;
+
+        espl__refusal_send(&m, world, status, why);
+    }
+    return status;
 }
 
 static uint32_t job_limit_of(const espl_parallel_def *def)
@@ -294,10 +336,12 @@ espl_status espl_write_parallel(espl_world *world, const espl_parallel_def *def,
                                 espl_parallel_report *report)
 {
     espl_parallel_report account = {0};
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_write_parallel")
     const espl_status status = write_parallel(world, def, &account, report != NULL);
 
     if (report != NULL) {
         *report = account;
     }
-    return espl__refuse(world, "parallel write", espl_entity_null(), status);
+    return status >= 0 ? status : refuse_parallel(world, def, status);
 }

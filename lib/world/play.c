@@ -13,17 +13,21 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
         (*out)->last_callback = &world->playback.callbacks.last;
+        (*out)->holder = &world->holder;
     }
     return status;
 }
 
 espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_command_buffer **out)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
-        return ESPL_ERR_ARGUMENT;
+    static const char *const call = "espl_command_buffer_create";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world == NULL || out == NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "out is NULL.");
     }
-    return espl__refuse(world, "making of commands", espl_entity_null(),
-                        espl__commands_of(world, &world->commands_alive, lanes, out));
+    return espl__refuse_call(
+        world, call, espl__commands_of(world, &world->commands_alive, lanes, out), "lanes is 0.");
 }
 
 static espl_status register_callback(espl_world *world, const espl_custom_command_def *def,
@@ -34,8 +38,7 @@ static espl_status register_callback(espl_world *world, const espl_custom_comman
     if (status != ESPL_OK) {
         return status;
     }
-    if (!ESPL_DEMAND(&world->hooks, def != NULL && out != NULL) ||
-        !ESPL_DEMAND(&world->hooks, def->function != NULL)) {
+    if (out == NULL || espl__callback_fault(def) != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     return espl__callback_register(&world->heap, &world->playback.callbacks, def, out);
@@ -44,9 +47,16 @@ static espl_status register_callback(espl_world *world, const espl_custom_comman
 espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
                                   espl_custom_command *out)
 {
-    return espl__refuse(world, "registration of a callback", espl_entity_null(),
-                        register_callback(world, def, out));
+    ESPL__CHANGE_OR_RETURN(world, "espl_register_command")
+    const espl_status status = register_callback(world, def, out);
+    const char *const fault = espl__callback_fault(def);
+
+    return espl__refuse_call(world, "espl_register_command", status,
+                             fault != NULL ? fault : "out is NULL.");
 }
+
+static const char no_such_command[] =
+    "The world has no custom command of that number, or it was unregistered already.";
 
 static espl_status unregister_callback(espl_world *world, espl_custom_command callback)
 {
@@ -59,8 +69,9 @@ static espl_status unregister_callback(espl_world *world, espl_custom_command ca
 
 espl_status espl_unregister_command(espl_world *world, espl_custom_command callback)
 {
-    return espl__refuse(world, "unregistration of a callback", espl_entity_null(),
-                        unregister_callback(world, callback));
+    ESPL__CHANGE_OR_RETURN(world, "espl_unregister_command")
+    return espl__refuse_call(world, "espl_unregister_command", unregister_callback(world, callback),
+                             no_such_command);
 }
 
 // --- Playback ---
@@ -112,22 +123,21 @@ static void mark_played(espl_command_buffer *commands)
 // Callbacks are an iteration: they may read and write, and no structural call is carried out.
 static void hand_over(espl_world *world, espl_command_buffer *commands, size_t calls)
 {
+    const uint32_t noted =
+        espl__iteration_begin(world, ESPL__ITERATES_CALLBACK, NULL, commands, espl_entity_null());
+
     commands->is_handed_over = true;
-    world->iterations += 1;
     espl__calls_hand_over(&world->playback, world, commands, calls);
-    world->iterations -= 1;
     commands->is_handed_over = false;
+    espl__iteration_end(world, noted);
 }
 
 static espl_status check_playable(const espl_world *world, const espl_command_buffer *commands)
 {
     const espl_status status = espl__check_structural(world);
 
-    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, commands != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    if (status != ESPL_OK) {
-        return status;
+    if (status != ESPL_OK || commands == NULL) {
+        return status != ESPL_OK ? status : ESPL_ERR_ARGUMENT;
     }
     if (commands->world != world) {
         return ESPL_ERR_FOREIGN;
@@ -194,12 +204,14 @@ static espl_status play(espl_world *world, espl_command_buffer *commands, espl_r
 espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_report *report)
 {
     espl_report account = {0};
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_play")
     const espl_status status = play(world, commands, &account, report != NULL);
 
     if (report != NULL) {
         *report = account;
     }
-    return espl__refuse(world, "playback", espl_entity_null(), status);
+    return espl__refuse_call(world, "espl_play", status, "commands is NULL.");
 }
 
 static void sum_reasons(espl_report *sum, const espl_report *one)
@@ -241,7 +253,10 @@ static void sum_up(espl_report *sum, const espl_report *one)
 espl_status espl_sync(espl_world *world, espl_report *report)
 {
     espl_report sum = {0};
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_sync")
     espl_status status = espl__check_structural(world);
+
     // What callbacks put in line waits for the next call.
     const uint64_t last = status == ESPL_OK ? world->line.turns : 0;
 
@@ -257,5 +272,5 @@ espl_status espl_sync(espl_world *world, espl_report *report)
     if (report != NULL) {
         *report = sum;
     }
-    return espl__refuse(world, "sync", espl_entity_null(), status);
+    return espl__refuse_call(world, "espl_sync", status, NULL);
 }

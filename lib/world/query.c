@@ -20,7 +20,7 @@ static espl_status check_term(const espl_world *world, const term *t)
 {
     for (size_t i = 0; i < t->count; ++i) {
         if (espl__component_info_of(&world->store, t->from[i]) == NULL) {
-            return ESPL_ERR_NO_COMPONENT;
+            return ESPL_ERR_ARGUMENT;
         }
     }
     return ESPL_OK;
@@ -32,7 +32,7 @@ static espl_status check_terms(const espl_world *world, const espl_query_def *de
     espl_status status = ESPL_OK;
 
     for (size_t i = 0; i < TERMS; ++i) {
-        if (!ESPL_DEMAND(&world->hooks, terms[i].from != NULL || terms[i].count == 0)) {
+        if (terms[i].from == NULL && terms[i].count != 0) {
             return ESPL_ERR_ARGUMENT;
         }
         if (terms[i].count > ESPL_SET_LIMIT) {
@@ -44,6 +44,57 @@ static espl_status check_terms(const espl_world *world, const espl_query_def *de
     }
     for (size_t i = 0; i < TERMS && status == ESPL_OK; ++i) {
         status = check_term(world, &terms[i]);
+    }
+    return status;
+}
+
+// Say what is wrong with a term, and add its component to the message.
+static const char *find_term_fault(espl__message *m, const espl_world *world,
+                                   const espl_component *list, size_t count, const char *missing)
+{
+    const char *fault = list == NULL && count != 0 ? missing : NULL;
+
+    for (size_t i = 0; fault == NULL && i < count; ++i) {
+        fault = espl__component_fault(&world->store, list[i], 0, ESPL__USE_LISTED);
+        if (fault != NULL) {
+            espl__message_component(m, &world->store, list[i]);
+        }
+    }
+    return fault;
+}
+
+static const char *find_query_fault(espl__message *m, const espl_world *world,
+                                    const espl_query_def *def)
+{
+    const struct {
+        const espl_component *list;
+        size_t count;
+        const char *missing;
+    } lists[TERMS] = {
+        {def->all, def->all_count, "espl_query_def.all is NULL, but all_count is not 0."},
+        {def->none, def->none_count, "espl_query_def.none is NULL, but none_count is not 0."},
+        {def->any, def->any_count, "espl_query_def.any is NULL, but any_count is not 0."},
+        {def->changed, def->changed_count,
+         "espl_query_def.changed is NULL, but changed_count is not 0."},
+    };
+    const char *fault = NULL;
+
+    for (size_t i = 0; fault == NULL && i < TERMS; ++i) {
+        fault = find_term_fault(m, world, lists[i].list, lists[i].count, lists[i].missing);
+    }
+    return fault != NULL ? fault : "espl_query_def.include has a bit that is no ESPL_INCLUDE_ bit.";
+}
+
+espl_status espl__refuse_query(const espl_world *world, const char *call, const char *site,
+                               const espl_query_def *def, espl_status status)
+{
+    espl__message m;
+
+    if (espl__refusal_begin(&m, world, call, site, status)) {
+        const bool is_fault = status == ESPL_ERR_ARGUMENT && def != NULL;
+        const char *const why = is_fault ? find_query_fault(&m, world, def) : NULL;
+
+        espl__refusal_send(&m, world, status, why);
     }
     return status;
 }
@@ -88,16 +139,23 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
         names(d->all, query->state.all_count, ESPL_PREFAB) ? (uint32_t)ESPL_INCLUDE_PREFABS : 0;
     query->state.include |=
         names(d->all, query->state.all_count, ESPL_DISABLED) ? (uint32_t)ESPL_INCLUDE_DISABLED : 0;
-    world->iterations += 1;
+    query->state.noted = (uint8_t)espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query,
+                                                        espl_entity_null());
     return ESPL_OK;
 }
 
 espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && query != NULL)) {
-        return ESPL_ERR_ARGUMENT;
+    static const char *const call = "espl_query_begin";
+
+    if (world == NULL || query == NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "query is NULL.");
     }
-    return espl__refuse(world, "query", espl_entity_null(), espl__query_start(world, def, query));
+    const espl_status status = espl__query_start(world, def, query);
+
+    return status >= 0
+               ? status
+               : espl__refuse_query(world, call, def != NULL ? def->site : NULL, def, status);
 }
 
 // --- What answers ---
@@ -225,15 +283,25 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
 }
 
 // Tell whether a query is one that its user began and moves on, not the rows of a parallel write.
-static bool is_iteration(const espl_query *query)
+static bool is_iteration(const espl_query *query, const char *call)
 {
-    return ESPL_DEMAND(NULL, query != NULL) && query->state.world != NULL &&
-           ESPL_DEMAND(&query->state.world->hooks, !query->state.is_dealt);
+    espl__message m;
+
+    if (query == NULL || query->state.world == NULL) {
+        return false;
+    }
+    if (query->state.is_dealt) {
+        (void)espl__message_begin(&m, &query->state.world->hooks, call, NULL);
+        espl__message_trap(&m, __FILE__, __LINE__,
+                           "The query is the rows of a parallel write, which does not move; begin "
+                           "one with espl_query_begin() to iterate.");
+    }
+    return !query->state.is_dealt;
 }
 
 bool espl_query_next(espl_query *query)
 {
-    if (!is_iteration(query)) {
+    if (!is_iteration(query, "espl_query_next")) {
         return false;
     }
     if (espl__is_taped(query->state.world)) {
@@ -267,30 +335,46 @@ bool espl_query_next(espl_query *query)
 
 void espl_query_end(espl_query *query)
 {
-    if (!is_iteration(query)) {
+    if (!is_iteration(query, "espl_query_end")) {
         return;
     }
     if (espl__is_taped(query->state.world)) {
         espl__tape_columns(query);
     }
-    ESPL_CHECK(query->state.world->iterations > 0);
-    query->state.world->iterations -= 1;
+    espl__iteration_end(query->state.world, query->state.noted);
     memset(query, 0, sizeof *query);
 }
 
 // --- Columns ---
 
-// Tell whether the chunk at hand may have a column of that component and size for its user.
-static bool has_column(const espl_query *query, espl_component component, size_t size)
+static ESPL__APART void trap_column(const espl_query *query, espl_component component, size_t size,
+                                    const char *call, const char *sentence)
 {
-    if (!ESPL_DEMAND(NULL, query != NULL) || query->state.world == NULL || query->count == 0 ||
+    espl__message m;
+
+    (void)espl__message_begin(&m, &query->state.world->hooks, call, NULL);
+    espl__message_value(&m, &query->state.world->store, component, size);
+    espl__message_trap(&m, __FILE__, __LINE__, "%s", sentence);
+}
+
+// Tell whether the chunk at hand may have a column of that component and size for its user.
+static bool has_column(const espl_query *query, espl_component component, size_t size,
+                       const char *call)
+{
+    if (query == NULL || query->state.world == NULL || query->count == 0 ||
         component == ESPL_TRANSFORM) {
         return false;
     }
     const espl__component_info *const info =
         espl__component_info_of(&query->state.world->store, component);
 
-    return info != NULL && ESPL_DEMAND(&query->state.world->hooks, size == info->size) && size != 0;
+    if (info == NULL || size == info->size) {
+        return info != NULL && size != 0;
+    }
+    trap_column(query, component, size, call,
+                "The size is not that of the component; pass the size of the type that was "
+                "registered.");
+    return false;
 }
 
 static uint32_t chunk_at_hand(const espl_query *query)
@@ -308,7 +392,7 @@ static void *rows_of(const espl_query *query, void *column, size_t size)
 
 const void *espl_query_read(const espl_query *query, espl_component component, size_t size)
 {
-    if (!has_column(query, component, size)) {
+    if (!has_column(query, component, size, "espl_query_read")) {
         return NULL;
     }
     return rows_of(query,
@@ -318,17 +402,27 @@ const void *espl_query_read(const espl_query *query, espl_component component, s
 
 // Of a parallel write the columns that were named beforehand; to write any other one would be to
 // count its versions up from several threads.
-static bool may_write(const espl_query *query, espl_component component)
+static bool may_write(const espl_query *query, espl_component component, size_t size,
+                      const char *call)
 {
+    if (!query->state.is_dealt) {
+        return !espl__is_parallel(query->state.world);
+    }
     const bool is_named = names(query->state.all, query->state.all_count, component);
 
-    return query->state.is_dealt ? ESPL_DEMAND(&query->state.world->hooks, is_named)
-                                 : !espl__is_parallel(query->state.world);
+    if (!is_named) {
+        trap_column(query, component, size, call,
+                    "The parallel write did not name the column; add it to "
+                    "espl_parallel_def.columns.");
+    }
+    return is_named;
 }
 
 void *espl_query_write(const espl_query *query, espl_component component, size_t size)
 {
-    if (!has_column(query, component, size) || !may_write(query, component)) {
+    static const char *const call = "espl_query_write";
+
+    if (!has_column(query, component, size, call) || !may_write(query, component, size, call)) {
         return NULL;
     }
     espl__store *const store = &query->state.world->store;
@@ -342,5 +436,5 @@ void *espl_query_write(const espl_query *query, espl_component component, size_t
 
 uint64_t espl_get_version(const espl_world *world)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) ? world->store.version : 0;
+    return world != NULL ? world->store.version : 0;
 }

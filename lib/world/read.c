@@ -2,6 +2,7 @@
 // Reading transforms: plain loads, and the pure functions on what was loaded.
 #include "lib/world/handles.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // --- Placements ---
@@ -12,7 +13,7 @@ static espl_status find(const espl_world *world, espl_entity entity, const void 
 {
     const espl_status status = espl__find_placed(world, entity, slot);
 
-    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, out != NULL)) {
+    if (status == ESPL_OK && out == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (ESPL_CHECKS >= 1 && status == ESPL_OK && espl__is_parallel(world) &&
@@ -70,7 +71,7 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
 
 // Some of a pose, and behind it some of an extra.
 typedef struct part {
-    const char *operation;
+    const char *call; // name of the public function
     enum { OF_WORLD, OF_LOCAL } of;
     size_t pose_offset, pose_size;
     size_t extra_offset, extra_size;
@@ -125,6 +126,8 @@ ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const part *
     }
 }
 
+static const char *const no_out = "out is NULL.";
+
 static ESPL__APART espl_status read_part_slowly(const espl_world *world, espl_entity entity,
                                                 const part *what, void *out)
 {
@@ -134,7 +137,7 @@ static ESPL__APART espl_status read_part_slowly(const espl_world *world, espl_en
     if (status == ESPL_OK) {
         copy_part(world, slot, what, out);
     }
-    return espl__refuse(world, what->operation, entity, status);
+    return espl__refuse_why(world, what->call, entity, status, no_out);
 }
 
 // Inline, so that each of the functions below is the few loads that it needs.
@@ -153,7 +156,7 @@ ESPL__INLINE espl_status read_part(const espl_world *world, const espl_entity *e
 espl_status espl_get_world_transform(const espl_world *world, espl_entity entity,
                                      espl_transform *out)
 {
-    static const part what = ALL("get world", OF_WORLD);
+    static const part what = ALL("espl_get_world_transform", OF_WORLD);
 
     return read_part(world, &entity, &what, out);
 }
@@ -161,63 +164,63 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
 espl_status espl_get_local_transform(const espl_world *world, espl_entity entity,
                                      espl_transform *out)
 {
-    static const part what = ALL("get local", OF_LOCAL);
+    static const part what = ALL("espl_get_local_transform", OF_LOCAL);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = POSE("get world position", OF_WORLD, position);
+    static const part what = POSE("espl_get_world_position", OF_WORLD, position);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity, float out[4])
 {
-    static const part what = POSE("get world rotation", OF_WORLD, rotation);
+    static const part what = POSE("espl_get_world_rotation", OF_WORLD, rotation);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out)
 {
-    static const part what = POSE("get world scale", OF_WORLD, scale);
+    static const part what = POSE("espl_get_world_scale", OF_WORLD, scale);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_position(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = POSE("get local position", OF_LOCAL, position);
+    static const part what = POSE("espl_get_local_position", OF_LOCAL, position);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity, float out[4])
 {
-    static const part what = POSE("get local rotation", OF_LOCAL, rotation);
+    static const part what = POSE("espl_get_local_rotation", OF_LOCAL, rotation);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out)
 {
-    static const part what = POSE("get local scale", OF_LOCAL, scale);
+    static const part what = POSE("espl_get_local_scale", OF_LOCAL, scale);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3])
 {
-    static const part what = EXTRA("get stretch", stretch);
+    static const part what = EXTRA("espl_get_stretch", stretch);
 
     return read_part(world, &entity, &what, out);
 }
 
 espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint32_t *out)
 {
-    static const part what = EXTRA("get context", user_data);
+    static const part what = EXTRA("espl_get_user_data", user_data);
 
     return read_part(world, &entity, &what, out);
 }
@@ -232,7 +235,7 @@ typedef struct many {
     size_t size;
     const part *what;
     espl_status status; // of the first that is refused, or ESPL_OK
-    espl_entity refused;
+    size_t refused;     // its number
 } many;
 
 enum { MANY = 32 }; // entities whose cache misses overlap
@@ -267,7 +270,7 @@ static ESPL__APART void read_checked(many *m, size_t number)
         copy_part(m->world, slot, m->what, out);
     } else if (m->status == ESPL_OK) {
         m->status = status;
-        m->refused = entity;
+        m->refused = number;
     }
 }
 
@@ -286,6 +289,41 @@ ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begi
     }
 }
 
+static const char *find_read_fault(espl__handles handles, size_t count, const void *out)
+{
+    if (count != 0 && handles.first == NULL) {
+        return "entities is NULL, but the count is not 0.";
+    }
+    if (count != 0 && out == NULL) {
+        return "out is NULL, but the count is not 0.";
+    }
+    return handles.stride < sizeof(espl_entity) || handles.stride % _Alignof(espl_entity) != 0
+               ? "stride is less than the size of an espl_entity, or no multiple of 4."
+               : NULL;
+}
+
+// Tell of the first that was refused.
+static ESPL__APART void refuse_read_entry(const many *m, size_t count)
+{
+    const espl_entity entity = espl__handle_at(&m->handles, m->refused);
+    const espl__mention named = {"entity", entity};
+    espl__message message;
+    char entry[64];
+
+    (void)snprintf(entry, sizeof entry, "entry %zu of %zu", m->refused, count);
+#if ESPL_CHECKS >= 1
+    if (m->status == ESPL_ERR_NOT_OWNER) {
+        (void)espl__refuse_trespass(m->world, m->what->call, &named, 1, entry);
+        return;
+    }
+#endif
+    if (espl__refusal_begin(&message, m->world, m->what->call, NULL, m->status)) {
+        espl__message_part(&message, "%s", entry);
+        espl__message_entity(&message, named.role, named.entity);
+        espl__refusal_send(&message, m->world, m->status, NULL);
+    }
+}
+
 // While one block is copied, the next one is on its way from memory. @param size  of one output.
 ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handles, size_t count,
                                    void *out, size_t size, const part *what)
@@ -294,10 +332,10 @@ ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handle
     uint32_t slots[2][MANY];
     size_t end = count < MANY ? count : MANY;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world),
-                     world != NULL && (count == 0 || (handles.first != NULL && out != NULL))) ||
-        handles.stride < sizeof(espl_entity) || handles.stride % _Alignof(espl_entity) != 0) {
-        return espl__refuse(world, what->operation, espl_entity_null(), ESPL_ERR_ARGUMENT);
+    const char *const fault = find_read_fault(handles, count, out);
+
+    if (world == NULL || fault != NULL) {
+        return espl__refuse_call(world, what->call, ESPL_ERR_ARGUMENT, fault);
     }
     const espl__registry registry = espl__registry_of(world);
 
@@ -310,14 +348,16 @@ ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handle
         begin = end;
         end = next;
     }
-    (void)espl__refuse(world, what->operation, m.refused, m.status);
+    if (m.status != ESPL_OK) {
+        refuse_read_entry(&m, count);
+    }
     return m.status != ESPL_OK ? ESPL_PARTLY : ESPL_OK;
 }
 
 espl_status espl_get_world_transforms(const espl_world *world, const espl_entity *entities,
                                       size_t count, size_t stride, espl_transform *out)
 {
-    static const part what = ALL("get world transforms", OF_WORLD);
+    static const part what = ALL("espl_get_world_transforms", OF_WORLD);
     const espl__handles handles = {(const unsigned char *)entities, stride};
 
     return read_many(world, handles, count, out, sizeof *out, &what);
@@ -326,7 +366,7 @@ espl_status espl_get_world_transforms(const espl_world *world, const espl_entity
 espl_status espl_get_world_positions(const espl_world *world, const espl_entity *entities,
                                      size_t count, size_t stride, float (*out)[3])
 {
-    static const part what = POSE("get world positions", OF_WORLD, position);
+    static const part what = POSE("espl_get_world_positions", OF_WORLD, position);
     const espl__handles handles = {(const unsigned char *)entities, stride};
 
     return read_many(world, handles, count, out, sizeof *out, &what);
@@ -359,10 +399,10 @@ static espl_status find_relative(const espl_world *world, espl_entity frame, esp
 espl_status espl_relative(const espl_world *world, espl_entity frame, espl_entity entity,
                           espl_transform *out)
 {
-    const espl_entity named[2] = {entity, frame};
+    const espl__mention named[2] = {{"entity", entity}, {"frame", frame}};
 
-    return espl__refuse_among(world, "relative placement", named, 2,
-                              find_relative(world, frame, entity, out));
+    return espl__refuse_named(world, "espl_relative", named, 2,
+                              find_relative(world, frame, entity, out), no_out);
 }
 
 static bool is_flat(const espl_transform *transform)
@@ -371,61 +411,83 @@ static bool is_flat(const espl_transform *transform)
            transform->stretch[2] == 0;
 }
 
-typedef void (*conversion)(float out[3], const espl_transform *frame, const float v[3]);
+// A conversion between the axes of an entity and those of the world.
+typedef struct conversion {
+    const char *call, *missing;
+    void (*function)(float out[3], const espl_transform *frame, const float v[3]);
+    bool divides; // zero scales leave something out
+} conversion;
 
-// @param divides  whether zero scales leave something out.
-static espl_status convert(const espl_world *world, espl_entity entity, conversion function,
-                           bool divides, const float v[3], float out[3])
+static espl_status convert(const espl_world *world, espl_entity entity, const conversion *c,
+                           const float v[3], float out[3])
 {
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
-    if (status == ESPL_OK && !ESPL_DEMAND(&world->hooks, v != NULL)) {
+    if (status == ESPL_OK && v == NULL) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
         const espl_transform frame = world_of(world, slot);
 
-        function(out, &frame, v);
-        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
+        c->function(out, &frame, v);
+        status = c->divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse(world, "conversion", entity, status);
+    return espl__refuse_why(world, c->call, entity, status, out == NULL ? no_out : c->missing);
 }
 
 espl_status espl_point_to_world(const espl_world *world, espl_entity entity, const float point[3],
                                 float out[3])
 {
-    return convert(world, entity, espl_transform_point, false, point, out);
+    static const conversion c = {"espl_point_to_world", "point is NULL.", espl_transform_point,
+                                 false};
+
+    return convert(world, entity, &c, point, out);
 }
 
 espl_status espl_point_to_local(const espl_world *world, espl_entity entity, const float point[3],
                                 float out[3])
 {
-    return convert(world, entity, espl_transform_point_inverse, true, point, out);
+    static const conversion c = {"espl_point_to_local", "point is NULL.",
+                                 espl_transform_point_inverse, true};
+
+    return convert(world, entity, &c, point, out);
 }
 
 espl_status espl_vector_to_world(const espl_world *world, espl_entity entity, const float vector[3],
                                  float out[3])
 {
-    return convert(world, entity, espl_transform_vector, false, vector, out);
+    static const conversion c = {"espl_vector_to_world", "vector is NULL.", espl_transform_vector,
+                                 false};
+
+    return convert(world, entity, &c, vector, out);
 }
 
 espl_status espl_vector_to_local(const espl_world *world, espl_entity entity, const float vector[3],
                                  float out[3])
 {
-    return convert(world, entity, espl_transform_vector_inverse, true, vector, out);
+    static const conversion c = {"espl_vector_to_local", "vector is NULL.",
+                                 espl_transform_vector_inverse, true};
+
+    return convert(world, entity, &c, vector, out);
 }
 
 espl_status espl_direction_to_world(const espl_world *world, espl_entity entity,
                                     const float direction[3], float out[3])
 {
-    return convert(world, entity, espl_transform_direction, false, direction, out);
+    static const conversion c = {"espl_direction_to_world", "direction is NULL.",
+                                 espl_transform_direction, false};
+
+    return convert(world, entity, &c, direction, out);
 }
 
 espl_status espl_direction_to_local(const espl_world *world, espl_entity entity,
                                     const float direction[3], float out[3])
 {
-    return convert(world, entity, espl_transform_direction_inverse, false, direction, out);
+    static const conversion c = {"espl_direction_to_local", "direction is NULL.",
+                                 espl_transform_direction_inverse, false};
+
+    return convert(world, entity, &c, direction, out);
 }
 
 espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
@@ -441,7 +503,8 @@ espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis
 
         espl_transform_axis(out, &frame, axis);
     }
-    return espl__refuse(world, "get axis", entity, status);
+    return espl__refuse_why(world, "espl_get_axis", entity, status,
+                            out == NULL ? no_out : "axis is none of espl_axis.");
 }
 
 bool espl_is_mirrored(const espl_world *world, espl_entity entity)
@@ -460,8 +523,10 @@ bool espl_is_mirrored(const espl_world *world, espl_entity entity)
 
 typedef void (*matrix_function)(float *out, const espl_transform *transform);
 
-static espl_status read_matrix(const espl_world *world, espl_entity entity,
-                               matrix_function function, bool divides, float *out)
+// @param missing  a sentence for the lack of an output.
+static espl_status read_matrix(const espl_world *world, espl_entity entity, const char *call,
+                               const char *missing, matrix_function function, bool divides,
+                               float *out)
 {
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
@@ -472,23 +537,26 @@ static espl_status read_matrix(const espl_world *world, espl_entity entity,
         function(out, &transform);
         status = divides && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse(world, "get matrix", entity, status);
+    return espl__refuse_why(world, call, entity, status, missing);
 }
 
 espl_status espl_get_matrix_3x4(const espl_world *world, espl_entity entity, float rows[12])
 {
-    return read_matrix(world, entity, espl_transform_matrix_3x4, false, rows);
+    return read_matrix(world, entity, "espl_get_matrix_3x4", "rows is NULL.",
+                       espl_transform_matrix_3x4, false, rows);
 }
 
 espl_status espl_get_matrix_4x4(const espl_world *world, espl_entity entity, float columns[16])
 {
-    return read_matrix(world, entity, espl_transform_matrix_4x4, false, columns);
+    return read_matrix(world, entity, "espl_get_matrix_4x4", "columns is NULL.",
+                       espl_transform_matrix_4x4, false, columns);
 }
 
 espl_status espl_get_matrix_4x4_inverse(const espl_world *world, espl_entity entity,
                                         float columns[16])
 {
-    return read_matrix(world, entity, espl_transform_matrix_4x4_inverse, true, columns);
+    return read_matrix(world, entity, "espl_get_matrix_4x4_inverse", "columns is NULL.",
+                       espl_transform_matrix_4x4_inverse, true, columns);
 }
 
 uint32_t espl_get_inherit(const espl_world *world, espl_entity entity)

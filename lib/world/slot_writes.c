@@ -7,30 +7,30 @@
 
 // --- Names ---
 
-const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = "set local position",
-    [ESPL_WRITE_LOCAL_ROTATION] = "set local rotation",
-    [ESPL_WRITE_LOCAL_SCALE] = "set local scale",
-    [ESPL_WRITE_LOCAL_POSE] = "set local pose",
-    [ESPL_WRITE_LOCAL_TRANSFORM] = "set local transform",
-    [ESPL_WRITE_STRETCH] = "set stretch",
-    [ESPL_WRITE_USER_DATA] = "set user data",
-    [ESPL_WRITE_WORLD_POSITION] = "set world position",
-    [ESPL_WRITE_WORLD_ROTATION] = "set world rotation",
-    [ESPL_WRITE_WORLD_SCALE] = "set world scale",
-    [ESPL_WRITE_WORLD_TRANSFORM] = "set world transform",
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = "translate in parent",
-    [ESPL_WRITE_ROTATE_IN_PARENT] = "rotate in parent",
-    [ESPL_WRITE_TRANSFORM_IN_PARENT] = "transform in parent",
-    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = "inverse-transform in parent",
-    [ESPL_WRITE_TRANSLATE_WORLD] = "translate world",
-    [ESPL_WRITE_ROTATE_WORLD] = "rotate world",
-    [ESPL_WRITE_TRANSFORM_WORLD] = "transform world",
-    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = "inverse-transform world",
-    [ESPL_WRITE_MULTIPLY_SCALE] = "multiply scale",
-    [ESPL_WRITE_MULTIPLY_STRETCH] = "multiply stretch",
-    [ESPL_WRITE_TRANSLATE_OWN] = "translate own",
-    [ESPL_WRITE_ROTATE_OWN] = "rotate own",
+const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
+    [ESPL_WRITE_LOCAL_POSITION] = "espl_set_local_position",
+    [ESPL_WRITE_LOCAL_ROTATION] = "espl_set_local_rotation",
+    [ESPL_WRITE_LOCAL_SCALE] = "espl_set_local_scale",
+    [ESPL_WRITE_LOCAL_POSE] = "espl_set_local_pose",
+    [ESPL_WRITE_LOCAL_TRANSFORM] = "espl_set_local_transform",
+    [ESPL_WRITE_STRETCH] = "espl_set_stretch",
+    [ESPL_WRITE_USER_DATA] = "espl_set_user_data",
+    [ESPL_WRITE_WORLD_POSITION] = "espl_set_world_position",
+    [ESPL_WRITE_WORLD_ROTATION] = "espl_set_world_rotation",
+    [ESPL_WRITE_WORLD_SCALE] = "espl_set_world_scale",
+    [ESPL_WRITE_WORLD_TRANSFORM] = "espl_set_world_transform",
+    [ESPL_WRITE_TRANSLATE_IN_PARENT] = "espl_translate_in_parent",
+    [ESPL_WRITE_ROTATE_IN_PARENT] = "espl_rotate_in_parent",
+    [ESPL_WRITE_TRANSFORM_IN_PARENT] = "espl_transform_in_parent",
+    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = "espl_inverse_transform_in_parent",
+    [ESPL_WRITE_TRANSLATE_WORLD] = "espl_translate_world",
+    [ESPL_WRITE_ROTATE_WORLD] = "espl_rotate_world",
+    [ESPL_WRITE_TRANSFORM_WORLD] = "espl_transform_world",
+    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = "espl_inverse_transform_world",
+    [ESPL_WRITE_MULTIPLY_SCALE] = "espl_multiply_scale",
+    [ESPL_WRITE_MULTIPLY_STRETCH] = "espl_multiply_stretch",
+    [ESPL_WRITE_TRANSLATE_OWN] = "espl_translate_own",
+    [ESPL_WRITE_ROTATE_OWN] = "espl_rotate_own",
 };
 
 // --- Storing a change ---
@@ -120,7 +120,7 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
     espl__node_change change;
     espl_write_value value;
 
-    if (!ESPL_DEMAND(&world->hooks, bytes != NULL)) {
+    if (bytes == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     if (espl__write_is_usual(forest, slot, kind, bytes)) {

@@ -7,12 +7,23 @@
 #include "lib/tree/writes.h"
 #include "lib/world/inside.h"
 
-/// What writes are called in messages, by kind.
-extern const char *const espl__write_operations[ESPL_WRITE_KIND_COUNT];
+/// Names of the public functions that write one entity, by kind: all of them call espl_write_one(),
+/// so that messages name the function that the caller most likely called.
+extern const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT];
 
-static inline const char *espl__write_operation(espl_write_kind kind)
+static inline const char *espl__write_call(espl_write_kind kind)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_operations[kind] : "write";
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_calls[kind] : "espl_write_one";
+}
+
+/// Tell whether the scale of a pose, or of a transform, is the 0 that {0} leaves behind, which is
+/// remarked on: see espl__write_blank(). One compare, because most writes ask.
+static inline bool espl__pose_is_blank(const void *pose)
+{
+    static const float blank = 0;
+
+    return memcmp((const unsigned char *)pose + offsetof(espl_pose, scale), &blank, sizeof blank) ==
+           0;
 }
 
 /// Carry out a write of a kind. @param bytes  its value; a pointer of any type.

@@ -9,9 +9,8 @@ espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 
     lane.results = &result;
     world->is_playing = true;
-    // No tag of a command buffer: a pending handle is foreign here.
     const espl_status status =
-        espl__playback_run(&world->playback, &lane, 1, UINT32_MAX, &report);
+        espl__playback_run(&world->playback, &lane, 1, ESPL__NO_TAG, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
@@ -55,8 +54,7 @@ static bool place_roots(espl_world *world, uint32_t tree)
     espl_report report = {0};
 
     world->playback.root_tree = tree;
-    const espl_status status =
-        espl__playback_run(&world->playback, NULL, 0, UINT32_MAX, &report);
+    const espl_status status = espl__playback_run(&world->playback, NULL, 0, ESPL__NO_TAG, &report);
     world->playback.root_tree = ESPL__NO_TREE;
     return status == ESPL_OK;
 }
@@ -159,6 +157,8 @@ static espl_status destroy_at(espl_world *world, uint32_t slot, espl_extent exte
 espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent extent)
 {
     uint32_t slot = 0;
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_destroy")
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
@@ -166,7 +166,8 @@ espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent exte
         status = ESPL_ERR_ARGUMENT;
     }
     if (status != ESPL_OK) {
-        return espl__refuse(world, "destroy", entity, status);
+        return espl__refuse_why(world, "espl_destroy", entity, status,
+                                "extent is none of espl_extent.");
     }
     if (espl__may_tape(world)) {
         espl__tape_word(world, ESPL_TAPE_DESTROY, entity, (uint32_t)extent);

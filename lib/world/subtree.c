@@ -11,7 +11,7 @@ static espl_status begin(espl_world *world, espl_entity top, espl_subtree *subtr
 {
     uint32_t slot = 0;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && subtree != NULL)) {
+    if (world == NULL || subtree == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     memset(subtree, 0, sizeof *subtree);
@@ -23,18 +23,19 @@ static espl_status begin(espl_world *world, espl_entity top, espl_subtree *subtr
     subtree->state.world = world;
     subtree->state.top = slot;
     subtree->state.current = ESPL__NO_SLOT;
-    world->iterations += 1;
+    subtree->state.noted = espl__iteration_begin(world, ESPL__ITERATES_SUBTREE, NULL, subtree, top);
     return ESPL_OK;
 }
 
 espl_status espl_subtree_begin(espl_world *world, espl_entity top, espl_subtree *subtree)
 {
-    return espl__refuse(world, "subtree iteration", top, begin(world, top, subtree));
+    return espl__refuse_why(world, "espl_subtree_begin", top, begin(world, top, subtree),
+                            "subtree is NULL.");
 }
 
 bool espl_subtree_next(espl_subtree *subtree)
 {
-    if (!ESPL_DEMAND(NULL, subtree != NULL) || subtree->state.world == NULL) {
+    if (subtree == NULL || subtree->state.world == NULL) {
         return false;
     }
     const espl_world *const world = subtree->state.world;
@@ -55,11 +56,10 @@ bool espl_subtree_next(espl_subtree *subtree)
 
 void espl_subtree_end(espl_subtree *subtree)
 {
-    if (!ESPL_DEMAND(NULL, subtree != NULL) || subtree->state.world == NULL) {
+    if (subtree == NULL || subtree->state.world == NULL) {
         return;
     }
-    ESPL_CHECK(subtree->state.world->iterations > 0);
-    subtree->state.world->iterations -= 1;
+    espl__iteration_end(subtree->state.world, subtree->state.noted);
     memset(subtree, 0, sizeof *subtree);
 }
 
@@ -142,11 +142,19 @@ static bool is_extent(espl_extent extent)
 size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
                          size_t capacity, const espl_subtree_arrays *out)
 {
-    const bool has_room = capacity == 0 || (out != NULL && out->entities != NULL);
+    static const char *const call = "espl_copy_subtree";
     const uint32_t slot = espl__slot_or_none(world, top);
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), has_room && is_extent(extent)) ||
-        slot == ESPL__NO_SLOT) {
+    if (capacity != 0 && !(espl__is_given(world, call, out, "out") &&
+                           espl__is_given(world, call, out->entities, "out->entities"))) {
+        return 0;
+    }
+    if (!is_extent(extent)) {
+        (void)espl__refuse_why(world, call, top, ESPL_ERR_ARGUMENT,
+                               "extent is none of espl_extent.");
+        return 0;
+    }
+    if (slot == ESPL__NO_SLOT) {
         return 0;
     }
     const size_t count = measure(&world->forest, slot, extent);

@@ -119,8 +119,10 @@ void espl__tape_head(espl_world *world)
 
 espl_status espl_tape_frame(espl_world *world)
 {
-    const espl_status status = espl__check_structural(world);
     uint64_t hashes[2] = {0, 0};
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_tape_frame")
+    const espl_status status = espl__check_structural(world);
 
     if (status == ESPL_OK && espl__is_taped(world)) {
         const espl_status logical = espl_hash(world, ESPL_HASH_LOGICAL, &hashes[0]);
@@ -133,7 +135,7 @@ espl_status espl_tape_frame(espl_world *world)
         put_u64(world, hashes[1]);
         (void)espl__tape_close(world, status);
     }
-    return espl__refuse(world, "frame of a tape", espl_entity_null(), status);
+    return espl__refuse_call(world, "espl_tape_frame", status, NULL);
 }
 
 // --- Components ---

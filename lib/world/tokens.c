@@ -77,20 +77,15 @@ bool espl__may_read(const espl_world *world, uint32_t slot)
 
 // --- Telling ---
 
-static const char *place_of(const char *site)
-{
-    return site != NULL ? site : "a place unknown";
-}
-
 // Tree of the first of the entities that a writer may not touch, of which there is one: for its job
 // to read, what nobody was dealt is not among them. Others may be dead.
-static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entities, size_t count)
+static uint32_t find_foreign(const espl_writer *writer, const espl__mention *named, size_t count)
 {
     const espl_world *const world = writer->world;
 
     for (size_t i = 0;; ++i) {
         ESPL_CHECK(i < count);
-        const uint32_t slot = espl__slot_or_none(world, entities[i]);
+        const uint32_t slot = espl__slot_or_none(world, named[i].entity);
         const uint32_t tree = slot == ESPL__NO_SLOT ? ESPL__NO_TREE : world->forest.tree[slot];
 
         const uint32_t job =
@@ -102,70 +97,72 @@ static uint32_t find_foreign(const espl_writer *writer, const espl_entity *entit
     }
 }
 
-static size_t tell_owner(char *line, size_t size, size_t length, const espl_world *world,
-                         uint32_t tree)
+// End the line with whose the hierarchy is.
+static void tell_owner(espl__message *m, const espl_world *world, uint32_t tree)
 {
     const uint32_t job = espl__tree_job(deal_of(world), tree);
+    const char *const dealt = world->parallel->def->site;
+    const char *const at = dealt != NULL ? " at " : "", *const place = dealt != NULL ? dealt : "";
+    const char *const text = espl_status_text(ESPL_ERR_NOT_OWNER);
 
     if (job == ESPL__NONE) {
-        return espl__tell(line, size, length, "nobody's, it has no row in the parallel write at %s",
-                          place_of(world->parallel->def->site));
+        espl__message_send(m, ESPL_LOG_ERROR,
+                           "The hierarchy has no row in the parallel write%s%s. %s", at, place,
+                           text);
+        return;
     }
     const char *const site =
         atomic_load_explicit(&deal_of(world)->marks[tree].site, memory_order_relaxed);
 
     if (site == NULL) {
-        return espl__tell(line, size, length, "of job %lu, dealt out at %s", (unsigned long)job,
-                          place_of(world->parallel->def->site));
+        espl__message_send(m, ESPL_LOG_ERROR,
+                           "The hierarchy was dealt to job %lu by the parallel write%s%s. %s",
+                           (unsigned long)job, at, place, text);
+    } else {
+        espl__message_send(m, ESPL_LOG_ERROR,
+                           "The hierarchy belongs to job %lu, which last wrote it at %s. %s",
+                           (unsigned long)job, site, text);
     }
-    return espl__tell(line, size, length, "of job %lu, last written at %s", (unsigned long)job,
-                      site);
 }
 
 // Trap at a site, a file and a line with a colon between.
-static void trap_at(const espl_world *world, const char *site, const char *condition)
+static void trap_at(const espl_world *world, const char *site, const char *sentence)
 {
     const char *const colon = site != NULL ? strrchr(site, ':') : NULL;
     char file[256] = "";
 
     if (colon == NULL) {
-        espl__trap(&world->hooks, __FILE__, __LINE__, condition);
+        espl__trap(&world->hooks, __FILE__, __LINE__, sentence);
         return;
     }
     (void)snprintf(file, sizeof file, "%.*s", (int)(colon - site), site);
     // NOLINTNEXTLINE(cert-err34-c): what follows the colon is the compiler's own __LINE__.
-    espl__trap(&world->hooks, file, atoi(colon + 1), condition);
+    espl__trap(&world->hooks, file, atoi(colon + 1), sentence);
 }
 
-espl_status espl__refuse_trespass(const espl_world *world, const char *operation,
-                                  const espl_entity *entities, size_t count)
+espl_status espl__refuse_trespass(const espl_world *world, const char *call,
+                                  const espl__mention *named, size_t count, const char *part)
 {
     const espl_writer *const writer = writer_of(world);
     const bool is_write = writer->is_writing;
-    const uint32_t tree = find_foreign(writer, entities, count);
     const espl_status status = ESPL_ERR_NOT_OWNER;
-    char line[1024 + ESPL_NAME_LIMIT + 3];
-    size_t length = espl__tell(line, sizeof line, 0, "%s of entity ", operation);
+    espl__message m;
 
-    length = espl__tell_entity(line, sizeof line, length, world, entities[0]);
-
-    if (is_write || writer->site != NULL) {
-        length =
-            espl__tell(line, sizeof line, length, " by job %lu, %s %s", (unsigned long)writer->job,
-                       is_write ? "at" : "which last wrote at", place_of(writer->site));
-    } else {
-        length = espl__tell(line, sizeof line, length, " by job %lu", (unsigned long)writer->job);
+    (void)espl__message_begin(&m, &world->hooks, call, is_write ? writer->site : NULL);
+    m.store = &world->store;
+    espl__message_status(&m, status);
+    for (size_t i = 0; i < count; ++i) {
+        espl__message_entity(&m, named[i].role, named[i].entity);
     }
-    length = espl__tell(line, sizeof line, length, " refused, %s: the hierarchy is ",
-                        espl_status_name(status));
-    length = tell_owner(line, sizeof line, length, world, tree);
-    (void)espl__tell(line, sizeof line, length, ". %s", espl_status_text(status));
-    if (world->hooks.log != NULL) {
-        world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
+    if (part != NULL) {
+        espl__message_part(&m, "%s", part);
     }
-    trap_at(world, writer->site,
-            is_write ? "a job writes its own hierarchies"
-                     : "a job reads its own hierarchies, and those of nobody");
+    espl__message_part(&m, "by job %lu", (unsigned long)writer->job);
+    if (!is_write && writer->site != NULL) {
+        espl__message_part(&m, "which last wrote at %s", writer->site);
+    }
+    tell_owner(&m, world, find_foreign(writer, named, count));
+    trap_at(world, writer->site, m.text);
     return status;
 }
 

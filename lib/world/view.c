@@ -34,12 +34,13 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
 {
     uint32_t slot = 0;
 
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL && out != NULL)) {
+    if (world == NULL || out == NULL) {
         return ESPL_ERR_ARGUMENT;
     }
     espl_status status = espl__find_slot(world, entity, &slot);
 
     if (status == ESPL_OK && !is_in_order(&world->forest, slot)) {
+        ESPL__CHANGE_OR_RETURN(world, "espl_view_hierarchy")
         if (espl__may_tape(world)) {
             espl__tape_entity(world, ESPL_TAPE_VIEW, entity);
         }
@@ -62,12 +63,13 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
 
 espl_status espl_view_hierarchy(espl_world *world, espl_entity entity, espl_view *out)
 {
-    return espl__refuse(world, "view", entity, view(world, entity, out));
+    return espl__refuse_why(world, "espl_view_hierarchy", entity, view(world, entity, out),
+                            "out is NULL.");
 }
 
 espl_entity espl_view_entity(const espl_view *view, size_t rank)
 {
-    if (!ESPL_DEMAND(NULL, view != NULL) || rank >= view->count) {
+    if (view == NULL || rank >= view->count) {
         return espl_entity_null();
     }
     return espl__entity_of_slot(view->state.world, view->first + (uint32_t)rank);
@@ -75,8 +77,7 @@ espl_entity espl_view_entity(const espl_view *view, size_t rank)
 
 void espl_view_depths(const espl_view *view, uint32_t *depths)
 {
-    if (!ESPL_DEMAND(NULL, view != NULL) ||
-        !ESPL_DEMAND(espl__hooks_of(view->state.world), depths != NULL)) {
+    if (view == NULL || !espl__is_given(view->state.world, "espl_view_depths", depths, "depths")) {
         return;
     }
     for (size_t rank = 0; rank < view->count; ++rank) {

@@ -2,7 +2,6 @@
 // Making and unmaking a world, and what every call checks first.
 #include "lib/world/tape.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,53 +12,126 @@ enum { TAG_LIMIT = 127 };
 // world's handles mean nothing to another one.
 static _Atomic uint32_t next_tag;
 
-static bool is_def_valid(const espl_world_def *def)
+// --- Definitions ---
+
+// What a definition and the environment ask for. It is read before there is a world.
+typedef struct wanted {
+    const espl_world_def *def;
+    espl_hooks hooks; // those of the definition, and a log that the environment names
+    espl_log_level least_level;
+    const espl__kernels *kernels;
+    espl_huge_pages pages;
+} wanted;
+
+// Say why no world is made. @param part  goes into the line too; or NULL.
+static espl_status refuse_world(const wanted *w, espl_status status, const char *part,
+                                const char *sentence)
+{
+    espl__message m;
+
+    if (espl__message_begin(&m, &w->hooks, "espl_world_create", NULL) &&
+        w->least_level <= ESPL_LOG_WARNING) {
+        espl__message_status(&m, status);
+        if (part != NULL) {
+            espl__message_part(&m, "%s", part);
+        }
+        espl__message_send(&m, ESPL_LOG_WARNING, "%s", sentence);
+    }
+    return status;
+}
+
+// Say what is wrong with the definition, or with the environment. @param word  given; it may be long.
+static bool refuse_def(const wanted *w, const char *what, const char *word, const char *sentence)
+{
+    char part[80];
+
+    if (word != NULL) {
+        (void)snprintf(part, sizeof part, "%s \"%.40s\"", what, word);
+    }
+    return refuse_world(w, ESPL_ERR_ARGUMENT, word != NULL ? part : NULL, sentence) == ESPL_OK;
+}
+
+// The log hook, or the one that the environment names where there is none.
+static bool find_log(wanted *w)
+{
+    static const struct {
+        const char *word;
+        espl_log_level level;
+    } words[] = {{"info", ESPL_LOG_INFO}, {"warning", ESPL_LOG_WARNING}, {"error", ESPL_LOG_ERROR}};
+    const char *const word = w->hooks.log == NULL ? getenv("ESPALIER_LOG") : NULL;
+
+    if (word == NULL || strcmp(word, "off") == 0) {
+        return true;
+    }
+    w->hooks.log = espl_log_stderr;
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i) {
+        if (strcmp(word, words[i].word) == 0) {
+            w->least_level = words[i].level;
+            return true;
+        }
+    }
+    return refuse_def(
+        w, "ESPALIER_LOG", word,
+        "The environment variable has a word other than error, warning, info and off.");
+}
+
+// The kernels that the definition asks for, or the environment where it does not.
+static bool find_kernels(wanted *w)
+{
+    const char *const given = w->def->kernels;
+    const char *const name = given != NULL ? given : getenv("ESPALIER_KERNELS");
+
+    w->kernels = name == NULL ? espl__kernels_best() : espl__kernels_named(name);
+    return w->kernels != NULL ||
+           refuse_def(w, given != NULL ? "def->kernels" : "ESPALIER_KERNELS", name,
+                      "The kernels are unknown, or not for this machine.");
+}
+
+// Whether the definition wants huge pages, or the environment where it does not say.
+static bool find_pages(wanted *w)
+{
+    const char *const word =
+        w->def->huge_pages == ESPL_HUGE_PAGES_DEFAULT ? getenv("ESPALIER_HUGE_PAGES") : NULL;
+
+    w->pages = w->def->huge_pages == ESPL_HUGE_PAGES_OFF ? ESPL_HUGE_PAGES_OFF : ESPL_HUGE_PAGES_ON;
+    if (word == NULL || strcmp(word, "on") == 0) {
+        return true;
+    }
+    if (strcmp(word, "off") == 0) {
+        w->pages = ESPL_HUGE_PAGES_OFF;
+        return true;
+    }
+    return refuse_def(w, "ESPALIER_HUGE_PAGES", word,
+                      "The environment variable has a word other than on and off.");
+}
+
+static const char *find_def_fault(const espl_world_def *def)
 {
     const espl_allocator *const a = &def->allocator;
 
-    return (a->allocate == NULL) == (a->release == NULL) && def->tag <= TAG_LIMIT &&
-           (unsigned)def->huge_pages <= ESPL_HUGE_PAGES_ON;
+    if ((a->allocate == NULL) != (a->release == NULL)) {
+        return "def->allocator has one of its functions without the other.";
+    }
+    if (def->tag > TAG_LIMIT) {
+        return "def->tag is more than 127.";
+    }
+    return (unsigned)def->huge_pages > ESPL_HUGE_PAGES_ON
+               ? "def->huge_pages is none of espl_huge_pages."
+               : NULL;
 }
 
-// The kernels that a definition asks for, or the environment where it does not. NULL: there are none
-// of that name here.
-static const espl__kernels *find_kernels(const espl_world_def *def)
+static bool find_wanted(wanted *w, const espl_world_def *def, const void *out)
 {
-    const char *const name = def->kernels != NULL ? def->kernels : getenv("ESPALIER_KERNELS");
-    const espl__kernels *const kernels =
-        name == NULL ? espl__kernels_best() : espl__kernels_named(name);
-    char line[160];
-
-    if (kernels == NULL && def->hooks.log != NULL) {
-        (void)espl__tell(line, sizeof line, 0,
-                         "world refused: kernels \"%.40s\"%s are unknown or not for this machine",
-                         name, def->kernels != NULL ? "" : ", by ESPALIER_KERNELS,");
-        def->hooks.log(def->hooks.user, ESPL_LOG_WARNING, line);
+    *w = (wanted){.def = def, .hooks = def->hooks, .least_level = ESPL_LOG_INFO};
+    if (!find_log(w)) {
+        return false;
     }
-    return kernels;
+    const char *const fault = out == NULL ? "out is NULL." : find_def_fault(def);
+
+    return fault != NULL ? refuse_def(w, NULL, NULL, fault) : find_kernels(w) && find_pages(w);
 }
 
-// Whether a definition wants huge pages, or the environment where it does not say. The third value
-// means that the environment says neither.
-static espl_huge_pages find_pages(const espl_world_def *def)
-{
-    const char *const word =
-        def->huge_pages == ESPL_HUGE_PAGES_DEFAULT ? getenv("ESPALIER_HUGE_PAGES") : NULL;
-    char line[160];
-
-    if (word == NULL) {
-        return def->huge_pages == ESPL_HUGE_PAGES_OFF ? ESPL_HUGE_PAGES_OFF : ESPL_HUGE_PAGES_ON;
-    }
-    if (strcmp(word, "on") == 0 || strcmp(word, "off") == 0) {
-        return word[1] == 'n' ? ESPL_HUGE_PAGES_ON : ESPL_HUGE_PAGES_OFF;
-    }
-    if (def->hooks.log != NULL) {
-        (void)espl__tell(line, sizeof line, 0,
-                         "world refused: ESPALIER_HUGE_PAGES is \"%.40s\", not on or off", word);
-        def->hooks.log(def->hooks.user, ESPL_LOG_WARNING, line);
-    }
-    return ESPL_HUGE_PAGES_DEFAULT;
-}
+// --- Making and unmaking ---
 
 static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pages pages)
 {
@@ -74,26 +146,25 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     const espl_world_def defaults = {0};
     const espl_world_def *const d = def != NULL ? def : &defaults;
 
-    if (!ESPL_DEMAND(&d->hooks, out != NULL) || !is_def_valid(d)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    const espl__kernels *const kernels = find_kernels(d);
-    const espl_huge_pages pages = kernels != NULL ? find_pages(d) : ESPL_HUGE_PAGES_DEFAULT;
-    if (pages == ESPL_HUGE_PAGES_DEFAULT) {
+    wanted w;
+
+    if (!find_wanted(&w, d, out)) {
         return ESPL_ERR_ARGUMENT;
     }
     espl__heap heap;
-    begin_heap(&heap, d, pages);
+    begin_heap(&heap, d, w.pages);
     espl_world *const world =
         espl__heap_take(&heap, ESPL__FOR_WORLD, 1, sizeof *world, _Alignof(max_align_t));
     if (world == NULL) {
-        return ESPL_ERR_NO_MEMORY;
+        return refuse_world(&w, ESPL_ERR_NO_MEMORY, NULL, espl_status_text(ESPL_ERR_NO_MEMORY));
     }
 
     memset(world, 0, sizeof *world);
-    begin_heap(&world->heap, d, pages);
+    begin_heap(&world->heap, d, w.pages);
     world->heap.bytes[ESPL__FOR_WORLD] = sizeof *world;
-    espl__hooks_guard(world, &d->hooks);
+    espl__hooks_guard(world, &w.hooks, w.least_level);
+    world->holder.hooks = &world->hooks;
+    world->holder.is_playing = &world->is_playing;
     world->executor = d->executor;
     world->line.is_closed = &world->is_playing;
     world->job_cost = ESPL__JOB_COST;
@@ -102,14 +173,14 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
-    world->forest.kernels = kernels;
+    world->forest.kernels = w.kernels;
     world->forest.context.workers =
         (espl__workers){&world->executor, &world->hooks, &world->is_playing};
     espl__playback_init(&world->playback, &world->heap, &world->store, &world->forest,
                         &world->executor, &world->hooks);
     if (status != ESPL_OK) {
         espl_world_destroy(world);
-        return status;
+        return refuse_world(&w, status, NULL, espl_status_text(status));
     }
     world->tape.sink = d->tape;
     if (espl__is_taped(world)) {
@@ -119,13 +190,36 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     return ESPL_OK;
 }
 
+static void trap_alive(const espl_world *world)
+{
+    const uint32_t count = world->commands_alive;
+    espl__message m;
+
+    (void)espl__message_begin(&m, &world->hooks, "espl_world_destroy", NULL);
+    espl__message_trap(&m, __FILE__, __LINE__,
+                       "%lu command buffer%s of the world still live%s; call "
+                       "espl_command_buffer_destroy() for each, then destroy the world.",
+                       (unsigned long)count, count == 1 ? "" : "s", count == 1 ? "s" : "");
+}
+
+// Tell whether another thread is inside a changing call. The world is gone before this one would end.
+static bool is_held(espl_world *world)
+{
+    ESPL__HOLD_OR_RETURN(&world->holder, "espl_world_destroy", true)
+    return false;
+}
+
 void espl_world_destroy(espl_world *world)
 {
     if (world == NULL) {
         return;
     }
+    if (is_held(world)) {
+        return;
+    }
     // They hold memory of the world and a way back to it.
-    if (!ESPL_DEMAND(&world->hooks, world->commands_alive == 0)) {
+    if (world->commands_alive != 0) {
+        trap_alive(world);
         return;
     }
     espl__own_free(world);
@@ -147,89 +241,19 @@ void espl_world_destroy(espl_world *world)
 
 const char *espl_world_kernels(const espl_world *world)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL) ? world->forest.kernels->name : NULL;
+    return world != NULL ? world->forest.kernels->name : NULL;
 }
 
 // --- Checks ---
 
-size_t espl__tell(char *line, size_t size, size_t length, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    const int more = vsnprintf(line + length, size - length, format, arguments);
-    va_end(arguments);
-    const size_t left = size - length - 1;
-    // Formats are our own, so that none fails.
-    const size_t wanted = more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
-
-    return length + (wanted < left ? wanted : left);
-}
-
-size_t espl__tell_entity(char *line, size_t size, size_t length, const espl_world *world,
-                         espl_entity entity)
-{
-    length = espl__tell(line, size, length, "%lu:%lu", (unsigned long)entity.index,
-                        (unsigned long)entity.generation);
-    if (espl__entity_is_alive(&world->store, entity)) {
-        const espl__name *const name = espl__name_of(&world->store.names, entity.index);
-
-        length = name != NULL ? espl__tell(line, size, length, " \"%s\"", name->text) : length;
-    }
-    return length;
-}
-
-espl_status espl__refuse_among(const espl_world *world, const char *operation,
-                               const espl_entity *entities, size_t count, espl_status status)
-{
-    char line[320 + 3 * (ESPL_NAME_LIMIT + 3)];
-
-    if (ESPL_CHECKS >= 1 && status == ESPL_ERR_NOT_OWNER) {
-        return espl__refuse_trespass(world, operation, entities, count);
-    }
-    if (status >= 0) {
-        return status;
-    }
-    // Builds without checks come here with no world, where others trap before.
-    if (world == NULL) { // GCOVR_EXCL_BR_LINE
-        return status;
-    }
-    if (world->hooks.log == NULL) {
-        return status;
-    }
-    size_t length = espl__tell(line, sizeof line, 0, "%s of entity", operation);
-
-    for (size_t i = 0; i < count; ++i) {
-        if (i == 0 || !espl_entity_is_null(entities[i])) {
-            length = espl__tell(line, sizeof line, length, i == 0 ? " " : ", ");
-            length = espl__tell_entity(line, sizeof line, length, world, entities[i]);
-        }
-    }
-    (void)espl__tell(line, sizeof line, length, " refused, %s: %s", espl_status_name(status),
-                     espl_status_text(status));
-    world->hooks.log(world->hooks.user, ESPL_LOG_WARNING, line);
-    return status;
-}
-
-espl_status espl__check_structural(const espl_world *world)
-{
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    return world->iterations != 0 || world->is_playing ? ESPL_ERR_BUSY : ESPL_OK;
-}
-
 espl_status espl__check_living(const espl_world *world, espl_entity entity)
 {
-    return ESPL_DEMAND(espl__hooks_of(world), world != NULL)
-               ? espl__entity_check(&world->store, entity)
-               : ESPL_ERR_ARGUMENT;
+    return world != NULL ? espl__entity_check(&world->store, entity) : ESPL_ERR_ARGUMENT;
 }
 
 uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
 {
-    if (!ESPL_DEMAND(espl__hooks_of(world), world != NULL) ||
-        espl__entity_check(&world->store, entity) != ESPL_OK) {
+    if (world == NULL || espl__entity_check(&world->store, entity) != ESPL_OK) {
         return ESPL__NO_SLOT;
     }
     return world->store.records[entity.index].slot;

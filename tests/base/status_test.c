@@ -29,6 +29,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_COPIES_PARENT,
     ESPL_ERR_SHEAR,
     ESPL_ERR_NOT_OWNER,
+    ESPL_ERR_PENDING,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };
@@ -57,14 +58,20 @@ START_TEST(refusals_are_negative_and_remarks_positive)
 }
 END_TEST
 
-START_TEST(a_text_is_a_sentence)
+// One sentence: it ends once, and what to do follows a semicolon.
+START_TEST(a_text_is_one_sentence_that_says_what_to_do)
 {
     for (int i = 0; i < STATUS_COUNT; ++i) {
         const char *const text = espl_status_text(statuses[i]);
+        const char *const semicolon = strchr(text, ';');
 
-        ck_assert_uint_gt(strlen(text), 5);
-        ck_assert_int_eq(text[strlen(text) - 1], '.');
+        ck_assert_msg(text[0] >= 'A' && text[0] <= 'Z', "%s", text);
+        ck_assert_msg(text[strlen(text) - 1] == '.' && strstr(text, ". ") == NULL, "%s", text);
+        ck_assert_msg(semicolon != NULL && strlen(semicolon) > 10, "%s", text);
+        ck_assert_msg(strchr(text, '\n') == NULL, "%s", text);
     }
+    ck_assert_ptr_nonnull(strstr(espl_status_text(ESPL_ERR_PENDING),
+                                 "play the command buffer, then espl_command_buffer_resolve()"));
 }
 END_TEST
 
@@ -93,7 +100,7 @@ static Suite *status_suite(void)
 
     tcase_add_test(names, names_and_texts_are_distinct);
     tcase_add_test(names, refusals_are_negative_and_remarks_positive);
-    tcase_add_test(names, a_text_is_a_sentence);
+    tcase_add_test(names, a_text_is_one_sentence_that_says_what_to_do);
     tcase_add_test(names, every_named_number_is_a_status);
     suite_add_tcase(suite, names);
     return suite;

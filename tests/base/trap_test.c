@@ -62,12 +62,12 @@ START_TEST(demand_traps_in_checked_builds_and_refuses_in_all)
     const espl_hooks hooks = {.user = &ear, .trap = hear};
     const int one = 1;
 
-    ck_assert(ESPL_DEMAND(&hooks, one == 1));
+    ck_assert(ESPL_DEMAND(&hooks, one == 1, "One is one."));
     ck_assert_int_eq(ear.count, 0);
-    ck_assert(!ESPL_DEMAND(&hooks, one == 2));
+    ck_assert(!ESPL_DEMAND(&hooks, one == 2, "One is two."));
     ck_assert_int_eq(ear.count, ESPL_CHECKS >= 1 ? 1 : 0);
     if (ESPL_CHECKS >= 1) {
-        ck_assert_str_eq(ear.condition, "one == 2");
+        ck_assert_str_eq(ear.condition, "One is two.");
     }
 }
 END_TEST

@@ -499,7 +499,7 @@ START_TEST(resolving_answers_in_every_state)
     espl_entity no_lane = pending, no_serial = pending;
     no_lane.generation += LANES * lane_step(&s);
     no_serial.index += 1;
-    resolves_to(&s, pending, ESPL_ERR_DEAD);
+    resolves_to(&s, pending, ESPL_ERR_PENDING);
     resolves_to(&s, nobody, ESPL_ERR_NULL_ENTITY);
     resolves_to(&s, s.source, ESPL_ERR_ARGUMENT);
     resolves_to(&s, no_lane, ESPL_ERR_FOREIGN);
@@ -509,7 +509,7 @@ START_TEST(resolving_answers_in_every_state)
     test_heap_arm(&s.test.heap, 1, true);
     ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_ERR_NO_MEMORY);
     test_heap_arm(&s.test.heap, 0, false);
-    resolves_to(&s, pending, ESPL_ERR_DEAD);
+    resolves_to(&s, pending, ESPL_ERR_PENDING);
 
     play(&s);
     const espl_entity entity = resolved(&s, pending);
@@ -586,11 +586,11 @@ START_TEST(calls_at_once_do_not_know_pendings)
     const espl_transform at = test_at(1, 1, 1);
     for (int played = 0; played < 2; ++played) {
         ck_assert(!espl_is_alive(s.world, pending));
-        ck_assert_int_eq(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_FOREIGN);
-        ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_FOREIGN);
+        ck_assert_int_eq(espl_destroy(s.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
+        ck_assert_int_eq(espl_set_local_transform(s.world, pending, &at), ESPL_ERR_PENDING);
+        ck_assert_int_eq(espl_attach(s.world, pending, s.top, NULL), ESPL_ERR_PENDING);
+        ck_assert_int_eq(espl_attach(s.world, s.child, pending, NULL), ESPL_ERR_PENDING);
+        ck_assert_int_eq(espl_instantiate(s.world, pending, 1, NULL), ESPL_ERR_PENDING);
         ck_assert_int_eq(espl_get_role(s.world, pending), ESPL_ROLE_NONE);
         if (played == 0) {
             play(&s);

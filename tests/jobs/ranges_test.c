@@ -204,7 +204,7 @@ START_TEST(skipped_job_is_reported_and_not_made_up_for)
     test_executor hostile = {.manner = TEST_SKIPS_ONE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
-    is_refused(&executor, "every_job_returned", 10);
+    is_refused(&executor, "returned before each job had run and returned", 10);
 }
 END_TEST
 
@@ -213,7 +213,7 @@ START_TEST(second_run_of_a_job_is_suppressed)
     test_executor hostile = {.manner = TEST_RUNS_TWICE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
-    is_refused(&executor, "no_job_ran_twice", 0);
+    is_refused(&executor, "ran a job twice", 0);
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(index_out_of_range_is_suppressed)
     test_executor hostile = {.manner = TEST_OUT_OF_RANGE, .workers = 4};
     const espl_executor executor = test_executor_of(&hostile);
 
-    is_refused(&executor, "no_index_past_the_count", 0);
+    is_refused(&executor, "whose index is not below the count", 0);
 }
 END_TEST
 
@@ -243,7 +243,7 @@ START_TEST(every_index_past_the_count_is_out_of_range)
     for (size_t i = 0; i < sizeof pasts / sizeof *pasts; ++i) {
         const espl_executor executor = {&pasts[i], 2, call_first_past_the_end};
 
-        is_refused(&executor, "no_index_past_the_count", 0);
+        is_refused(&executor, "whose index is not below the count", 0);
     }
 }
 END_TEST
@@ -283,7 +283,7 @@ START_TEST(two_threads_racing_for_a_job_run_it_once)
     const espl_executor executor = {NULL, 2, run_all_on_two_threads};
 
     for (size_t i = 0; i < test_scaled(100); ++i) {
-        is_refused(&executor, "no_job_ran_twice", 0);
+        is_refused(&executor, "ran a job twice", 0);
     }
 }
 END_TEST
@@ -394,7 +394,8 @@ START_TEST(job_that_is_under_way_is_waited_for_and_reported)
     // Nothing runs any more, and all that was called was done.
     ck_assert_uint_eq(count_other_than_once(100), 0);
     ck_assert_uint_eq(heard.traps, ESPL_CHECKS >= 1 ? 1 : 0);
-    ck_assert(ESPL_CHECKS == 0 || strstr(heard.last_line, "every_job_returned") != NULL);
+    ck_assert(ESPL_CHECKS == 0 ||
+              strstr(heard.last_line, "returned before each job had run and returned") != NULL);
     ck_assert_int_eq(pthread_join(releaser, NULL), 0);
     ck_assert_int_eq(pthread_join(now_early.thread, NULL), 0);
 }
@@ -590,7 +591,7 @@ START_TEST(fault_without_a_hook_aborts_checked_builds)
 
     if (ESPL_CHECKS >= 1) {
         expect_abort(skip_without_hooks, said, sizeof said);
-        ck_assert_ptr_nonnull(strstr(said, "every_job_returned"));
+        ck_assert_ptr_nonnull(strstr(said, "returned before each job had run and returned"));
     }
 }
 END_TEST

@@ -299,9 +299,9 @@ static void is_refused(test_manner manner, const char *condition)
 
 START_TEST(executors_that_break_the_rule_are_refused_and_nothing_runs_twice)
 {
-    is_refused(TEST_SKIPS_ONE, "every_job_returned");
-    is_refused(TEST_RUNS_TWICE, "no_job_ran_twice");
-    is_refused(TEST_OUT_OF_RANGE, "no_index_past_the_count");
+    is_refused(TEST_SKIPS_ONE, "returned before each job had run and returned");
+    is_refused(TEST_RUNS_TWICE, "ran a job twice");
+    is_refused(TEST_OUT_OF_RANGE, "whose index is not below the count");
 }
 END_TEST
 

@@ -2,7 +2,6 @@
 // Placements of matrices, judged by the matrices that they write, not by their fields: a matrix has
 // more than one placement. And placements of glTF's parts.
 #include "tests/checks.h"
-#include "tests/base/abort.h"
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
 
@@ -640,69 +639,6 @@ START_TEST(placement_of_parts_has_the_matrix_of_gltf)
 }
 END_TEST
 
-// --- Wrong use ---
-
-static void write_no_matrix(void)
-{
-    const espl_transform identity = espl_transform_identity();
-
-    espl_transform_matrix_3x4(NULL, &identity);
-}
-
-static void take_no_matrix(void)
-{
-    espl_transform out = espl_transform_identity();
-    float residual = 0;
-
-    if (espl_transform_from_matrix_4x4(&out, NULL, &residual) != ESPL_ERR_ARGUMENT) {
-        abort();
-    }
-}
-
-static void place_no_matrix(void)
-{
-    const float columns[16] = {1};
-
-    if (espl_transform_from_matrix_4x4(NULL, columns, NULL) != ESPL_ERR_ARGUMENT) {
-        abort();
-    }
-}
-
-static void take_no_scale(void)
-{
-    const float three[3] = {0}, four[4] = {0, 0, 0, 1};
-    espl_transform out;
-
-    if (espl_transform_from_trs(&out, three, four, NULL) != ESPL_ERR_ARGUMENT) {
-        abort();
-    }
-}
-
-static void write_no_parts(void)
-{
-    const espl_transform identity = espl_transform_identity();
-    float three[3], four[4];
-
-    espl_transform_to_trs(&identity, three, four, NULL);
-}
-
-START_TEST(null_pointers_trap_in_checked_builds_and_are_refused_in_others)
-{
-    void (*const calls[])(void) = {write_no_matrix, take_no_matrix, place_no_matrix, take_no_scale,
-                                   write_no_parts};
-    char said[256];
-
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
-        if (ESPL_CHECKS >= 1) {
-            expect_abort(calls[i], said, sizeof said);
-            ck_assert_ptr_nonnull(strstr(said, "matrix.c"));
-        } else {
-            calls[i]();
-        }
-    }
-}
-END_TEST
-
 static TCase *taken_case(void)
 {
     TCase *const taken = tcase_create("from a matrix");
@@ -735,7 +671,6 @@ static TCase *parts_case(void)
     tcase_add_test(parts, three_equal_scales_are_the_scale_and_others_the_stretch);
     tcase_add_test(parts, parts_are_those_of_the_placement);
     tcase_add_test(parts, placement_of_parts_has_the_matrix_of_gltf);
-    tcase_add_test(parts, null_pointers_trap_in_checked_builds_and_are_refused_in_others);
     return parts;
 }
 

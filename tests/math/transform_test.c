@@ -2,7 +2,6 @@
 // Conversions and matrices, against the double oracle and against cglm, which shares no formula
 // with the library.
 #include "tests/checks.h"
-#include "tests/base/abort.h"
 #include "tests/math/numbers.h"
 #include "tests/runner.h"
 
@@ -422,47 +421,6 @@ START_TEST(negative_factors_mirror)
 }
 END_TEST
 
-// --- Wrong use ---
-
-static void compose_nothing(void)
-{
-    (void)espl_transform_compose(NULL, NULL);
-}
-
-static void relate_nothing(void)
-{
-    (void)espl_transform_relative(NULL, NULL, NULL);
-}
-
-static void normalize_nothing(void)
-{
-    if (espl_transform_normalize(NULL) != ESPL_OK) {
-        return;
-    }
-}
-
-static void convert_nothing(void)
-{
-    espl_transform_point(NULL, NULL, NULL);
-}
-
-START_TEST(null_pointers_trap_in_checked_builds_and_do_nothing_in_others)
-{
-    void (*const calls[])(void) = {compose_nothing, relate_nothing, normalize_nothing,
-                                   convert_nothing};
-    char said[256];
-
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
-        if (ESPL_CHECKS >= 1) {
-            expect_abort(calls[i], said, sizeof said);
-            ck_assert_ptr_nonnull(strstr(said, "transform.c"));
-        } else {
-            calls[i]();
-        }
-    }
-}
-END_TEST
-
 static TCase *conversions_case(void)
 {
     TCase *const points = tcase_create("conversions");
@@ -475,7 +433,6 @@ static TCase *conversions_case(void)
     tcase_add_test(points, flat_axes_give_zero);
     tcase_add_test(points, result_may_stand_in_the_input);
     tcase_add_test(points, extreme_frames_stay_finite);
-    tcase_add_test(points, null_pointers_trap_in_checked_builds_and_do_nothing_in_others);
     return points;
 }
 

@@ -120,10 +120,10 @@ START_TEST(handles_that_name_nothing_are_told_apart)
         {{entity.index, (FIXTURE_TAG + 1) << ESPL__TAG_SHIFT | 1}, ESPL_ERR_FOREIGN},
         {{entity.index, 1}, ESPL_ERR_FOREIGN},
         {{5, 0}, ESPL_ERR_FOREIGN},
-        {{entity.index, entity.generation | UINT32_C(1) << 31}, ESPL_ERR_FOREIGN},
+        {{entity.index, entity.generation | UINT32_C(1) << 31}, ESPL_ERR_PENDING},
         {{2, entity.generation}, ESPL_ERR_FOREIGN},
         {{UINT32_MAX, entity.generation}, ESPL_ERR_FOREIGN},
-        {{UINT32_MAX, UINT32_MAX}, ESPL_ERR_FOREIGN},
+        {{UINT32_MAX, UINT32_MAX}, ESPL_ERR_PENDING},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {

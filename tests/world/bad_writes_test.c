@@ -204,7 +204,7 @@ START_TEST(each_bad_handle_is_refused_by_each_read_and_write)
     const espl_entity bad[] = {espl_entity_null(), s.dead,       s.recycled, s.foreign,
                                s.pending,          never_issued, in_range};
     static const espl_status why[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,    ESPL_ERR_DEAD,
-                                      ESPL_ERR_FOREIGN,     ESPL_ERR_FOREIGN, ESPL_ERR_FOREIGN,
+                                      ESPL_ERR_FOREIGN,     ESPL_ERR_PENDING, ESPL_ERR_FOREIGN,
                                       ESPL_ERR_FOREIGN};
     const uint64_t before = test_physical_hash(s.world);
     other = s.child;

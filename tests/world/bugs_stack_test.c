@@ -32,7 +32,7 @@ START_TEST(d2_each_limit_of_a_component_holds_one_below_at_and_one_above)
     for (size_t i = 0; i < 3; ++i) {
         const size_t size = ESPL_COMPONENT_SIZE_LIMIT - 1 + i;
         ck_assert_int_eq(register_kind(test.world, sizes[i], size, 1, &out),
-                         i < 2 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+                         i < 2 ? ESPL_OK : ESPL_ERR_LIMIT);
     }
     static const char *const alignments[3] = {"128", "256", "512"};
     for (size_t i = 0; i < 3; ++i) {
@@ -50,7 +50,7 @@ START_TEST(d2_each_limit_of_a_component_holds_one_below_at_and_one_above)
             offsets[k] = k * (uint32_t)sizeof(espl_entity);
         }
         ck_assert_int_eq(espl_component_register(test.world, &def, &out),
-                         i < 2 ? ESPL_OK : ESPL_ERR_ARGUMENT);
+                         i < 2 ? ESPL_OK : ESPL_ERR_LIMIT);
     }
     test_world_end(&test);
 }
@@ -133,7 +133,7 @@ START_TEST(d2_lanes_end_at_their_limit)
         espl_command_buffer *commands = NULL;
         const espl_status status = espl_command_buffer_create(test.world, lanes, &commands);
 
-        ck_assert_int_eq(status, lanes <= ESPL_LANE_LIMIT ? ESPL_OK : ESPL_ERR_ARGUMENT);
+        ck_assert_int_eq(status, lanes <= ESPL_LANE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
         if (commands != NULL) {
             ck_assert_ptr_null(espl_command_buffer_recorder(commands, lanes));
         }

@@ -562,8 +562,8 @@ START_TEST(e8_a_call_with_things_of_another_kind_or_world_is_refused)
     // What only a playback knows, given to calls that are carried out at once.
     espl_recorder *const recorder = espl_command_buffer_recorder(c.commands, 0);
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &pending), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(c.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_attach(c.world, c.entity[1], pending, NULL), ESPL_ERR_FOREIGN);
+    ck_assert_int_eq(espl_destroy(c.world, pending, ESPL_EXTENT_OWNED), ESPL_ERR_PENDING);
+    ck_assert_int_eq(espl_attach(c.world, c.entity[1], pending, NULL), ESPL_ERR_PENDING);
     ck_assert_int_eq(espl_command_buffer_resolve(c.commands, c.entity[1], &out), ESPL_ERR_ARGUMENT);
 
     // A commands object of another world, and a foreign handle in one's own.

@@ -105,7 +105,7 @@ START_TEST(a_world_takes_so_many_components_and_no_more)
                      ESPL_OK);
     ck_assert_uint_eq(value, 77);
     ck_assert_int_eq(espl_add_component(test.world, entity, ESPL_COMPONENT_LIMIT + 1, &value, 4),
-                     ESPL_ERR_NO_COMPONENT);
+                     ESPL_ERR_ARGUMENT);
     test_world_end(&test);
 }
 END_TEST
@@ -329,7 +329,7 @@ START_TEST(a_clone_takes_values_up_to_a_full_set)
     def.value_count = 1;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, &full), ESPL_OK);
     def.value_count = ESPL_SET_LIMIT + 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_play(s.world, commands, &report), ESPL_OK);
     ck_assert(report.refused_by[-ESPL_ERR_LIMIT] == 1 && report.created == 1);
     ck_assert_int_eq(espl_command_buffer_resolve(commands, full, &full), ESPL_OK);
@@ -464,9 +464,8 @@ START_TEST(components_are_as_large_as_that_and_no_larger)
     component = 7;
     ck_assert_int_eq(
         register_one(test.world, "larger", ESPL_COMPONENT_SIZE_LIMIT + 1, 1, &component),
-        ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(register_one(test.world, "largest", SIZE_MAX, 1, &component),
-                     ESPL_ERR_ARGUMENT);
+        ESPL_ERR_LIMIT);
+    ck_assert_int_eq(register_one(test.world, "largest", SIZE_MAX, 1, &component), ESPL_ERR_LIMIT);
     ck_assert_uint_eq(component, 7);
     test_world_end(&test);
 }
@@ -539,7 +538,7 @@ START_TEST(references_are_as_many_as_that_and_no_more)
                                         .references = offsets,
                                         .reference_count = count};
         ck_assert_int_eq(espl_component_register(test.world, &def, &component),
-                         count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_ARGUMENT);
+                         count <= ESPL_REFERENCE_LIMIT ? ESPL_OK : ESPL_ERR_LIMIT);
     }
 
     // The last one is followed like any other.
@@ -588,7 +587,7 @@ START_TEST(commands_have_so_many_lanes_and_no_more)
     commands = NULL;
     ck_assert_int_eq(espl_command_buffer_create(test.world, 0, &commands), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_create(test.world, ESPL_LANE_LIMIT + 1, &commands),
-                     ESPL_ERR_ARGUMENT);
+                     ESPL_ERR_LIMIT);
     ck_assert_ptr_null(commands);
     test_world_end(&test);
 }

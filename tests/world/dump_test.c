@@ -38,7 +38,7 @@ static void dumps_as(espl_entity entity, const char *wanted)
 START_TEST(a_solo_shows_its_handle_role_and_transforms)
 {
     dumps_as(test_solo_at(w, 1, 0.1f, -3e20f),
-             "entity 0:16777217: solo, 0 children\n"
+             "entity 0.16777217: solo, 0 children\n"
              "  local: position 1 0.100000001 -3.00000006e+20" IDENTITY
              "  world: position 1 0.100000001 -3.00000006e+20" IDENTITY);
 }
@@ -55,14 +55,14 @@ START_TEST(a_member_shows_its_parent_link_and_flags)
     ck_assert_int_eq(espl_set_name(w, root, "root"), ESPL_OK);
     ck_assert_int_eq(espl_set_name(w, child, "child"), ESPL_OK);
     ck_assert_int_eq(espl_attach(w, child, root, &options), ESPL_OK);
-    dumps_as(root, "entity 0:16777217 \"root\": root, 1 child\n"
+    dumps_as(root, "entity 0.16777217 \"root\": root, 1 child\n"
                    "  local: position 0 2 0" IDENTITY "  world: position 0 2 0" IDENTITY);
-    dumps_as(child, "entity 1:16777217 \"child\": member of 0:16777217 \"root\", free link, "
+    dumps_as(child, "entity 1.16777217 \"child\": member of 0.16777217 \"root\", free link, "
                     "0 children\n"
                     "  absolute: y up strict up scale\n"
                     "  local: position 0 -2 0" IDENTITY "  world: position 0 0 0" IDENTITY);
     ck_assert_int_eq(espl_attach(w, copy, child, &copies), ESPL_OK);
-    dumps_as(copy, "entity 2:16777217: member of 1:16777217 \"child\", owned link, 0 children\n"
+    dumps_as(copy, "entity 2.16777217: member of 1.16777217 \"child\", owned link, 0 children\n"
                    "  copies its parent\n"
                    "  local: position 0 0 0" IDENTITY "  world: position 0 0 0" IDENTITY);
 }
@@ -88,7 +88,7 @@ START_TEST(components_show_their_first_bytes)
         memcpy(zeros + 3 * i, " 00", 4);
     }
     (void)snprintf(wanted, sizeof wanted,
-                   "entity 0:16777217: solo, 0 children\n"
+                   "entity 0.16777217: solo, 0 children\n"
                    "  no transform\n"
                    "  component 6 \"disabled\", tag\n"
                    "  component 7 \"word\", 4 bytes: 00 7f 80 ff\n"
@@ -125,9 +125,9 @@ START_TEST(a_handle_that_names_no_living_entity_is_said_to)
 
     ck_assert_int_eq(espl_set_name(w, dead, "dead"), ESPL_OK);
     ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
-    dumps_as(dead, "entity 0:16777217: ESPL_ERR_DEAD\n");
-    dumps_as(foreign, "entity 3:5: ESPL_ERR_FOREIGN\n");
-    dumps_as(espl_entity_null(), "entity 0:0: ESPL_ERR_NULL_ENTITY\n");
+    dumps_as(dead, "entity 0.16777217: ESPL_ERR_DEAD\n");
+    dumps_as(foreign, "entity 3.5: ESPL_ERR_FOREIGN\n");
+    dumps_as(espl_entity_null(), "entity 0.0: ESPL_ERR_NULL_ENTITY\n");
 }
 END_TEST
 

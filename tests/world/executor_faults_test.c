@@ -21,10 +21,10 @@ enum { ENTITIES = 3000, TREES = 300, SPAWNS = 300 };
 typedef enum misdeed { SKIPS, REPEATS, OVERSHOOTS, RETURNS_EARLY, REENTERS, FAULTS } misdeed;
 
 static const char *const told_as[FAULTS] = {
-    [SKIPS] = "every_job_returned",
-    [REPEATS] = "no_job_ran_twice",
-    [OVERSHOOTS] = "no_index_past_the_count",
-    [RETURNS_EARLY] = "every_job_returned",
+    [SKIPS] = "returned before each job had run and returned",
+    [REPEATS] = "ran a job twice",
+    [OVERSHOOTS] = "whose index is not below the count",
+    [RETURNS_EARLY] = "returned before each job had run and returned",
     [REENTERS] = "", // is none of the executor's rules: the calls from inside are refused
 };
 

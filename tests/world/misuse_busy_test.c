@@ -18,42 +18,48 @@
 // X(name, operation as it is told, the call; `e` may be dead: the world is busy first of all)
 
 #define STRUCTURAL_CALLS(X)                                                                        \
-    X(create, "creation", espl_create(m->world, &placement, 1, 1, &out))                           \
-    X(create_none, "creation", espl_create(m->world, NULL, 0, 0, NULL))                            \
-    X(reserve, "reserve", espl_reserve(m->world, &(espl_reserve_def){.entities = 10}))             \
-    X(reserve_rows, "reserve",                                                                     \
+    X(create, "espl_create", espl_create(m->world, &placement, 1, 1, &out))                        \
+    X(create_none, "espl_create", espl_create(m->world, NULL, 0, 0, NULL))                         \
+    X(reserve, "espl_reserve", espl_reserve(m->world, &(espl_reserve_def){.entities = 10}))        \
+    X(reserve_rows, "espl_reserve",                                                                \
       espl_reserve(m->world, &(espl_reserve_def){                                                  \
                                  .components = &placement, .component_count = 1, .rows = 10}))     \
-    X(reserve_side, "reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = e}))          \
-    X(reserve_writes, "reserve", espl_reserve(m->world, &(espl_reserve_def){.writes = 100}))       \
-    X(compact, "compaction", espl_compact(m->world))                                               \
-    X(component, "registration", espl_component_register(m->world, &late, &number))                \
-    X(attach, "attach", espl_attach(m->world, e, m->root, NULL))                                   \
-    X(attach_again, "attach", espl_attach(m->world, m->child, m->root, NULL))                      \
-    X(detach, "detach", espl_detach(m->world, e, ESPL_KEEP_WORLD))                                 \
-    X(set_sibling, "sibling", espl_set_sibling(m->world, e, espl_entity_null()))                   \
-    X(destroy, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_OWNED))                            \
-    X(destroy_subtree, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_SUBTREE))                  \
-    X(destroy_only, "destroy", espl_destroy(m->world, e, ESPL_EXTENT_ENTITY))                      \
-    X(attach_many, "attach", espl_attach_many(m->world, &e, &m->root, 1, NULL, NULL))              \
-    X(destroy_many, "destroy", espl_destroy_many(m->world, &e, 1, ESPL_EXTENT_OWNED, NULL))        \
-    X(destroy_none, "destroy", espl_destroy_many(m->world, NULL, 0, ESPL_EXTENT_OWNED, NULL))      \
-    X(clear, "clear", espl_world_clear(m->world))                                                  \
-    X(unregister, "unregistration", espl_unregister_command(m->world, 1))                          \
-    X(instantiate, "instantiate", espl_instantiate(m->world, e, 1, NULL))                          \
-    X(instantiate_at, "instantiate",                                                               \
+    X(reserve_side, "espl_reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = e}))     \
+    X(reserve_writes, "espl_reserve", espl_reserve(m->world, &(espl_reserve_def){.writes = 100}))  \
+    X(compact, "espl_compact", espl_compact(m->world))                                             \
+    X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
+    X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
+    X(attach_again, "espl_attach", espl_attach(m->world, m->child, m->root, NULL))                 \
+    X(detach, "espl_detach", espl_detach(m->world, e, ESPL_KEEP_WORLD))                            \
+    X(set_sibling, "espl_set_sibling", espl_set_sibling(m->world, e, espl_entity_null()))          \
+    X(destroy, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_OWNED))                       \
+    X(destroy_subtree, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_SUBTREE))             \
+    X(destroy_only, "espl_destroy", espl_destroy(m->world, e, ESPL_EXTENT_ENTITY))                 \
+    X(attach_many, "espl_attach_many", espl_attach_many(m->world, &e, &m->root, 1, NULL, NULL))    \
+    X(destroy_many, "espl_destroy_many",                                                           \
+      espl_destroy_many(m->world, &e, 1, ESPL_EXTENT_OWNED, NULL))                                 \
+    X(destroy_none, "espl_destroy_many",                                                           \
+      espl_destroy_many(m->world, NULL, 0, ESPL_EXTENT_OWNED, NULL))                               \
+    X(clear, "espl_world_clear", espl_world_clear(m->world))                                       \
+    X(unregister, "espl_unregister_command", espl_unregister_command(m->world, 1))                 \
+    X(instantiate, "espl_instantiate", espl_instantiate(m->world, e, 1, NULL))                     \
+    X(instantiate_at, "espl_instantiate_at",                                                       \
       espl_instantiate_at(m->world, &(espl_instance_def){.source = e}, 1, NULL))                   \
-    X(create_at, "creation", espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL)) \
-    X(disable, "disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                           \
-    X(enable, "enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                             \
-    X(change, "change", espl_change_components(m->world, e, &change))                              \
-    X(change_array, "change", espl_change_components_array(m->world, &e, 1, &change, NULL))        \
-    X(change_query, "change", espl_change_components_query(m->world, NULL, &change, NULL))         \
-    X(add, "add", espl_add_component(m->world, e, m->number, &value, sizeof value))                \
-    X(add_place, "add", espl_add_component(m->world, e, ESPL_TRANSFORM, NULL, sizeof at))          \
-    X(remove, "remove", espl_remove_component(m->world, e, m->number))                             \
-    X(play, "playback", espl_play(m->world, m->commands, NULL))                                    \
-    X(sync, "sync", espl_sync(m->world, NULL))
+    X(create_at, "espl_create_at",                                                                 \
+      espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))                        \
+    X(disable, "espl_disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                      \
+    X(enable, "espl_enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                        \
+    X(change, "espl_change_components", espl_change_components(m->world, e, &change))              \
+    X(change_array, "espl_change_components_array",                                                \
+      espl_change_components_array(m->world, &e, 1, &change, NULL))                                \
+    X(change_query, "espl_change_components_query",                                                \
+      espl_change_components_query(m->world, NULL, &change, NULL))                                 \
+    X(add, "espl_add_component", espl_add_component(m->world, e, m->number, &value, sizeof value)) \
+    X(add_place, "espl_add_component",                                                             \
+      espl_add_component(m->world, e, ESPL_TRANSFORM, NULL, sizeof at))                            \
+    X(remove, "espl_remove_component", espl_remove_component(m->world, e, m->number))              \
+    X(play, "espl_play", espl_play(m->world, m->commands, NULL))                                   \
+    X(sync, "espl_sync", espl_sync(m->world, NULL))
 
 #define AS_NAME(name, operation, call) CALL_##name,
 enum { STRUCTURAL_CALLS(AS_NAME) CALL_COUNT };
@@ -235,7 +241,7 @@ START_TEST(a_view_that_lays_out_is_refused_during_iteration)
     ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view),
                      is_laid_out ? ESPL_OK : ESPL_ERR_BUSY);
     if (!is_laid_out) {
-        misuse_demand_line(&s, "view", node[0], ESPL_ERR_BUSY);
+        misuse_demand_line(&s, "espl_view_hierarchy", node[0], ESPL_ERR_BUSY);
     }
     espl_subtree_end(&below);
     ck_assert_int_eq(espl_view_hierarchy(s.world, node[0], &view), ESPL_OK);

@@ -21,7 +21,7 @@ START_TEST(recording_is_checked)
 
     ck_assert_int_eq(espl_command_buffer_create(s.world, 0, &other), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT + 1, &other),
-                     ESPL_ERR_ARGUMENT);
+                     ESPL_ERR_LIMIT);
     ck_assert_int_eq(espl_command_buffer_create(s.world, ESPL_LANE_LIMIT, &other), ESPL_OK);
     ck_assert_ptr_null(espl_command_buffer_recorder(other, ESPL_LANE_LIMIT));
     ck_assert_ptr_null(espl_command_buffer_recorder(s.commands, 2));
@@ -49,7 +49,7 @@ START_TEST(recording_is_checked)
     def.values = &role;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
     def.value_count = ESPL_SET_LIMIT + 1;
-    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT);
+    ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 1, NULL), ESPL_ERR_LIMIT);
     def.value_count = 0;
     ck_assert_int_eq(espl_record_instantiate(recorder, 0, &def, 0, NULL), ESPL_OK);
     ck_assert_int_eq(
@@ -69,7 +69,7 @@ START_TEST(playing_is_checked)
     espl_entity out = s.solo;
 
     ck_assert_int_eq(espl_command_buffer_result(s.commands, 0, 0), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_DEAD);
+    ck_assert_int_eq(espl_command_buffer_resolve(s.commands, s.pending, &out), ESPL_ERR_PENDING);
     ck_assert_int_eq(espl_play(s.elsewhere.world, s.commands, &report), ESPL_ERR_FOREIGN);
     ck_assert_uint_eq(report.accepted, 0);
     ck_assert_int_eq(espl_play(s.world, s.commands, &report), ESPL_OK);

@@ -559,9 +559,9 @@ START_TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
 
     has_path(f.body, "body");
     has_path(f.finger, "body/arm/hand/finger");
-    snprintf(path, sizeof path, "body/arm/%u:%u/hand", f.unnamed.index, f.unnamed.generation);
+    snprintf(path, sizeof path, "body/arm/%u.%u/hand", f.unnamed.index, f.unnamed.generation);
     has_path(f.hand[2], path);
-    snprintf(path, sizeof path, "%u:%u", f.unnamed.index, f.unnamed.generation);
+    snprintf(path, sizeof path, "%u.%u", f.unnamed.index, f.unnamed.generation);
     ck_assert_int_eq(espl_detach(w, f.unnamed, ESPL_KEEP_WORLD), ESPL_OK);
     has_path(f.unnamed, path);
     // What get_path() writes, espl_find_below() reads.

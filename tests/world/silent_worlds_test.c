@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Worlds that nobody listens to refuse like others; hooks that call back into their world are heard
-// once more and wait for nobody; a writer that is none is a fault.
-#include "tests/checks.h"
-#include "tests/base/abort.h"
+// once more and wait for nobody.
 #include "tests/runner.h"
 #include "tests/support.h"
-
-#include <espalier/writers.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,76 +66,14 @@ START_TEST(hook_that_calls_back_is_heard_again)
 }
 END_TEST
 
-// --- No writer ---
-
-static const float numbers[4] = {0, 0, 0, 1};
-
-static espl_status write_vector(void)
-{
-    return espl_writer_write(NULL, espl_entity_null(), ESPL_WRITE_LOCAL_POSITION, numbers, NULL);
-}
-
-static espl_status turn_to(void)
-{
-    return espl_writer_look_at(NULL, espl_entity_null(), numbers, NULL, ESPL_AXIS_FORWARD, NULL);
-}
-
-static espl_status turn_about(void)
-{
-    return espl_writer_rotate_about(NULL, espl_entity_null(), numbers, numbers, NULL);
-}
-
-static espl_status inherit(void)
-{
-    return espl_writer_set_inherit(NULL, espl_entity_null(), 0, NULL);
-}
-
-static espl_status ask_job(void)
-{
-    return espl_writer_job(NULL) == 0 ? ESPL_ERR_ARGUMENT : ESPL_OK;
-}
-
-static espl_status ask_world(void)
-{
-    return espl_writer_world(NULL) == NULL ? ESPL_ERR_ARGUMENT : ESPL_OK;
-}
-
-static espl_status (*const calls[])(void) = {write_vector, turn_to, turn_about,
-                                             inherit,      ask_job, ask_world};
-
-static int at;
-
-static void call_it(void)
-{
-    ck_assert_int_eq(calls[at](), ESPL_ERR_ARGUMENT);
-}
-
-START_TEST(writer_that_is_none_traps_in_checked_builds_and_is_refused_in_others)
-{
-    char said[256];
-
-    at = _i;
-    if (ESPL_CHECKS >= 1) {
-        expect_abort(call_it, said, sizeof said);
-        ck_assert_ptr_nonnull(strstr(said, "wrong use"));
-    } else {
-        call_it();
-    }
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("world/silent worlds");
-    TCase *const hooks = tcase_create("hooks"), *const writers = tcase_create("writers");
+    TCase *const hooks = tcase_create("hooks");
 
     tcase_add_test(hooks, world_without_hooks_refuses_in_silence);
     tcase_add_test(hooks, hook_that_calls_back_is_heard_again);
-    tcase_add_loop_test(writers,
-                        writer_that_is_none_traps_in_checked_builds_and_is_refused_in_others, 0,
-                        (int)(sizeof calls / sizeof *calls));
     suite_add_tcase(suite, hooks);
-    suite_add_tcase(suite, writers);
     return suite;
 }
 

@@ -433,13 +433,6 @@ END_TEST
 
 #endif
 
-START_TEST(null_pointers_are_faults)
-{
-    espl_stats(world, NULL);
-    ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("stats");
@@ -465,7 +458,6 @@ static Suite *make_suite(void)
     // Of tiny chunks and of arrays that move at each reserve this says nothing.
     tcase_add_loop_test(size, a_node_takes_at_most_128_bytes_all_in, 0, 2);
 #endif
-    tcase_add_test(hand, null_pointers_are_faults);
     tcase_set_timeout(model, 300);
     tcase_add_loop_test(model, sizes_of_random_hierarchies_are_the_models, 0, 3);
     suite_add_tcase(suite, hand);

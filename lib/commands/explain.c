@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+#include "lib/commands/explain.h"
+
+// --- Writes ---
+
+#define NAME(kind) [kind] = #kind
+static const char *const kind_names[ESPL_WRITE_KIND_COUNT] = {
+    NAME(ESPL_WRITE_LOCAL_POSITION),
+    NAME(ESPL_WRITE_LOCAL_ROTATION),
+    NAME(ESPL_WRITE_LOCAL_SCALE),
+    NAME(ESPL_WRITE_LOCAL_POSE),
+    NAME(ESPL_WRITE_LOCAL_TRANSFORM),
+    NAME(ESPL_WRITE_STRETCH),
+    NAME(ESPL_WRITE_USER_DATA),
+    NAME(ESPL_WRITE_WORLD_POSITION),
+    NAME(ESPL_WRITE_WORLD_ROTATION),
+    NAME(ESPL_WRITE_WORLD_SCALE),
+    NAME(ESPL_WRITE_WORLD_TRANSFORM),
+    NAME(ESPL_WRITE_TRANSLATE_IN_PARENT),
+    NAME(ESPL_WRITE_ROTATE_IN_PARENT),
+    NAME(ESPL_WRITE_TRANSFORM_IN_PARENT),
+    NAME(ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT),
+    NAME(ESPL_WRITE_TRANSLATE_WORLD),
+    NAME(ESPL_WRITE_ROTATE_WORLD),
+    NAME(ESPL_WRITE_TRANSFORM_WORLD),
+    NAME(ESPL_WRITE_INVERSE_TRANSFORM_WORLD),
+    NAME(ESPL_WRITE_MULTIPLY_SCALE),
+    NAME(ESPL_WRITE_MULTIPLY_STRETCH),
+    NAME(ESPL_WRITE_TRANSLATE_OWN),
+    NAME(ESPL_WRITE_ROTATE_OWN),
+};
+
+const char *espl__write_kind_name(espl_write_kind kind)
+{
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kind_names[kind] : "unknown kind";
+}
+
+static const char *vector_name(espl_write_kind kind)
+{
+    return kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH ? "stretch"
+                                                                             : "position";
+}
+
+const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const void *bytes)
+{
+    espl_write_value value;
+
+    if ((unsigned)kind >= ESPL_WRITE_KIND_COUNT) {
+        return "The kind is none of espl_write_kind.";
+    }
+    if (bytes == NULL) {
+        return "value is NULL.";
+    }
+    espl__write_load(&value, kind, bytes);
+    switch (espl__write_value_type(kind)) {
+    case ESPL__VALUE_VECTOR:
+        return espl__floats_fault(out, vector_name(kind), value.position, 3);
+    case ESPL__VALUE_ROTATION:
+        return espl__rotation_fault(out, "rotation", value.rotation);
+    case ESPL__VALUE_SCALAR:
+        return espl__floats_fault(out, "scale", &value.scale, 1);
+    case ESPL__VALUE_POSE:
+    case ESPL__VALUE_TRANSFORM:
+        return espl__transform_fault(out, &value.transform);
+    default:
+        return NULL;
+    }
+}
+
+const char *espl__write_blank(espl_write_kind kind, const void *value)
+{
+    espl_write_value loaded;
+
+    if (!espl__write_sets_whole(kind)) {
+        return NULL;
+    }
+    espl__write_load(&loaded, kind, value);
+    return espl__transform_blank(&loaded.transform);
+}
+
+const char *espl__look_at_fault(espl__sentence *out, const float *target, const float *up,
+                                espl_status status)
+{
+    const char *fault = NULL;
+
+    if (status == ESPL_ERR_ARGUMENT) {
+        return target == NULL ? "target is NULL." : "forward is none of espl_axis.";
+    }
+    if (status == ESPL_ERR_NOT_FINITE) {
+        fault = espl__floats_fault(out, "target", target, 3);
+        fault = fault == NULL && up != NULL ? espl__floats_fault(out, "up", up, 3) : fault;
+    }
+    return fault;
+}
+
+const char *espl__rotate_about_fault(espl__sentence *out, const float *pivot, const float *by,
+                                     espl_status status)
+{
+    const char *fault = NULL;
+
+    if (status == ESPL_ERR_ARGUMENT) {
+        return pivot == NULL ? "pivot is NULL." : "by is NULL.";
+    }
+    if (status == ESPL_ERR_NOT_FINITE) {
+        fault = espl__floats_fault(out, "pivot", pivot, 3);
+        fault = fault == NULL ? espl__rotation_fault(out, "by", by) : fault;
+    }
+    return fault;
+}
+
+// --- Rules ---
+
+const char espl__given_twice[] =
+    "The component is listed twice; a call gives it once, or takes it away.";
+
+const char *espl__flags_fault(uint32_t flags)
+{
+    if (espl__flags_are_valid(flags)) {
+        return NULL;
+    }
+    return flags > ESPL__FLAGS_ALL
+               ? "The inherit flags have a bit that is no ESPL_ABSOLUTE_ flag; they are one byte."
+               : "ESPL_COPY_PARENT takes no other inherit flag with it.";
+}
+
+const char *espl__options_fault(const espl_attach_options *o)
+{
+    if (!espl__is_stay(o->position)) {
+        return "options->position is none of espl_keep.";
+    }
+    if (!espl__is_stay(o->rotation)) {
+        return "options->rotation is none of espl_keep.";
+    }
+    if (!espl__is_stay(o->scale)) {
+        return "options->scale is none of espl_keep.";
+    }
+    return !espl__is_link(o->link) ? "options->link is none of espl_link."
+                                   : espl__flags_fault(o->inherit);
+}
+
+const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent dead_parent,
+                              uint32_t inherit, bool has_parent)
+{
+    if (!espl__is_link(link)) {
+        return "def->link is none of espl_link.";
+    }
+    if ((unsigned)place > ESPL_PLACE_WORLD) {
+        return "def->place is none of espl_place.";
+    }
+    if ((unsigned)dead_parent > ESPL_DEAD_PARENT_ROOT) {
+        return "def->dead_parent is none of espl_dead_parent.";
+    }
+    if (inherit != 0 && !has_parent) {
+        return "def->inherit is given without a parent to inherit from.";
+    }
+    return espl__flags_fault(inherit);
+}
+
+// --- Recorders ---
+
+static bool is_about_handle(const espl_command_buffer *owner, const espl__mention *named,
+                            espl_status status)
+{
+    return espl__check_operand(owner, named->entity) == status;
+}
+
+// Add the entities, the one that the status is about first.
+static void add_named(espl__message *m, const espl_command_buffer *owner,
+                      const espl__mention *named, espl_status status)
+{
+    size_t count = 0, culprit = 0;
+
+    while (count < 3 && named[count].role != NULL) {
+        count += 1;
+    }
+    while (culprit < count && !is_about_handle(owner, &named[culprit], status)) {
+        culprit += 1;
+    }
+    if (culprit < count) {
+        espl__message_entity(m, named[culprit].role, named[culprit].entity);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (i != culprit && !espl_entity_is_null(named[i].entity)) {
+            espl__message_entity(m, named[i].role, named[i].entity);
+        }
+    }
+}
+
+static void add_lane(espl__message *m, const espl_recorder *recorder)
+{
+    // The world's own buffer, in which calls at once record, has one lane, which callers do not see.
+    if (recorder->owner->tag != ESPL__NO_TAG) {
+        espl__message_part(m, "lane %lu", (unsigned long)recorder->number);
+    }
+}
+
+espl_status espl__refuse_record(const espl_recorder *recorder, const char *call, espl_status status,
+                                const espl__cause *cause)
+{
+    espl__message m;
+
+    if (recorder == NULL || !espl__message_begin(&m, recorder->owner->hooks, call, NULL)) {
+        return status;
+    }
+    const espl_command_buffer *const owner = recorder->owner;
+
+    espl__message_status(&m, status);
+    add_lane(&m, recorder);
+    add_named(&m, owner, cause->named, status);
+    if (cause->value != NULL) {
+        espl__message_value(&m, owner->store, cause->value->component, cause->value->size);
+    } else if (cause->component != NULL) {
+        espl__message_component(&m, owner->store, *cause->component);
+    }
+    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+
+    espl__message_send(&m, ESPL_LOG_WARNING, "%s",
+                       is_fault && cause->why != NULL ? cause->why : espl_status_text(status));
+    return status;
+}
+
+void espl__remark_recorded(const espl_recorder *recorder, const char *call, const char *role,
+                           espl_entity entity, const char *blank)
+{
+    espl__message m;
+
+    if (blank != NULL && espl__message_begin(&m, recorder->owner->hooks, call, NULL)) {
+        add_lane(&m, recorder);
+        if (!espl_entity_is_null(entity)) {
+            espl__message_entity(&m, role, entity);
+        }
+        espl__message_blank(&m, blank);
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What the log is told of the entries of a batch.
+#include "lib/world/entries.h"
+
+#include "lib/commands/explain.h"
+
+#include <stddef.h>
+#include <string.h>
+
+_Static_assert(offsetof(espl_pose, scale) == offsetof(espl_transform, scale), "pose: as transform");
+
+const char *espl__entries_fault(const espl__entries *e)
+{
+    const size_t size = espl__write_value_size(e->kind);
+
+    if (e->count != 0 && (e->handles.first == NULL || e->values == NULL)) {
+        return e->handles.first == NULL ? "entities is NULL, but the count is not 0."
+                                        : "values is NULL, but the count is not 0.";
+    }
+    if (size == 0) {
+        return "The kind is none of espl_write_kind.";
+    }
+    if (e->handles.stride < sizeof(espl_entity) || e->handles.stride % _Alignof(espl_entity) != 0) {
+        return "entity_stride is less than the size of an espl_entity, or no multiple of 4.";
+    }
+    return e->value_size < size || e->value_size % _Alignof(float) != 0
+               ? "value_stride is less than the size of a value of that kind, or no multiple of 4."
+               : NULL;
+}
+
+void espl__refuse_entry(const espl_world *world, const espl__entries *e,
+                        const espl_write_report *report)
+{
+    const size_t at = report->first_refused;
+    const espl_write_kind kind = espl__entries_kind(e, at);
+    espl__sentence sentence;
+    espl__message m;
+
+    if (espl__refusal_begin(&m, world, e->call, NULL, report->first_status)) {
+        espl__message_part(&m, "entry %zu of %zu", at, e->count);
+        espl__message_entity(&m, "entity", espl__entries_entity(e, at));
+        espl__message_part(&m, "%s", espl__write_kind_name(kind));
+        espl__message_part(&m, "first of %zu refused", report->refused);
+        espl__refusal_send(&m, world, report->first_status,
+                           espl__write_fault(&sentence, kind, espl__entries_value(e, at)));
+    }
+}
+
+static const char *find_blank(const espl__entries *e, size_t i)
+{
+    return espl__write_blank(espl__entries_kind(e, i), espl__entries_value(e, i));
+}
+
+// The same for nearly all entries, without a copy: -0 is told apart later.
+static inline bool is_without_zero(const espl__entries *e, size_t i)
+{
+    const unsigned char *const value = espl__entries_value(e, i);
+    const espl_write_kind kind = espl__entries_kind(e, i);
+    float scale, stretch[3] = {1, 1, 1};
+
+    if (!espl__write_sets_whole(kind)) {
+        return true;
+    }
+    memcpy(&scale, value + offsetof(espl_transform, scale), sizeof scale);
+    if (kind != ESPL_WRITE_LOCAL_POSE) {
+        memcpy(stretch, value + offsetof(espl_transform, stretch), sizeof stretch);
+    }
+    return scale != 0 && stretch[0] != 0 && stretch[1] != 0 && stretch[2] != 0;
+}
+
+// Each batch of a world with a log hook passes here.
+bool espl__entries_have_zero(const espl__entries *e, size_t begin, size_t end)
+{
+    bool has_zero = false;
+
+    if (e->writes == NULL && !espl__write_sets_whole(e->kind)) {
+        return false;
+    }
+    for (size_t i = begin; i < end && !has_zero; ++i) {
+        has_zero = !is_without_zero(e, i) && find_blank(e, i) != NULL;
+    }
+    return has_zero;
+}
+
+void espl__remark_zeros(const espl_world *world, const espl__entries *e)
+{
+    size_t first = 0, count = 0;
+    espl__message m;
+
+    while (find_blank(e, first) == NULL) {
+        first += 1;
+        ESPL_CHECK(first < e->count);
+    }
+    for (size_t i = first; i < e->count; ++i) {
+        count += find_blank(e, i) != NULL ? 1 : 0;
+    }
+    if (espl__message_begin(&m, &world->hooks, e->call, NULL)) {
+        m.store = &world->store;
+        espl__message_part(&m, "entry %zu of %zu", first, e->count);
+        espl__message_entity(&m, "entity", espl__entries_entity(e, first));
+        espl__message_part(&m, "first of %zu such", count);
+        espl__message_blank(&m, find_blank(e, first));
+    }
+}

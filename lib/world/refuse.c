@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// What a world says of refused calls, and of what keeps it busy.
+#include "lib/commands/explain.h"
+#include "lib/world/writers.h"
+
+// --- Iterations under way ---
+
+#if ESPL_CHECKS >= 1
+
+// Take a free entry. @return its number from 1, or 0: there is none, and the iteration is not noted.
+static uint32_t take_entry(espl_world *world, uint32_t order)
+{
+    for (uint32_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
+        uint32_t none = 0;
+
+        if (atomic_compare_exchange_strong(&world->noted[i].order, &none, order)) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+static uint32_t note(espl_world *world, espl__iteration_kind kind, const char *site,
+                     const void *object, espl_entity top)
+{
+    const uint32_t number = take_entry(world, 1 + atomic_fetch_add(&world->noted_order, 1));
+
+    if (number != 0) {
+        espl__iteration *const noted = &world->noted[number - 1];
+
+        noted->kind = kind;
+        noted->site = site;
+        noted->object = object;
+        noted->index = top.index;
+        noted->generation = top.generation;
+    }
+    return number;
+}
+
+#endif
+
+uint32_t espl__iteration_begin(espl_world *world, espl__iteration_kind kind, const char *site,
+                               const void *object, espl_entity top)
+{
+    world->iterations += 1;
+#if ESPL_CHECKS >= 1
+    return note(world, kind, site, object, top);
+#else
+    (void)kind;
+    (void)site;
+    (void)object;
+    (void)top;
+    return 0;
+#endif
+}
+
+void espl__iteration_end(espl_world *world, uint32_t number)
+{
+    ESPL_CHECK(world->iterations > 0 && number <= ESPL__ITERATIONS_NOTED);
+    if (number != 0) {
+        world->noted[number - 1].order = 0;
+    }
+    world->iterations -= 1;
+}
+
+// The iteration that began last, of those that are noted; NULL: none is.
+static const espl__iteration *find_last_iteration(const espl_world *world)
+{
+    const espl__iteration *last = NULL;
+
+    for (uint32_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
+        const espl__iteration *const at = &world->noted[i];
+
+        last = at->order > (last != NULL ? last->order : 0) ? at : last;
+    }
+    return last;
+}
+
+static void send_query(espl__message *m, const espl__iteration *open)
+{
+    static const char *const advice =
+        "let espl_query_next() return false or call espl_query_end() first, or record a command";
+
+    if (open->site != NULL) {
+        espl__message_send(m, ESPL_LOG_WARNING, "The query that began at %s is open; %s.",
+                           open->site, advice);
+    } else {
+        espl__message_send(m, ESPL_LOG_WARNING,
+                           "The query at %p is open; %s. Set espl_query_def.site to ESPL_SITE to "
+                           "learn where a query began.",
+                           open->object, advice);
+    }
+}
+
+static void send_iteration(espl__message *m, const espl__iteration *open)
+{
+    if (open->kind == ESPL__ITERATES_QUERY) {
+        send_query(m, open);
+    } else if (open->kind == ESPL__ITERATES_SUBTREE) {
+        espl__message_send(
+            m, ESPL_LOG_WARNING,
+            "The espl_subtree at %p, of entity %lu.%lu and all below it, is open; let "
+            "espl_subtree_next() return false or call espl_subtree_end() first, or "
+            "record a command.",
+            open->object, (unsigned long)open->index, (unsigned long)open->generation);
+    } else {
+        espl__message_send(m, ESPL_LOG_WARNING,
+                           "The function of a custom command is being called; record a command "
+                           "instead, or wait until it has returned.");
+    }
+}
+
+// Say what keeps the world busy.
+static void send_busy(espl__message *m, const espl_world *world)
+{
+    const espl__iteration *const last = find_last_iteration(world);
+
+    if (espl__is_parallel(world)) {
+        const char *const site = world->parallel->def->site;
+
+        espl__message_send(m, ESPL_LOG_WARNING,
+                           "The parallel write%s%s is under way; write through its espl_writer, or "
+                           "record a command.",
+                           site != NULL ? " that began at " : "", site != NULL ? site : "");
+    } else if (world->is_playing) {
+        espl__message_send(m, ESPL_LOG_WARNING,
+                           "A playback or a write is under way; record a command instead, or wait "
+                           "until it has returned.");
+    } else if (last != NULL) {
+        send_iteration(m, last);
+    } else {
+        espl__message_send(m, ESPL_LOG_WARNING, "%s", espl_status_text(ESPL_ERR_BUSY));
+    }
+}
+
+// --- Refusals ---
+
+bool espl__refusal_begin(espl__message *m, const espl_world *world, const char *call,
+                         const char *site, espl_status status)
+{
+    // A call without a world has no hooks to tell.
+    if (world == NULL || status >= 0 || !espl__message_begin(m, &world->hooks, call, site)) {
+        return false;
+    }
+    m->store = &world->store;
+    espl__message_status(m, status);
+    return true;
+}
+
+void espl__refusal_send(espl__message *m, const espl_world *world, espl_status status,
+                        const char *why)
+{
+    const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
+
+    if (status == ESPL_ERR_BUSY) {
+        send_busy(m, world);
+    } else {
+        espl__message_send(m, ESPL_LOG_WARNING, "%s",
+                           is_fault && why != NULL ? why : espl_status_text(status));
+    }
+}
+
+espl_status espl__refuse_call(const espl_world *world, const char *call, espl_status status,
+                              const char *why)
+{
+    espl__message m;
+
+    if (espl__refusal_begin(&m, world, call, NULL, status)) {
+        espl__refusal_send(&m, world, status, why);
+    }
+    return status;
+}
+
+// Tell whether a status is about an entity.
+static bool is_about(const espl_world *world, espl_entity entity, espl_status status)
+{
+    const espl_status found = espl__entity_check(&world->store, entity);
+
+    return found == status ||
+           (found == ESPL_OK && status == ESPL_ERR_NO_TRANSFORM &&
+            espl__slot_is(&world->forest, world->store.records[entity.index].slot,
+                          ESPL__SLOT_BARE));
+}
+
+static size_t find_culprit(const espl_world *world, const espl__mention *named, size_t count,
+                           espl_status status)
+{
+    size_t at = 0;
+
+    while (at < count && !is_about(world, named[at].entity, status)) {
+        at += 1;
+    }
+    return at < count ? at : 0;
+}
+
+void espl__refusal_mention(espl__message *m, const espl_world *world, const espl__mention *named,
+                           size_t count, espl_status status)
+{
+    const size_t culprit = find_culprit(world, named, count, status);
+
+    espl__message_entity(m, named[culprit].role, named[culprit].entity);
+    for (size_t i = 0; i < count; ++i) {
+        if (i != culprit && !espl_entity_is_null(named[i].entity)) {
+            espl__message_entity(m, named[i].role, named[i].entity);
+        }
+    }
+}
+
+espl_status espl__refuse_named(const espl_world *world, const char *call,
+                               const espl__mention *named, size_t count, espl_status status,
+                               const char *why)
+{
+    espl__message m;
+
+#if ESPL_CHECKS >= 1
+    if (status == ESPL_ERR_NOT_OWNER) {
+        return espl__refuse_trespass(world, call, named, count, NULL);
+    }
+#endif
+    if (!espl__refusal_begin(&m, world, call, NULL, status)) {
+        return status;
+    }
+    espl__refusal_mention(&m, world, named, count, status);
+    espl__refusal_send(&m, world, status, why);
+    return status;
+}
+
+bool espl__is_given(const espl_world *world, const char *call, const void *pointer,
+                    const char *name)
+{
+    espl__message m;
+
+    if (pointer == NULL && espl__refusal_begin(&m, world, call, NULL, ESPL_ERR_ARGUMENT)) {
+        espl__message_send(&m, ESPL_LOG_WARNING, "%s is NULL; the call does nothing.", name);
+    }
+    return pointer != NULL;
+}
+
+// --- Remarks ---
+
+void espl__remark_zero(const espl_world *world, const char *call, const char *site,
+                       espl_entity entity, espl_write_kind kind, const void *value)
+{
+    const char *const blank = espl__write_blank(kind, value);
+    espl__message m;
+
+    if (blank != NULL && espl__message_begin(&m, espl__hooks_of(world), call, site)) {
+        m.store = &world->store;
+        if (!espl_entity_is_null(entity)) {
+            espl__message_entity(&m, "entity", entity);
+        }
+        espl__message_blank(&m, blank);
+    }
+}

@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Each pointer that an exported function takes has a row in the tables that call the function with NULL
+# for it, tests/world/pointers.h and tests/math/pointers_test.c; and each row is of such a pointer.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+top=${srcdir:-.}
+room=$(mktemp -d ./pointers.XXXXXX) || exit 99
+trap 'rm -rf "$room"' EXIT
+LC_ALL=C
+export LC_ALL
+
+# Rows that are written out, and those that a macro writes of one function.
+list_rows()
+{
+    awk '
+        /^#define OPTIONAL_FIELDS|^#define REQUIRED_FIELDS/ { skips = 1 }
+        /^$/ { skips = 0 }
+        skips { next }
+        match($0, /^    X\(espl_[a-z0-9_]*, [a-z_]+,/) {
+            split(substr($0, RSTART + 6, RLENGTH - 7), part, ", ")
+            print part[1], part[2]
+        }
+        match($0, /(CONVERSION|MATRIX)_ROWS\(X, espl_[a-z0-9_]*, [a-z]+\)/) {
+            split(substr($0, RSTART, RLENGTH - 1), part, ", ")
+            print part[2], part[3]
+            if ($0 ~ /MATRIX/) { print part[2], "transform"; next }
+            print part[2], "out"
+            print part[2], "frame"
+        }
+    ' "$top/tests/world/pointers.h" "$top/tests/math/pointers_test.c"
+}
+
+awk -f "$top/tests/pointers.awk" "$top"/include/espalier/*.h | sort >"$room/taken"
+test "$(wc -l <"$room/taken")" -gt 200
+ok "the headers can be read"
+cut -d ' ' -f 1 "$room/taken" | sort -u | comm -23 - "$top/lib/espalier.sym" >"$room/strange"
+cat "$room/strange" >&2
+! test -s "$room/strange"
+ok "the functions that they declare are exported"
+list_rows | sort -u >"$room/rows"
+comm -23 "$room/taken" "$room/rows" >"$room/untested"
+sed 's/^/no test calls it with NULL: /' "$room/untested" >&2
+! test -s "$room/untested"
+ok "each pointer has a row"
+comm -13 "$room/taken" "$room/rows" >"$room/idle"
+sed 's/^/no such pointer: /' "$room/idle" >&2
+! test -s "$room/idle"
+ok "each row is of a pointer"
+done_testing

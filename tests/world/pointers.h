@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: MIT
+// NULL for each pointer that an exported function takes, one row a pointer: X(function, parameter,
+// call). tests/pointers.sh compares the rows with the headers; those of transform.h are in
+// tests/math.
+#ifndef ESPALIER_TESTS_WORLD_POINTERS_H
+#define ESPALIER_TESTS_WORLD_POINTERS_H
+
+#include "tests/misuse.h"
+
+#include <espalier/writers.h>
+
+/// Arguments of the right type for the pointers that are not NULL.
+typedef struct things {
+    misuse m;
+    espl_world *w;
+    espl_entity e, p; // a member and its parent
+    espl_recorder *r;
+    espl_command_buffer *c;
+    espl_writer *writer; // in a parallel write, of the solo
+    espl_component n;
+    float f[16], g[16];
+    uint32_t word;
+    uint64_t hash;
+    espl_transform t;
+    espl_entity handles[4];
+    espl_write writes[2];
+    espl_query query;
+    espl_subtree subtree;
+    espl_view view;
+    espl_change_def change;
+    espl_component_value value;
+    espl_world_stats stats;
+    espl_executor executor;
+    espl_component_def info;
+} things;
+
+/// Answer of a call without a status: ESPL_ERR_ARGUMENT where it is the neutral one.
+static inline espl_status neutral(bool is_neutral)
+{
+    return is_neutral ? ESPL_ERR_ARGUMENT : ESPL_OK;
+}
+
+/// The same of a call that returns nothing: what it would write is looked at by the caller.
+#define SILENT(call) ((call), ESPL_ERR_ARGUMENT)
+/// A call that takes NULL, without a status.
+#define DONE(call) ((call), ESPL_OK)
+
+#define DEF(type, ...) (&(type){__VA_ARGS__})
+
+// --- May be NULL: the call is carried out ---
+
+#define OPTIONAL_ROWS(X)                                                                        \
+    X(espl_add_component, data, espl_add_component(k->w, k->e, k->n, NULL, 4))                  \
+    X(espl_attach, options, espl_attach(k->w, k->e, k->p, NULL))                                \
+    X(espl_change_components_array, refused,                                                    \
+      espl_change_components_array(k->w, &k->e, 1, &k->change, NULL))                           \
+    X(espl_change_components_query, def,                                                        \
+      espl_change_components_query(k->w, NULL, &k->change, NULL))                               \
+    X(espl_change_components_query, count,                                                      \
+      espl_change_components_query(k->w, NULL, &k->change, NULL))                               \
+    X(espl_command_buffer_destroy, commands, DONE(espl_command_buffer_destroy(NULL)))           \
+    X(espl_create, out, espl_create(k->w, &k->n, 1, 1, NULL))                                   \
+    X(espl_create_at, out,                                                                      \
+      espl_create_at(k->w, DEF(espl_creation_def, .value_count = 0), 1, NULL))                  \
+    X(espl_executor_destroy_threads, executor, DONE(espl_executor_destroy_threads(NULL)))       \
+    X(espl_instantiate, out, espl_instantiate(k->w, k->e, 1, NULL))                             \
+    X(espl_instantiate_at, out,                                                                 \
+      espl_instantiate_at(k->w, DEF(espl_instance_def, .source = k->e), 1, NULL))               \
+    X(espl_log_stderr, user, DONE(espl_log_stderr(NULL, ESPL_LOG_INFO, "a line of a test")))    \
+    X(espl_log_stderr, message, DONE(espl_log_stderr(k, ESPL_LOG_INFO, NULL)))                  \
+    X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
+    X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
+    X(espl_query_begin, def, begin_and_end(k))                                                  \
+    X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
+    X(espl_record_attach, options, espl_record_attach(k->r, 0, k->e, k->p, NULL))               \
+    X(espl_record_create, pending,                                                              \
+      espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 0), 1, NULL))           \
+    X(espl_record_custom, data, record_custom(k))                                               \
+    X(espl_record_instantiate, pending,                                                         \
+      espl_record_instantiate(k->r, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))        \
+    X(espl_sync, report, espl_sync(k->w, NULL))                                                 \
+    X(espl_validate, report, espl_validate(k->w, NULL) ? ESPL_OK : ESPL_ERR_ARGUMENT)           \
+    X(espl_world_create, def, create_and_destroy())                                             \
+    X(espl_world_destroy, world, DONE(espl_world_destroy(NULL)))                                \
+    X(espl_write_batch, report, espl_write_batch(k->w, k->writes, 2, NULL))                     \
+    X(espl_write_parallel, report, write_nothing(k))                                            \
+    X(espl_write_strided, report,                                                               \
+      espl_write_strided(k->w, ESPL_WRITE_LOCAL_SCALE, &k->e, sizeof k->e, k->f, 4, 1, NULL))   \
+    X(espl_attach_many, options, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
+    X(espl_attach_many, refused, espl_attach_many(k->w, &k->e, &k->p, 1, NULL, NULL))           \
+    X(espl_destroy_many, refused, espl_destroy_many(k->w, &k->e, 1, ESPL_EXTENT_OWNED, NULL))   \
+    X(espl_set_name, name, espl_set_name(k->w, k->e, NULL))
+
+// Or with a count of 0.
+#define OPTIONAL_FIELDS(X)                                                                    \
+    X(espl_add_component, data_of_a_transform,                                                \
+      espl_add_component(k->w, k->e, ESPL_TRANSFORM, NULL, sizeof k->t))                      \
+    X(espl_change_components, lists,                                                          \
+      espl_change_components(k->w, k->e, DEF(espl_change_def, .add_count = 0)))               \
+    X(espl_change_components_array, entities_of_none,                                         \
+      espl_change_components_array(k->w, NULL, 0, &k->change, NULL))                          \
+    X(espl_copy_subtree, out_of_none,                                                         \
+      espl_copy_subtree(k->w, k->e, ESPL_EXTENT_OWNED, 0, NULL) == 1 ? ESPL_OK                \
+                                                                     : ESPL_ERR_ARGUMENT)     \
+    X(espl_copy_subtree, columns,                                                             \
+      espl_copy_subtree(k->w, k->e, ESPL_EXTENT_OWNED, 4,                                     \
+                        DEF(espl_subtree_arrays, .entities = k->handles)) == 1                \
+          ? ESPL_OK                                                                           \
+          : ESPL_ERR_ARGUMENT)                                                                \
+    X(espl_create, components_of_none, espl_create(k->w, NULL, 0, 1, NULL))                   \
+    X(espl_get_world_positions, arrays_of_none,                                               \
+      espl_get_world_positions(k->w, NULL, 0, sizeof k->e, NULL))                             \
+    X(espl_get_world_transforms, arrays_of_none,                                              \
+      espl_get_world_transforms(k->w, NULL, 0, sizeof k->e, NULL))                            \
+    X(espl_reserve, components_of_none, espl_reserve(k->w, DEF(espl_reserve_def, .rows = 1))) \
+    X(espl_set_component, data_of_a_tag, set_tag(k))                                          \
+    X(espl_write_batch, writes_of_none, espl_write_batch(k->w, NULL, 0, NULL))                \
+    X(espl_write_strided, arrays_of_none,                                                     \
+      espl_write_strided(k->w, ESPL_WRITE_LOCAL_POSITION, NULL, 8, NULL, 12, 0, NULL))        \
+    X(espl_attach_many, children_of_none, espl_attach_many(k->w, NULL, NULL, 0, NULL, NULL))  \
+    X(espl_destroy_many, entities_of_none,                                                    \
+      espl_destroy_many(k->w, NULL, 0, ESPL_EXTENT_OWNED, NULL))                              \
+    X(espl_dump, buffer_of_none,                                                              \
+      espl_dump(k->w, k->e, NULL, 0) != 0 ? ESPL_OK : ESPL_ERR_ARGUMENT)                      \
+    X(espl_get_path, buffer_of_none,                                                          \
+      espl_get_path(k->w, k->e, NULL, 0) != 0 ? ESPL_OK : ESPL_ERR_ARGUMENT)
+
+// --- Required, and a world is there: refused, told, and nothing changes ---
+
+#define REQUIRED_ROWS(X)                                                                           \
+    X(espl_change_components, change, espl_change_components(k->w, k->e, NULL))                    \
+    X(espl_change_components_array, entities,                                                      \
+      espl_change_components_array(k->w, NULL, 1, &k->change, NULL))                               \
+    X(espl_change_components_array, change,                                                        \
+      espl_change_components_array(k->w, &k->e, 1, NULL, NULL))                                    \
+    X(espl_change_components_query, change, espl_change_components_query(k->w, NULL, NULL, NULL))  \
+    X(espl_command_buffer_create, out, espl_command_buffer_create(k->w, 1, NULL))                  \
+    X(espl_command_buffer_resolve, out, espl_command_buffer_resolve(k->c, k->m.pending, NULL))     \
+    X(espl_component_find, name, neutral(espl_component_find(k->w, NULL) == 0))                    \
+    X(espl_component_register, def, espl_component_register(k->w, NULL, &k->word))                 \
+    X(espl_component_register, out, espl_component_register(k->w, &late, NULL))                    \
+    X(espl_copy_subtree, out,                                                                      \
+      neutral(espl_copy_subtree(k->w, k->e, ESPL_EXTENT_OWNED, 4, NULL) == 0))                     \
+    X(espl_create, components, espl_create(k->w, NULL, 1, 1, k->handles))                          \
+    X(espl_create_at, def, espl_create_at(k->w, NULL, 1, NULL))                                    \
+    X(espl_direction_to_local, direction, espl_direction_to_local(k->w, k->e, NULL, k->f))         \
+    X(espl_direction_to_local, out, espl_direction_to_local(k->w, k->e, k->f, NULL))               \
+    X(espl_direction_to_world, direction, espl_direction_to_world(k->w, k->e, NULL, k->f))         \
+    X(espl_direction_to_world, out, espl_direction_to_world(k->w, k->e, k->f, NULL))               \
+    X(espl_get_axis, out, espl_get_axis(k->w, k->e, ESPL_AXIS_UP, NULL))                           \
+    X(espl_get_component, out, espl_get_component(k->w, k->e, k->n, NULL, 4))                      \
+    X(espl_get_local_position, out, espl_get_local_position(k->w, k->e, NULL))                     \
+    X(espl_get_local_rotation, out, espl_get_local_rotation(k->w, k->e, NULL))                     \
+    X(espl_get_local_scale, out, espl_get_local_scale(k->w, k->e, NULL))                           \
+    X(espl_get_local_transform, out, espl_get_local_transform(k->w, k->e, NULL))                   \
+    X(espl_get_matrix_3x4, rows, espl_get_matrix_3x4(k->w, k->e, NULL))                            \
+    X(espl_get_matrix_4x4, columns, espl_get_matrix_4x4(k->w, k->e, NULL))                         \
+    X(espl_get_matrix_4x4_inverse, columns, espl_get_matrix_4x4_inverse(k->w, k->e, NULL))         \
+    X(espl_get_stretch, out, espl_get_stretch(k->w, k->e, NULL))                                   \
+    X(espl_get_user_data, out, espl_get_user_data(k->w, k->e, NULL))                               \
+    X(espl_get_world_position, out, espl_get_world_position(k->w, k->e, NULL))                     \
+    X(espl_get_world_positions, entities,                                                          \
+      espl_get_world_positions(k->w, NULL, 1, sizeof k->e, (float(*)[3])k->f))                     \
+    X(espl_get_world_positions, out, espl_get_world_positions(k->w, &k->e, 1, sizeof k->e, NULL))  \
+    X(espl_get_world_rotation, out, espl_get_world_rotation(k->w, k->e, NULL))                     \
+    X(espl_get_world_scale, out, espl_get_world_scale(k->w, k->e, NULL))                           \
+    X(espl_get_world_transform, out, espl_get_world_transform(k->w, k->e, NULL))                   \
+    X(espl_get_world_transforms, entities,                                                         \
+      espl_get_world_transforms(k->w, NULL, 1, sizeof k->e, &k->t))                                \
+    X(espl_get_world_transforms, out,                                                              \
+      espl_get_world_transforms(k->w, &k->e, 1, sizeof k->e, NULL))                                \
+    X(espl_hash, out, espl_hash(k->w, ESPL_HASH_LOGICAL, NULL))                                    \
+    X(espl_instantiate_at, def, espl_instantiate_at(k->w, NULL, 1, NULL))                          \
+    X(espl_look_at, target, espl_look_at(k->w, k->e, NULL, k->f, ESPL_AXIS_FORWARD))               \
+    X(espl_play, commands, espl_play(k->w, NULL, NULL))                                            \
+    X(espl_point_to_local, point, espl_point_to_local(k->w, k->e, NULL, k->f))                     \
+    X(espl_point_to_local, out, espl_point_to_local(k->w, k->e, k->f, NULL))                       \
+    X(espl_point_to_world, point, espl_point_to_world(k->w, k->e, NULL, k->f))                     \
+    X(espl_point_to_world, out, espl_point_to_world(k->w, k->e, k->f, NULL))                       \
+    X(espl_query_begin, query, espl_query_begin(k->w, NULL, NULL))                                 \
+    X(espl_record_change_components, change, espl_record_change_components(k->r, 0, k->e, NULL))   \
+    X(espl_record_create, def, espl_record_create(k->r, 0, NULL, 1, NULL))                         \
+    X(espl_record_instantiate, def, espl_record_instantiate(k->r, 0, NULL, 1, NULL))               \
+    X(espl_record_set_component, data, espl_record_set_component(k->r, 0, k->e, k->n, NULL, 4))    \
+    X(espl_record_write, value, espl_record_write(k->r, 0, k->e, ESPL_WRITE_LOCAL_POSITION, NULL)) \
+    X(espl_register_command, def, espl_register_command(k->w, NULL, &k->word))                     \
+    X(espl_register_command, out, espl_register_command(k->w, &custom, NULL))                      \
+    X(espl_relative, out, espl_relative(k->w, k->p, k->e, NULL))                                   \
+    X(espl_reserve, def, espl_reserve(k->w, NULL))                                                 \
+    X(espl_rotate_about, pivot, espl_rotate_about(k->w, k->e, NULL, k->f))                         \
+    X(espl_rotate_about, by, espl_rotate_about(k->w, k->e, k->f, NULL))                            \
+    X(espl_set_component, data, espl_set_component(k->w, k->e, k->n, NULL, 4))                     \
+    X(espl_stats, out, SILENT(espl_stats(k->w, NULL)))                                             \
+    X(espl_subtree_begin, subtree, espl_subtree_begin(k->w, k->e, NULL))                           \
+    X(espl_vector_to_local, vector, espl_vector_to_local(k->w, k->e, NULL, k->f))                  \
+    X(espl_vector_to_local, out, espl_vector_to_local(k->w, k->e, k->f, NULL))                     \
+    X(espl_vector_to_world, vector, espl_vector_to_world(k->w, k->e, NULL, k->f))                  \
+    X(espl_vector_to_world, out, espl_vector_to_world(k->w, k->e, k->f, NULL))                     \
+    X(espl_view_depths, depths, SILENT(espl_view_depths(&k->view, NULL)))                          \
+    X(espl_view_hierarchy, out, espl_view_hierarchy(k->w, k->e, NULL))                             \
+    X(espl_write_batch, writes, espl_write_batch(k->w, NULL, 2, NULL))                             \
+    X(espl_write_one, value, espl_write_one(k->w, k->e, ESPL_WRITE_LOCAL_POSITION, NULL))          \
+    X(espl_write_parallel, def, espl_write_parallel(k->w, NULL, NULL))                             \
+    X(espl_write_strided, entities,                                                                \
+      espl_write_strided(k->w, ESPL_WRITE_STRETCH, NULL, 8, k->f, 12, 1, NULL))                    \
+    X(espl_write_strided, values,                                                                  \
+      espl_write_strided(k->w, ESPL_WRITE_STRETCH, &k->e, 8, NULL, 12, 1, NULL))                   \
+    X(espl_attach_many, children, espl_attach_many(k->w, NULL, &k->p, 1, NULL, NULL))              \
+    X(espl_attach_many, parents, espl_attach_many(k->w, &k->e, NULL, 1, NULL, NULL))               \
+    X(espl_component_info, out, espl_component_info(k->w, k->n, NULL))                             \
+    X(espl_destroy_many, entities, espl_destroy_many(k->w, NULL, 1, ESPL_EXTENT_OWNED, NULL))      \
+    X(espl_dump, buffer, neutral(espl_dump(k->w, k->e, NULL, 4) == 0))                             \
+    X(espl_find_below, path, espl_find_below(k->w, k->p, NULL, k->handles))                        \
+    X(espl_find_below, out, espl_find_below(k->w, k->p, "name", NULL))                             \
+    X(espl_get_path, buffer, neutral(espl_get_path(k->w, k->e, NULL, 4) == 0))
+
+// Pointers inside a definition: X(function, how the line names the pointer, call).
+#define REQUIRED_FIELDS(X)                                                                   \
+    X(espl_change_components, "change->add",                                                 \
+      espl_change_components(k->w, k->e, DEF(espl_change_def, .add_count = 1)))              \
+    X(espl_change_components, "change->remove",                                              \
+      espl_change_components(k->w, k->e, DEF(espl_change_def, .remove_count = 1)))           \
+    X(espl_component_register, "def->name",                                                  \
+      espl_component_register(k->w, DEF(espl_component_def, .size = 4), &k->word))           \
+    X(espl_component_register, "def->references",                                            \
+      espl_component_register(k->w, &referring, &k->word))                                   \
+    X(espl_copy_subtree, "out->entities",                                                    \
+      neutral(espl_copy_subtree(k->w, k->e, ESPL_EXTENT_OWNED, 4,                            \
+                                DEF(espl_subtree_arrays, .depths = NULL)) == 0))             \
+    X(espl_create_at, "def->values",                                                         \
+      espl_create_at(k->w, DEF(espl_creation_def, .value_count = 1), 1, NULL))               \
+    X(espl_instantiate_at, "def->values", espl_instantiate_at(k->w, &valueless, 1, NULL))    \
+    X(espl_query_begin, "espl_query_def.all",                                                \
+      espl_query_begin(k->w, DEF(espl_query_def, .all_count = 1), &k->query))                \
+    X(espl_query_begin, "espl_query_def.none",                                               \
+      espl_query_begin(k->w, DEF(espl_query_def, .none_count = 1), &k->query))               \
+    X(espl_query_begin, "espl_query_def.any",                                                \
+      espl_query_begin(k->w, DEF(espl_query_def, .any_count = 1), &k->query))                \
+    X(espl_query_begin, "espl_query_def.changed",                                            \
+      espl_query_begin(k->w, DEF(espl_query_def, .changed_count = 1), &k->query))            \
+    X(espl_record_change_components, "change->add",                                          \
+      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .add_count = 1)))    \
+    X(espl_record_change_components, "change->remove",                                       \
+      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .remove_count = 1))) \
+    X(espl_record_create, "def->values",                                                     \
+      espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 1), 1, NULL))        \
+    X(espl_record_instantiate, "def->values",                                                \
+      espl_record_instantiate(k->r, 0, &valueless, 1, NULL))                                 \
+    X(espl_register_command, "def->function",                                                \
+      espl_register_command(k->w, DEF(espl_custom_command_def, .name = "c"), &k->word))      \
+    X(espl_register_command, "def->name",                                                    \
+      espl_register_command(k->w, DEF(espl_custom_command_def, .function = hear_nothing),    \
+                            &k->word))                                                       \
+    X(espl_reserve, "components",                                                            \
+      espl_reserve(k->w, DEF(espl_reserve_def, .component_count = 1, .rows = 1)))            \
+    X(espl_write_parallel, "def->function",                                                  \
+      espl_write_parallel(k->w, DEF(espl_parallel_def, .flags = 0), NULL))                   \
+    X(espl_write_parallel, "def->columns",                                                   \
+      espl_write_parallel(                                                                   \
+          k->w, DEF(espl_parallel_def, .function = touch_nothing, .column_count = 1), NULL)) \
+    X(espl_write_parallel, "espl_query_def.all",                                             \
+      espl_write_parallel(k->w,                                                              \
+                          DEF(espl_parallel_def, .function = touch_nothing,                  \
+                              .query = DEF(espl_query_def, .all_count = 1)),                 \
+                          NULL))
+
+// Required, in a job of a parallel write.
+#define WRITER_ROWS(X)                                                                   \
+    X(espl_writer_look_at, target,                                                       \
+      espl_writer_look_at(k->writer, k->m.solo, NULL, NULL, ESPL_AXIS_FORWARD, "a.c:1")) \
+    X(espl_writer_rotate_about, pivot,                                                   \
+      espl_writer_rotate_about(k->writer, k->m.solo, NULL, k->f, "a.c:1"))               \
+    X(espl_writer_rotate_about, by,                                                      \
+      espl_writer_rotate_about(k->writer, k->m.solo, k->f, NULL, "a.c:1"))               \
+    X(espl_writer_write, value,                                                          \
+      espl_writer_write(k->writer, k->m.solo, ESPL_WRITE_LOCAL_POSITION, NULL, "a.c:1"))
+
+#define WRITER_OPTIONAL_ROWS(X)                                                              \
+    X(espl_writer_look_at, up,                                                               \
+      espl_writer_look_at(k->writer, k->m.solo, k->f, NULL, ESPL_AXIS_FORWARD, "a.c:1"))     \
+    X(espl_writer_look_at, site,                                                             \
+      espl_writer_look_at(k->writer, k->m.solo, k->f, NULL, ESPL_AXIS_FORWARD, NULL))        \
+    X(espl_writer_rotate_about, site,                                                        \
+      espl_writer_rotate_about(k->writer, k->m.solo, k->f, k->g, NULL))                      \
+    X(espl_writer_set_inherit, site, espl_writer_set_inherit(k->writer, k->m.solo, 0, NULL)) \
+    X(espl_writer_write, site,                                                               \
+      espl_writer_write(k->writer, k->m.solo, ESPL_WRITE_LOCAL_POSITION, k->f, NULL))
+
+// --- Required, and no world is there to tell: answered all the same ---
+
+#define WORLDLESS_ROWS(X)                                                                          \
+    X(espl_add_component, world, espl_add_component(NULL, k->e, k->n, NULL, 4))                    \
+    X(espl_attach, world, espl_attach(NULL, k->e, k->p, NULL))                                     \
+    X(espl_change_components, world, espl_change_components(NULL, k->e, &k->change))               \
+    X(espl_change_components_array, world,                                                         \
+      espl_change_components_array(NULL, &k->e, 1, &k->change, NULL))                              \
+    X(espl_change_components_query, world,                                                         \
+      espl_change_components_query(NULL, NULL, &k->change, NULL))                                  \
+    X(espl_command_buffer_count, commands, neutral(espl_command_buffer_count(NULL) == 0))          \
+    X(espl_command_buffer_create, world, espl_command_buffer_create(NULL, 1, &k->c))               \
+    X(espl_command_buffer_recorder, commands,                                                      \
+      neutral(espl_command_buffer_recorder(NULL, 0) == NULL))                                      \
+    X(espl_command_buffer_reset, commands, SILENT(espl_command_buffer_reset(NULL)))                \
+    X(espl_command_buffer_resolve, commands,                                                       \
+      espl_command_buffer_resolve(NULL, k->m.pending, k->handles))                                 \
+    X(espl_command_buffer_result, commands, espl_command_buffer_result(NULL, 0, 0))                \
+    X(espl_command_buffer_submit, commands, espl_command_buffer_submit(NULL))                      \
+    X(espl_compact, world, espl_compact(NULL))                                                     \
+    X(espl_component_find, world, neutral(espl_component_find(NULL, "number") == 0))               \
+    X(espl_component_register, world, espl_component_register(NULL, &late, &k->word))              \
+    X(espl_copy_subtree, world,                                                                    \
+      neutral(espl_copy_subtree(NULL, k->e, ESPL_EXTENT_OWNED, 0, NULL) == 0))                     \
+    X(espl_count_children, world, neutral(espl_count_children(NULL, k->e) == 0))                   \
+    X(espl_count_descendants, world, neutral(espl_count_descendants(NULL, k->e) == 0))             \
+    X(espl_create, world, espl_create(NULL, &k->n, 1, 1, k->handles))                              \
+    X(espl_create_at, world, espl_create_at(NULL, DEF(espl_creation_def, .inherit = 0), 1, NULL))  \
+    X(espl_destroy, world, espl_destroy(NULL, k->e, ESPL_EXTENT_OWNED))                            \
+    X(espl_detach, world, espl_detach(NULL, k->e, ESPL_KEEP_WORLD))                                \
+    X(espl_direction_to_local, world, espl_direction_to_local(NULL, k->e, k->g, k->f))             \
+    X(espl_direction_to_world, world, espl_direction_to_world(NULL, k->e, k->g, k->f))             \
+    X(espl_disable, world, espl_disable(NULL, k->e, ESPL_EXTENT_ENTITY))                           \
+    X(espl_enable, world, espl_enable(NULL, k->e, ESPL_EXTENT_ENTITY))                             \
+    X(espl_executor_create_eager_threads, out, espl_executor_create_eager_threads(NULL, 1))        \
+    X(espl_executor_create_threads, out, espl_executor_create_threads(NULL, 1))                    \
+    X(espl_get_axis, world, espl_get_axis(NULL, k->e, ESPL_AXIS_UP, k->f))                         \
+    X(espl_get_child, world, neutral(espl_entity_is_null(espl_get_child(NULL, k->p, 0))))          \
+    X(espl_get_component, world, espl_get_component(NULL, k->e, k->n, k->f, 4))                    \
+    X(espl_get_depth, world, neutral(espl_get_depth(NULL, k->e) == ESPL_NO_RANK))                  \
+    X(espl_get_first_child, world, neutral(espl_entity_is_null(espl_get_first_child(NULL, k->e)))) \
+    X(espl_get_inherit, world, neutral(espl_get_inherit(NULL, k->e) == 0))                         \
+    X(espl_get_last_child, world, neutral(espl_entity_is_null(espl_get_last_child(NULL, k->e))))   \
+    X(espl_get_link, world, neutral(espl_get_link(NULL, k->e) == ESPL_LINK_OWNED))                 \
+    X(espl_get_local_position, world, espl_get_local_position(NULL, k->e, k->f))                   \
+    X(espl_get_local_rotation, world, espl_get_local_rotation(NULL, k->e, k->f))                   \
+    X(espl_get_local_scale, world, espl_get_local_scale(NULL, k->e, k->f))                         \
+    X(espl_get_local_transform, world, espl_get_local_transform(NULL, k->e, &k->t))                \
+    X(espl_get_matrix_3x4, world, espl_get_matrix_3x4(NULL, k->e, k->f))                           \
+    X(espl_get_matrix_4x4, world, espl_get_matrix_4x4(NULL, k->e, k->f))                           \
+    X(espl_get_matrix_4x4_inverse, world, espl_get_matrix_4x4_inverse(NULL, k->e, k->f))           \
+    X(espl_get_next_sibling, world,                                                                \
+      neutral(espl_entity_is_null(espl_get_next_sibling(NULL, k->e))))                             \
+    X(espl_get_parent, world, neutral(espl_entity_is_null(espl_get_parent(NULL, k->e))))           \
+    X(espl_get_previous_sibling, world,                                                            \
+      neutral(espl_entity_is_null(espl_get_previous_sibling(NULL, k->e))))                         \
+    X(espl_get_rank, world, neutral(espl_get_rank(NULL, k->e) == ESPL_NO_RANK))                    \
+    X(espl_get_role, world, neutral(espl_get_role(NULL, k->e) == ESPL_ROLE_NONE))                  \
+    X(espl_get_root, world, neutral(espl_entity_is_null(espl_get_root(NULL, k->e))))               \
+    X(espl_get_stretch, world, espl_get_stretch(NULL, k->e, k->f))                                 \
+    X(espl_get_user_data, world, espl_get_user_data(NULL, k->e, &k->word))                         \
+    X(espl_get_version, world, neutral(espl_get_version(NULL) == 0))                               \
+    X(espl_get_world_position, world, espl_get_world_position(NULL, k->e, k->f))                   \
+    X(espl_get_world_positions, world,                                                             \
+      espl_get_world_positions(NULL, &k->e, 1, sizeof k->e, (float(*)[3])k->f))                    \
+    X(espl_get_world_rotation, world, espl_get_world_rotation(NULL, k->e, k->f))                   \
+    X(espl_get_world_scale, world, espl_get_world_scale(NULL, k->e, k->f))                         \
+    X(espl_get_world_transform, world, espl_get_world_transform(NULL, k->e, &k->t))                \
+    X(espl_get_world_transforms, world,                                                            \
+      espl_get_world_transforms(NULL, &k->e, 1, sizeof k->e, &k->t))                               \
+    X(espl_has_component, world, neutral(!espl_has_component(NULL, k->e, k->n)))                   \
+    X(espl_hash, world, espl_hash(NULL, ESPL_HASH_LOGICAL, &k->hash))                              \
+    X(espl_instantiate, world, espl_instantiate(NULL, k->e, 1, NULL))                              \
+    X(espl_instantiate_at, world, espl_instantiate_at(NULL, &valueless, 1, NULL))                  \
+    X(espl_is_alive, world, neutral(!espl_is_alive(NULL, k->e)))                                   \
+    X(espl_is_ancestor, world, neutral(!espl_is_ancestor(NULL, k->p, k->e)))                       \
+    X(espl_is_enabled, world, neutral(!espl_is_enabled(NULL, k->e)))                               \
+    X(espl_is_mirrored, world, neutral(!espl_is_mirrored(NULL, k->e)))                             \
+    X(espl_look_at, world, espl_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
+    X(espl_play, world, espl_play(NULL, k->c, NULL))                                               \
+    X(espl_point_to_local, world, espl_point_to_local(NULL, k->e, k->g, k->f))                     \
+    X(espl_point_to_world, world, espl_point_to_world(NULL, k->e, k->g, k->f))                     \
+    X(espl_query_begin, world, espl_query_begin(NULL, NULL, &k->query))                            \
+    X(espl_query_end, query, SILENT(espl_query_end(NULL)))                                         \
+    X(espl_query_next, query, neutral(!espl_query_next(NULL)))                                     \
+    X(espl_query_read, query, neutral(espl_query_read(NULL, k->n, 4) == NULL))                     \
+    X(espl_query_write, query, neutral(espl_query_write(NULL, k->n, 4) == NULL))                   \
+    X(espl_record_add_component, recorder,                                                         \
+      espl_record_add_component(NULL, 0, k->e, k->n, NULL, 4))                                     \
+    X(espl_record_attach, recorder, espl_record_attach(NULL, 0, k->e, k->p, NULL))                 \
+    X(espl_record_change_components, recorder,                                                     \
+      espl_record_change_components(NULL, 0, k->e, &k->change))                                    \
+    X(espl_record_create, recorder,                                                                \
+      espl_record_create(NULL, 0, DEF(espl_creation_def, .inherit = 0), 1, NULL))                  \
+    X(espl_record_custom, recorder, espl_record_custom(NULL, 0, 1, NULL, 0, 0))                    \
+    X(espl_record_destroy, recorder, espl_record_destroy(NULL, 0, k->e, ESPL_EXTENT_OWNED))        \
+    X(espl_record_detach, recorder, espl_record_detach(NULL, 0, k->e, ESPL_KEEP_WORLD))            \
+    X(espl_record_disable, recorder, espl_record_disable(NULL, 0, k->e, ESPL_EXTENT_OWNED))        \
+    X(espl_record_enable, recorder, espl_record_enable(NULL, 0, k->e, ESPL_EXTENT_OWNED))          \
+    X(espl_record_instantiate, recorder,                                                           \
+      espl_record_instantiate(NULL, 0, DEF(espl_instance_def, .source = k->e), 1, NULL))           \
+    X(espl_record_remove_component, recorder, espl_record_remove_component(NULL, 0, k->e, k->n))   \
+    X(espl_record_set_component, recorder,                                                         \
+      espl_record_set_component(NULL, 0, k->e, k->n, k->f, 4))                                     \
+    X(espl_record_set_inherit, recorder, espl_record_set_inherit(NULL, 0, k->e, 0))                \
+    X(espl_record_set_sibling, recorder, espl_record_set_sibling(NULL, 0, k->e, k->p))             \
+    X(espl_record_write, recorder,                                                                 \
+      espl_record_write(NULL, 0, k->e, ESPL_WRITE_LOCAL_POSITION, k->f))                           \
+    X(espl_register_command, world, espl_register_command(NULL, &custom, &k->word))                \
+    X(espl_relative, world, espl_relative(NULL, k->p, k->e, &k->t))                                \
+    X(espl_remove_component, world, espl_remove_component(NULL, k->e, k->n))                       \
+    X(espl_reserve, world, espl_reserve(NULL, DEF(espl_reserve_def, .entities = 1)))               \
+    X(espl_rotate_about, world, espl_rotate_about(NULL, k->e, k->f, k->g))                         \
+    X(espl_set_component, world, espl_set_component(NULL, k->e, k->n, k->f, 4))                    \
+    X(espl_set_inherit, world, espl_set_inherit(NULL, k->e, 0))                                    \
+    X(espl_set_sibling, world, espl_set_sibling(NULL, k->e, espl_entity_null()))                   \
+    X(espl_stats, world, SILENT(espl_stats(NULL, &k->stats)))                                      \
+    X(espl_subtree_begin, world, espl_subtree_begin(NULL, k->e, &k->subtree))                      \
+    X(espl_subtree_end, subtree, SILENT(espl_subtree_end(NULL)))                                   \
+    X(espl_subtree_next, subtree, neutral(!espl_subtree_next(NULL)))                               \
+    X(espl_sync, world, espl_sync(NULL, NULL))                                                     \
+    X(espl_tape_frame, world, espl_tape_frame(NULL))                                               \
+    X(espl_validate, world, neutral(!espl_validate(NULL, NULL)))                                   \
+    X(espl_vector_to_local, world, espl_vector_to_local(NULL, k->e, k->g, k->f))                   \
+    X(espl_vector_to_world, world, espl_vector_to_world(NULL, k->e, k->g, k->f))                   \
+    X(espl_view_depths, view, SILENT(espl_view_depths(NULL, &k->word)))                            \
+    X(espl_view_entity, view, neutral(espl_entity_is_null(espl_view_entity(NULL, 0))))             \
+    X(espl_view_hierarchy, world, espl_view_hierarchy(NULL, k->e, &k->view))                       \
+    X(espl_world_create, out, espl_world_create(NULL, NULL))                                       \
+    X(espl_world_kernels, world, neutral(espl_world_kernels(NULL) == NULL))                        \
+    X(espl_write_batch, world, espl_write_batch(NULL, k->writes, 2, NULL))                         \
+    X(espl_write_one, world, espl_write_one(NULL, k->e, ESPL_WRITE_LOCAL_POSITION, k->f))          \
+    X(espl_write_parallel, world,                                                                  \
+      espl_write_parallel(NULL, DEF(espl_parallel_def, .function = touch_nothing), NULL))          \
+    X(espl_write_strided, world,                                                                   \
+      espl_write_strided(NULL, ESPL_WRITE_STRETCH, &k->e, 8, k->f, 12, 1, NULL))                   \
+    X(espl_writer_job, writer, neutral(espl_writer_job(NULL) == 0))                                \
+    X(espl_writer_look_at, writer,                                                                 \
+      espl_writer_look_at(NULL, k->e, k->f, NULL, ESPL_AXIS_FORWARD, NULL))                        \
+    X(espl_writer_rotate_about, writer, espl_writer_rotate_about(NULL, k->e, k->f, k->g, NULL))    \
+    X(espl_writer_set_inherit, writer, espl_writer_set_inherit(NULL, k->e, 0, NULL))               \
+    X(espl_writer_world, writer, neutral(espl_writer_world(NULL) == NULL))                         \
+    X(espl_writer_write, writer,                                                                   \
+      espl_writer_write(NULL, k->e, ESPL_WRITE_LOCAL_POSITION, k->f, NULL))                        \
+    X(espl_attach_many, world, espl_attach_many(NULL, &k->e, &k->p, 1, NULL, NULL))                \
+    X(espl_component_count, world, neutral(espl_component_count(NULL) == 0))                       \
+    X(espl_component_info, world, espl_component_info(NULL, k->n, &k->info))                       \
+    X(espl_destroy_many, world, espl_destroy_many(NULL, &k->e, 1, ESPL_EXTENT_OWNED, NULL))        \
+    X(espl_dump, world, neutral(espl_dump(NULL, k->e, (char *)k->f, sizeof k->f) == 0))            \
+    X(espl_find_below, world, espl_find_below(NULL, k->e, "name", k->handles))                     \
+    X(espl_get_name, world, neutral(espl_get_name(NULL, k->e)[0] == 0))                            \
+    X(espl_get_path, world, neutral(espl_get_path(NULL, k->e, (char *)k->f, sizeof k->f) == 0))    \
+    X(espl_set_name, world, espl_set_name(NULL, k->e, "name"))                                     \
+    X(espl_unregister_command, world, espl_unregister_command(NULL, 1))                            \
+    X(espl_world_clear, world, espl_world_clear(NULL))
+
+#endif
