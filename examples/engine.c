@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// An executor on the job system of an engine. Its jobs wait in one queue with those of the rest of
-// the game, and whoever waits for some helps with any of them meanwhile.
+// An executor on the job system of an engine: the jobs of the library share one queue with other jobs of
+// the game, and a thread that waits for a batch of jobs runs any job meanwhile.
 #include "frames.h"
 
 #include <pthread.h>
 
-enum { THREADS = 3, THOUGHTS = 2000 };
+enum { THREADS = 3, OTHERS = 2000 };
 
 // --- The job system ---
 
@@ -19,7 +19,7 @@ typedef struct batch {
 typedef struct engine {
     pthread_mutex_t mutex;
     pthread_cond_t change;
-    batch *first; // with jobs that nobody has begun, the newest first
+    batch *first; // batches with jobs that are not begun, the newest first
     bool is_over;
 } engine;
 
@@ -61,7 +61,7 @@ static void await(engine *e, const batch *b)
     pthread_mutex_unlock(&e->mutex);
 }
 
-static void *live(void *argument)
+static void *run_thread(void *argument)
 {
     engine *const e = argument;
 
@@ -73,7 +73,7 @@ static void *live(void *argument)
     return NULL;
 }
 
-// --- The executor: what the library asks for, in the engine's words ---
+// --- The executor: what the library needs, by the calls of the job system ---
 
 static void parallel_for(void *context, espl_job function, void *argument, size_t count)
 {
@@ -85,25 +85,24 @@ static void parallel_for(void *context, espl_job function, void *argument, size_
 
 // --- Its threads ---
 
+static engine game = {.mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 static pthread_t threads[THREADS];
 
-static bool start(engine *e)
+static void start(void)
 {
-    bool is_running =
-        pthread_mutex_init(&e->mutex, NULL) == 0 && pthread_cond_init(&e->change, NULL) == 0;
-
-    for (size_t i = 0; i < THREADS && is_running; ++i) {
-        is_running = pthread_create(&threads[i], NULL, live, e) == 0;
+    for (size_t i = 0; i < THREADS; ++i) {
+        if (pthread_create(&threads[i], NULL, run_thread, &game) != 0) {
+            exit(EXIT_FAILURE);
+        }
     }
-    return is_running;
 }
 
-static void stop(engine *e)
+static void stop(void)
 {
-    pthread_mutex_lock(&e->mutex);
-    e->is_over = true;
-    pthread_cond_broadcast(&e->change);
-    pthread_mutex_unlock(&e->mutex);
+    pthread_mutex_lock(&game.mutex);
+    game.is_over = true;
+    pthread_cond_broadcast(&game.change);
+    pthread_mutex_unlock(&game.mutex);
     for (size_t i = 0; i < THREADS; ++i) {
         (void)pthread_join(threads[i], NULL);
     }
@@ -111,37 +110,31 @@ static void stop(engine *e)
 
 // --- Other jobs of the game ---
 
-// Each thought is of its own place and knows nothing of the world.
-static void think(void *argument, size_t index)
+// Each of these jobs writes one number and does not know the world.
+static void compute(void *argument, size_t index)
 {
-    uint32_t *const thoughts = argument;
-    uint32_t thought = (uint32_t)index + 1;
+    uint32_t *const numbers = argument;
 
-    for (int i = 0; i < 100; ++i) {
-        thought = thought * 1664525U + 1013904223U;
-    }
-    thoughts[index] = thought;
+    numbers[index] = (uint32_t)index * 1664525U + 1013904223U;
 }
 
 int main(void)
 {
-    static engine game;
-    static uint32_t thoughts[THOUGHTS];
+    static uint32_t numbers[OTHERS];
     const espl_executor serial = espl_executor_serial();
     const espl_executor own = {&game, THREADS + 1, parallel_for};
-    batch thinking = {.function = think, .argument = thoughts, .count = THOUGHTS};
+    batch others = {.function = compute, .argument = numbers, .count = OTHERS};
 
-    if (!start(&game)) {
-        return EXIT_FAILURE;
-    }
+    start();
+
     const uint64_t alone = play_frames(&serial);
 
-    submit(&game, &thinking);
+    submit(&game, &others);
     const uint64_t together = play_frames(&own);
 
-    await(&game, &thinking);
-    stop(&game);
-    printf("%zu thoughts were thought meanwhile\n", thinking.done);
-    printf("the world is %s\n", alone == together ? "the same" : "another one");
+    await(&game, &others);
+    stop();
+    printf("%zu other jobs were done\n", others.done);
+    printf("the world is %s\n", alone == together ? "the same" : "different");
     return alone == together ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A world that is written in all three ways, on whatever executor it is given: what the examples of
-// executors have in common.
+// What the examples of executors share: a world on a given executor, written in all three ways, and a sum
+// of all its transforms to compare.
 #ifndef ESPALIER_EXAMPLES_FRAMES_H
 #define ESPALIER_EXAMPLES_FRAMES_H
 
-#include <espalier/espalier.h>
+#include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { HIERARCHIES = 500, ENTITIES = 5000 };
 
-static void must(espl_status status)
-{
-    if (status != ESPL_OK) {
-        fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
-        exit(EXIT_FAILURE);
-    }
-}
-
 static espl_entity entities[ENTITIES];
 
-// Trees in which everybody has two children, as long as there are any left.
+// 500 trees in which each node has two children, until all entities are attached.
 static espl_world *make_world(const espl_executor *executor)
 {
     const espl_world_def def = {.executor = *executor, .tag = 1};
@@ -70,7 +60,7 @@ static void write_at_the_sync_point(espl_world *world)
     espl_command_buffer_destroy(commands);
 }
 
-// Each hierarchy belongs to one job, which writes what is its own.
+// Each hierarchy belongs to one job, which alone writes it.
 static void turn_rows(espl_writer *writer, const espl_query *rows, void *context)
 {
     for (size_t i = 0; i < rows->count; ++i) {
@@ -86,7 +76,7 @@ static void write_on_all_cores(espl_world *world)
     must(espl_write_parallel(world, &def, NULL));
 }
 
-// What a few frames come to, in one number.
+// Play three frames on an executor, and return a checksum of all world transforms.
 static uint64_t play_frames(const espl_executor *executor)
 {
     espl_world *const world = make_world(executor);

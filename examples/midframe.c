@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: MIT
-// One frame of a tank, read in the middle of it. What is read is true at that moment: right after a
-// write, and right after a playback, without waiting for an end of the frame.
-#include <espalier/espalier.h>
+// Reads in the middle of a frame: a tank drives, its turret turns, a shot is fired by a playback, and
+// the tank is lost. Each read is current, without a wait for the end of the frame.
+#include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+enum { TANK, TURRET, MUZZLE, FLASH, SHELL, COUNT }; // the first three are made at the start
 
-enum { TANK, TURRET, MUZZLE, FLASH, SHELL, COUNT }; // the first three are there at once
-
-static void must(espl_status status)
-{
-    if (status != ESPL_OK) {
-        fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
-        exit(EXIT_FAILURE);
-    }
-}
-
-// A line of the table: x and z of the worlds as they are now.
-static void say(const espl_world *world, const char *when, const espl_entity e[COUNT])
+// A line of the table: x and z of the world positions as they are now.
+static void print_line(const espl_world *world, const char *when, const espl_entity e[COUNT])
 {
     printf("%-10s", when);
     for (int i = MUZZLE; i < COUNT; ++i) {
         float at[3];
 
-        // What is not there yet, and what is there no more, has no world.
+        // An entity that is not made yet, or was destroyed, has no position: the call is refused.
         if (espl_get_world_position(world, e[i], at) == ESPL_OK) {
             printf("%8g, %2g", (double)at[0], (double)at[2]);
         } else {
@@ -33,7 +22,7 @@ static void say(const espl_world *world, const char *when, const espl_entity e[C
     puts("");
 }
 
-// A flash that hangs on the muzzle, and a shell that starts where the muzzle is now.
+// A flash that is attached to the muzzle, and a shell that starts where the muzzle is now.
 static void fire(espl_world *world, espl_command_buffer *commands, espl_entity prefab,
                  espl_entity *e)
 {
@@ -65,15 +54,15 @@ int main(void)
     must(espl_attach(world, e[MUZZLE], e[TURRET], NULL));
     must(espl_set_world_position(world, e[TANK], (float[]){10, 0, 0}));
     puts("                muzzle       flash       shell");
-    say(world, "driven", e);
-    must(espl_set_local_rotation(world, e[TURRET], (float[]){0, 1, 0, 0}));
-    say(world, "turned", e);
+    print_line(world, "driven", e);
+    must(espl_set_local_rotation(world, e[TURRET], (float[]){0, 1, 0, 0})); // half a turn
+    print_line(world, "turned", e);
     fire(world, commands, prefab, e);
-    say(world, "fired", e);
+    print_line(world, "fired", e);
     must(espl_set_world_position(world, e[TANK], (float[]){20, 0, 0}));
-    say(world, "driven on", e);
+    print_line(world, "driven on", e);
     must(espl_destroy(world, e[TANK], ESPL_EXTENT_OWNED));
-    say(world, "lost", e);
+    print_line(world, "lost", e);
     espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
     return 0;

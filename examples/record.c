@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: MIT
-// Recording from four threads at once. Each has a lane of its own, so nobody waits: it spawns drones
-// in its bay of a ship, hangs a lamp on each, and takes each in tow behind the one before, while
-// none of them exists. One playback does it all, and the outcome does not depend on the threads.
-#include <espalier/espalier.h>
+// Recording from four threads at once, each into a lane of its own. Each spawns drones in its bay,
+// attaches a lamp to each drone, and each drone to the one before, while none of them exists yet. One
+// playback makes them all, and its result does not depend on the threads.
+#include "common.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 enum { LANES = 4, DRONES = 3, LAST = DRONES - 1 };
 
-typedef struct crew {
+typedef struct job {
     pthread_t thread;
     espl_recorder *recorder;
-    espl_entity prefab, bay;                   // living
+    espl_entity prefab, bay;                   // exist
     espl_entity drones[DRONES], lamps[DRONES]; // pending
-    espl_status status;
-} crew;
+} job;
 
 static const espl_transform behind = {{0, 0, 0, 1}, {0, 0, -2}, 1, {1, 1, 1}, 0};
 
-// Runs on a thread of its own and touches its own recorder only.
+// Runs on a thread of its own, and uses its own recorder only.
 static void *record(void *argument)
 {
     const espl_component_value placed = {ESPL_TRANSFORM, sizeof behind, &behind};
     espl_creation_def lamp = {.values = &placed, .value_count = 1};
-    crew *const c = argument;
-    espl_recorder *const r = c->recorder;
+    job *const j = argument;
+    espl_recorder *const r = j->recorder;
 
-    for (int i = 0; i < DRONES && c->status == ESPL_OK; ++i) {
-        c->status = espl_record_spawn(r, 0, c->prefab, c->bay, &behind, &c->drones[i]);
-        lamp.parent = c->drones[i]; // is still to be made
-        if (c->status == ESPL_OK) {
-            c->status = espl_record_create(r, 0, &lamp, 1, &c->lamps[i]);
-        }
-        if (c->status == ESPL_OK && i > 0) {
-            c->status = espl_record_attach_keep_local(r, 1, c->drones[i], c->drones[i - 1]);
+    for (int i = 0; i < DRONES; ++i) {
+        must(espl_record_spawn(r, 0, j->prefab, j->bay, &behind, &j->drones[i]));
+        lamp.parent = j->drones[i]; // a pending handle
+        must(espl_record_create(r, 0, &lamp, 1, &j->lamps[i]));
+        if (i > 0) {
+            must(espl_record_attach_keep_local(r, 1, j->drones[i], j->drones[i - 1]));
         }
     }
     return NULL;
@@ -45,35 +41,36 @@ int main(void)
     const espl_component set[] = {ESPL_TRANSFORM, ESPL_PREFAB};
     espl_command_buffer *commands = NULL;
     espl_world *world = NULL;
-    espl_report report = {0};
-    espl_entity prefab, bays[LANES], lamp;
-    crew crews[LANES] = {0};
-    uint32_t started = 0;
+    espl_entity prefab, bays[LANES];
+    espl_report report;
+    job jobs[LANES];
 
-    bool ok = !espl_world_create(&world, NULL) && !espl_create(world, set, 2, 1, &prefab) &&
-              !espl_create(world, set, 1, LANES, bays) &&
-              !espl_command_buffer_create(world, LANES, &commands);
-    for (; ok && started < LANES; started += ok) {
-        crew *const c = &crews[started];
-
-        c->recorder = espl_command_buffer_recorder(commands, started);
-        c->prefab = prefab, c->bay = bays[started];
-        ok = pthread_create(&c->thread, NULL, record, c) == 0;
+    must(espl_world_create(&world, NULL));
+    must(espl_create(world, set, 2, 1, &prefab));
+    must(espl_create(world, set, 1, LANES, bays));
+    must(espl_command_buffer_create(world, LANES, &commands));
+    for (uint32_t i = 0; i < LANES; ++i) {
+        jobs[i].recorder = espl_command_buffer_recorder(commands, i);
+        jobs[i].prefab = prefab, jobs[i].bay = bays[i];
+        if (pthread_create(&jobs[i].thread, NULL, record, &jobs[i]) != 0) {
+            return EXIT_FAILURE;
+        }
     }
-    for (uint32_t i = 0; i < started; ++i) {
-        ok = pthread_join(crews[i].thread, NULL) == 0 && crews[i].status == ESPL_OK && ok;
+    for (int i = 0; i < LANES; ++i) {
+        (void)pthread_join(jobs[i].thread, NULL);
     }
-    ok = ok && !espl_play(world, commands, &report);
+    must(espl_play(world, commands, &report));
     printf("%zu commands, %zu refused, %zu entities\n", report.accepted, report.refused,
            report.created);
-    for (int i = 0; ok && i < LANES; ++i) {
-        float p[3] = {0};
+    for (int i = 0; i < LANES; ++i) {
+        espl_entity lamp;
+        float at[3];
 
-        ok = !espl_command_buffer_resolve(commands, crews[i].lamps[LAST], &lamp) &&
-             !espl_get_world_position(world, lamp, p);
-        printf("lamp %d: %g behind, depth %u\n", i, -(double)p[2], espl_get_depth(world, lamp));
+        must(espl_command_buffer_resolve(commands, jobs[i].lamps[LAST], &lamp));
+        must(espl_get_world_position(world, lamp, at));
+        printf("lamp %d: %g behind, depth %u\n", i, -(double)at[2], espl_get_depth(world, lamp));
     }
     espl_command_buffer_destroy(commands);
     espl_world_destroy(world);
-    return ok ? 0 : 1;
+    return 0;
 }

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Three systems of a game record, each into commands of its own. The sync point plays them in the
-// order in which they were submitted, and what became of each command can be told.
-#include <espalier/espalier.h>
-
-#include <stdio.h>
-#include <stdlib.h>
+// A sync point: three systems of a game record, each into a command buffer of its own, and espl_sync()
+// plays them in the order of submission. The report and the pending handles tell what became of it.
+#include "common.h"
 
 enum { SPAWNS, BATTLE, EFFECTS, SYSTEMS };
 
-static void must(espl_status status)
-{
-    if (status != ESPL_OK) {
-        fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
-        exit(EXIT_FAILURE);
-    }
-}
-
-// All sounds of one playback at once, in its order: a smaller key comes first.
+// A custom command: it gets all its payloads of one playback at once, the smallest key first.
 static void play_sounds(void *user, const espl_custom_calls *calls)
 {
     for (size_t i = 0; i < calls->count; ++i) {
@@ -24,8 +13,8 @@ static void play_sounds(void *user, const espl_custom_calls *calls)
     }
 }
 
-// The battle destroys the hulk before the effects are played: one smoke is refused, for it has no
-// parent; the other one was told to stand alone then.
+// The battle destroys the hulk before the effects are played. So one smoke is refused, because its parent
+// is dead; the other one becomes a root, as its command says.
 static void record(espl_recorder *of[SYSTEMS], espl_entity hulk, espl_entity puff,
                    espl_custom_command sound, espl_entity pending[3])
 {
@@ -42,7 +31,7 @@ static void record(espl_recorder *of[SYSTEMS], espl_entity hulk, espl_entity puf
 
 int main(void)
 {
-    static const char *const names[] = {"smoke", "smoke alone", "ship, of other commands"};
+    static const char *const names[] = {"smoke", "smoke alone", "ship, of another buffer"};
     char name[] = "sound";
     const espl_custom_command_def sounds = {.name = name, .user = name, .function = play_sounds};
     espl_command_buffer *commands[SYSTEMS];

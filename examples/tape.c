@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A world that records itself, into a file that is named or into one that is gone at the end. Replay
-// it with: espalier replay FILE
+// A world that writes all its calls to a tape, here a file that is named, or a temporary one. Replay it
+// with: espalier replay FILE
 #include <espalier/espalier.h>
 
 #include <stdio.h>
 
-// Buffered by stdio: what a crash leaves unwritten is lost. For that case unbuffered with setvbuf().
+// Buffered by stdio, so a crash loses the end of the tape; setvbuf() can turn the buffer off.
 static void append(void *user, const void *bytes, size_t size)
 {
     FILE *const file = user;
@@ -15,7 +15,7 @@ static void append(void *user, const void *bytes, size_t size)
     }
 }
 
-// A turret that turns on a drone that flies.
+// A drone flies, and the turret on it turns.
 static bool fly(espl_world *world)
 {
     const espl_component set[] = {ESPL_TRANSFORM};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An executor of one's own on plain threads: some of them wait until there are jobs, take the next
-// one each until none is left, and wait again.
+// An executor on plain threads: they sleep until there are jobs, run one after the other until none is
+// left, and sleep again. The calling thread runs jobs as well. The world is the same as without threads.
 #include "frames.h"
 
 #include <pthread.h>
@@ -13,12 +13,13 @@ enum { WORKERS = 4 };
 typedef struct pool {
     pthread_mutex_t mutex;
     pthread_cond_t change;
-    pthread_t threads[WORKERS - 1]; // whoever brings jobs is a worker too
-    espl_job function;              // of the jobs at hand; NULL: the threads may go
+    pthread_t threads[WORKERS - 1]; // the calling thread is a worker too
+    espl_job function;              // of the current jobs; NULL: the threads are to end
     void *argument;
     size_t count;
     atomic_size_t next;
-    unsigned turn, busy; // how often there were jobs; threads that have not seen the end of them
+    unsigned generation; // calls of parallel_for so far
+    unsigned busy;       // threads that have not finished the current call
 } pool;
 
 static void begin(pool *p, espl_job function, void *argument, size_t count)
@@ -27,30 +28,30 @@ static void begin(pool *p, espl_job function, void *argument, size_t count)
     p->function = function, p->argument = argument, p->count = count;
     atomic_store(&p->next, 0);
     p->busy = WORKERS - 1;
-    p->turn += 1;
+    p->generation += 1;
     pthread_cond_broadcast(&p->change);
     pthread_mutex_unlock(&p->mutex);
 }
 
-static void work(pool *p)
+static void run_jobs(pool *p)
 {
     for (size_t i; (i = atomic_fetch_add(&p->next, 1)) < p->count;) {
         p->function(p->argument, i);
     }
 }
 
-static void *live(void *argument)
+static void *run_thread(void *argument)
 {
     pool *const p = argument;
 
     pthread_mutex_lock(&p->mutex);
-    for (unsigned turn = 0; turn == 0 || p->function != NULL;) {
-        while (p->turn == turn) {
+    for (unsigned generation = 0; generation == 0 || p->function != NULL;) {
+        while (p->generation == generation) {
             pthread_cond_wait(&p->change, &p->mutex);
         }
-        turn = p->turn;
+        generation = p->generation;
         pthread_mutex_unlock(&p->mutex);
-        work(p);
+        run_jobs(p);
         pthread_mutex_lock(&p->mutex);
         p->busy -= 1;
         pthread_cond_broadcast(&p->change);
@@ -64,7 +65,7 @@ static void parallel_for(void *context, espl_job function, void *argument, size_
     pool *const p = context;
 
     begin(p, function, argument, count);
-    work(p);
+    run_jobs(p);
     pthread_mutex_lock(&p->mutex);
     while (p->busy != 0) {
         pthread_cond_wait(&p->change, &p->mutex);
@@ -74,39 +75,37 @@ static void parallel_for(void *context, espl_job function, void *argument, size_
 
 // --- Its threads ---
 
-static bool start(pool *p)
-{
-    bool is_running =
-        pthread_mutex_init(&p->mutex, NULL) == 0 && pthread_cond_init(&p->change, NULL) == 0;
+static pool workers = {.mutex = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
-    for (size_t i = 0; i < WORKERS - 1 && is_running; ++i) {
-        is_running = pthread_create(&p->threads[i], NULL, live, p) == 0;
+static void start(void)
+{
+    for (size_t i = 0; i < WORKERS - 1; ++i) {
+        if (pthread_create(&workers.threads[i], NULL, run_thread, &workers) != 0) {
+            exit(EXIT_FAILURE);
+        }
     }
-    return is_running;
 }
 
-static void stop(pool *p)
+static void stop(void)
 {
-    begin(p, NULL, NULL, 0);
+    begin(&workers, NULL, NULL, 0);
     for (size_t i = 0; i < WORKERS - 1; ++i) {
-        (void)pthread_join(p->threads[i], NULL);
+        (void)pthread_join(workers.threads[i], NULL);
     }
 }
 
 int main(void)
 {
-    static pool crew;
     const espl_executor serial = espl_executor_serial();
-    const espl_executor own = {&crew, WORKERS, parallel_for};
+    const espl_executor own = {&workers, WORKERS, parallel_for};
 
-    if (!start(&crew)) {
-        return EXIT_FAILURE;
-    }
+    start();
+
     const uint64_t alone = play_frames(&serial);
     const uint64_t together = play_frames(&own);
 
-    printf("there %s jobs for %d threads\n", crew.turn > 0 ? "were" : "were no", WORKERS);
-    stop(&crew);
-    printf("the world is %s\n", alone == together ? "the same" : "another one");
+    printf("there %s jobs for %d threads\n", workers.generation > 0 ? "were" : "were no", WORKERS);
+    stop();
+    printf("the world is %s\n", alone == together ? "the same" : "different");
     return alone == together ? EXIT_SUCCESS : EXIT_FAILURE;
 }

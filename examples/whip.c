@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Two whips of a thousand links, each link hung on the one before. One is bent by a batch, which goes
-// through the hierarchy once, parents before children, whatever the order of its entries; the other
-// link by link, so that all that hangs below moves each time. Both come to the same bits.
-#include <espalier/espalier.h>
+// A batch against single writes, on two chains of a thousand links. The batch visits each link once,
+// parents first, whatever the order of its entries. The single writes visit all links below, each time.
+#include "common.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { LINKS = 1000 };
 
-static void must(espl_status status)
+// Links a metre apart along +Z, attached by one call.
+static void make_chain(espl_world *world, espl_entity links[LINKS])
 {
-    if (status != ESPL_OK) {
-        fprintf(stderr, "%s: %s\n", espl_status_name(status), espl_status_text(status));
-        exit(EXIT_FAILURE);
-    }
-}
-
-// Links a metre apart along +Z. Attached by one playback, they are laid out once.
-static void braid(espl_world *world, espl_entity links[LINKS])
-{
-    espl_command_buffer *commands = NULL;
-
     must(espl_create(world, (espl_component[]){ESPL_TRANSFORM}, 1, LINKS, links));
-    must(espl_command_buffer_create(world, 1, &commands));
     for (int i = 1; i < LINKS; ++i) {
-        espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-
         must(espl_set_world_position(world, links[i], (float[]){0, 0, (float)i}));
-        must(espl_record_attach(recorder, 0, links[i], links[i - 1], NULL));
     }
-    must(espl_play(world, commands, NULL));
-    espl_command_buffer_destroy(commands);
+    must(espl_attach_many(world, links + 1, links, LINKS - 1, NULL, NULL));
 }
 
-// Since the last call.
+// World transforms that were computed since the last call.
 static unsigned count_visits(const espl_world *world)
 {
     static uint64_t last;
@@ -49,32 +31,32 @@ static unsigned count_visits(const espl_world *world)
 
 int main(void)
 {
-    static espl_entity one[LINKS], other[LINKS], tip_first[LINKS];
-    static float bends[LINKS][4];
-    espl_transform tip, other_tip;
+    static espl_entity one[LINKS], other[LINKS], end_first[LINKS];
+    static float turns[LINKS][4];
+    espl_transform end, other_end;
     espl_world *world = NULL;
 
     must(espl_world_create(&world, NULL));
-    braid(world, one);
-    braid(world, other);
+    make_chain(world, one);
+    make_chain(world, other);
     for (int i = 0; i < LINKS; ++i) {
-        tip_first[i] = one[LINKS - 1 - i];
-        bends[i][1] = 1, bends[i][3] = 500; // 0.004 radians to the right
+        end_first[i] = one[LINKS - 1 - i];
+        turns[i][1] = 1, turns[i][3] = 500; // 0.004 radians to the right
     }
     (void)count_visits(world);
 
-    must(espl_write_strided(world, ESPL_WRITE_LOCAL_ROTATION, tip_first, sizeof(espl_entity), bends,
+    must(espl_write_strided(world, ESPL_WRITE_LOCAL_ROTATION, end_first, sizeof(espl_entity), turns,
                             sizeof(float[4]), LINKS, NULL));
-    printf("bent by one batch: %u nodes visited\n", count_visits(world));
+    printf("turned by one batch: %u nodes visited\n", count_visits(world));
     for (int i = 0; i < LINKS; ++i) {
-        must(espl_set_local_rotation(world, other[i], bends[i]));
+        must(espl_set_local_rotation(world, other[i], turns[i]));
     }
-    printf("bent link by link: %u nodes visited\n", count_visits(world));
-    must(espl_get_world_transform(world, one[LINKS - 1], &tip));
-    must(espl_get_world_transform(world, other[LINKS - 1], &other_tip));
+    printf("turned one by one: %u nodes visited\n", count_visits(world));
+    must(espl_get_world_transform(world, one[LINKS - 1], &end));
+    must(espl_get_world_transform(world, other[LINKS - 1], &other_end));
     printf("%s at %.0f, %.0f metres\n",
-           memcmp(&tip, &other_tip, sizeof tip) == 0 ? "both tips are" : "one tip is",
-           (double)tip.position[0], (double)tip.position[2]);
+           memcmp(&end, &other_end, sizeof end) == 0 ? "both ends are" : "one end is",
+           (double)end.position[0], (double)end.position[2]);
     espl_world_destroy(world);
     return 0;
 }
