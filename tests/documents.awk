@@ -14,7 +14,8 @@
 #
 # Identifiers that begin with espl or ESPL, pages of the manual and links are checked in the whole text,
 # shapes of the course in the documents of bench/, other names in code: spans in backquotes, indented
-# lines and fenced blocks of sh.
+# lines and fenced blocks of sh. A document about other programs says so in a comment, and is then
+# free in its code.
 
 function complain(text)
 {
@@ -123,7 +124,7 @@ function check_quotient(text,    part)
 function looks_like_path(word)
 {
     return word ~ /[^\/]\.(c|h|sh|awk|gp|md|txt|am|ac|m4|sym|supp|csv|svg|log|inc|pc)$/ ||
-        word ~ /^(lib|include|tests|bench|tools|examples|man|[.]ci|m4)\// || word ~ /^\.clang-[a-z]+$/
+        word ~ /^(lib|include|tests|bench|tools|examples|guides|man|[.]ci|m4)\// || word ~ /^\.clang-[a-z]+$/
 }
 
 # One word of code, after make and .ci/run have taken theirs.
@@ -328,8 +329,10 @@ FNR == 1 {
     }
     fence = ""
     is_old = 0
+    is_foreign = 0
     was_blank = 1
 }
+/^<!-- names in code are those of other programs as well -->$/ { is_foreign = 1 }
 home ~ /(^|\/)bench\/results\/$/ && /^<!-- names are those of an older version -->$/ { is_old = 1 }
 /^```/ { fence = fence == "" ? ($0 == "```" ? "```text" : $0) : ""; next }
 fence != "" && fence != "```c" && fence != "```sh" { next }
@@ -342,7 +345,7 @@ fence == "" { check_links($0) }
 is_old { next }
 { check_names($0) }
 home ~ /(^|\/)bench\// { check_shapes($0) }
-fence == "```c" { next }
+fence == "```c" || is_foreign { next }
 fence == "" && /^    [^ |]/ && (was_blank || was_code) {
     was_code = 1
     is_command = 1

@@ -25,7 +25,7 @@ list_sources()
 list_files()
 {
     list_sources
-    find lib include tests bench tools examples man -type f \
+    find lib include tests bench tools examples guides man -type f \
         \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o -name '*.svg' -o \
             -name '*.css' -o -name '*.sh' \)
     for file in [A-Z]* .clang-format .clang-tidy .editorconfig espalier.pc.in; do
@@ -84,7 +84,7 @@ check()
         kind=targets "$room/targets" kind=sections "$room/sections" kind=document "$@"
 }
 
-check README.md CONTRIBUTING.md bench/*.md bench/results/*.md tests/*.md >&2
+check README.md CONTRIBUTING.md bench/*.md bench/results/*.md guides/*.md tests/*.md >&2
 ok "documents name only what exists"
 
 # Each line has a wrong name, which its complaint names.
@@ -179,4 +179,53 @@ done <"$room/suites" >"$room/lacking"
 cat "$room/lacking" >&2
 test "$(wc -l <"$room/suites")" -gt 100 && test ! -s "$room/lacking"
 ok "tests/README.md names every suite, fuzz target and script"
+
+# check_guarantees DOCUMENT: each section before the last says Promise, Condition, Limits and Held by, in
+# this order; behind the last are tests, and each of them is one that make check runs.
+check_guarantees()
+{
+    awk '
+        function complain(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; bad = 1 }
+        function finish()
+        {
+            if (heading != "" && (said != "Promise Condition Limits Held " || tests == 0)) {
+                complain("\"" heading "\" does not say all four things and name a test")
+            }
+        }
+        FILENAME == ARGV[1] { is_run[$1] = 1; next }
+        /^## / { finish(); heading = substr($0, 4); said = ""; tests = 0; ++sections }
+        /^\*\*(Promise|Condition|Limits)\.\*\* / { said = said substr($1, 3, length($1) - 5) " " }
+        /^\*\*Held by\*\* / { said = said "Held " }
+        said ~ /Held $/ {
+            text = $0
+            while (match(text, /`tests\/[^`]*`/)) {
+                path = name = substr(text, RSTART + 1, RLENGTH - 2)
+                text = substr(text, RSTART + RLENGTH)
+                sub(/\.c$/, "", name)
+                ++tests
+                if (!(name in is_run) || (getline line <path) <= 0) complain("make check runs no " path)
+                close(path)
+            }
+        }
+        END {
+            if (heading != "What is not promised" || sections < 10) complain("the sections are not read")
+            exit bad
+        }
+    ' "$room/suites" "$1"
+}
+
+check_guarantees guides/guarantees.md >&2
+ok "each promise of guides/guarantees.md names its condition, its limits and tests that make check runs"
+for change in 's,world/sweep_test,world/swept_test,' 's,stack[.]sh,static.sh,' '/^\*\*Limits/d' \
+    's,`tests/world/doubling_test.*,nothing,'; do
+    sed "$change" guides/guarantees.md >"$room/guarantees.md"
+    ! check_guarantees "$room/guarantees.md" >"$room/found" && grep -q . "$room/found"
+    ok "noticed in the guarantees: $change"
+done
+for document in guides/*.md; do
+    grep -qF "]($document)" README.md || echo "README.md has no link to $document"
+done >"$room/lacking"
+cat "$room/lacking" >&2
+test ! -s "$room/lacking"
+ok "README.md has a link to each guide"
 done_testing

@@ -1,8 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What is copied out of the documents compiles without a warning under -Wall -Wextra -pedantic: the
-# programs in examples/, and each piece of C in the manual pages and in README.md. A piece of C is an
-# indented literal block with a statement in it, or a fenced block of C.
+# programs in examples/, and each piece of C in the manual pages, in README.md and in guides/. A piece of C is
+# an indented literal block with a statement in it, or a fenced block of C.
+#
+# A block of Markdown may be a quotation: lines of a program, `<!-- From examples/x.c -->`, which are in that
+# file as they are here, one behind the other; or all that it prints, `<!-- Printed by examples/x.c -->`.
 #
 # The lines above a block may be comments that say in which languages it compiles, and with which
 # declarations: `.\" C, C++: espl_world *world;` in a manual page, `<!-- C: espl_world *world; -->` in
@@ -25,7 +28,7 @@ has_cxx=no
 extract() # document
 {
     awk -v room="$room" -v page="${1##*/}" '
-        function start() { inside = 1; text = ""; is_code = 0; is_whole = 0 }
+        function start() { inside = !is_quote; text = ""; is_code = 0; is_whole = 0 }
         function finish(    file) {
             inside = 0
             if (is_code) {
@@ -60,7 +63,31 @@ extract() # document
         }
         /^\.Bd -literal -offset indent$/ || /^```c$/ { start(); next }
         { given = languages = "" }
+        { is_quote = /^<!-- From / }
     ' "$1"
+}
+
+# Write each quotation of a document to a file in $room, and print its name, its kind and the path in it.
+extract_quotations() # document
+{
+    awk -v room="$room" -v page="${1##*/}" '
+        inside && /^```$/ { inside = 0; kind = ""; close(room "/" file); print file, is_kind, path; next }
+        inside { print >(room "/" file); next }
+        /^<!-- (From|Printed by) [^ ]+ -->$/ { kind = $2; path = $(NF - 1); next }
+        kind != "" && /^```(c|text)$/ { inside = 1; is_kind = kind; file = page "-quotation-" ++number; next }
+        { kind = "" }
+    ' "$1"
+}
+
+is_quotation() # file, kind, path
+{
+    if test "$2" = Printed; then
+        diff "$top/${3%.c}.txt" "$1" >&2
+    else
+        awk 'FILENAME == ARGV[1] { part = part $0 "\n"; next }
+            { whole = whole $0 "\n" }
+            END { exit part == "" || !index("\n" whole, "\n" part) }' "$1" "$top/$3"
+    fi
 }
 
 compile_c() # source
@@ -80,8 +107,9 @@ compile_cxx() # source, name
     ok "$2 as C++"
 }
 
-for document in "$top"/man/*.[1-9] "$top"/README.md; do
+for document in "$top"/man/*.[1-9] "$top"/README.md "$top"/guides/*.md; do
     extract "$document"
+    extract_quotations "$document" >>"$room/quotations"
 done >"$room/list"
 test -s "$room/list" && grep -q '^README\.md-1' "$room/list" && grep -q '^espalier.*C++' "$room/list"
 ok "the documents have pieces of C, and of C++"
@@ -92,6 +120,22 @@ while read -r file languages; do
         *C++*) compile_cxx "$room/$file" "$file" ;;
     esac
 done <"$room/list"
+
+test "$(grep -c ' From ' "$room/quotations")" -gt 10 && test "$(grep -c ' Printed ' "$room/quotations")" -gt 5
+ok "the documents have quotations of programs, and of what they print"
+for program in "$top"/examples/battle*.c; do
+    for kind in From Printed; do
+        grep "^battle.md" "$room/quotations" | grep -q " $kind ${program#"$top/"}\$" ||
+            echo "guides/battle.md has nothing of ${program#"$top/"}: $kind"
+    done
+done >"$room/lacking"
+cat "$room/lacking" >&2
+test ! -s "$room/lacking"
+ok "guides/battle.md quotes each of its programs, and all that it prints"
+while read -r file kind path; do
+    is_quotation "$room/$file" "$kind" "$path"
+    ok "$file is from $path"
+done <"$room/quotations"
 
 for program in "$top"/examples/*.c; do
     compile_c "$program"
@@ -106,4 +150,18 @@ printf '#include <espalier/espalier.h>\nint main(void) { espl_world *w = 0; espl
     >"$room/bad.c"
 ! compile_c "$room/bad.c" 2>/dev/null
 ok "a status that is ignored is noticed"
+
+# So is a quotation with a line that is missing in the program, changed, or not whole.
+hello=examples/hello.c
+sed -n 10,12p "$top/$hello" >"$room/right"
+is_quotation "$room/right" From $hello
+ok "lines of a program are a quotation of it"
+for change in 2d '2s/$/ /' '1s/^..//'; do
+    sed "$change" "$room/right" >"$room/wrong"
+    ! is_quotation "$room/wrong" From $hello
+    ok "noticed in a quotation: $change"
+done
+sed 's/lamp/mast/' "$top/examples/hello.txt" >"$room/wrong"
+! is_quotation "$room/wrong" Printed $hello 2>/dev/null
+ok "noticed in what a program prints: a word"
 done_testing

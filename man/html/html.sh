@@ -6,7 +6,8 @@
 #     AWK=awk MANDOC=mandoc CMARK=cmark-gfm VERSION=1.2.3 html.sh SOURCE-TREE DIRECTORY PAGE...
 #
 # A PAGE is a manual page, named from the top of the source tree. It may say its group of the index page
-# in a comment, '.\" Group: Start here'; else that is the group of its section.
+# in a comment, '.\" Group: Start here'; else that is the group of its section. So may a Markdown
+# document, '<!-- Group: Start here -->', which is then listed by its title instead of its path.
 # shellcheck disable=SC2016 # the words of awk are its own
 set -eu
 : "${AWK=awk}" "${MANDOC=mandoc}" "${CMARK=}" "${VERSION=}"
@@ -94,11 +95,12 @@ find_documents() # path
     done
 }
 
-# The group of a manual page.
+# The group of a manual page, or of a document.
 group_of() # path
 {
-    group=$(sed -n 's/^\.\\" Group: *//p' "$top/$1")
+    group=$(sed -n -e 's/^\.\\" Group: *//p' -e 's/^<!-- Group: *\(.*\) -->$/\1/p' "$top/$1")
     case $group,$1 in
+        ,*.md) group='Working on the library' ;;
         ,*.1) group=Program ;;
         ,*.3) group=Reference ;;
         ,*) group=Guides ;;
@@ -126,8 +128,10 @@ make_document() # path
     finish document "$1" "$title" "$room/$(flat "$1")"
     if test "$1" = README.md; then
         enter 'Start here' "$1" "$1" 'what the library does, a first program, and what it costs'
+    elif grep -q '^<!-- Group: ' "$top/$1"; then
+        enter "$(group_of "$1")" "$1" "$title" "$(description_of "$1")"
     else
-        enter 'Working on the library' "$1" "$1" "$(description_of "$1")"
+        enter "$(group_of "$1")" "$1" "$1" "$(description_of "$1")"
     fi
 }
 
@@ -137,7 +141,7 @@ purpose_of() # path
     $AWK '/^#/ { exit }
         /^\/\/\/? (@file|SPDX)/ { next }
         sub(/^\/\/\/? ?/, "") { words = words (words == "" ? "" : " ") $0; next }
-        END { if (match(words, /[.;:] /)) words = substr(words, 1, RSTART); sub(/[:;]$/, ".", words); print words }
+        END { if (match(words, /[.;] /)) words = substr(words, 1, RSTART); sub(/[:;]$/, ".", words); print words }
     ' "$top/$1" | escape
 }
 
