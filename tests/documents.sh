@@ -26,8 +26,8 @@ list_files()
 {
     list_sources
     find lib include tests bench tools examples guides man -type f \
-        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o -name '*.svg' -o \
-            -name '*.css' -o -name '*.sh' \)
+        \( -name '*.md' -o -name '*.[137]' -o -name '*.supp' -o -name '*.awk' -o -name '*.png' -o \
+            -name '*.svg' -o -name '*.css' -o -name '*.sh' \)
     for file in [A-Z]* .clang-format .clang-tidy .editorconfig espalier.pc.in; do
         echo "$file"
     done

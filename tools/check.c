@@ -109,7 +109,7 @@ static bool run_moments(check_bench *bench, tool_fault *fault)
     return is_good;
 }
 
-/// The verdict on what was read.
+/// Compare the largest errors with what is allowed.
 static bool judge(const check_bench *bench, tool_fault *fault)
 {
     const tool_tally *const tally = &bench->tally;
@@ -153,8 +153,8 @@ static void print_result(const check_bench *bench)
     }
     (void)putchar('\n');
     if (beyond > 0) {
-        (void)printf("    %zu nodes stand below uneven scale or shear and are not compared: a "
-                     "stretch hands no shape down\n",
+        (void)printf("    %zu nodes are below uneven scale or shear and are not compared: "
+                     "children do not inherit a stretch\n",
                      beyond);
     }
 }

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-/// Shares destroyed each frame: carriers with all on them, and copies alone. Together one in twenty.
+/// Shares destroyed each frame: of the carriers, with all their copies, and of the copies. Together
+/// about one copy in twenty.
 #define CARRIER_SHARE 0.02
 #define COPY_SHARE 0.03
 
-/// Order of playback: carriers exist before what they carry, and the dead go last.
+/// Order of playback: carriers are created before their copies, and destroys come last.
 enum { KEY_CARRIER, KEY_COPY, KEY_DESTROY };
 
 double crowd_clock(void)
@@ -24,7 +25,7 @@ double crowd_clock(void)
 
 // Layout.
 
-/// In how many columns seats stand so that a carrier is about as wide as deep.
+/// Choose the number of seat columns that makes a carrier about as wide as deep.
 static size_t choose_columns(const double spacing[2])
 {
     size_t columns = 1;
@@ -107,13 +108,13 @@ static bool mark_prefab(tool_stage *stage, espl_entity entity, tool_fault *fault
                            "espl_add_component", fault);
 }
 
-/// An entity to carry seats, and a seat with the scene's nodes below it. All are prefabs, so that
-/// queries see the copies alone.
+/// Create a carrier, and a seat with the scene's nodes below it. All are prefabs, because queries skip
+/// prefabs and so find the copies only.
 static bool make_prefabs(tool_crowd *crowd, tool_fault *fault)
 {
     tool_stage *const stage = crowd->stage;
     const espl_component kinds[] = {ESPL_TRANSFORM, stage->copy_kind};
-    espl_entity *const nodes = crowd->nodes; // not in use yet
+    espl_entity *const nodes = crowd->nodes; // unused until copies are spawned
 
     if (!stage_went_well(stage, espl_create(stage->world, kinds, 1, 1, &crowd->carrier_prefab),
                          "espl_create", fault) ||
@@ -183,15 +184,15 @@ void crowd_close(tool_crowd *crowd)
     *crowd = (tool_crowd){0};
 }
 
-// Births and deaths.
+// Spawns and destroys.
 
-/// How many of so many a share takes this time; the fraction is left to chance.
+/// Round a share of a count to an integer, up or down at random with the mean kept.
 static size_t draw_count(random_stream *stream, size_t count, double share)
 {
     return (size_t)((double)count * share + random_unit(stream));
 }
 
-static void doom_carriers(tool_crowd *crowd)
+static void mark_carriers(tool_crowd *crowd)
 {
     const size_t count = draw_count(&crowd->random, crowd->carrier_count, CARRIER_SHARE);
 
@@ -202,8 +203,8 @@ static void doom_carriers(tool_crowd *crowd)
     }
 }
 
-/// Copies on a doomed carrier die with it, and need no command.
-static void doom_copies(tool_crowd *crowd)
+/// A copy on a carrier that is destroyed is destroyed with it, and needs no command.
+static void mark_copies(tool_crowd *crowd)
 {
     const size_t count = draw_count(&crowd->random, crowd->copy_count, COPY_SHARE);
 
@@ -223,7 +224,7 @@ static void decide(tool_crowd *crowd, double seconds, bool is_last)
         carrier->place = place_carrier(crowd, carrier, seconds);
     }
     if (!is_last) {
-        doom_carriers(crowd);
+        mark_carriers(crowd);
     }
     for (size_t i = 0; i < crowd->copy_count; ++i) {
         crowd_copy *const copy = &crowd->copies[i];
@@ -231,7 +232,7 @@ static void decide(tool_crowd *crowd, double seconds, bool is_last)
         copy->fate = !copy->is_alive && is_carried ? FATE_SPAWN : FATE_STAY;
     }
     if (!is_last) {
-        doom_copies(crowd);
+        mark_copies(crowd);
     }
 }
 
@@ -290,8 +291,8 @@ static void record_carriers(tool_crowd *crowd, size_t lane)
     }
 }
 
-/// Copies are dealt to lanes otherwise than carriers, so that most have a pending parent that
-/// another lane recorded.
+/// Copies are distributed over the lanes in another way than carriers, so that the parent of most new
+/// copies is a pending handle of another lane.
 static void record_copies(tool_crowd *crowd, size_t lane)
 {
     const size_t begin = crowd->copy_count * lane / CROWD_LANES;
@@ -302,8 +303,8 @@ static void record_copies(tool_crowd *crowd, size_t lane)
     }
 }
 
-/// One pass over all lanes. The two atomics order each lane's work after what the caller did before
-/// and before what it does next, whatever the executor is made of.
+/// One pass over all lanes. The two atomics order the work of each lane after the caller's earlier
+/// writes and before its later reads, so that no executor needs to.
 typedef struct lane_run {
     void (*record)(tool_crowd *crowd, size_t lane);
     tool_crowd *crowd;
@@ -342,7 +343,7 @@ static bool record(tool_crowd *crowd, tool_fault *fault)
 {
     memset(crowd->recorded, 0, sizeof crowd->recorded);
     if (!run_lanes(crowd, record_carriers) || !run_lanes(crowd, record_copies)) {
-        fault_say(fault, "the executor left a lane out");
+        fault_say(fault, "the executor did not run every lane");
         return false;
     }
     for (size_t lane = 0; lane < CROWD_LANES; ++lane) {
@@ -387,7 +388,7 @@ static bool number_is(const tool_stage *stage, espl_entity entity, espl_componen
            found == number && !espl_has_component(stage->world, entity, ESPL_PREFAB);
 }
 
-/// Find the entities of a fresh copy, and see that they are what was ordered.
+/// Resolve the entities of a new copy, and compare them with the prefab.
 static bool meet_copy(tool_crowd *crowd, crowd_copy *copy, tool_fault *fault)
 {
     const tool_stage *const stage = crowd->stage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies of one scene on moving carriers: spawned, respawned and destroyed through commands that
-// are recorded in several lanes and played at a sync point.
+// Copies of one scene on moving carriers, spawned and destroyed by commands that are recorded in
+// several lanes and played at a sync point.
 //
 //     carrier (root, moves) - seat (one copy) - the scene's nodes
 #ifndef ESPALIER_TOOLS_CROWD_H
@@ -12,7 +12,7 @@
 
 /// Copies on one carrier.
 #define CROWD_SEATS 8
-/// Lanes of recording; the same for any number of workers, so that the worlds are too.
+/// Lanes of recording. Independent of the number of workers, so that the worlds are too.
 #define CROWD_LANES 8
 /// Links above the scene's own nodes.
 #define CROWD_DEPTH 2
@@ -23,7 +23,7 @@ typedef enum crowd_fate { FATE_STAY, FATE_SPAWN, FATE_DESTROY } crowd_fate;
 typedef struct crowd_carrier {
     espl_entity entity, pending;
     double home[2]; // on the ground
-    double beat;    // where in its movement it starts, radians
+    double beat;    // phase of its movement at second 0, radians
     tool_placement place;
     crowd_fate fate;
     bool is_alive;
@@ -65,23 +65,23 @@ typedef struct crowd_plan {
     double spacing[2]; // between seats along the two ground axes, scene units
 } crowd_plan;
 
-/// Make the prefabs and lay the crowd out; nobody lives yet.
+/// Create the prefabs and place the crowd. No carrier or copy exists until crowd_change().
 bool crowd_open(tool_crowd *crowd, tool_stage *stage, const tool_scene *scene,
                 const crowd_plan *plan, tool_fault *fault);
-/// Release it; {0} is allowed. The entities go with the stage.
+/// Release the crowd; {0} is allowed. stage_close() destroys the entities.
 void crowd_close(tool_crowd *crowd);
 
-/// Record and play one frame's births and deaths. Whoever is missing is spawned; a share is
-/// destroyed unless this is the last frame.
+/// Record and play the spawns and destroys of one frame: each carrier and copy that is missing is
+/// spawned, and a share of the others is destroyed unless this is the last frame.
 bool crowd_change(tool_crowd *crowd, double seconds, bool is_last, tool_fault *fault);
 
-/// Move the carriers to where they are at a time.
+/// Write the transforms that the carriers have at a time.
 bool crowd_move(tool_crowd *crowd, double seconds, tool_fault *fault);
 
-/// What the top of a copy stands in.
+/// Compute, in double, the frame of a copy's seat.
 oracle_frame crowd_frame(const tool_crowd *crowd, const crowd_copy *copy);
 
-/// Seconds of a clock that only runs forward.
+/// Return the seconds of a monotonic clock.
 double crowd_clock(void);
 
 #endif

@@ -22,7 +22,8 @@
 #define IS_SANITIZED 0
 #endif
 
-/// What the child writes first; a child that ends by itself somewhere else has not written it.
+/// First byte that the child writes when the reader returns. It is missing where the reader called
+/// exit().
 enum { IS_GOOD = '+', IS_BAD = '-' };
 
 static void write_all(int descriptor, const void *bytes, size_t size)
@@ -103,7 +104,7 @@ static void explain_end(int ending, tool_fault *fault)
     }
 }
 
-/// Collect what the child says, then how it ended.
+/// Read the report of the child, then its exit status.
 static bool hear_child(int answer, pid_t child, tool_fault *fault)
 {
     char said[1 + sizeof fault->text] = "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a reader in a process of its own first, so that a file that breaks the reader is reported
-// like any other bad file.
+// Runs a reader in a child process first, so that a file that crashes the reader is reported like any
+// other bad file.
 #ifndef ESPALIER_TOOLS_GUARD_H
 #define ESPALIER_TOOLS_GUARD_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// espalier(1): shows scenes made by others living in the library's hierarchies.
+// espalier(1): plays scenes made by others in the library's hierarchies.
 #include "tools/commands.h"
 
 #include "tools/document.h"
@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/// Load all scenes before anything else happens: a bad one spoils the whole command line, and the
-/// readers' processes are started before any thread.
+/// Load all scenes first: one bad scene refuses the whole command line, and the readers' child
+/// processes must be started before any thread.
 static bool load_all(tool_scene *scenes, const tool_options *options)
 {
     bool is_good = true;
@@ -27,11 +27,11 @@ static bool load_all(tool_scene *scenes, const tool_options *options)
     return is_good;
 }
 
-/// Refuse before any work what this build cannot do.
+/// Refuse options that this build does not support, before any work.
 static bool is_possible(const tool_options *options)
 {
     if (options->png != NULL && !picture_is_built()) {
-        (void)fprintf(stderr, "espalier: this espalier was built without libpng: no --png\n");
+        (void)fprintf(stderr, "espalier: this espalier was built without Cairo: no --png\n");
         return false;
     }
     if (options->json != NULL && !document_is_built()) {

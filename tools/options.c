@@ -24,7 +24,7 @@ static const char usage[] =
 
 static const char help[] =
     "\n"
-    "Show scenes made by others living in Espalier's transform hierarchies.\n"
+    "Play scenes made by others in Espalier's transform hierarchies.\n"
     "\n"
     "  play   spawn copies of each scene under moving carriers, animate them, respawn some\n"
     "         each frame, and compare world transforms read mid-frame with an oracle\n"
@@ -39,7 +39,7 @@ static const char help[] =
     "  -f, --frames N       frames to play (60), or moments to check (100; MJCF: 500 steps)\n"
     "  -w, --workers N      threads (1); 0 is one for each processor\n"
     "  -s, --seed N         seed of everything random (1); the same seed gives the same worlds\n"
-    "  -p, --png FILE       draw the final poses\n"
+    "  -p, --png FILE       draw the final poses, and what was checked\n"
     "  -j, --json FILE      write the figures as JSON; - is stdout, in place of the table\n"
     "  -e, --within LENGTH  largest error of a position, besides the bound of rounding\n"
     "  -q, --quiet          print failures only\n"

@@ -55,7 +55,7 @@ static bool take_worlds(tool_moment *moment, const tool_scene *scene)
     return true;
 }
 
-/// What may be off, node by node, and where comparing has no meaning.
+/// Compute the bound of each node's error, and mark nodes that cannot be compared.
 static void weigh(tool_moment *moment, const tool_scene *scene)
 {
     const tool_affine origin = affine_identity();

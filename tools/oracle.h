@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The judge of the library's worlds: matrices in double, multiplied down the path from what the
-// scene's own reader says, or, for a simulation, its own worlds.
+// What world transforms are compared with: products, in double, of the matrices that the scene's reader
+// gives along the path, or for a simulation the worlds that it computes.
 #ifndef ESPALIER_TOOLS_ORACLE_H
 #define ESPALIER_TOOLS_ORACLE_H
 
@@ -13,7 +13,7 @@ typedef struct oracle_node {
     double slack;      // defects on the path, the node's own included; see affine.h
     uint32_t depth;    // links to the top
     bool is_shaped;    // the node's own matrix has uneven axes or shear
-    bool is_beyond;    // such a node stands above: matrices and placements differ by design
+    bool is_beyond;    // an ancestor is shaped: matrices and placements differ by design
 } oracle_node;
 
 /// A scene at one moment.
@@ -32,7 +32,7 @@ void moment_take(tool_moment *moment, const tool_scene *scene, double seconds);
 /// Count the nodes that stand below uneven axes or shear.
 size_t moment_count_beyond(const tool_moment *moment);
 
-/// What the scene's top stands in.
+/// The frame above the scene's top nodes.
 typedef struct oracle_frame {
     tool_affine matrix;
     double reach;   // distance travelled above the scene
@@ -41,7 +41,7 @@ typedef struct oracle_frame {
 
 oracle_frame oracle_frame_identity(void);
 
-/// Account of comparisons.
+/// Counts and extremes of comparisons.
 typedef struct tool_tally {
     size_t reads;       // compared
     size_t left_out;    // not compared: uneven axes above
@@ -60,7 +60,7 @@ typedef struct tool_tally {
 void tally_compare(tool_tally *tally, const tool_moment *moment, size_t node,
                    const oracle_frame *above, const espl_transform *world);
 
-/// Add one account to another.
+/// Add one tally to another.
 void tally_add(tool_tally *sum, const tool_tally *part);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "tools/picture.h"
 
-#ifndef HAVE_LIBPNG
+#ifndef HAVE_CAIRO
 
 bool picture_is_built(void)
 {
@@ -18,142 +18,75 @@ bool picture_write(const char *path, const picture_panel *panels, size_t panel_c
     (void)path;
     (void)panels;
     (void)panel_count;
-    fault_say(fault, "no picture: this espalier was built without libpng");
+    fault_say(fault, "no picture: this espalier was built without Cairo");
     return false;
 }
 
 #else
 
-#include <errno.h>
+#include <cairo.h>
 #include <math.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MARGIN 36.0
+#define PI 3.14159265358979323846
+/// Width around a panel, and the least radii of a bone and of a node without bones; pixels.
+#define MARGIN 28.0
+#define LEAST_RADIUS 0.6
+#define LEAST_BALL 2.0
 
 /// Directions of view: from the front and the side, and from above.
 #define YAW 0.62
-#define PITCH 0.46
+#define PITCH 0.40
+/// Distance of the eye from the middle of the bones, as a multiple of half their diagonal.
+#define DISTANCE 1.6
 
 typedef struct tool_colour {
-    float red, green, blue;
+    double red, green, blue;
 } tool_colour;
 
-static const tool_colour paper = {0.975F, 0.97F, 0.955F};
-static const tool_colour grid_ink = {0.83F, 0.82F, 0.79F};
+static const tool_colour paper = {0.975, 0.97, 0.955};
+static const tool_colour ground_ink = {0.925, 0.918, 0.895};
+static const tool_colour grid_ink = {0.83, 0.82, 0.79};
+static const tool_colour shadow_ink = {0.80, 0.79, 0.765};
+static const tool_colour text_ink = {0.16, 0.16, 0.18};
+static const tool_colour label_ink = {0.42, 0.42, 0.44};
 
-/// Pixels, [PICTURE_HEIGHT][PICTURE_WIDTH].
-typedef struct tool_canvas {
-    tool_colour *pixels;
-    int left, right; // columns of the panel at hand
-} tool_canvas;
-
-/// How world positions fall on the panel: a turn, then a scale and an offset.
-typedef struct tool_camera {
-    int up_axis;
-    double scale, centre[2];  // pixels a unit; what falls on the panel's middle
-    double middle[2];         // of the panel, pixels
-    double nearest, farthest; // depths of the figures
-} tool_camera;
-
-/// Right, up, and away from the viewer.
-static void turn_to_view(double out[3], int up_axis, const float position[3])
-{
-    // With z up the ground is x and y; with y up it is z and x. Both are right-handed.
-    const double up = (double)position[up_axis];
-    const double a = (double)position[(up_axis + 1) % 3], b = (double)position[(up_axis + 2) % 3];
-    const double right = b * cos(YAW) - a * sin(YAW);
-    const double away = -(b * sin(YAW) + a * cos(YAW));
-
-    out[0] = right;
-    out[1] = up * cos(PITCH) + away * sin(PITCH);
-    out[2] = away * cos(PITCH) - up * sin(PITCH);
-}
-
-static void project(double out[2], const tool_camera *camera, const double view[3])
-{
-    out[0] = camera->middle[0] + (view[0] - camera->centre[0]) * camera->scale;
-    out[1] = camera->middle[1] - (view[1] - camera->centre[1]) * camera->scale;
-}
-
-static void mix_pixel(tool_canvas *canvas, int x, int y, tool_colour ink, double cover)
-{
-    if (x < canvas->left || x >= canvas->right || y < 0 || y >= PICTURE_HEIGHT || cover <= 0) {
-        return;
-    }
-    tool_colour *const pixel = &canvas->pixels[(size_t)y * PICTURE_WIDTH + (size_t)x];
-    const float share = (float)fmin(cover, 1);
-
-    pixel->red += (ink.red - pixel->red) * share;
-    pixel->green += (ink.green - pixel->green) * share;
-    pixel->blue += (ink.blue - pixel->blue) * share;
-}
-
-/// How much of a pixel a line of this width covers, from its distance to the line.
-static double line_cover(const double a[2], const double b[2], double x, double y, double width)
-{
-    const double along[2] = {b[0] - a[0], b[1] - a[1]};
-    const double square = along[0] * along[0] + along[1] * along[1];
-    const double share = square > 0 ? ((x - a[0]) * along[0] + (y - a[1]) * along[1]) / square : 0;
-    const double nearest = fmin(fmax(share, 0), 1);
-
-    return width / 2 + 0.5 - hypot(x - a[0] - along[0] * nearest, y - a[1] - along[1] * nearest);
-}
-
-/// Draw column by column of the longer direction, so that the cost is that of the line's length.
-static void draw_line(tool_canvas *canvas, const double a[2], const double b[2], double width,
-                      tool_colour ink)
-{
-    const int major = fabs(b[0] - a[0]) >= fabs(b[1] - a[1]) ? 0 : 1, minor = 1 - major;
-    const double reach = width / 2 + 1;
-    const double begin = fmin(a[major], b[major]) - reach, end = fmax(a[major], b[major]) + reach;
-    const double run = b[major] - a[major];
-    // A slanting line is thicker along the minor direction by at most the square root of two.
-    const double half = reach * 1.5;
-
-    if (!(end > -1e6 && begin < 1e6)) {
-        return;
-    }
-    for (int i = (int)fmax(floor(begin), -1); i <= (int)fmin(ceil(end), PICTURE_WIDTH); ++i) {
-        const double share = fabs(run) > 1e-9 ? fmin(fmax((i - a[major]) / run, 0), 1) : 0;
-        const double middle = a[minor] + (b[minor] - a[minor]) * share;
-        const int last = (int)fmin(ceil(middle + half), PICTURE_WIDTH);
-
-        for (int j = (int)fmax(floor(middle - half), -1); j <= last; ++j) {
-            const int x = major == 0 ? i : j, y = major == 0 ? j : i;
-            mix_pixel(canvas, x, y, ink, line_cover(a, b, x, y, width));
-        }
-    }
-}
-
-/// Colours far apart for neighbouring numbers: hues by the golden ratio.
-static tool_colour figure_colour(uint32_t figure)
-{
-    const double hue = fmod(figure * 0.6180339887498949 + 0.58, 1) * 6;
-    const double value = 0.50 + 0.22 * fmod(figure * 0.7548776662466927, 1);
-    const double low = value * 0.22, ramp = value * (1 - 0.78 * fabs(fmod(hue, 2) - 1));
-    const float v = (float)value, p = (float)low, r = (float)ramp;
-    const tool_colour sectors[6] = {{v, r, p}, {r, v, p}, {p, v, r},
-                                    {p, r, v}, {r, p, v}, {v, p, r}};
-
-    return sectors[(int)hue % 6];
-}
-
-static tool_colour fade(tool_colour ink, double share)
-{
-    const float part = (float)share;
-
-    return (tool_colour){ink.red + (paper.red - ink.red) * part,
-                         ink.green + (paper.green - ink.green) * part,
-                         ink.blue + (paper.blue - ink.blue) * part};
-}
+/// A rectangle of the picture, pixels.
+typedef struct picture_area {
+    double left, top, width, height;
+} picture_area;
 
 /// A box around points; empty at first.
 typedef struct bounds {
     double least[3], most[3];
 } bounds;
+
+/// One view of bones: the eye, and the projection onto an area of the picture.
+typedef struct picture_view {
+    cairo_t *cairo;
+    picture_area area;
+    int up_axis;
+    bounds world;             // of the bones and of the ground around them
+    double step;              // between grid lines, scene units
+    double centre[3];         // of the world that is seen
+    double distance;          // of the eye from the centre
+    double scale, origin[2];  // pixels a unit at depth 1; pixel of the view's axis
+    double nearest, farthest; // depths of the bones
+} picture_view;
+
+/// A round spot on the picture.
+typedef struct picture_disc {
+    double x, y, radius; // pixels
+    double depth;        // from the eye, scene units
+} picture_disc;
+
+/// A bone by its depth, for the order of drawing.
+typedef struct drawn_bone {
+    double depth;
+    const picture_bone *bone;
+} drawn_bone;
 
 static bounds bounds_empty(void)
 {
@@ -168,216 +101,441 @@ static void bounds_take(bounds *box, const double point[3])
     }
 }
 
-/// Fit everything into the panel's columns.
-static tool_camera aim(const picture_panel *panel, const tool_canvas *canvas, const bounds *view)
-{
-    const double width = canvas->right - canvas->left - 2 * MARGIN;
-    const double height = PICTURE_HEIGHT - 2 * MARGIN;
-    const double wide = fmax(view->most[0] - view->least[0], 1e-9);
-    const double high = fmax(view->most[1] - view->least[1], 1e-9);
+// Ink.
 
-    return (tool_camera){
-        .up_axis = panel->up_axis,
-        .scale = fmin(width / wide, height / high),
-        .centre = {(view->least[0] + view->most[0]) / 2, (view->least[1] + view->most[1]) / 2},
-        .middle = {(canvas->left + canvas->right) / 2.0, PICTURE_HEIGHT / 2.0},
-        .nearest = view->least[2],
-        .farthest = view->most[2],
+static tool_colour mix(tool_colour from, tool_colour to, double share)
+{
+    return (tool_colour){from.red + (to.red - from.red) * share,
+                         from.green + (to.green - from.green) * share,
+                         from.blue + (to.blue - from.blue) * share};
+}
+
+static void use_ink(cairo_t *cairo, tool_colour ink)
+{
+    cairo_set_source_rgb(cairo, ink.red, ink.green, ink.blue);
+}
+
+/// Colours far apart for neighbouring numbers: hues by the golden ratio.
+static tool_colour figure_colour(uint32_t figure)
+{
+    const double hue = fmod(figure * 0.6180339887498949 + 0.58, 1) * 6;
+    const double value = 0.62 + 0.22 * fmod(figure * 0.7548776662466927, 1);
+    const double low = value * 0.30, ramp = value * (1 - 0.70 * fabs(fmod(hue, 2) - 1));
+    const tool_colour sectors[6] = {{value, ramp, low}, {ramp, value, low}, {low, value, ramp},
+                                    {low, ramp, value}, {ramp, low, value}, {value, low, ramp}};
+
+    return sectors[(int)hue % 6];
+}
+
+/// Write one line of text, smaller where it would be wider than the area.
+static void draw_text(cairo_t *cairo, const picture_area *area, double size, bool is_bold,
+                      const char *text)
+{
+    char plain[PICTURE_TEXT];
+    cairo_text_extents_t extents;
+    size_t length = 0;
+
+    // Cairo enters its error state at a byte that is not UTF-8, which a file name may hold.
+    for (; text[length] != '\0' && length + 1 < sizeof plain; ++length) {
+        plain[length] = (char)(text[length] >= ' ' && text[length] <= '~' ? text[length] : '?');
+    }
+    plain[length] = '\0';
+
+    cairo_select_font_face(cairo, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
+                           is_bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+    cairo_set_font_size(cairo, size);
+    cairo_text_extents(cairo, plain, &extents);
+    if (extents.x_advance > area->width) {
+        cairo_set_font_size(cairo, size * area->width / extents.x_advance);
+    }
+    cairo_move_to(cairo, area->left, area->top);
+    cairo_show_text(cairo, plain);
+}
+
+// The eye.
+
+/// Compute the coordinates of a point: right of the view's axis, above it, and away from the eye.
+static void look_at(double out[3], const picture_view *view, const double point[3])
+{
+    // With z up the ground is x and y; with y up it is z and x. Both are right-handed.
+    const int up_axis = view->up_axis, a_axis = (up_axis + 1) % 3, b_axis = (up_axis + 2) % 3;
+    const double up = point[up_axis] - view->centre[up_axis];
+    const double a = point[a_axis] - view->centre[a_axis];
+    const double b = point[b_axis] - view->centre[b_axis];
+    const double away = -(b * sin(YAW) + a * cos(YAW));
+
+    out[0] = b * cos(YAW) - a * sin(YAW);
+    out[1] = up * cos(PITCH) + away * sin(PITCH);
+    // No bone is near the eye, but a corner of the ground may be behind it: clamp the depth.
+    out[2] = fmax(view->distance + away * cos(PITCH) - up * sin(PITCH), 0.05 * view->distance);
+}
+
+static picture_disc project(const picture_view *view, const double point[3], double radius)
+{
+    double seen[3];
+
+    look_at(seen, view, point);
+    return (picture_disc){
+        .x = view->origin[0] + view->scale * seen[0] / seen[2],
+        .y = view->origin[1] - view->scale * seen[1] / seen[2],
+        .radius = view->scale * radius / seen[2],
+        .depth = seen[2],
     };
 }
 
-/// A round distance between grid lines, so that about twenty cover the longer side.
-static double grid_step(const bounds *world, int up_axis)
-{
-    double longest = 1e-9;
+// The ground.
 
-    for (int i = 1; i < 3; ++i) {
-        const int axis = (up_axis + i) % 3;
-        longest = fmax(longest, world->most[axis] - world->least[axis]);
-    }
-    const double power = pow(10, floor(log10(longest / 20)));
-    const double lead = longest / 20 / power;
+/// Choose the distance of grid lines: 1, 2 or 5 times a power of ten, about ten lines on the longer
+/// side.
+static double grid_step(double longest)
+{
+    const double rough = longest / 10, power = pow(10, floor(log10(rough)));
+    const double lead = rough / power;
+
     return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
 }
 
-/// Round the ground to whole grid cells, and let its corners be seen.
-static void widen_to_grid(bounds *world, bounds *view, int up_axis, double step)
+/// Widen the box by the ground around the bones, and choose the grid.
+static void lay_ground(picture_view *view)
 {
-    const int a = (up_axis + 1) % 3, b = (up_axis + 2) % 3;
+    bounds *const world = &view->world;
+    const int up = view->up_axis;
+    double longest = 0;
 
-    world->least[up_axis] = fmin(world->least[up_axis], 0);
+    world->least[up] = fmin(world->least[up], 0);
+    const double height = world->most[up] - world->least[up];
+    const double around = height > 0 ? height / 2 : view->distance / 4;
     for (int i = 1; i < 3; ++i) {
-        const int axis = (up_axis + i) % 3;
-        world->least[axis] = floor(world->least[axis] / step) * step;
-        world->most[axis] = ceil(world->most[axis] / step) * step;
+        const int axis = (up + i) % 3;
+        world->least[axis] -= around;
+        world->most[axis] += around;
+        longest = fmax(longest, world->most[axis] - world->least[axis]);
     }
-    for (int corner = 0; corner < 4; ++corner) {
-        float point[3];
-        double seen[3];
-
-        point[up_axis] = (float)world->least[up_axis];
-        point[a] = (float)(corner & 1 ? world->most[a] : world->least[a]);
-        point[b] = (float)(corner & 2 ? world->most[b] : world->least[b]);
-        turn_to_view(seen, up_axis, point);
-        bounds_take(view, seen);
-    }
+    view->step = grid_step(longest);
 }
 
-static void draw_ground_line(tool_canvas *canvas, const tool_camera *camera, const float a[3],
-                             const float b[3], double width)
+/// Add a point of the ground to the current path.
+static void trace_ground(const picture_view *view, double a, double b)
 {
-    double view[3], from[2], to[2];
+    double point[3];
 
-    turn_to_view(view, camera->up_axis, a);
-    project(from, camera, view);
-    turn_to_view(view, camera->up_axis, b);
-    project(to, camera, view);
-    draw_line(canvas, from, to, width, grid_ink);
+    point[view->up_axis] = view->world.least[view->up_axis];
+    point[(view->up_axis + 1) % 3] = a;
+    point[(view->up_axis + 2) % 3] = b;
+    const picture_disc place = project(view, point, 0);
+    cairo_line_to(view->cairo, place.x, place.y);
 }
 
-/// Lines along one ground axis, at round places of the other one.
-static void draw_grid_along(tool_canvas *canvas, const tool_camera *camera, const bounds *world,
-                            int axis, int other, double step)
+static void draw_ground(const picture_view *view)
 {
-    const double first = round(world->least[other] / step), last = round(world->most[other] / step);
+    const int a = (view->up_axis + 1) % 3, b = (view->up_axis + 2) % 3;
+    const double *const least = view->world.least, *const most = view->world.most;
+    const double step = view->step;
 
-    for (double i = first; i <= last; ++i) {
-        float a[3], b[3];
+    cairo_new_path(view->cairo);
+    trace_ground(view, least[a], least[b]);
+    trace_ground(view, least[a], most[b]);
+    trace_ground(view, most[a], most[b]);
+    trace_ground(view, most[a], least[b]);
+    use_ink(view->cairo, ground_ink);
+    cairo_fill(view->cairo);
 
-        a[camera->up_axis] = b[camera->up_axis] = (float)world->least[camera->up_axis];
-        a[other] = b[other] = (float)(i * step);
-        a[axis] = (float)world->least[axis];
-        b[axis] = (float)world->most[axis];
-        draw_ground_line(canvas, camera, a, b, fmod(i, 10) == 0 ? 1.6 : 0.8);
+    for (double i = ceil(least[a] / step); i * step <= most[a]; ++i) {
+        cairo_new_sub_path(view->cairo);
+        trace_ground(view, i * step, least[b]);
+        trace_ground(view, i * step, most[b]);
+    }
+    for (double i = ceil(least[b] / step); i * step <= most[b]; ++i) {
+        cairo_new_sub_path(view->cairo);
+        trace_ground(view, least[a], i * step);
+        trace_ground(view, most[a], i * step);
+    }
+    use_ink(view->cairo, grid_ink);
+    cairo_set_line_width(view->cairo, 1);
+    cairo_stroke(view->cairo);
+}
+
+// Bones.
+
+/// Cairo aborts at NaN, and its fixed-point coordinates overflow at large numbers.
+static bool is_drawable(const picture_disc *disc)
+{
+    return fabs(disc->x) < 1e6 && fabs(disc->y) < 1e6 && fabs(disc->radius) < 1e6;
+}
+
+static void trace_disc(cairo_t *cairo, const picture_disc *disc)
+{
+    cairo_new_path(cairo);
+    if (is_drawable(disc)) {
+        cairo_arc(cairo, disc->x, disc->y, disc->radius, 0, 2 * PI);
+        cairo_close_path(cairo);
     }
 }
 
-/// A stick by its depth, for the order of drawing.
-typedef struct drawn_stick {
-    double away;
-    size_t index;
-} drawn_stick;
+/// Trace the outline of two discs and their common tangents.
+static void trace_bone(cairo_t *cairo, const picture_disc *a, const picture_disc *b)
+{
+    const double length = hypot(b->x - a->x, b->y - a->y);
+    const double difference = a->radius - b->radius;
+
+    if (length <= fabs(difference) || length < 1e-6 || !is_drawable(a) || !is_drawable(b)) {
+        trace_disc(cairo, difference > 0 ? a : b);
+        return;
+    }
+    const double direction = atan2(b->y - a->y, b->x - a->x);
+    const double tangent = acos(difference / length);
+    cairo_new_path(cairo);
+    cairo_arc(cairo, a->x, a->y, a->radius, direction + tangent, direction - tangent + 2 * PI);
+    cairo_arc(cairo, b->x, b->y, b->radius, direction - tangent, direction + tangent);
+    cairo_close_path(cairo);
+}
+
+static picture_disc project_end(const picture_view *view, const float end[3], float radius)
+{
+    const double point[3] = {(double)end[0], (double)end[1], (double)end[2]};
+
+    return project(view, point, (double)radius);
+}
+
+/// Project the shadow of an end on the ground; the light comes from the left.
+static picture_disc project_shadow(const picture_view *view, const float end[3], float radius)
+{
+    const int up = view->up_axis;
+    const double height = (double)end[up] - view->world.least[up];
+    double point[3];
+
+    point[up] = view->world.least[up];
+    point[(up + 1) % 3] = (double)end[(up + 1) % 3] - 0.35 * height;
+    point[(up + 2) % 3] = (double)end[(up + 2) % 3] + 0.45 * height;
+    return project(view, point, (double)radius);
+}
+
+/// Aim at the middle of the bones, from far enough away to see all of them.
+static void aim(picture_view *view)
+{
+    const bounds *const world = &view->world;
+    const int up = view->up_axis, a = (up + 1) % 3, b = (up + 2) % 3;
+    const double diagonal =
+        hypot(world->most[a] - world->least[a], world->most[b] - world->least[b]);
+
+    for (int i = 0; i < 3; ++i) {
+        view->centre[i] = (world->least[i] + world->most[i]) / 2;
+    }
+    const double size = fmax(diagonal / 2, world->most[up] - world->least[up]);
+    view->distance = DISTANCE * (size > 0 ? size : 1);
+    view->scale = 1;
+}
+
+/// Scale the view so that the bones and their shadows fill the area.
+static void fit(picture_view *view, const drawn_bone *drawn, size_t count)
+{
+    const picture_area *const area = &view->area;
+    bounds seen = bounds_empty();
+
+    for (size_t i = 0; i < count; ++i) {
+        const picture_bone *const bone = drawn[i].bone;
+        const picture_disc ends[4] = {
+            project_end(view, bone->from, bone->from_radius),
+            project_end(view, bone->to, bone->to_radius),
+            project_shadow(view, bone->from, bone->from_radius),
+            project_shadow(view, bone->to, bone->to_radius),
+        };
+
+        for (size_t j = 0; j < 4; ++j) {
+            const picture_disc end = ends[j];
+
+            bounds_take(&seen, (double[3]){end.x - end.radius, end.y - end.radius, end.depth});
+            bounds_take(&seen, (double[3]){end.x + end.radius, end.y + end.radius, end.depth});
+        }
+    }
+    const double wide = fmax(seen.most[0] - seen.least[0], 1e-9);
+    const double high = fmax(seen.most[1] - seen.least[1], 1e-9);
+    view->scale = 0.95 * fmin(area->width / wide, area->height / high);
+    view->origin[0] =
+        area->left + area->width / 2 - view->scale * (seen.least[0] + seen.most[0]) / 2;
+    view->origin[1] =
+        area->top + area->height / 2 - view->scale * (seen.least[1] + seen.most[1]) / 2;
+    view->nearest = seen.least[2];
+    view->farthest = seen.most[2];
+}
+
+static picture_disc highlight(picture_disc disc)
+{
+    return (picture_disc){disc.x - 0.3 * disc.radius, disc.y - 0.3 * disc.radius,
+                          0.35 * disc.radius, disc.depth};
+}
+
+static void draw_bone(const picture_view *view, const picture_bone *bone)
+{
+    picture_disc from = project_end(view, bone->from, bone->from_radius);
+    picture_disc to = project_end(view, bone->to, bone->to_radius);
+    // Distant bones, and nodes without bones, stay visible.
+    const double least = bone->to_radius > 0 ? LEAST_RADIUS : LEAST_BALL;
+    from.radius = fmax(from.radius, least);
+    to.radius = fmax(to.radius, least);
+    const double size = fmax(from.radius, to.radius);
+    const double depth = (from.depth + to.depth) / 2 - view->nearest;
+    const double haze = 0.4 * depth / fmax(view->farthest - view->nearest, 1e-9);
+    const tool_colour ink = mix(figure_colour(bone->figure), paper, fmin(fmax(haze, 0), 0.4));
+    const tool_colour black = {0, 0, 0}, white = {1, 1, 1};
+
+    trace_bone(view->cairo, &from, &to);
+    use_ink(view->cairo, ink);
+    if (size < 1.5) {
+        cairo_fill(view->cairo);
+        return;
+    }
+    cairo_fill_preserve(view->cairo);
+    use_ink(view->cairo, mix(ink, black, 0.45));
+    cairo_set_line_width(view->cairo, fmin(0.25 * size, 1.4));
+    cairo_stroke(view->cairo);
+
+    const picture_disc lit_from = highlight(from), lit_to = highlight(to);
+    trace_bone(view->cairo, &lit_from, &lit_to);
+    use_ink(view->cairo, mix(ink, white, 0.35));
+    cairo_fill(view->cairo);
+}
+
+static void draw_marks(const picture_view *view, const picture_panel *panel)
+{
+    const tool_colour black = {0, 0, 0}, white = {1, 1, 1};
+
+    for (size_t i = 0; i < panel->mark_count; ++i) {
+        picture_disc disc = project_end(view, panel->marks[i], 0);
+
+        disc.radius = 3.2;
+        trace_disc(view->cairo, &disc);
+        use_ink(view->cairo, white);
+        cairo_fill_preserve(view->cairo);
+        use_ink(view->cairo, black);
+        cairo_set_line_width(view->cairo, 1.2);
+        cairo_stroke(view->cairo);
+    }
+}
 
 static int compare_far_first(const void *a, const void *b)
 {
-    const drawn_stick *const x = a, *const y = b;
+    const drawn_bone *const x = a, *const y = b;
 
-    if (x->away != y->away) {
-        return x->away < y->away ? 1 : -1;
+    if (x->depth != y->depth) {
+        return x->depth < y->depth ? 1 : -1;
     }
-    return (x->index > y->index) - (x->index < y->index);
+    return (x->bone > y->bone) - (x->bone < y->bone);
 }
 
-static void draw_stick(tool_canvas *canvas, const tool_camera *camera, const picture_stick *stick,
-                       double width)
+/// Draw the shadows in one opaque colour, so that overlaps are not darker; then the bones, far ones
+/// first.
+static void draw_bones(const picture_view *view, drawn_bone *drawn, size_t count)
 {
-    double view[3], from[2], to[2];
+    use_ink(view->cairo, shadow_ink);
+    for (size_t i = 0; i < count; ++i) {
+        const picture_bone *const bone = drawn[i].bone;
+        const picture_disc from = project_shadow(view, bone->from, bone->from_radius);
+        const picture_disc to = project_shadow(view, bone->to, bone->to_radius);
 
-    turn_to_view(view, camera->up_axis, stick->from);
-    project(from, camera, view);
-    turn_to_view(view, camera->up_axis, stick->to);
-    project(to, camera, view);
-
-    const double depth = fmax(camera->farthest - camera->nearest, 1e-9);
-    const tool_colour ink =
-        fade(figure_colour(stick->figure), 0.45 * (view[2] - camera->nearest) / depth);
-    draw_line(canvas, from, to, width, ink);
-    // A joint at the end shows where sticks meet, and nodes that have no stick.
-    draw_line(canvas, to, to, width * 1.7, ink);
+        trace_bone(view->cairo, &from, &to);
+        cairo_fill(view->cairo);
+        drawn[i].depth =
+            project_end(view, bone->from, 0).depth + project_end(view, bone->to, 0).depth;
+    }
+    qsort(drawn, count, sizeof *drawn, compare_far_first);
+    for (size_t i = 0; i < count; ++i) {
+        draw_bone(view, drawn[i].bone);
+    }
 }
 
-/// Thin lines for a crowd, thicker ones for a few large figures.
-static double stick_width(const picture_panel *panel, const tool_camera *camera)
+/// List the bones of a view, and compute the box around them.
+static size_t choose_bones(picture_view *view, drawn_bone *out, const picture_panel *panel,
+                           bool is_closeup)
 {
-    double sum = 0;
     size_t count = 0;
 
-    for (size_t i = 0; i < panel->count; ++i) {
-        const float *const a = panel->sticks[i].from, *const b = panel->sticks[i].to;
-        const double length =
-            sqrt(pow((double)a[0] - (double)b[0], 2) + pow((double)a[1] - (double)b[1], 2) +
-                 pow((double)a[2] - (double)b[2], 2));
-        sum += length;
-        count += length > 0;
+    view->world = bounds_empty();
+    for (size_t i = 0; i < panel->bone_count; ++i) {
+        const picture_bone *const bone = &panel->bones[i];
+
+        if (is_closeup && bone->figure != panel->closeup) {
+            continue;
+        }
+        const double from[3] = {(double)bone->from[0], (double)bone->from[1],
+                                (double)bone->from[2]};
+        const double to[3] = {(double)bone->to[0], (double)bone->to[1], (double)bone->to[2]};
+        bounds_take(&view->world, from);
+        bounds_take(&view->world, to);
+        out[count++] = (drawn_bone){0, bone};
     }
-    const double mean = count > 0 ? sum / (double)count * camera->scale : 40;
-    return fmin(fmax(mean / 7, 1.1), 3.2);
+    return count;
 }
 
-static bool draw_panel(tool_canvas *canvas, const picture_panel *panel)
+static bool draw_view(cairo_t *cairo, const picture_area *area, const picture_panel *panel,
+                      bool is_closeup)
 {
-    bounds world = bounds_empty(), view = bounds_empty();
-    drawn_stick *const order = calloc(panel->count + 1, sizeof *order);
+    drawn_bone *const drawn = calloc(panel->bone_count + 1, sizeof *drawn);
+    picture_view view = {.cairo = cairo, .area = *area, .up_axis = panel->up_axis};
+    picture_area label = {area->left, area->top + area->height, area->width, 0};
+    char text[PICTURE_TEXT];
 
-    if (order == NULL || panel->count == 0) {
-        free(order);
-        return panel->count == 0;
+    if (drawn == NULL) {
+        return false;
     }
-    for (size_t i = 0; i < panel->count; ++i) {
-        const float *const ends[2] = {panel->sticks[i].from, panel->sticks[i].to};
-        for (int end = 0; end < 2; ++end) {
-            const double point[3] = {(double)ends[end][0], (double)ends[end][1],
-                                     (double)ends[end][2]};
-            double seen[3];
-
-            turn_to_view(seen, panel->up_axis, ends[end]);
-            bounds_take(&world, point);
-            bounds_take(&view, seen);
-            order[i] = (drawn_stick){seen[2], i};
+    view.area.height -= 30;
+    const size_t count = choose_bones(&view, drawn, panel, is_closeup);
+    if (count > 0) {
+        aim(&view);
+        lay_ground(&view);
+        fit(&view, drawn, count);
+        cairo_save(cairo);
+        cairo_rectangle(cairo, area->left, area->top, area->width, view.area.height);
+        cairo_clip(cairo);
+        draw_ground(&view);
+        draw_bones(&view, drawn, count);
+        cairo_restore(cairo);
+        if (is_closeup) {
+            draw_marks(&view, panel);
         }
     }
+    free(drawn);
 
-    const double step = grid_step(&world, panel->up_axis);
-    widen_to_grid(&world, &view, panel->up_axis, step);
-    const tool_camera camera = aim(panel, canvas, &view);
-    const int a = (panel->up_axis + 1) % 3, b = (panel->up_axis + 2) % 3;
-    draw_grid_along(canvas, &camera, &world, a, b, step);
-    draw_grid_along(canvas, &camera, &world, b, a, step);
-
-    qsort(order, panel->count, sizeof *order, compare_far_first);
-    const double width = stick_width(panel, &camera);
-    for (size_t i = 0; i < panel->count; ++i) {
-        draw_stick(canvas, &camera, &panel->sticks[order[i].index], width);
-    }
-    free(order);
+    (void)snprintf(text, sizeof text, "%s; grid lines every %g",
+                   is_closeup ? panel->mark_label : "all figures", view.step);
+    use_ink(cairo, label_ink);
+    draw_text(cairo, &label, 16, false, text);
     return true;
 }
 
-static void quantise_row(png_byte *out, const tool_colour *row)
+/// Draw the title, the close-up, all figures, and the caption.
+static bool draw_panel(cairo_t *cairo, const picture_panel *panel, const picture_area *area)
 {
-    for (size_t x = 0; x < PICTURE_WIDTH; ++x) {
-        out[3 * x] = (png_byte)lrintf(row[x].red * 255);
-        out[3 * x + 1] = (png_byte)lrintf(row[x].green * 255);
-        out[3 * x + 2] = (png_byte)lrintf(row[x].blue * 255);
-    }
+    const double middle = area->top + 48, height = area->height - 48 - 46;
+    const bool is_alone = panel->figure_count < 2;
+    const picture_area title = {area->left, area->top + 22, area->width, 0};
+    const picture_area caption = {area->left, area->top + area->height - 4, area->width, 0};
+    const double share = is_alone ? area->width : area->width * 0.3;
+    const picture_area closeup = {area->left, middle, share, height};
+    const picture_area crowd = {area->left + share + MARGIN, middle, area->width - share - MARGIN,
+                                height};
+
+    use_ink(cairo, text_ink);
+    draw_text(cairo, &title, 26, true, panel->title);
+    draw_text(cairo, &caption, 20, false, panel->caption);
+    return draw_view(cairo, &closeup, panel, true) &&
+           (is_alone || draw_view(cairo, &crowd, panel, false));
 }
 
-/// libpng's simplified interface: no jumps, and the reason in words.
-static bool write_png(const char *path, const tool_colour *pixels, tool_fault *fault)
-{
-    const size_t row_size = (size_t)3 * PICTURE_WIDTH;
-    png_byte *const bytes = malloc(row_size * PICTURE_HEIGHT);
-    png_image image = {
-        .version = PNG_IMAGE_VERSION,
-        .width = PICTURE_WIDTH,
-        .height = PICTURE_HEIGHT,
-        .format = PNG_FORMAT_RGB,
-    };
+// Called by LeakSanitizer only. Fontconfig keeps its configuration until exit and stores pointers to
+// it as offsets, so the sanitizer would report the memory as leaked.
 
-    if (bytes == NULL) {
-        fault_say(fault, "%s: no memory", path);
-        return false;
-    }
-    for (size_t y = 0; y < PICTURE_HEIGHT; ++y) {
-        quantise_row(bytes + y * row_size, pixels + y * PICTURE_WIDTH);
-    }
-    const bool is_written = png_image_write_to_file(&image, path, 0, bytes, 0, NULL) != 0;
-    if (!is_written) {
-        fault_say(fault, "%s: %s", path, image.message);
-    }
-    png_image_free(&image);
-    free(bytes);
-    return is_written;
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_options(void);
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfontconfig";
+}
+
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
 }
 
 bool picture_is_built(void)
@@ -388,24 +546,39 @@ bool picture_is_built(void)
 bool picture_write(const char *path, const picture_panel *panels, size_t panel_count,
                    tool_fault *fault)
 {
-    const size_t pixel_count = (size_t)PICTURE_WIDTH * PICTURE_HEIGHT;
-    tool_canvas canvas = {malloc(pixel_count * sizeof(tool_colour)), 0, 0};
-    bool is_drawn = canvas.pixels != NULL;
+    // Cairo's images have fewer than 32,768 rows.
+    const int limit = 32000 / (int)(panel_count < 1000 ? panel_count : 1000);
+    const int height = limit < PICTURE_HEIGHT ? limit : PICTURE_HEIGHT;
+    cairo_surface_t *const surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, PICTURE_WIDTH, height * (int)panel_count);
+    cairo_t *const cairo = cairo_create(surface);
+    cairo_font_options_t *const options = cairo_font_options_create();
+    bool is_drawn = true;
 
-    for (size_t i = 0; is_drawn && i < pixel_count; ++i) {
-        canvas.pixels[i] = paper;
-    }
+    // Without hints the width of a text is proportional to its size, which draw_text() relies on.
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+    cairo_set_font_options(cairo, options);
+    cairo_font_options_destroy(options);
+    use_ink(cairo, paper);
+    cairo_paint(cairo);
     for (size_t i = 0; is_drawn && i < panel_count; ++i) {
-        canvas.left = (int)(PICTURE_WIDTH * i / panel_count);
-        canvas.right = (int)(PICTURE_WIDTH * (i + 1) / panel_count);
-        is_drawn = draw_panel(&canvas, &panels[i]);
+        const picture_area area = {MARGIN, (double)i * height + MARGIN, PICTURE_WIDTH - 2 * MARGIN,
+                                   height - 2 * MARGIN};
+
+        is_drawn = draw_panel(cairo, &panels[i], &area);
     }
-    if (!is_drawn) {
-        fault_say(fault, "no memory for the picture");
+    // An error of any call above is the context's status.
+    const cairo_status_t status = !is_drawn ? CAIRO_STATUS_NO_MEMORY : cairo_status(cairo);
+    const cairo_status_t written =
+        status != CAIRO_STATUS_SUCCESS ? status : cairo_surface_write_to_png(surface, path);
+    if (written != CAIRO_STATUS_SUCCESS) {
+        fault_say(fault, "%s: no picture: %s", path, cairo_status_to_string(written));
     }
-    is_drawn = is_drawn && write_png(path, canvas.pixels, fault);
-    free(canvas.pixels);
-    return is_drawn;
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return written == CAIRO_STATUS_SUCCESS;
 }
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stick figures on a ground grid, drawn orthographically into a PNG: one panel for each scene.
+// Figures of tapered bones on a ground grid, drawn in perspective into a PNG: one panel a scene, each
+// with one figure close to the viewer, all figures beside it, and what was checked below.
 #ifndef ESPALIER_TOOLS_PICTURE_H
 #define ESPALIER_TOOLS_PICTURE_H
 
@@ -9,27 +10,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PICTURE_WIDTH 1280
-#define PICTURE_HEIGHT 720
+/// Pixels of a panel; many panels are lower, so that one file can hold them.
+#define PICTURE_WIDTH 1600
+#define PICTURE_HEIGHT 900
+/// Bytes of a line of text, its end included.
+#define PICTURE_TEXT 256
 
-/// A line between two world positions; equal ends make a dot.
-typedef struct picture_stick {
+/// A bone between two world positions, round and tapered; equal ends make a ball.
+typedef struct picture_bone {
     float from[3], to[3];
-    uint32_t figure; // equal numbers have equal colours
-} picture_stick;
+    float from_radius, to_radius; // of the ends, scene units
+    uint32_t figure;              // equal numbers have equal colours
+} picture_bone;
 
 /// One scene's share of the picture.
 typedef struct picture_panel {
-    picture_stick *sticks; // [count]
-    size_t count;
+    picture_bone *bones; // [bone_count] of all figures
+    size_t bone_count, figure_count;
+    uint32_t closeup;  // the figure that is drawn large
+    float (*marks)[3]; // [mark_count] positions to mark on that figure
+    size_t mark_count;
+    const char *mark_label; // what the marks are
     int up_axis; // 1: y, 2: z
+    // Bytes outside ASCII are drawn as '?'.
+    char title[PICTURE_TEXT];   // above: what is drawn
+    char caption[PICTURE_TEXT]; // below: what was checked
 } picture_panel;
 
 /// Tell whether this build can write pictures.
 bool picture_is_built(void);
 
-/// Draw the panels side by side.
-/// @return false with the reason: the file cannot be written, or this build has no libpng.
+/// Draw the panels one below the other. The same panels give the same pixels on one machine; on another they
+/// depend on its fonts.
+/// @return false with the reason: the file cannot be written, no memory, or a build without Cairo.
 bool picture_write(const char *path, const picture_panel *panels, size_t panel_count,
                    tool_fault *fault);
 

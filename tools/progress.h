@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A bar on the terminal while something takes long; nothing in a pipe.
+// A progress bar on the terminal. Nothing is written where stderr or stdout is no terminal.
 #ifndef ESPALIER_TOOLS_PROGRESS_H
 #define ESPALIER_TOOLS_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/// A bar. Shows on stderr, and only where stderr and stdout are terminals.
+/// A bar on stderr, shown only where stderr and stdout are terminals.
 typedef struct tool_progress {
     const char *label;
     size_t total;
@@ -16,7 +16,7 @@ typedef struct tool_progress {
 
 tool_progress progress_begin(const char *label, size_t total, bool is_quiet);
 void progress_show(tool_progress *progress, size_t done);
-/// Take the bar off the terminal.
+/// Erase the bar.
 void progress_end(tool_progress *progress);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The bytes of a tape, taken one field after the other, each within bounds.
+// Bounds-checked reading of a tape, one field after the other.
 #ifndef ESPALIER_TOOLS_REEL_H
 #define ESPALIER_TOOLS_REEL_H
 
@@ -29,7 +29,7 @@ typedef struct reel {
 
 /// Say what is wrong with the record at hand, as printf; the first fault stays.
 void reel_blame(reel *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/// Bytes to come.
+/// Return the number of bytes not yet read.
 static inline size_t reel_left(const reel *r)
 {
     return r->size - r->at;
@@ -42,7 +42,7 @@ const unsigned char *reel_bytes(reel *r, size_t size);
 uint64_t reel_number(reel *r, unsigned size);
 uint32_t reel_u32(reel *r);
 espl_entity reel_entity(reel *r);
-/// A number of 8 bytes; SIZE_MAX where it is larger, which the library refuses as it does that.
+/// Read a count of 8 bytes. Larger ones become SIZE_MAX, which the library refuses in the same way.
 size_t reel_count(reel *r);
 /// The length of a list, in `width` bytes, whose items take `size` bytes each at least.
 size_t reel_length(reel *r, unsigned width, size_t size);
@@ -50,7 +50,7 @@ size_t reel_length(reel *r, unsigned width, size_t size);
 uint32_t reel_up_to(reel *r, uint32_t limit, const char *what);
 /// Words of 4 bytes. @param out  [count]
 void reel_words(reel *r, void *out, size_t count);
-/// Zeroed room for a list, until the record is over; NULL, and a fault, where there is none.
+/// Allocate a zeroed list that lives until reel_next(); NULL, with a fault, without memory.
 void *reel_list(reel *r, size_t count, size_t size);
 /// Begin the next record.
 void reel_next(reel *r);

@@ -9,13 +9,13 @@ typedef struct replay_def {
     const espl_executor *executor; // NULL: serial
     uint64_t frames;               // to play at most; 0: all
     size_t memory;                 // bytes that the world may take; 0: any
-    bool goes_on;                  // past what differs, to what no good tape leads to: for fuzzing
+    bool goes_on;                  // continue after a difference, for fuzzing
 } replay_def;
 
 typedef enum replay_verdict {
     REPLAY_AGREED,
     REPLAY_DISAGREED, // an answer or a hash is another one: the fault says where
-    REPLAY_BAD,       // these bytes are no tape: the fault says where
+    REPLAY_BAD,       // the bytes are no valid tape: the fault says where
 } replay_verdict;
 
 typedef struct replay_result {
@@ -40,7 +40,7 @@ typedef struct replay {
     espl_status expected; // of the call at hand
     bool is_cut;          // the call at hand never answered
     bool is_disagreed;
-    bool has_lacked_memory; // a call did: where things stand depends on it
+    bool has_lacked_memory; // a call ran out of memory: physical hashes are not compared
 } replay;
 
 /// Take the answer behind a record. @return whether the call is to be carried out: it was read

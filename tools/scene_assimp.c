@@ -223,7 +223,7 @@ static bool take_scene(tool_scene *out, const struct aiScene *source, tool_fault
     return is_good && (animation == NULL || take_animation(out, animation, fault));
 }
 
-/// Say in our words what Assimp says in its own.
+/// Translate a message of Assimp.
 static void explain(tool_fault *fault)
 {
     const char *const reason = aiGetErrorString();

@@ -100,7 +100,7 @@ static bool create_nodes(tool_stage *stage, const tool_scene *scene, espl_entity
     return true;
 }
 
-/// Attaching one by one would lay the hierarchy out anew each time; played together, once.
+/// Record all attaches, and play them back in one batch.
 static bool attach_nodes(tool_stage *stage, const tool_scene *scene, espl_entity seat,
                          const espl_entity *nodes, espl_command_buffer *commands, tool_fault *fault)
 {

@@ -12,15 +12,15 @@ typedef struct tool_stage {
     espl_executor executor;
     espl_component node_kind; // uint32_t: which node of the scene an entity stands for
     espl_component copy_kind; // uint32_t: which copy of the scene stands on this seat
-    char complaint[256];      // what the world's log said last
+    char complaint[256];      // last message of the world's log
 } tool_stage;
 
 /// Make a world that runs on a number of workers; 1 is the calling thread alone.
 bool stage_open(tool_stage *stage, uint32_t workers, tool_fault *fault);
-/// Destroy it; {0} is allowed.
+/// Destroy the world; {0} is allowed.
 void stage_close(tool_stage *stage);
 
-/// Tell whether a call of the library went well; say which one did not.
+/// Tell whether a call of the library succeeded; otherwise the fault names the call and its status.
 bool stage_went_well(const tool_stage *stage, espl_status status, const char *call,
                      tool_fault *fault);
 
@@ -43,7 +43,7 @@ bool stage_name(tool_stage *stage, const tool_scene *scene, const espl_entity *n
 size_t stage_list_below(const tool_stage *stage, espl_entity top, espl_entity *out,
                         size_t capacity);
 
-/// Ask the library to check all it holds.
+/// Validate all invariants of the world.
 bool stage_is_valid(const tool_stage *stage, tool_fault *fault);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tables on stdout: the first column left, the others right, as wide as they need.
+// Tables on stdout: the first column is aligned left, the others right.
 #ifndef ESPALIER_TOOLS_TABLE_H
 #define ESPALIER_TOOLS_TABLE_H
 

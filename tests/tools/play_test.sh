@@ -47,12 +47,28 @@ test "$status" -eq 0 && test ! -s "$scratch/out" && test ! -s "$scratch/err"
 ok "quiet is quiet"
 
 run play --copies 5 --frames 3 --png "$scratch/picture.png" "$scene" "$scene"
-if grep -q 'without libpng' "$scratch/err"; then
+if grep -q 'without Cairo' "$scratch/err"; then
     number=$((number + 1))
-    echo "ok $number # SKIP built without libpng"
+    echo "ok $number # SKIP built without Cairo"
 else
     test "$status" -eq 0 && test "$(head -c 4 "$scratch/picture.png" | tail -c 3)" = PNG
     ok "the picture is a PNG"
+    cp "$scratch/picture.png" "$scratch/first.png"
+    run play --copies 5 --frames 3 --png "$scratch/picture.png" "$scene" "$scene"
+    test "$status" -eq 0 && cmp -s "$scratch/picture.png" "$scratch/first.png"
+    ok "the same seed gives the same picture"
+    run play --copies 5 --frames 3 --seed 2 --png "$scratch/picture.png" "$scene" "$scene"
+    test "$status" -eq 0 && ! cmp -s "$scratch/picture.png" "$scratch/first.png"
+    ok "another seed gives another picture"
+    printf 'HIERARCHY\nROOT %s\n{\nOFFSET 0 0 0\nCHANNELS 3 Zrotation Xrotation Yrotation\n%s}\n%s' \
+        tip 'End Site { OFFSET 0 1 0 } ' 'MOTION
+Frames: 1
+Frame Time: 0.1
+0 0 0
+' >"$scratch/$(printf 'p\377le').bvh"
+    run play --copies 3 --frames 2 --png "$scratch/picture.png" "$scratch/$(printf 'p\377le').bvh"
+    test "$status" -eq 0 && test "$(head -c 4 "$scratch/picture.png" | tail -c 3)" = PNG
+    ok "a name that is no UTF-8 can be drawn"
     run play --copies 1 --frames 1 --png "$scratch/nowhere/picture.png" "$scene"
     test "$status" -eq 1 && test "$(wc -l <"$scratch/err")" -eq 1
     ok "a picture that cannot be written is told"

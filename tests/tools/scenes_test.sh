@@ -23,7 +23,7 @@ agrees Collada/anims_with_full_rotations_between_keys.DAE '129 nodes, depth 65, 
 agrees IFC/AC14-FZK-Haus.ifc '216 nodes, depth 7, at rest, 216 reads agree'
 agrees glTF2/2CylinderEngine-glTF-Binary/2CylinderEngine.glb '83 nodes, depth 6'
 agrees FBX/cubes_with_mirroring_and_pivot.fbx '12 nodes, depth 9, .* 12 reads agree'
-agrees FBX/animation_with_skeleton.fbx '16 nodes stand below uneven scale or shear'
+agrees FBX/animation_with_skeleton.fbx '16 nodes are below uneven scale or shear'
 agrees FBX/cubes_with_outofrange_float.fbx '5 nodes'
 agrees X/BCN_Epileptic.X '58 nodes, depth 13, 100 moments'
 agrees BLEND/CubeHierarchy_248.blend '11 nodes, depth 4'
