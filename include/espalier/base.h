@@ -14,11 +14,23 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
-#define ESPL_API __attribute__((visibility("default")))
-#define ESPL_NODISCARD __attribute__((warn_unused_result))
+// The build of a DLL defines ESPL_BUILDS_DLL. Its users define nothing, because functions are called
+// through an import library without a mark as well, and the library exports no objects.
+#if defined(_WIN32)
+#ifdef ESPL_BUILDS_DLL
+#define ESPL_API __declspec(dllexport)
 #else
 #define ESPL_API
+#endif
+#elif defined(__GNUC__)
+#define ESPL_API __attribute__((visibility("default")))
+#else
+#define ESPL_API
+#endif
+
+#if defined(__GNUC__)
+#define ESPL_NODISCARD __attribute__((warn_unused_result))
+#else
 #define ESPL_NODISCARD
 #endif
 

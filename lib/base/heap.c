@@ -3,52 +3,6 @@
 // any thread and a call of the allocator is short.
 #include "lib/base/heap.h"
 
-#include <stdlib.h>
-#ifdef HAVE_SYS_MMAN_H
-#include <sys/mman.h>
-#endif
-
-// The allocator of a world whose user gives none. Small alignments are raised to that of
-// max_align_t, because aligned_alloc() need not support them.
-static void *default_allocate(void *user, size_t size, size_t alignment)
-{
-    (void)user;
-    const size_t at_least = alignment < sizeof(max_align_t) ? sizeof(max_align_t) : alignment;
-
-    // C11 requires a size that is a multiple of the alignment.
-    return aligned_alloc(at_least, (size + at_least - 1) & ~(at_least - 1));
-}
-
-// A block of at least one huge page begins at a huge page. madvise() covers the whole huge pages
-// alone, so that it never reaches past the block, and so that an unused end of the block occupies
-// no memory. Its failure is ignored: the block is then in small pages.
-static void *huge_allocate(void *user, size_t size, size_t alignment)
-{
-#ifdef MADV_HUGEPAGE
-    const size_t whole_pages = size & ~(size_t)(ESPL__HUGE_PAGE - 1);
-    void *block = NULL;
-
-    if (whole_pages != 0) {
-        // Tests do not exhaust the memory of the machine.
-        if (posix_memalign(&block, ESPL__HUGE_PAGE, size) != 0) { // GCOVR_EXCL_BR_LINE
-            return NULL;
-        }
-        (void)madvise(block, whole_pages, MADV_HUGEPAGE);
-        return block;
-    }
-#endif
-    return default_allocate(user, size, alignment);
-}
-
-// Blocks of default_allocate() and of huge_allocate(): both are freed by free().
-static void default_release(void *user, void *block, size_t size, size_t alignment)
-{
-    (void)user;
-    (void)size;
-    (void)alignment;
-    free(block);
-}
-
 static bool is_power_of_two(size_t number)
 {
     return number != 0 && (number & (number - 1)) == 0;
@@ -73,15 +27,15 @@ void espl__heap_init(espl__heap *heap, const espl_allocator *allocator)
     *heap = (espl__heap){.allocator = *allocator};
     atomic_flag_clear(&heap->busy);
     if (allocator->allocate == NULL) {
-        heap->allocator = (espl_allocator){NULL, default_allocate, default_release};
+        heap->allocator = (espl_allocator){NULL, espl__system_allocate, espl__system_release};
     }
 }
 
 // The blocks so far are freed as before, because both allocators share one release function.
 void espl__heap_use_huge_pages(espl__heap *heap)
 {
-    if (heap->allocator.allocate == default_allocate) {
-        heap->allocator.allocate = huge_allocate;
+    if (heap->allocator.allocate == espl__system_allocate) {
+        heap->allocator.allocate = espl__system_allocate_huge;
     }
 }
 

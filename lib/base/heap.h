@@ -4,6 +4,7 @@
 #ifndef ESPALIER_LIB_BASE_HEAP_H
 #define ESPALIER_LIB_BASE_HEAP_H
 
+#include "lib/base/system.h"
 #include "lib/base/trap.h"
 
 #include <stdatomic.h>
@@ -17,10 +18,6 @@ typedef enum espl__purpose {
     ESPL__FOR_RECORDING, ///< allocated by any thread, during a commit as well
     ESPL__PURPOSE_COUNT
 } espl__purpose;
-
-/// The size of a huge page in bytes on x86, and on AArch64 with pages of 4 KiB. A machine with
-/// another size loses time and nothing else.
-enum { ESPL__HUGE_PAGE = 1 << 21 };
 
 typedef struct espl__heap {
     espl_allocator allocator;

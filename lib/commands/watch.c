@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lib/commands/watch.h"
 
-#include <time.h>
+#include "lib/base/system.h"
 
 static const char *const names[ESPL_STAGE_COUNT] = {
     [ESPL_STAGE_ORDER] = "order",   [ESPL_STAGE_RESOLVE] = "resolve", [ESPL_STAGE_GROUP] = "group",
@@ -14,21 +14,9 @@ const char *espl_stage_name(espl_stage stage)
     return (unsigned)stage < ESPL_STAGE_COUNT ? names[stage] : "unknown stage";
 }
 
-static uint64_t system_time(void)
-{
-    struct timespec now = {0};
-
-#ifdef CLOCK_MONOTONIC
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-#else
-    (void)timespec_get(&now, TIME_UTC);
-#endif
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint64_t espl__time_now(const espl_hooks *hooks)
 {
-    return hooks->clock != NULL ? hooks->clock(hooks->user) : system_time();
+    return hooks->clock != NULL ? hooks->clock(hooks->user) : espl__system_time();
 }
 
 static uint64_t read_clock(const espl__watch *watch)

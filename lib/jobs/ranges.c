@@ -8,12 +8,9 @@
 // runs a job of that loop, and the own start of that job is then the second one.
 #include "lib/jobs/ranges.h"
 
-#include <stdatomic.h>
-#include <time.h>
+#include "lib/base/system.h"
 
-#if defined(__unix__) || defined(__APPLE__)
-#include <sched.h>
-#endif
+#include <stdatomic.h>
 
 enum { STATE_WAITING, STATE_CLAIMED, STATE_DONE };
 // The largest number of parallel loops at a time, of all worlds. A further loop is serial.
@@ -113,26 +110,17 @@ static gate *take_gate(void)
     return NULL;
 }
 
-static void yield_thread(void)
-{
-#if defined(__unix__) || defined(__APPLE__)
-    (void)sched_yield();
-#endif
-}
-
 // Wait until no call is inside, for at most WAIT_SECONDS. Returns whether no call is inside.
 static bool wait_until_empty(gate *g)
 {
-    struct timespec begin, now;
-
     if (atomic_load(&g->calls_inside) == 0) {
         return true;
     }
-    (void)timespec_get(&begin, TIME_UTC);
+    const uint64_t end = espl__system_time() + WAIT_SECONDS * UINT64_C(1000000000);
+
     do {
-        yield_thread();
-        (void)timespec_get(&now, TIME_UTC);
-    } while (atomic_load(&g->calls_inside) != 0 && now.tv_sec <= begin.tv_sec + WAIT_SECONDS);
+        espl__system_yield();
+    } while (atomic_load(&g->calls_inside) != 0 && espl__system_time() < end);
     return atomic_load(&g->calls_inside) == 0;
 }
 

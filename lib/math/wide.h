@@ -10,7 +10,8 @@
 #include "lib/math/pose.h"
 
 // The vector extensions of gcc and clang, on the targets whose SIMD units keep denormals.
-#if defined(__has_builtin) && defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__))
+#if defined(__has_builtin) && defined(__GNUC__) && \
+    (defined(__SSE2__) || defined(__aarch64__) || defined(__wasm_simd128__))
 #if __has_builtin(__builtin_shufflevector)
 #define ESPL__HAS_WIDE 1
 #endif

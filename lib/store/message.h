@@ -11,7 +11,12 @@
 #include "lib/base/trap.h"
 #include "lib/store/store.h"
 
-#if defined(__GNUC__)
+#include <stdio.h>
+
+/// Make the compiler check a format. On Windows the library prints by the formats of C11 as well.
+#if defined(__MINGW_PRINTF_FORMAT)
+#define ESPL__PRINTF(at, first) __attribute__((format(__MINGW_PRINTF_FORMAT, at, first)))
+#elif defined(__GNUC__)
 #define ESPL__PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
 #define ESPL__PRINTF(at, first)

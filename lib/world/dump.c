@@ -14,7 +14,7 @@ typedef struct dump_text {
     size_t size, length;
 } dump_text;
 
-static void print(dump_text *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void print(dump_text *out, const char *format, ...) ESPL__PRINTF(2, 3);
 
 static void print(dump_text *out, const char *format, ...)
 {
