@@ -47,7 +47,8 @@ typedef struct espl_world_def {
     /// handles. Give one where handles must be the same in every run.
     uint32_t tag;
     /// How many nodes are composed at once, by the name of the instructions: "scalar" everywhere,
-    /// "sse2", "avx2" and "avx512" on x86, "neon" on AArch64. The worlds are the same, bit for bit.
+    /// "sse2", "avx2" and "avx512" on x86, "neon" on AArch64, "simd128" on WebAssembly. The worlds are
+    /// the same, bit for bit.
     /// NULL: what the environment variable ESPALIER_KERNELS names, else the best for this machine.
     /// Meant for tests and measurements. Not kept.
     const char *kernels;

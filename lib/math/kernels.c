@@ -134,6 +134,8 @@ static const kernel_entry kernel_table[] = {
     {{"sse2", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
     {{"avx512", compose_wide_by_16, 16, compose_alike_by_16}, has_avx512},
     {{"avx2", compose_wide_by_8, 8, compose_alike_by_8}, has_avx2},
+#elif ESPL__HAS_WIDE && defined(__wasm_simd128__)
+    {{"simd128", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
 #elif ESPL__HAS_WIDE
     {{"neon", compose_wide_by_4, 4, compose_alike_by_4}, is_always_supported},
 #endif

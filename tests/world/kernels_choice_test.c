@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEMBERS = 40, KERNELS = 5 };
+enum { MEMBERS = 40, KERNELS = 6 };
 
 // All kernels that espl_world_def names, the widest of each kind of machine last.
-static const char *const names[KERNELS] = {"scalar", "sse2", "neon", "avx2", "avx512"};
+static const char *const names[KERNELS] = {"scalar", "sse2",    "neon",
+                                           "simd128", "avx2", "avx512"};
 
 static espl_world *world_by(const char *kernels)
 {

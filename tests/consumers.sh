@@ -1,0 +1,160 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Espalier as its users build it: tests/consumers/program.c, a project of its own, is built from a
+# clean folder against an installation or a copy, by each build system and for each platform. All print
+# the hash of tests/consumers/hash.txt. "make consumers" runs this and prints the table at the end.
+#
+# A way whose tools are missing is skipped; ESPL_CONSUMERS=full takes it as a failure.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+source=$(cd "${srcdir:-.}" && pwd) || exit 99
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags cglm stb)}"
+room=$(mktemp -d "$PWD/consumers.XXXXXX") || exit 99
+trap 'rm -rf "$room"' EXIT
+jobs=$(nproc 2>/dev/null || echo 2)
+expected=$(cat "$source/tests/consumers/hash.txt")
+program=$source/tests/consumers/program.c
+
+# Headers of cglm and stb_ds alone, for compilers of other machines, which must not see the others of
+# this one.
+find_headers()
+{
+    for header in cglm stb_ds.h; do
+        for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
+            if test -e "$folder/$header"; then
+                ln -sf "$folder/$header" "$room/headers/$header" && break
+            fi
+        done
+    done
+}
+
+# --- Ways: each builds in the current folder, which is empty, and runs the program ---
+
+# compile OUTPUT COMPILER FLAG...: library and program in one command, without a build system.
+compile()
+{
+    output=$1
+    shift
+    "$@" -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" -I"$room/headers" \
+        "$source"/lib/*/*.c "$program" -o "$output" -lm
+}
+
+way_gcc() { compile consumer gcc -O2 && ./consumer; }
+way_clang() { compile consumer clang -O2 && ./consumer; }
+way_gcc_32() { compile consumer i686-linux-gnu-gcc -O2 -msse2 -mfpmath=sse -static && ./consumer; }
+way_aarch64() { compile consumer aarch64-linux-gnu-gcc -O2 -static && qemu-aarch64 ./consumer; }
+
+way_autotools()
+{
+    mkdir build && (cd build && "$source/configure" --prefix="$PWD/../installed" \
+        --disable-static --without-assimp --without-mujoco --without-check &&
+        make -j"$jobs" install) &&
+        cp -r "$source/tests/consumers/pkg-config" "$program" . && cd pkg-config &&
+        PKG_CONFIG_PATH=$PWD/../installed/lib/pkgconfig make CC=gcc &&
+        LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer
+}
+
+# The program in C++, with the library by a C compiler.
+way_cxx()
+{
+    mkdir objects && (cd objects && gcc -O2 -std=gnu11 -ffp-contract=off -c -I"$source" \
+        -I"$source/include" -I"$room/headers" "$source"/lib/*/*.c) &&
+        for compiler in clang++ g++; do
+            command -v "$compiler" >/dev/null || continue
+            "$compiler" -std=c++17 -Wall -Wextra -pedantic -Wconversion -Wshadow -Werror \
+                -I"$source/include" "${program}pp" objects/*.o -lm -o consumer && ./consumer || return
+        done
+}
+
+way_cmake_folder()
+{
+    cmake -S "$source/tests/consumers/cmake-folder" -B . -DESPALIER="$source" &&
+        cmake --build . -j "$jobs" && ./consumer
+}
+
+way_cmake_package()
+{
+    cmake -S "$source" -B library -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_PREFIX="$PWD/installed" &&
+        cmake --build library -j "$jobs" --target install &&
+        cmake -S "$source/tests/consumers/cmake-package" -B program \
+            -DCMAKE_PREFIX_PATH="$PWD/installed" &&
+        cmake --build program && program/consumer
+}
+
+way_meson_wrap()
+{
+    cp "$source/tests/consumers/meson-wrap/meson.build" "$program" . && mkdir -p subprojects/espalier &&
+        cp -r "$source/include" "$source/lib" "$source/meson.build" "$source/meson_options.txt" \
+            subprojects/espalier && meson setup build && ninja -C build && build/consumer
+}
+
+way_windows()
+{
+    x86_64-w64-mingw32-gcc -O2 -std=gnu11 -ffp-contract=off -DESPL_BUILDS_DLL -shared -static-libgcc \
+        -Wl,--out-implib,libespalier.dll.a -o espalier.dll \
+        -I"$source" -I"$source/include" -I"$room/headers" "$source"/lib/*/*.c &&
+        x86_64-w64-mingw32-gcc -O2 -I"$source/include" -o consumer.exe "$program" libespalier.dll.a &&
+        WINEPREFIX=$room/wine WINEDEBUG=-all wine ./consumer.exe | tr -d '\r'
+}
+
+# An old emscripten loads by fetch(), which node offers since, but not for files: so one file holds all.
+way_webassembly() { compile consumer.js emcc -O2 -s SINGLE_FILE=1 && node consumer.js; }
+way_webassembly_simd()
+{
+    compile consumer.js emcc -O2 -msimd128 -s SINGLE_FILE=1 && node consumer.js
+}
+
+# --- All of them ---
+
+# find_missing TOOL...: print the first that is missing.
+find_missing()
+{
+    for tool; do
+        command -v "$tool" >/dev/null || { echo "$tool" && return; }
+    done
+}
+
+# try NAME TOOL...: one way. The function has the name with an underscore for each other character.
+try()
+{
+    name=$1
+    shift
+    missing=$(find_missing "$@")
+    if test -n "$missing" && test "${ESPL_CONSUMERS-}" != full; then
+        skip "$name" "needs $missing"
+        printf '%-20s %-10s %s\n' "$name" - "not built: needs $missing" >>"$room/table"
+        return
+    fi
+    way=way_$(echo "$name" | tr -c 'a-z0-9\n' _)
+    mkdir "$room/$way"
+    answer=$(cd "$room/$way" && "$way" 2>"$room/log" | tee -a "$room/log" | tail -n 1)
+    test "${answer#* }" = "$expected"
+    ok "$name"
+    printf '%-20s %-10s %s\n' "$name" "${answer%% *}" "${answer#* }" >>"$room/table"
+    rm -rf "${room:?}/$way"
+}
+
+explain()
+{
+    tail -n 40 "$room/log" | sed 's/^/# /'
+}
+
+mkdir "$room/headers"
+find_headers
+printf '%-20s %-10s %s\n' "built by, for" kernels "hash of the world" >"$room/table"
+NODE_PATH=${NODE_PATH-/usr/share/nodejs} # where Debian has a module that emscripten needs
+export NODE_PATH
+try gcc gcc
+try clang clang
+try gcc-32 i686-linux-gnu-gcc
+try aarch64 aarch64-linux-gnu-gcc qemu-aarch64
+try autotools make pkg-config
+try cxx gcc g++
+try cmake-folder cmake
+try cmake-package cmake
+try meson-wrap meson ninja
+try windows x86_64-w64-mingw32-gcc wine
+try webassembly emcc node
+try webassembly-simd emcc node
+sed 's/^/# /' "$room/table"
+done_testing

@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Makefile.am holds the list of the library's sources, and configure.ac its version. The builds by
+# CMake and meson have the same list and the same version.
+#
+# "tests/lists.sh --write", from the top of the source tree, writes both lists.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+cd "${srcdir:-.}" || exit 99
+
+# list_sources: the sources of the library, one a line.
+list_sources()
+{
+    sed -n '/^libespalier_core_la_SOURCES/,/[^\\]$/p' Makefile.am | grep -o 'lib/[a-z_/]*\.c'
+}
+
+# build_with_list BUILD: the file with the list that it must have.
+build_with_list()
+{
+    list_sources | awk -v build="$1" '
+        BEGIN {
+            is_cmake = build == "CMakeLists.txt"
+            line = is_cmake ? "  %s\n" : "  \047%s\047,\n"
+        }
+        FILENAME == "-" { list = list sprintf(line, $0); next }
+        /^# end of sources$/ { is_inside = 0 }
+        !is_inside
+        /^# begin of sources$/ {
+            is_inside = 1
+            print (is_cmake ? "set(espalier_sources" : "sources = files(")
+            printf "%s)\n", list
+        }' - "$1"
+}
+
+if test "${1-}" = --write; then
+    for build in CMakeLists.txt meson.build; do
+        text=$(build_with_list "$build") && printf '%s\n' "$text" >"$build" || exit
+    done
+    exit
+fi
+
+test "$(list_sources | wc -l)" -gt 50
+ok "Makefile.am lists the sources"
+for build in CMakeLists.txt meson.build; do
+    difference=$(build_with_list "$build" | diff "$build" -)
+    test -z "$difference"
+    ok "$build lists the same sources"
+    printf '%s' "$difference" | sed 's/^/# /'
+done
+version=$(sed -n 's/^AC_INIT(\[espalier\], \[\([0-9.]*\)\])$/\1/p' configure.ac)
+test -n "$version" && grep -q "^project(espalier VERSION $version " CMakeLists.txt
+ok "CMakeLists.txt has the version of configure.ac"
+test -n "$version" && grep -q "^project('espalier', 'c', version: '$version'," meson.build
+ok "meson.build has the version of configure.ac"
+done_testing
