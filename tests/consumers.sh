@@ -57,12 +57,12 @@ way_autotools()
 # The program in C++, with the library by a C compiler.
 way_cxx()
 {
-    mkdir objects && (cd objects && gcc -O2 -std=gnu11 -ffp-contract=off -c -I"$source" \
-        -I"$source/include" -I"$room/headers" "$source"/lib/*/*.c) &&
+    gcc -O2 -std=gnu11 -ffp-contract=off -I"$source" -I"$source/include" -I"$room/headers" -r \
+        -nostdlib -o espalier.o "$source"/lib/*/*.c &&
         for compiler in clang++ g++; do
             command -v "$compiler" >/dev/null || continue
             "$compiler" -std=c++17 -Wall -Wextra -pedantic -Wconversion -Wshadow -Werror \
-                -I"$source/include" "${program}pp" objects/*.o -lm -o consumer && ./consumer || return
+                -I"$source/include" "${program}pp" espalier.o -lm -o consumer && ./consumer || return
         done
 }
 

@@ -4,7 +4,7 @@
 #include "tests/asserts.h"
 #include "tests/support.h"
 
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
 
 void test_cut_jobs(espl_world *world, uint32_t cost)
 {

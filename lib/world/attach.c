@@ -1,22 +1,38 @@
 // SPDX-License-Identifier: MIT
-// Attach, detach and sibling moves at once: each is one command, carried out as in a playback.
+// Immediate calls that link entities: attach, attach of many, detach, sibling moves.
+//
+// Each is a playback of one command per child (lib/world/structure.c), so that it does what a
+// recorded command does, and nothing changes where it is refused. Postcondition of each: the world
+// transforms of what moved are up to date.
 #include "lib/commands/explain.h"
 #include "lib/world/tape.h"
 
+// Commands that a playback has at most (lib/commands/order.c). An array of more entities is refused
+// before it is read for the tape.
+#define COMMAND_LIMIT ((size_t)UINT32_MAX / 8)
+
 // --- Attach ---
 
-static espl_status attach(espl_world *world, espl_entity child, espl_entity parent,
-                          const espl_attach_options *o)
+// Precondition: the options are valid, so that each fits a byte.
+static espl__command attach_command(espl_entity child, espl_entity parent,
+                                    const espl_attach_options *o)
 {
-    const espl__command command = {.target = child,
-                                   .parent = parent,
-                                   .before = o->before,
-                                   .kind = ESPL__COMMAND_ATTACH,
-                                   .link = (uint8_t)o->link,
-                                   .stay_position = (uint8_t)o->position,
-                                   .stay_rotation = (uint8_t)o->rotation,
-                                   .stay_scale = (uint8_t)o->scale,
-                                   .inherit = (uint8_t)o->inherit};
+    ESPL_CHECK(espl__options_are_valid(o));
+    return (espl__command){.target = child,
+                           .parent = parent,
+                           .before = o->before,
+                           .kind = ESPL__COMMAND_ATTACH,
+                           .link = (uint8_t)o->link,
+                           .stay_position = (uint8_t)o->position,
+                           .stay_rotation = (uint8_t)o->rotation,
+                           .stay_scale = (uint8_t)o->scale,
+                           .inherit = (uint8_t)o->inherit};
+}
+
+// Handles are checked before the options, so that a dead handle is named whatever the options are.
+static espl_status attach_one(espl_world *world, espl_entity child, espl_entity parent,
+                              const espl_attach_options *o)
+{
     espl_status status = espl__check_structural(world);
 
     status = status != ESPL_OK ? status : espl__check_living(world, child);
@@ -24,7 +40,12 @@ static espl_status attach(espl_world *world, espl_entity child, espl_entity pare
     if (status == ESPL_OK && !espl__options_are_valid(o)) {
         status = ESPL_ERR_ARGUMENT;
     }
-    return status != ESPL_OK ? status : espl__apply_one(world, &command);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    const espl__command command = attach_command(child, parent, o);
+
+    return espl__apply_one(world, &command);
 }
 
 espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent,
@@ -35,18 +56,100 @@ espl_status espl_attach(espl_world *world, espl_entity child, espl_entity parent
     const espl__mention named[3] = {{"child", child}, {"parent", parent}, {"before", o->before}};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_attach")
-    if (espl__may_tape(world)) {
-        espl__tape_attach(world, child, parent, o);
-    }
-    const espl_status status = espl__tape_end(world, attach(world, child, parent, o));
+    const espl_status status =
+        ESPL__TAPED(world, attach_one(world, child, parent, o), .op = ESPL_TAPE_ATTACH,
+                    .entity = child, .other = parent, .options = o);
 
     return espl__refuse_named(world, "espl_attach", named, 3, status,
                               status == ESPL_ERR_ARGUMENT ? espl__options_fault(o) : NULL);
 }
 
+// --- Attach of many ---
+
+// The arguments of an attach of many.
+typedef struct attaching {
+    const espl_entity *children, *parents; // [count]
+    size_t count;
+    const espl_attach_options *options;
+} attaching;
+
+// @param refused  out: the first child that is refused; unchanged where none is.
+static espl_status apply_attaching(espl_world *world, const attaching *a, size_t *refused)
+{
+    espl__heap *const heap = &world->heap;
+    espl__command *const commands = espl__heap_take(heap, ESPL__FOR_COMMANDS, a->count,
+                                                    sizeof *commands, _Alignof(espl__command));
+    espl_status *const results =
+        espl__heap_take(heap, ESPL__FOR_COMMANDS, a->count, sizeof *results, _Alignof(espl_status));
+    espl_status status = ESPL_ERR_NO_MEMORY;
+
+    if (commands != NULL && results != NULL) {
+        for (size_t i = 0; i < a->count; ++i) {
+            commands[i] = attach_command(a->children[i], a->parents[i], a->options);
+        }
+        const espl__lane_view lane = {.commands = commands, .results = results, .count = a->count};
+
+        status = espl__apply_strictly(world, lane, refused);
+    }
+    espl__heap_give(heap, ESPL__FOR_COMMANDS, results, a->count, sizeof *results,
+                    _Alignof(espl_status));
+    espl__heap_give(heap, ESPL__FOR_COMMANDS, commands, a->count, sizeof *commands,
+                    _Alignof(espl__command));
+    return status;
+}
+
+// Only the options are checked here: a handle is refused by its command, with its number.
+static espl_status attach_many(espl_world *world, const attaching *a, size_t *refused)
+{
+    const espl_status status = espl__check_structural(world);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!espl__options_are_valid(a->options)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return a->count == 0 ? ESPL_OK : apply_attaching(world, a, refused);
+}
+
+espl_status espl_attach_many(espl_world *world, const espl_entity *children,
+                             const espl_entity *parents, size_t count,
+                             const espl_attach_options *options, size_t *refused)
+{
+    static const char *const call = "espl_attach_many";
+    const espl_attach_options defaults = {0};
+    const espl_attach_options *const o = options != NULL ? options : &defaults;
+    const attaching a = {children, parents, count, o};
+    size_t first = SIZE_MAX;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world == NULL || (count != 0 && (children == NULL || parents == NULL))) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
+                                 children == NULL ? "children is NULL, but the count is not 0."
+                                                  : "parents is NULL, but the count is not 0.");
+    }
+    if (count >= COMMAND_LIMIT) {
+        return espl__refuse_call(world, call, ESPL_ERR_LIMIT, NULL);
+    }
+    const espl_status status =
+        ESPL__TAPED(world, attach_many(world, &a, &first), .op = ESPL_TAPE_ATTACH_MANY,
+                    .entities = children, .parents = parents, .count = count, .options = o);
+
+    if (first == SIZE_MAX) {
+        return espl__refuse_call(world, call, status, espl__options_fault(o));
+    }
+    ESPL_CHECK(status < 0 && first < count);
+    const espl__mention named[] = {
+        {"child", children[first]}, {"parent", parents[first]}, {"before", o->before}};
+
+    return espl__refuse_at(world, call, &(espl__refused_at){first, count, refused}, named, 3,
+                           status);
+}
+
 // --- Detach ---
 
-static espl_status detach(espl_world *world, espl_entity entity, espl_keep keep)
+// The three parts of the transform keep the same.
+static espl_status detach_one(espl_world *world, espl_entity entity, espl_keep keep)
 {
     const uint8_t stay = (uint8_t)keep;
     const espl__command command = {.target = entity,
@@ -60,23 +163,24 @@ static espl_status detach(espl_world *world, espl_entity entity, espl_keep keep)
     if (status == ESPL_OK && !espl__is_stay(keep)) {
         status = ESPL_ERR_ARGUMENT;
     }
+    ESPL_CHECK(status != ESPL_OK || stay == (uint32_t)keep);
     return status != ESPL_OK ? status : espl__apply_one(world, &command);
 }
 
 espl_status espl_detach(espl_world *world, espl_entity entity, espl_keep keep)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_detach")
-    if (espl__may_tape(world)) {
-        espl__tape_word(world, ESPL_TAPE_DETACH, entity, (uint32_t)keep);
-    }
-    const espl_status status = espl__tape_end(world, detach(world, entity, keep));
+    const espl_status status =
+        ESPL__TAPED(world, detach_one(world, entity, keep), .op = ESPL_TAPE_DETACH,
+                    .entity = entity, .word = (uint32_t)keep);
 
     return espl__refuse_why(world, "espl_detach", entity, status, "keep is none of espl_keep.");
 }
 
 // --- Sibling moves ---
 
-static espl_status set_sibling(espl_world *world, espl_entity entity, espl_entity before)
+// The command checks that both are children of one parent.
+static espl_status move_sibling(espl_world *world, espl_entity entity, espl_entity before)
 {
     const espl__command command = {
         .target = entity, .before = before, .kind = ESPL__COMMAND_SIBLING};
@@ -90,9 +194,9 @@ espl_status espl_set_sibling(espl_world *world, espl_entity entity, espl_entity 
     const espl__mention named[2] = {{"entity", entity}, {"before", before}};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_set_sibling")
-    if (espl__may_tape(world)) {
-        espl__tape_pair(world, ESPL_TAPE_SIBLING, entity, before);
-    }
-    return espl__refuse_named(world, "espl_set_sibling", named, 2,
-                              espl__tape_end(world, set_sibling(world, entity, before)), NULL);
+    const espl_status status =
+        ESPL__TAPED(world, move_sibling(world, entity, before), .op = ESPL_TAPE_SIBLING,
+                    .entity = entity, .other = before);
+
+    return espl__refuse_named(world, "espl_set_sibling", named, 2, status, NULL);
 }

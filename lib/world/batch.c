@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Batches of writes: handles are resolved to slots, entries sorted by slot unless they are already,
-// and each tree is written in one pass, trees side by side. All memory is taken before anything
-// changes.
+// Batches of writes: espl_write_batch() and espl_write_strided().
+//
+// A batch has three steps. It finds the slot of each entry's entity, in jobs. It sorts the entries
+// by slot, unless they come sorted, and forms a group of the entries of each tree. It writes the
+// groups, again in jobs, one pass over each tree. All that can fail comes first: memory, and side
+// arrays that the values need. From write_all_groups() on nothing is allocated and nothing fails.
+//
+// Invariants: entries of one entity are applied in the order of the caller. Two jobs never write
+// the same tree. What a batch leaves in the world, and what its report says, does not depend on the
+// number of workers. An entry that is refused does not keep others from being applied.
+//
+// Callers: the two public functions at the end.
 #include "lib/world/slot_writes.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/alike.h"
-#include "lib/world/entries.h"
-#include "lib/world/places.h"
+#include "lib/world/slot_sort.h"
 #include "lib/world/tape.h"
 
 #include <stdatomic.h>
@@ -16,13 +24,10 @@
 _Static_assert(sizeof(espl_write) == 60, "write: 8 + 4 + 48");
 
 enum {
-    WRITE_JOBS = 256, // at most: more of them would wait for each other when they begin and end
-    ENTRY_COST = 4,   // of finding and writing an entry, against a world recomputed
-    RESOLVED = 1024,  // entries that a job resolves at least; more if wake_cost asks for it
+    WRITE_JOBS = 256, // upper bound of jobs, because beginning and ending a job is serialised
+    ENTRY_COST = 4,   // cost of finding and writing an entry, in world transforms recomputed
+    RESOLVED = 1024,  // lower bound of entries that a job resolves; wake_cost may ask for more
 };
-
-// Entries of a batch at most: there are four numbers for each.
-#define BATCH_LIMIT (UINT32_MAX / 4)
 
 // The entries of one tree: [begin, begin + count) in the order of slots.
 typedef struct group {
@@ -30,6 +35,8 @@ typedef struct group {
     bool is_done;
 } group;
 
+// A batch under way. Arrays lie in world->write_scratch. Jobs write only the atomic fields, and
+// elements of arrays that belong to their range.
 typedef struct batch {
     espl_world *world;
     const espl__entries *entries;
@@ -37,7 +44,7 @@ typedef struct batch {
     espl_status *results; // [count]
     uint32_t *slots;      // [count] of each entry, or ESPL__NO_SLOT; then [sorted_count] sorted
     uint32_t *numbers;    // [sorted_count] of the entries, where they had to be sorted
-    espl__place *places, *other; // [count] scratch of the sort
+    espl__slot_key *keys, *spare_keys; // [count] scratch of the sort
     size_t sorted_count;         // entries that name a node
     bool is_sorted;              // as they come: numbers are not written
     group *groups;               // [group_count]
@@ -46,7 +53,7 @@ typedef struct batch {
     uint32_t *cuts; // [cut_count + 1] groups at which a piece begins
     size_t cut_count;
     _Atomic bool is_unordered; // slots do not ascend, or some entry has none
-    _Atomic bool is_mixed, wants_side, is_told, has_sides_to_drop, has_due;
+    _Atomic bool is_mixed, wants_side, has_remarks, has_sides_to_drop, has_due;
     bool looks_for_zeros;  // of whole transforms, because the log hook takes remarks
     _Atomic bool has_zero; // some entry has one
     _Atomic uint64_t visited, skipped, writes, writes_skipped, overflowed, debt;
@@ -54,13 +61,14 @@ typedef struct batch {
 
 // --- Entries ---
 
+// Copy the value of an entry, which may be unaligned in the caller's array.
 static void load(const espl__entries *e, size_t i, espl_write_kind kind, espl_write_value *value)
 {
     espl__write_load(value, kind, espl__entries_value(e, i));
 }
 
-// Tell whether an entry leaves something that its tree needs side arrays for. One that is refused
-// for its value wants nothing.
+// Tell whether an entry sets a stretch or user data for which its tree needs side arrays. An entry
+// whose value is refused needs none.
 static inline bool entry_wants_side(const espl__entries *e, size_t i)
 {
     const espl_write_kind kind = espl__entries_kind(e, i);
@@ -85,16 +93,18 @@ static inline bool entry_wants_side(const espl__entries *e, size_t i)
 
 // --- Memory ---
 
-// Lay the arrays of a batch of `count` out. @return bytes; with NULL it only measures.
-static size_t lay_out(batch *b, unsigned char *block, size_t count)
+// Place the arrays of a batch of `count` entries in a block.
+// @param block  NULL: only measure.
+// @return bytes.
+static size_t carve_batch(batch *b, unsigned char *block, size_t count)
 {
     size_t at = 0;
 
     b->results = espl__carve(block, &at, count, sizeof *b->results, 16);
     b->slots = espl__carve(block, &at, count, sizeof *b->slots, 16);
     b->numbers = espl__carve(block, &at, count, sizeof *b->numbers, 16);
-    b->places = espl__carve(block, &at, count, sizeof *b->places, 16);
-    b->other = espl__carve(block, &at, count, sizeof *b->other, 16);
+    b->keys = espl__carve(block, &at, count, sizeof *b->keys, 16);
+    b->spare_keys = espl__carve(block, &at, count, sizeof *b->spare_keys, 16);
     b->groups = espl__carve(block, &at, count, sizeof *b->groups, 16);
     b->cuts = espl__carve(block, &at, count + 1, sizeof *b->cuts, 16);
     return at;
@@ -125,17 +135,19 @@ espl_status espl__writes_reserve(espl_world *world, size_t count)
 {
     batch measured;
 
-    if (count > BATCH_LIMIT) {
+    if (count > ESPL__ENTRIES_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    return espl__scratch_grow(world, &world->write_scratch, lay_out(&measured, NULL, count));
+    return espl__scratch_grow(world, &world->write_scratch, carve_batch(&measured, NULL, count));
 }
 
 // --- Resolving ---
 
-// Say of entries without a slot why they are refused.
+// Set the results of entries without a slot to the status that refuses them. Precondition: results
+// of [begin, end) are ESPL_OK. A second pass, because nearly all batches have no such entry.
 static void explain_missing(batch *b, size_t begin, size_t end)
 {
+    ESPL_CHECK(begin <= end && end <= b->entries->count);
     for (size_t i = begin; i < end; ++i) {
         uint32_t none = ESPL__NO_SLOT;
 
@@ -145,9 +157,11 @@ static void explain_missing(batch *b, size_t begin, size_t end)
     }
 }
 
-// Look at the kinds of entries that have one each.
+// Refuse entries whose kind does not exist, and note whether the batch has several kinds.
+// Precondition: the entries have a kind each.
 static void check_kinds(batch *b, size_t begin, size_t end)
 {
+    ESPL_CHECK(b->entries->writes != NULL && begin <= end && end <= b->entries->count);
     const espl_write *const writes = b->entries->writes;
     bool is_mixed = false;
 
@@ -164,7 +178,8 @@ static void check_kinds(batch *b, size_t begin, size_t end)
     }
 }
 
-// An entry that names no node may be counted in: then some entries are looked at a second time.
+// Tell whether some entry of [begin, end) may need side arrays. Entries without a node are not left
+// out: the answer only decides whether ensure_sides() looks closer.
 static bool some_wants_side(const batch *b, size_t begin, size_t end)
 {
     const espl__entries *const e = b->entries;
@@ -179,9 +194,14 @@ static bool some_wants_side(const batch *b, size_t begin, size_t end)
     return is_wanted;
 }
 
+// Job: find the slots of entries [begin, end) and check their kinds. Writes results and slots of
+// its range, and sets flags of the batch. A flag that is set already is not written again, because
+// all jobs share its cache line.
 static void resolve_entries(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
+
+    ESPL_CHECK(begin <= end && end <= b->entries->count);
 
     memset(b->results + begin, 0, (end - begin) * sizeof *b->results);
     if (!espl__find_slots(b->world, &b->entries->handles, begin, end, b->slots)) {
@@ -199,11 +219,13 @@ static void resolve_entries(void *context, size_t begin, size_t end)
     }
 }
 
-// While jobs run the world is closed to calls from inside one of them.
+// Run jobs while the world counts as playing, so that a call of the executor's threads into the
+// library is refused.
 static espl_status run_closed(batch *b, espl__range_function function, size_t count, size_t grain)
 {
     espl_world *const world = b->world;
 
+    ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
     const espl_status status =
         espl__run_ranges(&world->executor, &world->hooks, function, b, count, grain);
@@ -213,8 +235,9 @@ static espl_status run_closed(batch *b, espl__range_function function, size_t co
 
 // --- Order ---
 
-// Stable, so that entries of one node stay in their order.
-static void sort(batch *b)
+// Sort the entries by slot, and leave out those without one. The sort is stable, so that entries of
+// one node keep their order. Postcondition: slots [0, sorted_count) ascend.
+static void sort_by_slot(batch *b)
 {
     size_t count = 0;
 
@@ -225,30 +248,46 @@ static void sort(batch *b)
     }
     for (size_t i = 0; i < b->entries->count; ++i) {
         if (b->slots[i] != ESPL__NO_SLOT) {
-            b->places[count++] = (espl__place){b->slots[i], (uint32_t)i};
+            b->keys[count++] = (espl__slot_key){b->slots[i], (uint32_t)i};
         }
     }
     b->sorted_count = count;
     if (count != 0) {
-        espl__places_sort(&b->places, &b->other, count);
+        espl__slot_keys_sort(&b->keys, &b->spare_keys, count);
     }
     for (size_t i = 0; i < count; ++i) {
-        b->slots[i] = b->places[i].position;
-        b->numbers[i] = b->places[i].number;
+        b->slots[i] = b->keys[i].slot;
+        b->numbers[i] = b->keys[i].number;
     }
 }
 
-static uint32_t number_at(const batch *b, uint32_t at)
+// Number of the caller's entry at an index of the sorted order.
+static uint32_t entry_at(const batch *b, uint32_t at)
 {
+    ESPL_CHECK_FULL(at < b->sorted_count);
     return b->is_sorted ? at : b->numbers[at];
 }
 
-// Entries of one tree form a group; groups form pieces that are worth another worker.
+// For assertions.
+static bool slots_ascend(const batch *b)
+{
+    bool ascend = true;
+
+    for (size_t i = 1; i < b->sorted_count; ++i) {
+        ascend = ascend && b->slots[i - 1] <= b->slots[i];
+    }
+    return ascend;
+}
+
+// Form a group for each tree, and cut the groups into pieces of at least world->job_cost, which are
+// worth a job. Precondition: slots ascend. The weight of a group is the nodes of its tree, because
+// a write may visit all of them, and a cost for each entry.
 static void form_groups(batch *b)
 {
     const espl__forest *const forest = &b->world->forest;
     uint64_t weight = 0;
 
+    ESPL_CHECK_FULL(slots_ascend(b));
     b->group_count = b->cut_count = 0;
     b->weight = 0;
     b->cuts[0] = 0;
@@ -263,6 +302,7 @@ static void form_groups(batch *b)
         while (at < b->sorted_count && b->slots[at] < end) {
             at += 1;
         }
+        ESPL_CHECK_FULL(at > begin && b->group_count < b->entries->count);
         const uint64_t added = t->live + (uint64_t)ENTRY_COST * (at - begin);
 
         weight += added;
@@ -271,7 +311,7 @@ static void form_groups(batch *b)
     }
 }
 
-// Trees whose entries leave a stretch or user data get side arrays before anything is written.
+// Give side arrays to the trees that need them for some entry, before anything is written.
 static espl_status ensure_sides(batch *b)
 {
     const espl__forest *const forest = &b->world->forest;
@@ -283,14 +323,14 @@ static espl_status ensure_sides(batch *b)
         bool is_wanted = false;
 
         for (uint32_t i = 0; forest->trees[tree].side == NULL && i < at->count && !is_wanted; ++i) {
-            is_wanted = entry_wants_side(b->entries, number_at(b, at->begin + i));
+            is_wanted = entry_wants_side(b->entries, entry_at(b, at->begin + i));
         }
         status = is_wanted ? espl__ensure_side(b->world, tree, false) : ESPL_OK;
     }
     return status;
 }
 
-// Side arrays that turned out not to be needed go back.
+// Free the side arrays that turned out not to be needed.
 static void drop_sides(const batch *b)
 {
     espl__forest *const forest = &b->world->forest;
@@ -300,9 +340,9 @@ static void drop_sides(const batch *b)
     }
 }
 
-// Layout debts that jobs found due, in the order of trees, so that it does not depend on the
-// workers.
-static void note_due(const batch *b)
+// Move trees whose layout debt came due in a job to the list of unsettled trees. In the order of
+// trees, so that the list does not depend on the workers.
+static void mark_due_trees(const batch *b)
 {
     espl__forest *const forest = &b->world->forest;
 
@@ -318,8 +358,11 @@ static void note_due(const batch *b)
 
 // --- Writing ---
 
+// Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
+// context->waiting and will be at espl__waiting_finish().
 static void write_group(batch *b, group *g, espl__context *context)
 {
+    ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->sorted_count);
     const espl__tree_writes writes = {.source = &b->source,
                                       .slots = b->slots + g->begin,
                                       .numbers = b->is_sorted ? NULL : b->numbers + g->begin,
@@ -328,7 +371,7 @@ static void write_group(batch *b, group *g, espl__context *context)
     espl__forest *const forest = &b->world->forest;
 
     if (espl__tree_write(forest, context, &writes)) {
-        b->is_told = true;
+        b->has_remarks = true;
     }
     if (espl__tree_of(forest, b->slots[g->begin])->side != NULL) {
         context->has_sides_to_drop = true;
@@ -336,7 +379,8 @@ static void write_group(batch *b, group *g, espl__context *context)
     g->is_done = true;
 }
 
-static void add_up(batch *b, const espl__context *context)
+// Add the counts of a job to those of the batch.
+static void add_counts(batch *b, const espl__context *context)
 {
     b->visited += context->counts.nodes_visited;
     b->skipped += context->counts.nodes_skipped;
@@ -368,7 +412,7 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
         const group *const g = &b->groups[at + NEAR];
         const uint32_t slot = b->slots[g->begin];
         const espl__tree *const t = espl__tree_of(forest, slot);
-        // A single write below the root reaches few other nodes.
+        // A single write below the root visits few nodes.
         const uint32_t reach = slot == t->base || g->count > 1 ? t->base + t->used - slot : 1;
         const uint32_t count = reach < SLOTS ? reach : SLOTS;
 
@@ -384,6 +428,7 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
     }
 }
 
+// Write groups [begin, end) that are not done.
 static void write_groups(batch *b, size_t begin, size_t end)
 {
     espl__forest *const forest = &b->world->forest;
@@ -397,31 +442,37 @@ static void write_groups(batch *b, size_t begin, size_t end)
         }
     }
     espl__waiting_finish(forest, &context, &waiting);
-    add_up(b, &context);
+    add_counts(b, &context);
 }
 
+// Job: write the groups of pieces [begin, end).
 static void write_pieces(void *context, size_t begin, size_t end)
 {
     batch *const b = context;
     const size_t last = end <= b->cut_count ? b->cuts[end] : b->group_count;
 
+    ESPL_CHECK(begin < end && end <= b->cut_count + 1);
+
     write_groups(b, b->cuts[begin], last);
 }
 
-// A few large trees come first, one after the other, each on all workers.
-static void write_giants(batch *b)
+// Write the trees that are large enough to be divided among workers, one after the other, each on
+// all workers. Only where they are fewer than twice the workers: many large trees keep all workers
+// busy by themselves.
+static void write_large_trees(batch *b)
 {
     const espl__forest *const forest = &b->world->forest;
     espl__context context = {.workers = forest->context.workers, .is_job = true};
-    size_t giants = 0;
+    size_t large_count = 0;
 
     if (espl__executor_is_serial(&b->world->executor)) {
         return;
     }
     for (size_t i = 0; i < b->group_count; ++i) {
-        giants += espl__tree_of(forest, b->slots[b->groups[i].begin])->live / 2 >= forest->grain;
+        large_count +=
+            espl__tree_of(forest, b->slots[b->groups[i].begin])->live / 2 >= forest->grain;
     }
-    if (giants == 0 || giants / 2 >= b->world->executor.worker_count) {
+    if (large_count == 0 || large_count / 2 >= b->world->executor.worker_count) {
         return;
     }
     for (size_t i = 0; i < b->group_count; ++i) {
@@ -429,15 +480,16 @@ static void write_giants(batch *b)
             write_group(b, &b->groups[i], &context);
         }
     }
-    add_up(b, &context);
+    add_counts(b, &context);
 }
 
 // --- The whole ---
 
+// Fill the report from the results. The fast path of a batch without remarks does not read them.
 static void count_results(const batch *b, espl_write_report *report)
 {
     report->overflowed = (size_t)b->overflowed;
-    if (b->sorted_count == b->entries->count && !b->is_told) {
+    if (b->sorted_count == b->entries->count && !b->has_remarks) {
         report->applied = b->entries->count;
         return;
     }
@@ -457,7 +509,8 @@ static void count_results(const batch *b, espl_write_report *report)
     }
 }
 
-static espl_status prepare(batch *b)
+// All that can fail. A refusal has changed nothing but scratch memory.
+static espl_status prepare_batch(batch *b)
 {
     const espl__entries *const e = b->entries;
     espl_status status = espl__writes_reserve(b->world, e->count);
@@ -465,14 +518,14 @@ static espl_status prepare(batch *b)
     if (status != ESPL_OK) {
         return status;
     }
-    (void)lay_out(b, b->world->write_scratch.block, e->count);
+    (void)carve_batch(b, b->world->write_scratch.block, e->count);
     const size_t worth = b->world->wake_cost / ENTRY_COST;
 
     status = run_closed(b, resolve_entries, e->count, worth > RESOLVED ? worth : RESOLVED);
     if (status != ESPL_OK) {
         return status;
     }
-    sort(b);
+    sort_by_slot(b);
     form_groups(b);
     b->source = (espl__write_source){.writes = b->is_mixed ? e->writes : NULL,
                                      .values = e->values,
@@ -487,16 +540,18 @@ static espl_status prepare(batch *b)
     return status;
 }
 
-static void commit(batch *b)
+// Apply a prepared batch. Cannot fail.
+static void write_all_groups(batch *b)
 {
+    ESPL_CHECK(!b->world->is_playing);
     espl__heap_forbid(&b->world->heap);
-    write_giants(b);
+    write_large_trees(b);
     const size_t pieces = b->group_count != 0 ? b->cut_count + 1 : 0;
     const bool is_small = b->weight < b->world->wake_cost;
     const size_t jobs = is_small || espl__executor_is_serial(&b->world->executor) ? 1 : WRITE_JOBS;
 
+    // An executor that lost a job may have run others: groups that are done are skipped.
     if (run_closed(b, write_pieces, pieces, (pieces + jobs - 1) / jobs) != ESPL_OK) {
-        // The executor lost a job; the writes are under way and are completed here.
         write_groups(b, 0, b->group_count);
     }
     const espl__counts counts = {.nodes_visited = b->visited,
@@ -511,11 +566,12 @@ static void commit(batch *b)
         drop_sides(b);
     }
     if (b->has_due) {
-        note_due(b);
+        mark_due_trees(b);
     }
     espl__heap_allow(&b->world->heap);
 }
 
+// Precondition: the pointers of the entries were checked.
 static espl_status write_batch(espl_world *world, const espl__entries *e, espl_write_report *report)
 {
     batch b = {.world = world, .entries = e, .looks_for_zeros = espl__is_logged(world)};
@@ -524,12 +580,14 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     if (e->count == 0) {
         return ESPL_OK;
     }
-    status = world->is_playing ? ESPL_ERR_BUSY : prepare(&b);
+    status = world->is_playing ? ESPL_ERR_BUSY : prepare_batch(&b);
     if (status != ESPL_OK) {
         return status;
     }
-    commit(&b);
+    ESPL_CHECK(b.sorted_count <= e->count && b.group_count <= b.sorted_count);
+    write_all_groups(&b);
     count_results(&b, report);
+    ESPL_CHECK(report->applied + report->refused == e->count);
     if (report->refused != 0) {
         espl__refuse_entry(world, e, report);
     }
@@ -545,23 +603,7 @@ static espl_status write_batch(espl_world *world, const espl__entries *e, espl_w
     return report->lossy != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
-// Entries past the limit are not looked at: nobody has that many.
-static void put_on_tape(espl_world *world, const espl__entries *e)
-{
-    if (e->count > BATCH_LIMIT) {
-        return;
-    }
-    espl__tape_batch(world, e->count);
-    for (size_t i = 0; i < e->count; ++i) {
-        const espl_write_kind kind = espl__entries_kind(e, i);
-        espl_write_value value;
-
-        load(e, i, kind, &value);
-        espl__tape_entry(world, espl__entries_entity(e, i), kind, &value);
-    }
-    espl__tape_flush(world);
-}
-
+// What both public functions do.
 // @param fault  a sentence that says what is wrong with the arguments, or NULL.
 static espl_status start_batch(espl_world *world, const espl__entries *e, const char *fault,
                                espl_write_report *report)
@@ -571,10 +613,8 @@ static espl_status start_batch(espl_world *world, const espl__entries *e, const 
 
     ESPL__CHANGE_OR_RETURN(world, e->call)
     if (world != NULL && fault == NULL) {
-        if (espl__may_tape(world)) {
-            put_on_tape(world, e);
-        }
-        status = espl__tape_end(world, write_batch(world, e, &account));
+        status = ESPL__TAPED(world, write_batch(world, e, &account), .op = ESPL_TAPE_WRITES,
+                             .entries = e);
     }
     if (report != NULL) {
         *report = account;

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Carrying a change of components out: where rows go, room for them there, placements that come and
-// go by a playback, and the moves.
+// Applying a change of components to the rows that were gathered (lib/world/change.h).
+//
+// A change that adds or removes no transform has three steps: find the archetype that each bucket
+// moves to, reserve rows there, and move and fill the rows. The first two may fail, the third
+// cannot.
+//
+// A transform is added or removed by a playback of one command for each entity, because that
+// changes trees. The playback reserves what the rest of the change needs before it changes anything
+// (reserve_after()), so that the change cannot fail after it. Then the rows are gathered again,
+// because the playback moved them, and the three steps follow.
+//
+// Invariants between calls: espl__archetype.changed_to is ESPL__NONE and .coming is 0 for all
+// archetypes.
 #include "lib/world/change.h"
 
 #include <string.h>
 
-// --- Where they go ---
+// --- Destinations ---
 
+// Components to add and to remove.
 typedef struct component_lists {
     const espl_component *add;
     size_t add_count;
@@ -14,7 +26,8 @@ typedef struct component_lists {
     size_t remove_count;
 } component_lists;
 
-// Find where rows of an archetype go; looked up once for each.
+// Find the archetype that rows of an archetype move to. It is looked up once for each archetype and
+// kept in `changed_to` until the caller clears it.
 static espl_status find_destination(espl__store *store, uint32_t from, const component_lists *lists,
                                     uint32_t *to)
 {
@@ -29,7 +42,9 @@ static espl_status find_destination(espl__store *store, uint32_t from, const com
     return status;
 }
 
-static espl_status find_placed(espl__change *c)
+// Set `placed` of each bucket: the archetype once a transform was added or removed. A limit is
+// reported with the first entity of the bucket.
+static espl_status find_with_transform(espl__change *c)
 {
     const espl_component placement = ESPL_TRANSFORM;
     const component_lists lists = {&placement, c->placement == ESPL__PLACEMENT_COMES ? 1 : 0,
@@ -52,7 +67,8 @@ static espl_status find_placed(espl__change *c)
     return status;
 }
 
-static espl_status find_last(espl__change *c)
+// Set `to` of each bucket. Precondition: `placed` is set.
+static espl_status find_final(espl__change *c)
 {
     const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
     espl__store *const store = &c->world->store;
@@ -70,11 +86,14 @@ static espl_status find_last(espl__change *c)
     return status;
 }
 
+// Rows of a bucket.
 static size_t count_rows(const espl__bucket *b)
 {
     return (size_t)__builtin_popcountll(b->rows[0]) + (size_t)__builtin_popcountll(b->rows[1]);
 }
 
+// Reserve the rows that were counted for an archetype. Postcondition: its count is 0, whatever the
+// status.
 static espl_status reserve_coming(espl__store *store, uint32_t number)
 {
     const size_t coming = store->archetypes[number].coming;
@@ -83,7 +102,9 @@ static espl_status reserve_coming(espl__store *store, uint32_t number)
     return coming == 0 ? ESPL_OK : espl__rows_reserve(store, number, coming);
 }
 
-static espl_status reserve_rows(const espl__change *c)
+// Reserve rows in each archetype that buckets move to. Each archetype is reserved once with the sum
+// of its rows, because reserves do not add up.
+static espl_status reserve_arrivals(const espl__change *c)
 {
     espl__store *const store = &c->world->store;
     espl_status status = ESPL_OK;
@@ -101,24 +122,26 @@ static espl_status reserve_rows(const espl__change *c)
     return status;
 }
 
+// Find `placed` and `to` of all buckets.
 static espl_status find_destinations(espl__change *c)
 {
-    const espl_status status = find_placed(c);
+    const espl_status status = find_with_transform(c);
 
-    return status != ESPL_OK ? status : find_last(c);
+    return status != ESPL_OK ? status : find_final(c);
 }
 
-static espl_status prepare(espl__change *c)
+// Everything that can fail in a change without a transform.
+static espl_status reserve_change(espl__change *c)
 {
     const espl_status status = find_destinations(c);
 
-    return status != ESPL_OK ? status : reserve_rows(c);
+    return status != ESPL_OK ? status : reserve_arrivals(c);
 }
 
-// --- Room behind a playback ---
+// --- Room after a playback ---
 
-// Where rows go on to from where a playback moves them. One that has no room there is none of the
-// change's, whose own were looked at before: it goes nowhere.
+// Find where the rows that the playback moves go on to. A row whose archetype would pass the limit
+// is not one of the change, because the change's own archetypes were found before: it stays.
 static espl_status find_moved(const espl__change *c)
 {
     const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
@@ -134,9 +157,10 @@ static espl_status find_moved(const espl__change *c)
     return status;
 }
 
-// Reserves do not add up: rows that a playback moves to where others will go too are counted with
-// those. One settle leaves what was reserved.
-static void count_coming(const espl__change *c)
+// Count the rows that come to each archetype: those that the playback moves there, the same rows
+// again where they go on to, and those that the change moves by itself. Counted together, because
+// reserves do not add up, and one settle frees what was reserved and not used.
+static void count_arrivals(const espl__change *c)
 {
     const espl__playback *const playback = &c->world->playback;
     espl__archetype *const archetypes = c->world->store.archetypes;
@@ -156,6 +180,7 @@ static void count_coming(const espl__change *c)
     }
 }
 
+// Reserve what count_arrivals() counted. All counts are cleared, also after a failure.
 static espl_status reserve_counted(const espl__change *c)
 {
     const espl__playback *const playback = &c->world->playback;
@@ -176,16 +201,17 @@ static espl_status reserve_counted(const espl__change *c)
     return status;
 }
 
-// Room for the rows where the playback leaves them: what it moves, for a placement or for a role
-// whose change was put off, and what it does not.
-static espl_status reserve_behind(void *context)
+// Called by the playback before it changes anything: reserve rows for what the change does after
+// it. The playback knows by then where it leaves each row that it moves, for a transform or for a
+// role that changes late.
+static espl_status reserve_after(void *context)
 {
     const espl__change *const c = context;
     const espl__playback *const playback = &c->world->playback;
     espl_status status = find_moved(c);
 
     if (status == ESPL_OK) {
-        count_coming(c);
+        count_arrivals(c);
         status = reserve_counted(c);
     }
     for (size_t i = 0; i < playback->move_count; ++i) {
@@ -194,20 +220,26 @@ static espl_status reserve_behind(void *context)
     return status;
 }
 
-// --- Moving them ---
+// --- Moving rows ---
 
-// Take the first run of set bits out of a word that is not 0; return its length.
-static uint32_t take_run(uint64_t *word, uint32_t *first)
+// Remove the first group of consecutive 1 bits from a word.
+// @param word  not 0.
+// @param first  out: the lowest bit of the group.
+// @return its length.
+static uint32_t take_bits(uint64_t *word, uint32_t *first)
 {
+    ESPL_CHECK_FULL(*word != 0);
     *first = (uint32_t)__builtin_ctzll(*word);
     const uint64_t rest = ~(*word >> *first);
     const uint32_t length = rest == 0 ? ESPL__WORD_BITS : (uint32_t)__builtin_ctzll(rest);
-    const uint64_t run = length == ESPL__WORD_BITS ? UINT64_MAX : (UINT64_C(1) << length) - 1;
+    const uint64_t bits = length == ESPL__WORD_BITS ? UINT64_MAX : (UINT64_C(1) << length) - 1;
 
-    *word &= ~(run << *first);
+    *word &= ~(bits << *first);
     return length;
 }
 
+// List the rows of a bucket in ascending order.
+// @return how many there are.
 static size_t list_rows(const espl__bucket *b, uint32_t rows[2 * ESPL__WORD_BITS])
 {
     size_t count = 0;
@@ -217,9 +249,12 @@ static size_t list_rows(const espl__bucket *b, uint32_t rows[2 * ESPL__WORD_BITS
             rows[count++] = word * ESPL__WORD_BITS + (uint32_t)__builtin_ctzll(left);
         }
     }
+    ESPL_CHECK(count == count_rows(b));
     return count;
 }
 
+// Move the rows of all buckets to their archetypes. Values of new components are zeros.
+// Postcondition: `coming` of an archetype is the number of rows that came, which are its last ones.
 static void move_rows(const espl__change *c)
 {
     espl__store *const store = &c->world->store;
@@ -237,14 +272,16 @@ static void move_rows(const espl__change *c)
     }
 }
 
-static void fill_rows(espl__store *store, const espl__bucket *b, const espl_component_value *value)
+// Write a value to the rows of a bucket that do not move, a group of consecutive rows at a time.
+static void fill_in_place(espl__store *store, const espl__bucket *b,
+                          const espl_component_value *value)
 {
     for (uint32_t word = 0; word < 2; ++word) {
         uint64_t left = b->rows[word];
 
         while (left != 0) {
             uint32_t first = 0;
-            const uint32_t count = take_run(&left, &first);
+            const uint32_t count = take_bits(&left, &first);
 
             espl__rows_fill(store, b->chunk, value->component, word * ESPL__WORD_BITS + first,
                             count, value->data);
@@ -252,9 +289,10 @@ static void fill_rows(espl__store *store, const espl__bucket *b, const espl_comp
     }
 }
 
-// Rows that came are the last ones of their archetype: one that gets rows loses none, since its
-// rows have all that is given and nothing that is taken away.
-static void write_values(const espl__change *c)
+// Write the added values. Rows that moved are the last ones of their archetype: an archetype that
+// receives rows loses none, because its rows have all that is added and nothing that is removed.
+// Several buckets may move to one archetype; the first fills all of its new rows.
+static void write_added_values(const espl__change *c)
 {
     espl__store *const store = &c->world->store;
 
@@ -269,7 +307,7 @@ static void write_values(const espl__change *c)
                 continue;
             }
             if (b->to == b->placed) {
-                fill_rows(store, b, value);
+                fill_in_place(store, b, value);
             } else if (coming != 0) {
                 espl__rows_fill_last(store, b->to, value->component, coming, value->data);
             }
@@ -280,19 +318,20 @@ static void write_values(const espl__change *c)
     }
 }
 
-// Values are read before the rows they may stand in are gone: these go with the settle.
-static void commit(const espl__change *c)
+// Move and fill the rows. Cannot fail. Values are read before espl__rows_settle() frees the rows
+// that were left, because a value may lie in one of them.
+static void commit_change(const espl__change *c)
 {
     espl__heap_forbid(&c->world->heap);
     move_rows(c);
-    write_values(c);
+    write_added_values(c);
     espl__rows_settle(&c->world->store);
     espl__heap_allow(&c->world->heap);
 }
 
-// --- Placements ---
+// --- Transforms ---
 
-// What a playback of placements needs, taken before it.
+// The memory of a playback that adds or removes transforms.
 typedef struct placing {
     espl__command *commands; // [count]
     espl_status *results;    // [count]
@@ -307,8 +346,11 @@ static void drop_placing(const espl__change *c, const placing *p)
     espl__change_give(c, p->data, p->size, 1);
 }
 
+// Take the memory, and write one command for each entity. Postcondition of a failure: nothing is
+// held.
 static espl_status make_placing(const espl__change *c, placing *p)
 {
+    ESPL_CHECK(c->placement != ESPL__PLACEMENT_STAYS && (c->listed != NULL || c->count == 0));
     *p = (placing){.count = c->count};
     for (size_t v = 0; v < c->add_count; ++v) {
         p->size += c->values[v].size;
@@ -329,10 +371,13 @@ static espl_status make_placing(const espl__change *c, placing *p)
     return ESPL_OK;
 }
 
+// Copy the values into memory of our own, because they may lie in rows that the playback moves.
+// Postcondition: the change points to the copies.
 static void copy_values(espl__change *c, const placing *p)
 {
     unsigned char *to = p->data;
 
+    ESPL_CHECK(to != NULL || p->size == 0);
     for (size_t v = 0; v < c->add_count; ++v) {
         espl_component_value *const value = &c->values[v];
 
@@ -344,15 +389,17 @@ static void copy_values(espl__change *c, const placing *p)
     }
 }
 
-static espl_status play(espl__change *c, espl__lane_view *lane)
+// Play the commands: all are applied, or none.
+static espl_status play_lane(espl__change *c, espl__lane_view *lane)
 {
     espl_world *const world = c->world;
     espl__playback *const playback = &world->playback;
     espl_report report = {0};
 
+    ESPL_CHECK(!world->is_playing && playback->reserve_more == NULL);
     world->is_playing = true;
     playback->is_strict = true;
-    playback->reserve_more = reserve_behind;
+    playback->reserve_more = reserve_after;
     playback->more_context = c;
     const espl_status status = espl__playback_run(playback, lane, 1, ESPL__NO_TAG, &report);
     playback->reserve_more = NULL;
@@ -362,14 +409,15 @@ static espl_status play(espl__change *c, espl__lane_view *lane)
     return status;
 }
 
-// Play one command for each entity: all are done, or none.
+// @return the status of the playback; where one entity is the reason, its number is in
+//         `refused`.
 static espl_status play_placements(espl__change *c, const placing *p)
 {
     espl_transform value = c->transform;
     unsigned char *const payload = (unsigned char *)&value;
     espl__lane_view lane = {
         .commands = p->commands, .payloads = &payload, .results = p->results, .count = p->count};
-    const espl_status status = play(c, &lane);
+    const espl_status status = play_lane(c, &lane);
 
     if (status != ESPL_OK && c->world->playback.first_refused < p->count) {
         c->refused = c->world->playback.first_refused;
@@ -377,6 +425,9 @@ static espl_status play_placements(espl__change *c, const placing *p)
     return status;
 }
 
+// Tell whether the change adds or removes a transform of some entity. Adding one that is there
+// already writes it, so that every addition is played; removing is played only where some row has
+// one.
 static bool plays_placements(const espl__change *c)
 {
     if (c->placement != ESPL__PLACEMENT_GOES) {
@@ -390,10 +441,10 @@ static bool plays_placements(const espl__change *c)
     return false;
 }
 
-// --- All of it ---
+// --- The whole ---
 
-// What the change needs behind the playback is reserved within it, so that what follows cannot fail:
-// the archetypes are known by then.
+// A change that adds or removes transforms. The second find_destinations() finds archetypes that
+// the first one, or the playback, has made, so that it cannot fail.
 static espl_status carry_out_placed(espl__change *c)
 {
     placing p;
@@ -411,7 +462,7 @@ static espl_status carry_out_placed(espl__change *c)
         espl__gather_again(c);
         status = find_destinations(c);
         ESPL_CHECK(status == ESPL_OK);
-        commit(c);
+        commit_change(c);
     }
     drop_placing(c, &p);
     return status == ESPL_OK && c->has_overflowed ? ESPL_OVERFLOW : status;
@@ -419,14 +470,16 @@ static espl_status carry_out_placed(espl__change *c)
 
 espl_status espl__change_carry_out(espl__change *c)
 {
+    ESPL_CHECK(c->add_count <= ESPL_SET_LIMIT && c->remove_count <= ESPL_SET_LIMIT);
+    ESPL_CHECK(!c->world->is_playing && c->bucket_count <= c->capacity);
     if (plays_placements(c)) {
         return carry_out_placed(c);
     }
     c->placement = ESPL__PLACEMENT_STAYS;
-    const espl_status status = prepare(c);
+    const espl_status status = reserve_change(c);
 
     if (status == ESPL_OK) {
-        commit(c);
+        commit_change(c);
     }
     return status;
 }

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Compaction: trees are laid out without room between them, rows in the order of their transforms,
-// and all scratch is given back.
+// espl_compact(): the only call that moves everything. Trees are laid out in breadth-first order
+// without gaps, rows are sorted by the slots of their entities, and scratch memory is freed.
+//
+// The call does as much as there is memory for. A step that finds none is skipped, and the call
+// says ESPL_ERR_NO_MEMORY; the world is valid, and what is read is unchanged.
 #include "lib/world/tape.h"
 
+// Free all scratch memory and spare chunks.
+// @return ESPL_ERR_NO_MEMORY: the arrays of the store could not be reallocated.
 static espl_status give_back(espl_world *world)
 {
     espl__scratch_free(world, &world->write_scratch);
     espl__scratch_free(world, &world->side_scratch);
-    espl__scratch_free(world, &world->deal_scratch);
+    espl__scratch_free(world, &world->partition_scratch);
     espl__scratch_free(world, &world->mark_scratch);
     espl__own_free(world);
     espl__playback_trim(&world->playback);
     return espl__store_trim(&world->store) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// A query that goes from row to row then goes through the transforms in one direction.
+// Sort rows by slot, so that a query which walks rows in order reads transforms in one direction.
+// Precondition: trees are packed.
 static void order_rows(espl_world *world)
 {
     const espl__forest *const forest = &world->forest;
 
+    ESPL_CHECK(world->iterations == 0 && !world->is_playing);
     espl__heap_forbid(&world->heap);
     if (forest->end != 0) {
         espl__rows_put_in_order(&world->store, &forest->links->entity,
@@ -34,8 +41,8 @@ static espl_status compact(espl_world *world)
     if (busy != ESPL_OK) {
         return busy;
     }
-    // Scratch is given back first, because settling and packing need memory for a while. They make
-    // scratch and spare chunks of their own, so it is given back again behind them.
+    // Scratch is freed before settling and packing, because these need memory for a while, and again
+    // after them, because they leave scratch and spare chunks.
     (void)give_back(world);
     espl__settle(world);
     const bool is_packed =
@@ -48,7 +55,7 @@ static espl_status compact(espl_world *world)
     if (is_packed) {
         order_rows(world);
     }
-    // What the list still has found no memory.
+    // Trees that are still in the list found no memory.
     if (given != ESPL_OK || !is_packed || world->forest.unsettled != ESPL__NO_TREE) {
         return ESPL_ERR_NO_MEMORY;
     }
@@ -58,8 +65,7 @@ static espl_status compact(espl_world *world)
 espl_status espl_compact(espl_world *world)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_compact")
-    if (espl__may_tape(world)) {
-        espl__tape_plain(world, ESPL_TAPE_COMPACT);
-    }
-    return espl__refuse_call(world, "espl_compact", espl__tape_end(world, compact(world)), NULL);
+    const espl_status status = ESPL__TAPED(world, compact(world), .op = ESPL_TAPE_COMPACT);
+
+    return espl__refuse_call(world, "espl_compact", status, NULL);
 }

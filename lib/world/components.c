@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Components that come and go, at the public face: on one entity, on an array, on what answers a
-// query; one path for all.
+// Components that are added and removed: on one entity, on an array, on the answers to a query, and
+// the tag of disabled entities.
+//
+// All calls share one path: read the definition into an espl__change, gather the rows
+// (change_rows.c), and apply the change to all of them or to none (change.c). Preconditions of
+// handles and definitions are checked before anything changes.
 #include "lib/world/change.h"
 #include "lib/world/tape.h"
 
 #include <string.h>
 
-// --- What is asked for ---
+// --- Definitions ---
 
 typedef struct seen_set {
     uint64_t words[ESPL_COMPONENT_LIMIT / ESPL__WORD_BITS + 1];
@@ -57,7 +61,8 @@ static espl_status read_add(espl__change *c, const espl_component_value *value, 
     return read_value(c, value);
 }
 
-// A component may be taken away twice, which is once, but not given and taken away.
+// Read one component that is removed. It may be listed twice, which means once, but not be added as
+// well.
 static espl_status read_remove(espl__change *c, const espl_component *taken, const seen_set *added)
 {
     const espl_component component = *taken;
@@ -101,7 +106,7 @@ static espl_status read_def(espl__change *c, const espl_change_def *def)
 
 // --- Messages ---
 
-// A call on some entities.
+// A call that changes components, for its messages.
 typedef struct asked {
     const char *name;            // of the public function
     const espl_entity *entities; // [count] as the caller gave them; NULL: those of a query
@@ -132,7 +137,7 @@ static espl_status refuse_change(const asked *call, const espl__change *c, espl_
         return status;
     }
     add_entity(&m, call, c);
-    // Handles are looked at before what comes and goes.
+    // A status of a handle has no cause in the definition.
     const bool is_cause = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
 
     if (is_cause && c->cause.value != NULL) {
@@ -155,7 +160,30 @@ static void remark_zero_given(const asked *call, const espl__change *c)
     }
 }
 
-// --- The public face ---
+// --- Public functions ---
+
+// Handles are checked before the definition, so that a dead entity is named whatever the definition
+// is.
+static espl_status apply_to_array(espl__change *c, const asked *call, const espl_change_def *def)
+{
+    const espl_status listed = read_def(c, def);
+    espl_status status = espl__gather_array(c, call->entities, call->count);
+
+    status = status != ESPL_OK ? status : listed;
+    return status != ESPL_OK ? status : espl__change_carry_out(c);
+}
+
+// @param gathered  out: why the query is refused, or ESPL_OK.
+static espl_status apply_to_query(espl__change *c, const espl_query_def *query,
+                                  const espl_change_def *def, size_t *count, espl_status *gathered)
+{
+    const espl_status listed = read_def(c, def);
+
+    *gathered = espl__gather_query(c, query, count);
+    const espl_status status = *gathered != ESPL_OK ? *gathered : listed;
+
+    return status != ESPL_OK ? status : espl__change_carry_out(c);
+}
 
 static espl_status change_array(espl_world *world, const asked *call, const espl_change_def *def,
                                 size_t *refused)
@@ -175,18 +203,11 @@ static espl_status change_array(espl_world *world, const asked *call, const espl
     if (status != ESPL_OK) {
         return refuse_change(call, &c, status);
     }
-    if (espl__may_tape(world)) {
-        espl__tape_change(world, entities, count, def);
-    }
-    const espl_status listed = read_def(&c, def);
-
-    status = espl__gather_array(&c, entities, count);
-    status = status != ESPL_OK ? status : listed;
-    status = status != ESPL_OK ? status : espl__change_carry_out(&c);
+    status = ESPL__TAPED(world, apply_to_array(&c, call, def), .op = ESPL_TAPE_CHANGE,
+                         .entities = entities, .count = count, .change = def);
     if (c.refused != ESPL__NO_ONE && refused != NULL) {
         *refused = c.refused;
     }
-    status = espl__tape_end(world, status);
     if (status < 0) {
         (void)refuse_change(call, &c, status);
     } else {
@@ -240,6 +261,7 @@ espl_status espl_change_components_query(espl_world *world, const espl_query_def
     const asked call = {.name = "espl_change_components_query"};
     espl__change c;
     size_t entities = 0;
+    espl_status gathered = ESPL_OK;
 
     ESPL__CHANGE_OR_RETURN(world, call.name)
     espl_status status = espl__check_structural(world);
@@ -248,15 +270,9 @@ espl_status espl_change_components_query(espl_world *world, const espl_query_def
     if (status != ESPL_OK) {
         return refuse_change(&call, &c, status);
     }
-    if (espl__may_tape(world)) {
-        espl__tape_change_query(world, def, change_def);
-    }
-    const espl_status listed = read_def(&c, change_def);
-    const espl_status gathered = espl__gather_query(&c, def, &entities);
-
-    status = gathered != ESPL_OK ? gathered : listed;
-    status = status != ESPL_OK ? status : espl__change_carry_out(&c);
-    status = espl__tape_end(world, status);
+    status = ESPL__TAPED(world, apply_to_query(&c, def, change_def, &entities, &gathered),
+                         .op = ESPL_TAPE_CHANGE, .is_of_query = true, .query = def,
+                         .change = change_def);
     if (status >= 0 && count != NULL) {
         *count = entities;
     }
@@ -271,10 +287,13 @@ espl_status espl_change_components_query(espl_world *world, const espl_query_def
     return status;
 }
 
-// --- What a query skips ---
+// --- Disabled entities ---
 
-static espl_status change_extent(espl_world *world, espl_entity entity, espl_extent extent,
-                                 const espl_change_def *def)
+// Add or remove ESPL_DISABLED by a definition that has only that.
+// @return ESPL_OK; statuses of the handle; ESPL_ERR_ARGUMENT: the extent does not exist;
+//         ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+static espl_status set_disabled(espl_world *world, espl_entity entity, espl_extent extent,
+                                const espl_change_def *def)
 {
     uint32_t slot = 0;
     espl__change c;
@@ -290,7 +309,7 @@ static espl_status change_extent(espl_world *world, espl_entity entity, espl_ext
     espl__change_begin(&c, world);
     const espl_status listed = read_def(&c, def);
 
-    // One tag comes or goes, which is there from the beginning.
+    // The tag is registered in every world.
     ESPL_CHECK(listed == ESPL_OK);
     status = espl__gather_extent(&c, slot, extent);
     status = status != ESPL_OK ? status : espl__change_carry_out(&c);
@@ -310,11 +329,11 @@ espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent exte
     const espl_change_def def = {.add = &tag, .add_count = 1};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_disable")
-    if (espl__may_tape(world)) {
-        espl__tape_word(world, ESPL_TAPE_DISABLE, entity, (uint32_t)extent);
-    }
-    return refuse_extent(world, "espl_disable", entity,
-                         espl__tape_end(world, change_extent(world, entity, extent, &def)));
+    const espl_status status =
+        ESPL__TAPED(world, set_disabled(world, entity, extent, &def), .op = ESPL_TAPE_DISABLE,
+                    .entity = entity, .word = (uint32_t)extent);
+
+    return refuse_extent(world, "espl_disable", entity, status);
 }
 
 espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent extent)
@@ -323,11 +342,11 @@ espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent exten
     const espl_change_def def = {.remove = &tag, .remove_count = 1};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_enable")
-    if (espl__may_tape(world)) {
-        espl__tape_word(world, ESPL_TAPE_ENABLE, entity, (uint32_t)extent);
-    }
-    return refuse_extent(world, "espl_enable", entity,
-                         espl__tape_end(world, change_extent(world, entity, extent, &def)));
+    const espl_status status =
+        ESPL__TAPED(world, set_disabled(world, entity, extent, &def), .op = ESPL_TAPE_ENABLE,
+                    .entity = entity, .word = (uint32_t)extent);
+
+    return refuse_extent(world, "espl_enable", entity, status);
 }
 
 bool espl_is_enabled(const espl_world *world, espl_entity entity)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One entity as text, for people. Cold: it is made of the public reads where these say enough.
-#include "lib/world/inside.h"
+// espl_dump(): one entity as text, for people. It reads by the functions that other reads use and
+// changes nothing. Not a fast path.
+//
+// The text does not depend on the locale, and the length that is returned does not depend on the
+// buffer.
+#include "lib/world/world_internal.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -8,12 +12,13 @@
 
 // --- Text ---
 
-// Text that is written to the caller's buffer as far as it fits, and counted as a whole.
+// Text that is written to the caller's buffer as far as it fits. The length counts all of it.
 typedef struct dump_text {
     char *buffer; // [size]
     size_t size, length;
 } dump_text;
 
+// Append as printf() does. Within the buffer there is always a terminating 0.
 static void print(dump_text *out, const char *format, ...) ESPL__PRINTF(2, 3);
 
 static void print(dump_text *out, const char *format, ...)
@@ -29,6 +34,7 @@ static void print(dump_text *out, const char *format, ...)
     out->length += more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
 }
 
+// A handle, and the name in quotation marks if there is one. Any handle.
 static void print_entity(dump_text *out, const espl_world *world, espl_entity entity)
 {
     const char *const name = espl__name_of_living(&world->store, entity);
@@ -41,8 +47,9 @@ static void print_entity(dump_text *out, const espl_world *world, espl_entity en
     }
 }
 
-// Nine digits tell every float from every other. The C library writes the decimal point of the locale,
-// of any number of bytes, and may write the sign of a NaN.
+// Nine digits distinguish every float from every other. The characters that snprintf() writes for
+// the decimal point depend on the locale, any number of bytes, and become one '.'; a NaN has no
+// sign here.
 static void print_float(dump_text *out, float value)
 {
     char text[48], plain[48];
@@ -54,6 +61,7 @@ static void print_float(dump_text *out, float value)
     }
     (void)snprintf(text, sizeof text, "%.9g", (double)value);
     for (const char *at = text; *at != '\0'; ++at) {
+        ESPL_CHECK(length + 1 < sizeof plain);
         const bool is_plain = (*at >= '0' && *at <= '9') || *at == '-' || *at == '+' || *at == 'e';
 
         if (is_plain) {
@@ -66,6 +74,7 @@ static void print_float(dump_text *out, float value)
     print(out, " %s", plain);
 }
 
+// A label, and the numbers after it with a space before each.
 static void print_floats(dump_text *out, const char *label, const float *values, size_t count)
 {
     print(out, "%s", label);
@@ -76,10 +85,13 @@ static void print_floats(dump_text *out, const char *label, const float *values,
 
 // --- Parts of an entity ---
 
+// The role, the parent, the kind of link and the number of children.
 static void print_links(dump_text *out, const espl_world *world, uint32_t slot)
 {
     const espl__forest *const forest = &world->forest;
     const size_t children = espl__count_children(forest, slot);
+
+    ESPL_CHECK(slot < forest->end);
 
     if (!espl__is_root(forest, slot)) {
         print(out, ": member of ");
@@ -92,6 +104,7 @@ static void print_links(dump_text *out, const espl_world *world, uint32_t slot)
     print(out, ", %zu %s\n", children, children == 1 ? "child" : "children");
 }
 
+// Inherit flags by name; nothing where there are none.
 static void print_flags(dump_text *out, uint32_t flags)
 {
     static const struct {
@@ -118,6 +131,7 @@ static void print_flags(dump_text *out, uint32_t flags)
     print(out, "\n");
 }
 
+// All fields of a transform in one line.
 static void print_transform(dump_text *out, const char *which, const espl_transform *t)
 {
     print_floats(out, which, t->position, 3);
@@ -127,6 +141,8 @@ static void print_transform(dump_text *out, const char *which, const espl_transf
     print(out, ", user data %lu\n", (unsigned long)t->user_data);
 }
 
+// Both transforms of an entity. A job of a parallel write does not read those of another job's
+// hierarchy.
 static void print_transforms(dump_text *out, const espl_world *world, uint32_t slot)
 {
     if (espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE)) {
@@ -145,6 +161,7 @@ static void print_transforms(dump_text *out, const espl_world *world, uint32_t s
     print_transform(out, "  world: position", &seen);
 }
 
+// A component and the first bytes of its value.
 static void print_component(dump_text *out, const espl_world *world, uint32_t index,
                             espl_component component)
 {
@@ -152,6 +169,7 @@ static void print_component(dump_text *out, const espl_world *world, uint32_t in
     const unsigned char *const value = espl__row_value(&world->store, index, component);
     const size_t shown = info->size < ESPL_DUMP_BYTES ? info->size : ESPL_DUMP_BYTES;
 
+    ESPL_CHECK(info->size == 0 || value != NULL);
     print(out, "  component %lu \"%s\"", (unsigned long)component, info->name);
     if (info->size == 0) {
         print(out, ", tag\n");
@@ -164,6 +182,7 @@ static void print_component(dump_text *out, const espl_world *world, uint32_t in
     print(out, shown < info->size ? " ...\n" : "\n");
 }
 
+// All components but ESPL_TRANSFORM and the role, which have lines of their own.
 static void print_components(dump_text *out, const espl_world *world, uint32_t index)
 {
     const espl__archetype *const archetype =

@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Registration, creation, and values of one entity's components, at the public face.
-#include "lib/world/dealing.h"
+// Components and entities at the public functions: registration, creation without parents,
+// reserves, and the values of one entity's components. Changes of the set of components are in
+// components.c.
+//
+// Each call checks its arguments, reserves, and then changes, so that a refused call has changed
+// nothing. A list of components is sorted and checked by check_set(); the role is added here,
+// because users do not choose it.
+#include "lib/world/partition.h"
 #include "lib/world/tape.h"
 
 #include <string.h>
 
+// Log why a component is not registered. Precondition: the status is a refusal.
 static espl_status refuse_registration(const espl_world *world, const espl_component_def *def,
                                        espl_status status)
 {
     const char *why = def == NULL ? "def is NULL." : "out is NULL.";
     espl__message m;
 
+    ESPL_CHECK(status < 0);
     if (!espl__refusal_begin(&m, world, "espl_component_register", NULL, status)) {
         return status;
     }
@@ -24,20 +32,25 @@ static espl_status refuse_registration(const espl_world *world, const espl_compo
     return status;
 }
 
+// Registering an equal definition again yields the component that is there.
+static espl_status register_component(espl_world *world, const espl_component_def *def,
+                                      espl_component *out)
+{
+    espl_status status = espl__check_structural(world);
+
+    if (status == ESPL_OK && (def == NULL || out == NULL)) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    return status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
+}
+
 espl_status espl_component_register(espl_world *world, const espl_component_def *def,
                                     espl_component *out)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_component_register")
-    espl_status status = espl__check_structural(world);
+    const espl_status status = ESPL__TAPED(world, register_component(world, def, out),
+                                           .op = ESPL_TAPE_REGISTER, .component_def = def);
 
-    if (espl__may_tape(world)) {
-        espl__tape_register(world, def);
-    }
-    if (status == ESPL_OK && (def == NULL || out == NULL)) {
-        status = ESPL_ERR_ARGUMENT;
-    }
-    status = status != ESPL_OK ? status : espl__component_register(&world->store, def, out);
-    status = espl__tape_end(world, status);
     return status >= 0 ? status : refuse_registration(world, def, status);
 }
 
@@ -48,13 +61,15 @@ espl_component espl_component_find(const espl_world *world, const char *name)
                : 0;
 }
 
+// Any thread may call it while another registers, so that the count is loaded with acquire.
 uint32_t espl_component_count(const espl_world *world)
 {
     return world != NULL ? atomic_load_explicit(&world->store.component_count, memory_order_acquire)
                          : 0;
 }
 
-// The column of ESPL_TRANSFORM holds slots; the value that users give and read is a transform.
+// A definition as espl_component_info() returns it. The column of ESPL_TRANSFORM holds slots, but
+// the value that users write and read is an espl_transform.
 static espl_component_def describe(espl_component component, const espl__component_info *info)
 {
     const bool is_transform = component == ESPL_TRANSFORM;
@@ -81,6 +96,7 @@ static espl_status refuse_info(const espl_world *world, espl_component component
     return ESPL_ERR_ARGUMENT;
 }
 
+// The reference list that is returned is the world's own, and lives as long as the world.
 espl_status espl_component_info(const espl_world *world, espl_component component,
                                 espl_component_def *out)
 {
@@ -96,16 +112,18 @@ espl_status espl_component_info(const espl_world *world, espl_component componen
 
 // --- Creation ---
 
-// A sorted set, with room for a role too many.
+// A sorted set, with room for one role above the limit, which is checked at the end.
 typedef struct component_set {
     espl_component items[ESPL_SET_LIMIT + 1];
     size_t count;
 } component_set;
 
-// Put a component in its place. False where it is there already.
+// Insert a component. @return false: the set has it already.
 static bool insert(component_set *set, espl_component component)
 {
     size_t at = set->count;
+
+    ESPL_CHECK(set->count <= ESPL_SET_LIMIT);
 
     while (at > 0 && set->items[at - 1] > component) {
         at -= 1;
@@ -119,11 +137,14 @@ static bool insert(component_set *set, espl_component component)
     return true;
 }
 
-// Sort a list in which at most `role_limit` roles may stand; without one it is a solo's.
+// Sort a list of components.
+// @param role_limit  roles that the list may have; where it has none, ESPL_SOLO is added.
 static espl_status sort_set(const espl__store *store, const espl_component *components,
                             size_t count, size_t role_limit, component_set *set)
 {
     size_t roles = 0;
+
+    ESPL_CHECK(count <= ESPL_SET_LIMIT && role_limit <= 1);
 
     set->count = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -141,6 +162,7 @@ static espl_status sort_set(const espl__store *store, const espl_component *comp
     return set->count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
 }
 
+// The same, after the checks of the world and the pointers.
 static espl_status check_set(const espl_world *world, const espl_component *components,
                              size_t count, size_t role_limit, component_set *set)
 {
@@ -158,7 +180,7 @@ static espl_status check_set(const espl_world *world, const espl_component *comp
     return sort_set(&world->store, components, count, role_limit, set);
 }
 
-// Say what is wrong with a list of components, and add the one that is to the message.
+// Find what is wrong with a list that sort_set() refused, and add the component to the message.
 static const char *find_bad_component(espl__message *m, const espl_world *world,
                                       const espl_component *components, size_t count,
                                       size_t role_limit)
@@ -188,6 +210,7 @@ static const char *find_bad_component(espl__message *m, const espl_world *world,
     return NULL;
 }
 
+// Log why a list of components is refused.
 static espl_status refuse_set(const espl_world *world, const char *call,
                               const espl_component *components, size_t count, size_t role_limit,
                               espl_status status)
@@ -204,6 +227,7 @@ static espl_status refuse_set(const espl_world *world, const char *call,
     return status;
 }
 
+// Reserve entities, rows and trees of one node.
 static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t count)
 {
     espl_status status = espl__entities_reserve(&world->store, count);
@@ -212,8 +236,10 @@ static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t c
     return status != ESPL_OK ? status : espl__forest_reserve(&world->forest, count, count);
 }
 
-static espl_status create(espl_world *world, const espl_component *components,
-                          size_t component_count, size_t count, espl_entity *out)
+// Create entities without parents. Nothing fails after the reserve.
+// @param out  [count], or NULL.
+static espl_status create_solos(espl_world *world, const espl_component *components,
+                                size_t component_count, size_t count, espl_entity *out)
 {
     component_set set;
     uint32_t archetype = 0;
@@ -229,6 +255,7 @@ static espl_status create(espl_world *world, const espl_component *components,
     }
 
     const bool is_placed = espl__archetype_has(&world->store, archetype, ESPL_TRANSFORM);
+    ESPL_CHECK(component_count < set.count);
     espl__heap_forbid(&world->heap);
     for (size_t i = 0; i < count; ++i) {
         const espl_entity entity = espl__entity_take(&world->store);
@@ -240,22 +267,21 @@ static espl_status create(espl_world *world, const espl_component *components,
             out[i] = entity;
         }
     }
-    // Ended like any other change: else the room for these rows, once they have moved to another
-    // archetype, would be kept for as many again.
+    // Settle, as every change of rows does: otherwise the archetype would keep spare chunks for as
+    // many rows again once these have moved elsewhere.
     espl__rows_settle(&world->store);
     espl__heap_allow(&world->heap);
     return ESPL_OK;
 }
 
+// A refused call has created nothing and has not written `out`.
 espl_status espl_create(espl_world *world, const espl_component *components, size_t component_count,
                         size_t count, espl_entity *out)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_create")
-    if (espl__may_tape(world)) {
-        espl__tape_set_of(world, ESPL_TAPE_CREATE, components, component_count, count);
-    }
-    const espl_status status =
-        espl__tape_end(world, create(world, components, component_count, count, out));
+    const espl_status status = ESPL__TAPED(
+        world, create_solos(world, components, component_count, count, out), .op = ESPL_TAPE_CREATE,
+        .components = components, .component_count = component_count, .count = count);
 
     return status >= 0 ? status
                        : refuse_set(world, "espl_create", components, component_count, 0, status);
@@ -263,7 +289,8 @@ espl_status espl_create(espl_world *world, const espl_component *components, siz
 
 // --- Memory ahead of time ---
 
-static espl_status reserve_rows(espl_world *world, const component_set *set, size_t rows)
+// Reserve rows of an archetype that a later settle keeps.
+static espl_status reserve_archetype_rows(espl_world *world, const component_set *set, size_t rows)
 {
     uint32_t archetype = 0;
     const espl_status status =
@@ -272,18 +299,21 @@ static espl_status reserve_rows(espl_world *world, const component_set *set, siz
     return status != ESPL_OK ? status : espl__rows_keep(&world->store, archetype, rows);
 }
 
+// Give side arrays to the tree of a slot, which stay although no node needs them yet.
 static espl_status prepay_side(espl_world *world, uint32_t slot)
 {
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
 
     if (status == ESPL_OK) {
+        ESPL_CHECK(espl__tree_of(&world->forest, slot)->side != NULL);
         espl__tree_of(&world->forest, slot)->side->is_prepaid = 1;
     }
     return status;
 }
 
-// Whatever can be refused for another reason than memory is checked first.
-static espl_status reserve(espl_world *world, const espl_reserve_def *def)
+// What can be refused for another reason than memory is checked first. Without memory some of the
+// reserves may be there.
+static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
 {
     const bool has_side = !espl_entity_is_null(def->side_of);
     component_set set;
@@ -304,7 +334,7 @@ static espl_status reserve(espl_world *world, const espl_reserve_def *def)
                      : espl__forest_prepay(&world->forest, def->entities, def->entities);
     }
     if (status == ESPL_OK && def->rows != 0) {
-        status = reserve_rows(world, &set, def->rows);
+        status = reserve_archetype_rows(world, &set, def->rows);
     }
     if (status == ESPL_OK && has_side) {
         status = prepay_side(world, slot);
@@ -314,9 +344,10 @@ static espl_status reserve(espl_world *world, const espl_reserve_def *def)
     }
     return status != ESPL_OK || def->parallel_rows == 0
                ? status
-               : espl__deal_reserve(world, def->parallel_rows);
+               : espl__partition_reserve(world, def->parallel_rows);
 }
 
+// Name side_of where the status is about it, and the components elsewhere.
 static espl_status refuse_reserve(const espl_world *world, const espl_reserve_def *def,
                                   espl_status status)
 {
@@ -335,14 +366,13 @@ espl_status espl_reserve(espl_world *world, const espl_reserve_def *def)
     if (world == NULL || def == NULL) {
         return espl__refuse_call(world, "espl_reserve", ESPL_ERR_ARGUMENT, "def is NULL.");
     }
-    if (espl__may_tape(world)) {
-        espl__tape_reserve(world, def);
-    }
-    const espl_status status = espl__tape_end(world, reserve(world, def));
+    const espl_status status =
+        ESPL__TAPED(world, reserve_all(world, def), .op = ESPL_TAPE_RESERVE, .reserve = def);
 
     return status >= 0 ? status : refuse_reserve(world, def, status);
 }
 
+// Any handle, also a pending one or one of another world, which yield false.
 bool espl_is_alive(const espl_world *world, espl_entity entity)
 {
     return world != NULL && espl__entity_check(&world->store, entity) == ESPL_OK;
@@ -357,6 +387,7 @@ bool espl_has_component(const espl_world *world, espl_entity entity, espl_compon
                                component);
 }
 
+// Why the value of a component cannot be read or written, or ESPL_OK. Handles come first.
 static espl_status check_value(const espl_world *world, espl_entity entity,
                                espl_component component, const void *data, size_t size)
 {
@@ -375,7 +406,7 @@ static espl_status check_value(const espl_world *world, espl_entity entity,
     return espl_has_component(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
 }
 
-// @param missing  a sentence where the pointer to the value is missing.
+// @param missing  a sentence for the case that the pointer to the value is NULL.
 static espl_status refuse_component(const espl_world *world, const char *call, espl_entity entity,
                                     const espl_component_value *value, const char *missing,
                                     espl_status status)
@@ -383,6 +414,7 @@ static espl_status refuse_component(const espl_world *world, const char *call, e
     const char *why = NULL;
     espl__message m;
 
+    ESPL_CHECK(status < 0);
     if (!espl__refusal_begin(&m, world, call, NULL, status)) {
         return status;
     }
@@ -398,6 +430,7 @@ static espl_status refuse_component(const espl_world *world, const char *call, e
     return status;
 }
 
+// A tag has size 0, and `out` may be NULL then.
 espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                espl_component component, void *out, size_t size)
 {
@@ -412,20 +445,31 @@ espl_status espl_get_component(const espl_world *world, espl_entity entity,
                                           "out is NULL.", status);
 }
 
+// Precondition: check_value(). The bytes may overlap the value, because a caller may copy from a
+// column.
+static espl_status set_value(espl_world *world, espl_entity entity, espl_component component,
+                             const void *data, size_t size)
+{
+    ESPL_CHECK(espl__component_info_of(&world->store, component)->size == size);
+    if (size != 0) {
+        memmove(espl__row_write(&world->store, entity.index, component), data, size);
+    }
+    return ESPL_OK;
+}
+
 espl_status espl_set_component(espl_world *world, espl_entity entity, espl_component component,
                                const void *data, size_t size)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_set_component")
     espl_status status = check_value(world, entity, component, data, size);
 
-    // A write of a column counts versions up, which is for one thread at a time.
+    // A write increments the version of its column, which jobs cannot do side by side.
     status = status == ESPL_OK && espl__is_parallel(world) ? ESPL_ERR_BUSY : status;
-    if (status == ESPL_OK && espl__is_taped(world)) {
-        espl__tape_set(world, entity, component, data, size);
-        (void)espl__tape_close(world, status);
-    }
-    if (status == ESPL_OK && size != 0) {
-        memmove(espl__row_write(&world->store, entity.index, component), data, size);
+    if (status == ESPL_OK) {
+        status = ESPL__TAPED_IF(espl__is_taped(world), world,
+                                set_value(world, entity, component, data, size),
+                                .op = ESPL_TAPE_SET, .entity = entity, .component = component,
+                                .value = data, .size = size);
     }
     return status >= 0 ? status
                        : refuse_component(world, "espl_set_component", entity,

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
+// Slots of many handles (lib/world/handles.h). Jobs of a batch call this side by side, each for a
+// range of handles; it reads the world and writes the caller's array.
 #include "lib/world/handles.h"
 
-static inline uint32_t find_placed(const espl__registry *registry, uint32_t slot)
+// The slot, if it has a transform of its own; else ESPL__NO_SLOT.
+static inline uint32_t slot_if_placed(const espl__registry *registry, uint32_t slot)
 {
     return espl__registry_has_placed(registry, slot) ? slot : ESPL__NO_SLOT;
 }
 
+// Blocks of 32: enough waits for memory overlap, and what was prefetched is still in the cache. The
+// slot of handle begin - 1 is looked up again, because it is in the range of another job and the
+// order is checked range by range.
 bool espl__find_slots(const espl_world *world, const espl__handles *handles, size_t begin,
                       size_t end, uint32_t *slots)
 {
@@ -15,8 +21,9 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
     uint32_t before = 0;
     bool is_ordered = true;
 
+    ESPL_CHECK(begin <= end && (begin == end || h.first != NULL));
     if (begin != 0) {
-        before = find_placed(&r, espl__registry_find(&r, espl__handle_at(&h, begin - 1)));
+        before = slot_if_placed(&r, espl__registry_find(&r, espl__handle_at(&h, begin - 1)));
     }
     for (size_t stop = begin; begin < end; begin = stop) {
         stop = end - begin < BLOCK ? end : begin + BLOCK;
@@ -27,7 +34,8 @@ bool espl__find_slots(const espl_world *world, const espl__handles *handles, siz
             slots[i] = espl__registry_find(&r, espl__handle_at(&h, i));
         }
         for (size_t i = begin; i < stop; ++i) {
-            slots[i] = find_placed(&r, slots[i]);
+            slots[i] = slot_if_placed(&r, slots[i]);
+            ESPL_CHECK_FULL(slots[i] == ESPL__NO_SLOT || slots[i] < world->forest.end);
             is_ordered &= slots[i] >= before && slots[i] != ESPL__NO_SLOT;
             before = slots[i];
         }

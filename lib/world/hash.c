@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: MIT
-// Two hashes of a whole world, field by field in a fixed order. The logical one is of what a user
-// can read, and knows no index, row or slot; the physical one is of where it all stands as well.
-// Neither is of memory that is only reserved, of versions, or of counts since the world was made.
-#include "lib/world/inside.h"
+// espl_hash(): two hashes of a whole world, field by field in a fixed order.
+//
+// The logical hash is of what a user can read. It does not depend on indices, rows or slots, so
+// that two worlds with the same history of calls, or with different histories and the same
+// contents, agree. The physical hash is of where everything is stored as well; a replay compares
+// it. Neither depends on reserved memory, on versions, or on statistics.
+//
+// The bytes that are hashed are an interface: golden hashes (tests/golden) and tapes hold results.
+// What is added to a world later adds nothing to the hash of a world without it.
+#include "lib/world/world_internal.h"
 
 #include <math.h>
 #include <string.h>
 
 // --- Mixing ---
 
-// A word comes in by an exclusive or, and a product and a shift spread it: the step is a bijection
-// of the hash, so that two worlds whose fields differ at one word only never meet. The constants are
-// the golden ratio of 64 bits and those of the finisher of SplitMix64 (Steele, Lea, Flood, "Fast
-// splittable pseudorandom number generators", 2014). Words, since FNV-1a, which takes bytes, is one
-// product a byte: 8 times as many.
+// A word is mixed in by an exclusive or, a product and a shift. The step is a bijection of the
+// hash, so that two worlds that differ in one word never agree. The constants are the golden ratio
+// in 64 bits and those of the finisher of SplitMix64 (Steele, Lea, Flood, "Fast splittable
+// pseudorandom number generators", 2014). FNV-1a was rejected because it takes bytes, a product for
+// each: 8 times as many.
 static const uint64_t hash_start = UINT64_C(0x6573706c686173);
 
+// Mix a word into a hash.
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 32);
 }
 
-// The end of a hash that is to be added to others: each of its bits depends on all of its words.
-static uint64_t finish(uint64_t hash)
+// Make each bit of a hash depend on all of its words, before the hash is added to others.
+static uint64_t finish_hash(uint64_t hash)
 {
     hash = (hash ^ (hash >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     hash = (hash ^ (hash >> 27)) * UINT64_C(0x94d049bb133111eb);
     return hash ^ (hash >> 31);
 }
 
+// Two numbers of 32 bits as one word.
 static uint64_t mix_pair(uint64_t hash, uint32_t low, uint32_t high)
 {
     return mix(hash, low | (uint64_t)high << 32);
 }
 
-// Bytes as little-endian words, the last one filled up with zeros. Their number comes first.
+// Bytes as little-endian words, the last one padded with zeros. The size comes first, so that zeros
+// at the end count.
 static uint64_t mix_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
 {
     hash = mix(hash, size);
@@ -66,6 +75,7 @@ static uint64_t mix_floats(uint64_t hash, const float *values, size_t count)
     return hash;
 }
 
+// The fields one by one, because a struct may have padding.
 static uint64_t mix_pose(uint64_t hash, const espl_pose *pose)
 {
     hash = mix_floats(hash, pose->rotation, 4);
@@ -88,26 +98,23 @@ static uint64_t mix_transform(uint64_t hash, const espl_transform *transform)
 
 // --- Logical: what can be read ---
 
-static bool is_living(const espl__store *store, uint32_t index)
-{
-    return store->records[index].row < ESPL__ROW_RETIRED;
-}
-
-// The bytes of a value between its references.
+// The bytes of a value without its references, which hash_references() hashes by what they name.
 static uint64_t mix_value(uint64_t hash, const espl__component_info *info,
                           const unsigned char *value)
 {
     size_t at = 0;
 
     for (uint32_t r = 0; r < info->reference_count; ++r) {
+        ESPL_CHECK(info->references[r] >= at);
         hash = mix_bytes(hash, value + at, info->references[r] - at);
         at = info->references[r] + sizeof(espl_entity);
     }
     return mix_bytes(hash, value + at, info->size - at);
 }
 
-// Components by name and in no order, since both depend on the order of registration. Roles follow
-// from the parents, late where there was no memory; a placement is its transforms.
+// A sum, so that the order of components does not count: it depends on the order of registration,
+// and so do their numbers, which is why they are hashed by name. Roles are left out because they
+// follow from the parents, and are late where there was no memory.
 static uint64_t hash_components(const espl_world *world, uint32_t index)
 {
     const espl__store *const store = &world->store;
@@ -129,13 +136,13 @@ static uint64_t hash_components(const espl_world *world, uint32_t index)
         if (info->size != 0) {
             hash = mix_value(hash, info, espl__row_value(store, index, component));
         }
-        sum += finish(hash);
+        sum += finish_hash(hash);
     }
     return sum;
 }
 
-// An entity without a name adds nothing, so that the hash of a world is what it was before there were
-// names.
+// An entity without a name adds nothing, so that the hash of a world without names is what it was
+// before names existed.
 static uint64_t mix_name(uint64_t hash, const espl__store *store, uint32_t index)
 {
     const espl__name *const name = espl__name_of(&store->names, index);
@@ -143,7 +150,7 @@ static uint64_t mix_name(uint64_t hash, const espl__store *store, uint32_t index
     return name == NULL ? hash : mix_bytes(hash, (const unsigned char *)name->text, name->size);
 }
 
-// What an entity shows of itself, but for whom it refers to.
+// What an entity shows of itself, without what its references name.
 static uint64_t hash_looks(const espl_world *world, uint32_t index)
 {
     const uint32_t slot = world->store.records[index].slot;
@@ -159,7 +166,9 @@ static uint64_t hash_looks(const espl_world *world, uint32_t index)
     return mix_name(mix(hash, hash_components(world, index)), &world->store, index);
 }
 
-// Whom a reference names is told by how that one looks, since its handle says nothing here.
+// A reference is hashed by what the entity it names shows, because its handle differs between
+// worlds. A null reference is 0, a dead one 1. Not recursive: the references of that entity do not
+// count.
 static uint64_t hash_named(const espl_world *world, const unsigned char *field)
 {
     espl_entity entity;
@@ -171,6 +180,7 @@ static uint64_t hash_named(const espl_world *world, const unsigned char *field)
     return espl__entity_is_alive(&world->store, entity) ? hash_looks(world, entity.index) : 1;
 }
 
+// The references of an entity's components; a sum, as in hash_components().
 static uint64_t hash_references(const espl_world *world, uint32_t index)
 {
     const espl__store *const store = &world->store;
@@ -193,16 +203,18 @@ static uint64_t hash_references(const espl_world *world, uint32_t index)
         for (uint32_t r = 0; r < info->reference_count; ++r) {
             hash = mix(hash, hash_named(world, value + info->references[r]));
         }
-        sum += finish(hash);
+        sum += finish_hash(hash);
     }
     return sum;
 }
 
-// A hierarchy in depth-first order, parents first. The numbers of children tell the shape.
+// A hierarchy in depth-first order, parents first. The numbers of children determine the shape.
 static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
 {
     const espl__forest *const forest = &world->forest;
     uint64_t hash = hash_start;
+
+    ESPL_CHECK(espl__is_root(forest, top));
 
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;
          slot = espl__next_in_walk(forest, slot, top, true)) {
@@ -213,10 +225,10 @@ static uint64_t hash_hierarchy(const espl_world *world, uint32_t top)
         hash = mix(hash, hash_looks(world, index));
         hash = mix(hash, hash_references(world, index));
     }
-    return finish(hash);
+    return finish_hash(hash);
 }
 
-// A sum over hierarchies and solos, which stand in no order.
+// A sum over hierarchies and solos, because they have no order.
 static uint64_t hash_logical(const espl_world *world)
 {
     const espl__store *const store = &world->store;
@@ -224,17 +236,19 @@ static uint64_t hash_logical(const espl_world *world)
     uint64_t sum = 0;
 
     for (uint32_t index = 0; index < length; ++index) {
-        const uint32_t slot = is_living(store, index) ? store->records[index].slot : ESPL__NO_SLOT;
+        const uint32_t slot =
+            espl__index_is_alive(store, index) ? store->records[index].slot : ESPL__NO_SLOT;
 
         if (slot != ESPL__NO_SLOT && espl__is_root(&world->forest, slot)) {
             sum += hash_hierarchy(world, slot);
         }
     }
-    return finish(mix(mix(hash_start, store->alive_count), sum));
+    return finish_hash(mix(mix(hash_start, store->alive_count), sum));
 }
 
-// --- Physical: where it stands ---
+// --- Physical: where it is stored ---
 
+// The registry, with the row of each entity and the chain of free indices.
 static uint64_t mix_records(uint64_t hash, const espl__store *store)
 {
     const size_t length = espl__array_length(store->records);
@@ -244,12 +258,12 @@ static uint64_t mix_records(uint64_t hash, const espl__store *store)
         const espl__record *const record = &store->records[index];
 
         hash = mix_pair(hash, record->generation, record->row);
-        if (is_living(store, index)) {
+        if (espl__index_is_alive(store, index)) {
             const espl__chunk *const chunk = &store->chunks[record->chunk];
 
             hash = mix_pair(hash, chunk->archetype, chunk->position);
             hash = mix_name(mix(hash, record->slot), store, index);
-            // A retired one had 2^24 lives; --enable-shrunken meets it.
+            // A retired index was reused 2^24 times; --enable-shrunken tests it.
         } else if (record->row == ESPL__NONE) { // GCOVR_EXCL_BR_LINE
             hash = mix(hash, record->chunk);
         }
@@ -257,11 +271,14 @@ static uint64_t mix_records(uint64_t hash, const espl__store *store)
     return hash;
 }
 
+// The entities and columns of a chunk. The column of ESPL_TRANSFORM is left out, because it repeats
+// the slots of the records.
 static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const espl__chunk *chunk)
 {
     const espl_entity *const entities = espl__chunk_entities(chunk);
     const size_t columns = espl__array_length(archetype->columns);
 
+    ESPL_CHECK(chunk->count <= archetype->capacity);
     hash = mix(hash, chunk->count);
     for (uint32_t row = 0; row < chunk->count; ++row) {
         hash = mix_pair(hash, entities[row].index, entities[row].generation);
@@ -270,7 +287,6 @@ static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const
         const espl__column *const column = &archetype->columns[i];
 
         hash = mix(hash, column->component);
-        // Slots are mirrors of the records'.
         if (column->component != ESPL_TRANSFORM) {
             hash =
                 mix_bytes(hash, chunk->bytes + column->offset, (size_t)chunk->count * column->size);
@@ -279,7 +295,8 @@ static uint64_t mix_chunk(uint64_t hash, const espl__archetype *archetype, const
     return hash;
 }
 
-// Archetypes without rows are left out: one may have been made for a call that was refused then.
+// All rows. Archetypes without rows are left out, because one may have been made for a call that
+// was refused after that.
 static uint64_t mix_rows(uint64_t hash, const espl__store *store)
 {
     const size_t archetypes = espl__array_length(store->archetypes);
@@ -303,10 +320,11 @@ static uint64_t mix_rows(uint64_t hash, const espl__store *store)
     return hash;
 }
 
-// What is stored of a node. Side arrays are memory: only what differs from the default in them
-// counts.
+// What is stored of a node. Side arrays are memory: only what differs from the default counts,
+// whether or not the tree has them.
 static uint64_t mix_node(uint64_t hash, const espl__forest *forest, uint32_t slot)
 {
+    ESPL_CHECK(slot < forest->end);
     const espl__placement placement = espl__slot_placement(forest, slot);
     const espl__links *const links = &forest->links[slot];
     const unsigned flags = forest->flags[slot] & ~(unsigned)ESPL__SLOT_SIDE;
@@ -319,10 +337,11 @@ static uint64_t mix_node(uint64_t hash, const espl__forest *forest, uint32_t slo
     return mix_extra(hash, &placement.extra);
 }
 
-// The chain of holes counts, and nothing else of a hole. The list of unsettled trees is a set: it is sorted
-// before it is used.
+// A tree, its nodes and the order of its holes. Its links in the list of unsettled trees are left
+// out, because that list is a set, which is sorted before use.
 static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__tree *tree)
 {
+    ESPL_CHECK(tree->live <= tree->used && tree->used <= tree->capacity);
     hash = mix_pair(hash, tree->base, tree->capacity);
     hash = mix_pair(hash, tree->used, tree->live);
     hash = mix(hash, tree->flags);
@@ -340,6 +359,7 @@ static uint64_t mix_tree(uint64_t hash, const espl__forest *forest, const espl__
     return hash;
 }
 
+// The lists of free ranges, in order: what is created next depends on them.
 static uint64_t mix_free_ranges(uint64_t hash, const espl__forest *forest)
 {
     for (uint32_t class = 0; class < ESPL__SIZE_CLASSES; ++class) {
@@ -361,7 +381,7 @@ static uint64_t hash_physical(const espl_world *world)
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         hash = mix_tree(hash, forest, &forest->trees[tree]);
     }
-    return finish(mix_free_ranges(hash, forest));
+    return finish_hash(mix_free_ranges(hash, forest));
 }
 
 // --- The call ---

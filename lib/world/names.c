@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Names of entities at the public face: setting and reading them, finding an entity by names, paths.
+// Names of entities at the public functions: espl_set_name(), espl_get_name(), espl_find_below(),
+// espl_get_path(). lib/store/names.c keeps the names by entity.
+//
+// Names are not unique and have no index: a find walks the subtree, and compares names from the end
+// of the path, so that most nodes are rejected by one compare. Reads and finds take no memory.
 #include "lib/world/tape.h"
 
 #include <string.h>
 
 // --- One name ---
 
-// Length of a name, at most one more than the limit.
+// Length of a name, at most one more than the limit, so that a string without end is not read far.
+// NULL has length 0.
 static size_t measure_name(const char *name)
 {
     const char *const end = name != NULL ? memchr(name, '\0', ESPL_NAME_LIMIT + 1) : NULL;
@@ -17,7 +22,8 @@ static size_t measure_name(const char *name)
     return end != NULL ? (size_t)(end - name) : ESPL_NAME_LIMIT + 1;
 }
 
-// A control character would break the lines of messages and dumps, and '/' those of paths.
+// A control character would break the lines of messages and dumps, and '/' separates the names of a
+// path.
 static bool is_allowed(unsigned char byte)
 {
     return byte >= 0x20 && byte != 0x7f && byte != '/';
@@ -36,6 +42,7 @@ static espl_status check_name(const char *name, size_t length)
     return ESPL_OK;
 }
 
+// A length of 0 removes the name. Not a structural call: queries may be open.
 static espl_status set_name(espl_world *world, espl_entity entity, const char *name, size_t length)
 {
     if (world != NULL && (world->is_playing || espl__is_parallel(world))) {
@@ -55,17 +62,17 @@ espl_status espl_set_name(espl_world *world, espl_entity entity, const char *nam
     const size_t length = measure_name(name);
 
     ESPL__CHANGE_OR_RETURN(world, call)
-    if (espl__may_tape(world)) {
-        espl__tape_name(world, entity, name, length);
-    }
-    const espl_status status = espl__tape_end(world, set_name(world, entity, name, length));
+    const espl_status status =
+        ESPL__TAPED(world, set_name(world, entity, name, length), .op = ESPL_TAPE_NAME,
+                    .entity = entity, .name = name, .count = length);
 
     return espl__refuse_why(world, call, entity, status, "name has a control character or a '/'.");
 }
 
-// Name of the entity at a slot; NULL where it has none.
+// Name of the entity at a slot, or NULL.
 static const char *name_at(const espl_world *world, uint32_t slot)
 {
+    ESPL_CHECK_FULL(slot < world->forest.end);
     const espl__name *const name =
         espl__name_of(&world->store.names, world->forest.links[slot].entity);
 
@@ -82,14 +89,14 @@ const char *espl_get_name(const espl_world *world, espl_entity entity)
 
 // --- Finding ---
 
-// What is looked for: names with '/' between them.
+// A path that is looked for: names with '/' between them.
 typedef struct sought {
     const char *first; // of the first name
-    const char *end;   // behind the last
-    bool is_anchored;  // the first name is that of a child of the top
+    const char *end;   // after the last name
+    bool is_anchored;  // the first name must be that of a child of the top
 } sought;
 
-// @return false: a name is empty.
+// @return false: a name of the path is empty.
 static bool read_path(const char *path, sought *out)
 {
     out->is_anchored = path[0] == '/';
@@ -99,19 +106,23 @@ static bool read_path(const char *path, sought *out)
            strstr(out->first, "//") == NULL;
 }
 
+// Tell whether the entity at a slot has the name [begin, end).
 static bool has_name(const espl_world *world, uint32_t slot, const char *begin, const char *end)
 {
     const char *const name = name_at(world, slot);
     const size_t length = (size_t)(end - begin);
 
+    ESPL_CHECK_FULL(begin < end);
     return name != NULL && strncmp(name, begin, length) == 0 && name[length] == '\0';
 }
 
-// Tell whether a node below the top, and those above it, have the names, from the last one on.
+// Tell whether a node below the top, its parent, and so on have the names of the path, from the
+// last name on.
 static bool is_sought(const espl_world *world, uint32_t slot, uint32_t top, const sought *w)
 {
     const char *end = w->end;
 
+    ESPL_CHECK_FULL(slot != top && w->first < w->end);
     for (; slot != top; slot = world->forest.parent[slot]) {
         const char *begin = end;
 
@@ -129,6 +140,8 @@ static bool is_sought(const espl_world *world, uint32_t slot, uint32_t top, cons
     return false;
 }
 
+// The first match in depth-first order; null where there is none. A world without names is not
+// walked.
 static espl_entity find_below(const espl_world *world, uint32_t top, const sought *w)
 {
     const espl__forest *const forest = &world->forest;
@@ -162,7 +175,7 @@ espl_status espl_find_below(const espl_world *world, espl_entity top, const char
 
 // --- Paths ---
 
-// What stands for the entity at a slot in a path: its name, or its handle, in `room`.
+// Step of a path: the name of the entity at a slot, or its handle, which is written to `room`.
 static const char *step_at(const espl_world *world, uint32_t slot,
                            char room[static ESPL__HANDLE_TEXT])
 {
@@ -175,6 +188,7 @@ static const char *step_at(const espl_world *world, uint32_t slot,
     return room;
 }
 
+// Length of the path from the root to a slot, with a '/' between steps.
 static size_t path_length(const espl_world *world, uint32_t slot)
 {
     char room[ESPL__HANDLE_TEXT];
@@ -183,10 +197,11 @@ static size_t path_length(const espl_world *world, uint32_t slot)
     for (; slot != ESPL__NO_SLOT; slot = world->forest.parent[slot]) {
         length += strlen(step_at(world, slot, room)) + 1;
     }
+    ESPL_CHECK(length != 0);
     return length - 1;
 }
 
-// Copy the part of some bytes that belongs before `limit`.
+// Copy the bytes that belong before `limit`. @param at  where the first byte belongs.
 static void put_part(char *buffer, size_t limit, size_t at, const char *bytes, size_t count)
 {
     if (at < limit) {
@@ -194,7 +209,8 @@ static void put_part(char *buffer, size_t limit, size_t at, const char *bytes, s
     }
 }
 
-// Links lead up, so that the path is written from its end on.
+// Write the path from its end to its begin, because links lead from child to parent.
+// @param end  length of the path; what belongs before `limit` is written.
 static void write_path(const espl_world *world, uint32_t slot, char *buffer, size_t limit,
                        size_t end)
 {
@@ -204,6 +220,7 @@ static void write_path(const espl_world *world, uint32_t slot, char *buffer, siz
         const char *const step = step_at(world, slot, room);
         const size_t length = strlen(step);
 
+        ESPL_CHECK(length <= end);
         put_part(buffer, limit, end - length, step, length);
         end -= length;
         if (end != 0) {

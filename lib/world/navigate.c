@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Navigation by handles. Reads only; a handle that names no living entity gets the empty answer.
-#include "lib/world/inside.h"
+// Navigation by handles: the role, relatives, rank, depth and counts of an entity. Reads only, by
+// any thread while no thread changes the world. A handle that names no living entity yields the
+// empty answer, and no message, because a read of a dead entity is common and no fault.
+#include "lib/world/world_internal.h"
 
+// The role follows from the links, so that it is right also where the role component is late.
 espl_role espl_get_role(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -9,15 +12,18 @@ espl_role espl_get_role(const espl_world *world, espl_entity entity)
     if (slot == ESPL__NO_SLOT) {
         return ESPL_ROLE_NONE;
     }
+    ESPL_CHECK(slot < world->forest.end);
     if (!espl__is_root(&world->forest, slot)) {
         return ESPL_ROLE_MEMBER;
     }
     return world->forest.links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROLE_ROOT : ESPL_ROLE_SOLO;
 }
 
+// A step from a slot to a relative; ESPL__NO_SLOT where there is none.
 typedef uint32_t (*slot_function)(const espl__forest *forest, uint32_t slot);
 
-static espl_entity follow(const espl_world *world, espl_entity entity, slot_function step)
+// Handle of a relative; null where there is none.
+static espl_entity step_from(const espl_world *world, espl_entity entity, slot_function step)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
@@ -25,6 +31,7 @@ static espl_entity follow(const espl_world *world, espl_entity entity, slot_func
                                  : espl__entity_of_slot(world, step(&world->forest, slot));
 }
 
+// Steps of the functions below.
 static uint32_t parent_of(const espl__forest *forest, uint32_t slot)
 {
     return forest->parent[slot];
@@ -37,34 +44,35 @@ static uint32_t first_child_of(const espl__forest *forest, uint32_t slot)
 
 espl_entity espl_get_parent(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, parent_of);
+    return step_from(world, entity, parent_of);
 }
 
 espl_entity espl_get_root(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__root_of);
+    return step_from(world, entity, espl__root_of);
 }
 
 espl_entity espl_get_first_child(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, first_child_of);
+    return step_from(world, entity, first_child_of);
 }
 
 espl_entity espl_get_last_child(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__last_child);
+    return step_from(world, entity, espl__last_child);
 }
 
 espl_entity espl_get_previous_sibling(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__previous_sibling);
+    return step_from(world, entity, espl__previous_sibling);
 }
 
 espl_entity espl_get_next_sibling(const espl_world *world, espl_entity entity)
 {
-    return follow(world, entity, espl__next_sibling);
+    return step_from(world, entity, espl__next_sibling);
 }
 
+// A root has no link, and reads as owned.
 espl_link espl_get_link(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -74,10 +82,12 @@ espl_link espl_get_link(const espl_world *world, espl_entity entity)
                : ESPL_LINK_OWNED;
 }
 
+// A rank is the distance to the first slot of the tree.
 uint32_t espl_get_rank(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
 
+    ESPL_CHECK(slot == ESPL__NO_SLOT || slot >= espl__tree_of(&world->forest, slot)->base);
     return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : slot - espl__tree_of(&world->forest, slot)->base;
 }
 
@@ -102,6 +112,7 @@ size_t espl_count_descendants(const espl_world *world, espl_entity entity)
     return slot == ESPL__NO_SLOT ? 0 : espl__count_below(&world->forest, slot);
 }
 
+// O(n): children are a list.
 espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -111,6 +122,7 @@ espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n
                : espl__entity_of_slot(world, espl__child_at(&world->forest, slot, n));
 }
 
+// O(depth): links lead from child to parent, and an entity is not its own ancestor.
 bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity entity)
 {
     const uint32_t above = espl__slot_or_none(world, ancestor);
@@ -119,6 +131,7 @@ bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, espl_entity
     if (above == ESPL__NO_SLOT || slot == ESPL__NO_SLOT) {
         return false;
     }
+    ESPL_CHECK(above < world->forest.end && slot < world->forest.end);
     do {
         slot = world->forest.parent[slot];
     } while (slot != ESPL__NO_SLOT && slot != above);

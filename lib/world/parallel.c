@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The parallel write: rows are dealt out, each job calls the user's function for its rows in order,
-// and what the jobs counted is added up in order of the jobs. All memory is taken before the first
-// call, and nothing that jobs share changes while they run.
+// The parallel write: espl_write_parallel().
+//
+// The rows that answer a query are partitioned into jobs (partition.c), so that all rows of one
+// hierarchy are in one job. Each job calls the user's function with its rows, in order, and with a
+// writer (writers.c). When all jobs have ended, the calling thread adds up what they counted.
+//
+// Invariants while jobs run: the world counts as playing, so that other changes are refused;
+// nothing is allocated; nothing that jobs share changes. What the write leaves in the world depends
+// on neither the number of workers nor the order in which jobs run. A world with a tape runs its
+// jobs on one thread.
 #include "lib/world/writers.h"
 
 #include "lib/commands/watch.h"
@@ -12,8 +19,9 @@
 
 enum { FLAGS = ESPL_PARALLEL_TOP_DOWN };
 
-// --- What is asked for ---
+// --- Definitions ---
 
+// Check the list of columns that the function may write.
 static espl_status check_columns(const espl_world *world, const espl_parallel_def *def)
 {
     if (def->columns == NULL && def->column_count != 0) {
@@ -30,6 +38,7 @@ static espl_status check_columns(const espl_world *world, const espl_parallel_de
     return ESPL_OK;
 }
 
+// Check all of a definition but its query.
 static espl_status check_def(const espl_world *world, const espl_parallel_def *def)
 {
     if (def == NULL || def->function == NULL || (def->flags & ~(uint32_t)FLAGS) != 0) {
@@ -38,7 +47,9 @@ static espl_status check_def(const espl_world *world, const espl_parallel_def *d
     return check_columns(world, def);
 }
 
-// Say what is wrong with a definition but for its query, and add a component that is concerned.
+// Find what is wrong with a definition that check_def() refused, and add the component to the
+// message.
+// @return NULL: the status says it.
 static const char *find_parallel_fault(espl__message *m, const espl_world *world,
                                        const espl_parallel_def *def)
 {
@@ -62,6 +73,7 @@ static const char *find_parallel_fault(espl__message *m, const espl_world *world
     return fault;
 }
 
+// Log why a parallel write is refused: its query, if all else is valid.
 static espl_status refuse_parallel(const espl_world *world, const espl_parallel_def *def,
                                    espl_status status)
 {
@@ -81,16 +93,17 @@ static espl_status refuse_parallel(const espl_world *world, const espl_parallel_
     return status;
 }
 
+// Upper bound of jobs, at least 1.
 static uint32_t job_limit_of(const espl_parallel_def *def)
 {
+    ESPL_CHECK(def != NULL);
     return def->job_limit == 0 || def->job_limit > ESPL_PARALLEL_JOB_LIMIT ? ESPL_PARALLEL_JOB_LIMIT
                                                                            : def->job_limit;
 }
 
 // --- One job ---
 
-// The query as the function sees it, without rows. Its lists are long, and are written no further
-// than they are read.
+// The query as the function sees it, without rows.
 static void show_nothing(espl_query *rows, const espl__parallel *p)
 {
     rows->worlds = p->world->forest.world;
@@ -105,11 +118,14 @@ static void show_nothing(espl_query *rows, const espl__parallel *p)
     }
 }
 
-static void show_rows(espl_query *rows, const espl__deal *deal, const espl__dealt_rows *piece)
+// Set the rows of the query to those of a piece.
+static void show_rows(espl_query *rows, const espl__partition *partition,
+                      const espl__row_piece *piece)
 {
-    const espl__dealt_chunk *const at = &deal->chunks[piece->at];
-    const espl__chunk *const chunk = &deal->world->store.chunks[at->chunk];
+    const espl__partition_chunk *const at = &partition->chunks[piece->at];
+    const espl__chunk *const chunk = &partition->world->store.chunks[at->chunk];
 
+    ESPL_CHECK(piece->count != 0 && (size_t)piece->first + piece->count <= chunk->count);
     rows->count = piece->count;
     rows->entities = espl__chunk_entities(chunk) + piece->first;
     rows->slots =
@@ -121,29 +137,33 @@ static void show_rows(espl_query *rows, const espl__deal *deal, const espl__deal
     rows->state.first = piece->first;
 }
 
-// The piece at `*i` with those behind it that go on where it ends; `*i` moves past them.
-static espl__dealt_rows take_piece(const espl__deal *deal, size_t *i, size_t end)
+// Take the piece at `*i`, with the next pieces if they continue its rows.
+// @param i  in and out: moves past what was taken.
+static espl__row_piece take_piece(const espl__partition *partition, size_t *i, size_t end)
 {
-    espl__dealt_rows piece = deal->pieces[(*i)++];
+    espl__row_piece piece = partition->pieces[(*i)++];
 
-    while (*i < end && deal->pieces[*i].at == piece.at &&
-           deal->pieces[*i].first == piece.first + piece.count) {
-        piece.count = (uint8_t)(piece.count + deal->pieces[(*i)++].count);
+    ESPL_CHECK(*i <= end && piece.count != 0);
+    while (*i < end && partition->pieces[*i].at == piece.at &&
+           partition->pieces[*i].first == piece.first + piece.count) {
+        piece.count = (uint8_t)(piece.count + partition->pieces[(*i)++].count);
     }
     return piece;
 }
 
+// Call the user's function for each piece of a job.
 static void call_function(espl__parallel *p, espl_writer *writer)
 {
-    const espl__deal *const deal = &p->deal;
-    const size_t end = deal->begins[writer->job + 1];
+    const espl__partition *const partition = &p->partition;
+    const size_t end = partition->begins[writer->job + 1];
     espl_query rows;
 
+    ESPL_CHECK(writer->job < p->partition.job_count);
     show_nothing(&rows, p);
-    for (size_t i = deal->begins[writer->job]; i < end;) {
-        const espl__dealt_rows piece = take_piece(deal, &i, end);
+    for (size_t i = partition->begins[writer->job]; i < end;) {
+        const espl__row_piece piece = take_piece(partition, &i, end);
 
-        show_rows(&rows, deal, &piece);
+        show_rows(&rows, partition, &piece);
         p->def->function(writer, &rows, p->def->context);
         if (espl__is_taped(p->world)) {
             espl__tape_rows(&rows);
@@ -152,10 +172,12 @@ static void call_function(espl__parallel *p, espl_writer *writer)
     }
 }
 
+// Run a job, unless it ran already: a job that the executor lost is run again by the calling
+// thread.
 static void run_job(void *context, size_t job)
 {
     espl__parallel *const p = context;
-    espl_writer *const writer = &p->deal.writers[job];
+    espl_writer *const writer = &p->partition.writers[job];
 
     if (atomic_exchange_explicit(&writer->is_claimed, true, memory_order_relaxed)) {
         return;
@@ -171,50 +193,58 @@ static void run_job(void *context, size_t job)
 
 // --- Around the jobs ---
 
-static void make_writers(espl__deal *deal)
+// Set up a writer for each job.
+static void make_writers(espl__partition *partition)
 {
-    for (uint32_t job = 0; job < deal->job_count; ++job) {
-        espl_writer *const writer = &deal->writers[job];
+    for (uint32_t job = 0; job < partition->job_count; ++job) {
+        espl_writer *const writer = &partition->writers[job];
 
+        ESPL_CHECK((uintptr_t)writer % _Alignof(espl_writer) == 0);
         memset(writer, 0, sizeof *writer);
-        writer->world = deal->world;
+        writer->world = partition->world;
         writer->context.is_job = true;
         writer->job = job;
         atomic_init(&writer->is_claimed, false);
     }
 }
 
-// Versions are counted up here, once for each chunk, since jobs cannot do it side by side.
+// Increment the versions of the columns that the function may write, once for each chunk, because
+// jobs cannot do it side by side. So they count as written, whatever the function does.
 static void stamp_columns(const espl__parallel *p)
 {
-    for (size_t i = 0; i < p->deal.chunk_count; ++i) {
+    for (size_t i = 0; i < p->partition.chunk_count; ++i) {
         for (size_t k = 0; k < p->def->column_count; ++k) {
-            (void)espl__chunk_write(&p->world->store, p->deal.chunks[i].chunk, p->def->columns[k]);
+            (void)espl__chunk_write(&p->world->store, p->partition.chunks[i].chunk,
+                                    p->def->columns[k]);
         }
     }
 }
 
+// Run all jobs. Postcondition: each has run once, whatever the executor did.
 static void run_jobs(espl__parallel *p)
 {
     espl_world *const world = p->world;
     uint32_t weights[ESPL_PARALLEL_JOB_LIMIT], order[ESPL_PARALLEL_JOB_LIMIT];
-    const uint32_t jobs = p->deal.job_count;
+    const uint32_t jobs = p->partition.job_count;
+
+    ESPL_CHECK(jobs != 0 && jobs <= ESPL_PARALLEL_JOB_LIMIT);
+    ESPL_CHECK(!world->is_playing && !espl__is_parallel(world));
 
     for (uint32_t job = 0; job < jobs; ++job) {
-        const uint64_t weight = p->deal.weights[job];
+        const uint64_t weight = p->partition.weights[job];
 
         // More than 2^32 worlds for one job: past what a world holds.
         weights[job] = weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX; // GCOVR_EXCL_BR_LINE
     }
     world->is_playing = true;
     world->parallel = p;
-    // A tape is written by one thread, and what is written does not depend on how many there are.
+    // A tape is written by one thread. The result is the same, because it does not depend on workers.
     const espl_executor alone = {0};
     const espl_executor *const executor = espl__is_taped(world) ? &alone : &world->executor;
 
     if (espl__run_weighted(executor, &world->hooks, run_job, p, weights, order, jobs, 1) !=
         ESPL_OK) {
-        // The executor lost a job; the writes are under way and are completed here.
+        // The executor lost a job. Some writes are done and cannot be undone, so the rest follow.
         for (uint32_t job = 0; job < jobs; ++job) {
             run_job(p, job);
         }
@@ -223,16 +253,16 @@ static void run_jobs(espl__parallel *p)
     world->is_playing = false;
 }
 
-// What jobs left for the calling thread to do: side arrays that nothing needs are given back, and
-// trees whose layout debt is due come to the list. In the order of rows, so that it does not depend
-// on threads.
-static void tidy_trees(const espl__deal *deal)
+// Do what jobs left to the calling thread: free side arrays that no node needs, and move trees
+// whose layout debt is due to the list of unsettled trees. In the order of rows, so that the list
+// does not depend on the workers.
+static void tidy_trees(const espl__partition *partition)
 {
-    const espl__store *const store = &deal->world->store;
-    espl__forest *const forest = &deal->world->forest;
+    const espl__store *const store = &partition->world->store;
+    espl__forest *const forest = &partition->world->forest;
 
-    for (size_t i = 0; i < deal->chunk_count; ++i) {
-        const espl__chunk *const chunk = &store->chunks[deal->chunks[i].chunk];
+    for (size_t i = 0; i < partition->chunk_count; ++i) {
+        const espl__chunk *const chunk = &store->chunks[partition->chunks[i].chunk];
 
         for (uint32_t row = 0; row < chunk->count; ++row) {
             const uint32_t tree = forest->tree[espl__row_slot(store, chunk, row)];
@@ -248,14 +278,16 @@ static void tidy_trees(const espl__deal *deal)
     }
 }
 
-static void add_up(const espl__deal *deal, espl_parallel_report *report)
+// Add up the counts of the jobs, in their order. The first refusal is that of the first job that
+// has one.
+static void add_writers(const espl__partition *partition, espl_parallel_report *report)
 {
     bool is_untidy = false;
 
-    for (uint32_t job = 0; job < deal->job_count; ++job) {
-        const espl_writer *const writer = &deal->writers[job];
+    for (uint32_t job = 0; job < partition->job_count; ++job) {
+        const espl_writer *const writer = &partition->writers[job];
 
-        espl__counts_add(&deal->world->forest.context.counts, &writer->context.counts);
+        espl__counts_add(&partition->world->forest.context.counts, &writer->context.counts);
         is_untidy = is_untidy || writer->context.has_sides_to_drop || writer->context.has_due;
         report->overflowed += (size_t)writer->context.counts.overflowed;
         report->calls += writer->calls;
@@ -266,43 +298,45 @@ static void add_up(const espl__deal *deal, espl_parallel_report *report)
         report->refused += writer->refused;
     }
     if (is_untidy) {
-        tidy_trees(deal);
+        tidy_trees(partition);
     }
-    report->rows = deal->row_count;
-    report->jobs = deal->job_count;
-    report->groups = deal->group_count;
-    report->split_rows = deal->split_rows;
+    report->rows = partition->row_count;
+    report->jobs = partition->job_count;
+    report->groups = partition->group_count;
+    report->split_rows = partition->split_rows;
 }
 
 // --- The whole ---
 
-// Nanoseconds, where somebody asks for them.
+// Nanoseconds, or 0 where the caller wants no report.
 static uint64_t time_for(const espl_world *world, bool is_timed)
 {
     return is_timed ? espl__time_now(&world->hooks) : 0;
 }
 
+// A clock of the user's may run backwards: then 0.
 static uint64_t time_between(uint64_t begin, uint64_t end)
 {
     return end > begin ? end - begin : 0;
 }
 
-static espl_status run(espl__parallel *p, espl_query *query, espl_parallel_report *report,
-                       bool is_timed)
+// Precondition: the query has begun and was not moved.
+static espl_status run_parallel(espl__parallel *p, espl_query *query, espl_parallel_report *report,
+                                bool is_timed)
 {
     const uint64_t begin = time_for(p->world, is_timed);
-    const espl_status status = espl__deal_begin(&p->deal, query);
+    const espl_status status = espl__partition_begin(&p->partition, query);
 
-    if (status != ESPL_OK || p->deal.row_count == 0) {
+    if (status != ESPL_OK || p->partition.row_count == 0) {
         return status;
     }
-    espl__deal_out(&p->deal, job_limit_of(p->def));
-    make_writers(&p->deal);
+    espl__partition_cut(&p->partition, job_limit_of(p->def));
+    make_writers(&p->partition);
     espl__heap_forbid(&p->world->heap);
     stamp_columns(p);
     const uint64_t dealt = time_for(p->world, is_timed);
     run_jobs(p);
-    add_up(&p->deal, report);
+    add_writers(&p->partition, report);
     espl__heap_allow(&p->world->heap);
     report->group_ns = time_between(begin, dealt);
     report->run_ns = time_between(dealt, time_for(p->world, is_timed));
@@ -312,6 +346,7 @@ static espl_status run(espl__parallel *p, espl_query *query, espl_parallel_repor
     return report->overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
 }
 
+// @param is_timed  the caller wants the times in the report.
 static espl_status write_parallel(espl_world *world, const espl_parallel_def *def,
                                   espl_parallel_report *report, bool is_timed)
 {
@@ -325,9 +360,9 @@ static espl_status write_parallel(espl_world *world, const espl_parallel_def *de
     }
     espl__parallel p = {.world = world, .def = def};
 
-    p.deal.world = world;
-    p.deal.is_top_down = (def->flags & ESPL_PARALLEL_TOP_DOWN) != 0;
-    status = run(&p, &query, report, is_timed);
+    p.partition.world = world;
+    p.partition.is_top_down = (def->flags & ESPL_PARALLEL_TOP_DOWN) != 0;
+    status = run_parallel(&p, &query, report, is_timed);
     espl_query_end(&query);
     return status;
 }

@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Iteration over the chunks that answer a query.
+// Queries: iteration over the chunks whose archetypes answer a query, and access to their columns.
+//
+// A query keeps its lists in the caller's struct, so that it takes no memory. It walks archetypes
+// in the order of their numbers, and in each the chunks in order. From begin to end it keeps the
+// world busy, so that no structural call moves rows under it; columns may be written, which
+// increments their versions. Invariant of a query under way: `count` rows of the chunk before
+// `state.chunk` are shown, or none.
+//
+// The query that a parallel write passes to its function is not an iteration (`state.is_dealt`): it
+// shows rows of one piece, and its list `all` names the columns that may be written.
 #include "lib/world/tape.h"
 
 #include "lib/base/prefetch.h"
@@ -99,7 +108,7 @@ espl_status espl__refuse_query(const espl_world *world, const char *call, const 
     return status;
 }
 
-static bool names(const espl_component *list, uint32_t count, espl_component component)
+static bool lists_component(const espl_component *list, uint32_t count, espl_component component)
 {
     for (uint32_t i = 0; i < count; ++i) {
         if (list[i] == component) {
@@ -134,11 +143,13 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
     query->state.world = world;
     query->state.since = d->since;
     query->state.include = d->include;
-    // What is asked for by name is not skipped.
-    query->state.include |=
-        names(d->all, query->state.all_count, ESPL_PREFAB) ? (uint32_t)ESPL_INCLUDE_PREFABS : 0;
-    query->state.include |=
-        names(d->all, query->state.all_count, ESPL_DISABLED) ? (uint32_t)ESPL_INCLUDE_DISABLED : 0;
+    // A query that names a tag includes the entities that have it.
+    query->state.include |= lists_component(d->all, query->state.all_count, ESPL_PREFAB)
+                                ? (uint32_t)ESPL_INCLUDE_PREFABS
+                                : 0;
+    query->state.include |= lists_component(d->all, query->state.all_count, ESPL_DISABLED)
+                                ? (uint32_t)ESPL_INCLUDE_DISABLED
+                                : 0;
     query->state.noted = (uint8_t)espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query,
                                                         espl_entity_null());
     return ESPL_OK;
@@ -171,7 +182,7 @@ static uint32_t count_had(const espl__store *store, uint32_t archetype, const es
     return had;
 }
 
-static bool is_skipped(const espl_query *query, uint32_t archetype)
+static bool is_excluded(const espl_query *query, uint32_t archetype)
 {
     const espl__store *const store = &query->state.world->store;
     const uint32_t include = query->state.include;
@@ -187,7 +198,8 @@ static bool answers(const espl_query *query, uint32_t archetype)
     const espl__store *const store = &query->state.world->store;
     const uint32_t all = query->state.all_count;
 
-    if (is_skipped(query, archetype) || count_had(store, archetype, query->state.all, all) != all ||
+    if (is_excluded(query, archetype) ||
+        count_had(store, archetype, query->state.all, all) != all ||
         count_had(store, archetype, query->state.none, query->state.none_count) != 0) {
         return false;
     }
@@ -195,7 +207,8 @@ static bool answers(const espl_query *query, uint32_t archetype)
            count_had(store, archetype, query->state.any, query->state.any_count) != 0;
 }
 
-// Tell whether a chunk was written, in one of the columns asked for, since the version asked for.
+// Tell whether a chunk was written, in a column that the query asks for, since the version that it
+// names. True where it asks for none.
 static bool is_chunk_changed(const espl_query *query, uint32_t chunk)
 {
     const espl__store *const store = &query->state.world->store;
@@ -229,16 +242,17 @@ static void show_chunk(espl_query *query, const espl__archetype *archetype, uint
             : (const uint32_t *)(const void *)(chunk->bytes + archetype->placement_offset);
 }
 
-// How far ahead the slots of a chunk, and its entry in the table, are asked for. One, two and four
-// chunks of slots ahead were as fast as each other, eight slower.
+// Distances of prefetches: the slots of a chunk, and its entry in the table of chunks. Slots one,
+// two and four chunks ahead were equally fast, eight slower.
 enum { SLOTS_AHEAD = 2, CHUNKS_AHEAD = 4, LINE_SIZE = 64 };
 
-// Slots from one row to the next from which on worlds lie apart: two lines.
+// Distance of the slots of neighbouring rows from which on their world transforms are two cache lines
+// apart.
 enum { WORLDS_APART = 4 };
 
-// Fetch the slots of a chunk to come. Chunks lie apart, so that the machine does not see by itself
-// what comes after one. Inline: a call of a function that only fetches is dropped by gcc as one
-// that does nothing.
+// Prefetch the slots of a later chunk, and the entry of one later still. Chunks lie apart in
+// memory, so that the hardware does not predict the next one. Inline, because gcc drops a call of a
+// function that only prefetches as one without effect.
 ESPL__INLINE void fetch_ahead(const espl__store *store, const espl__archetype *archetype,
                               uint32_t at)
 {
@@ -256,17 +270,17 @@ ESPL__INLINE void fetch_ahead(const espl__store *store, const espl__archetype *a
     }
 }
 
-// Fetch the worlds of the next chunk where they lie apart, as those of roots do, or of what has
-// moved about; a stretch without large gaps the machine sees by itself, and to ask for it besides
-// made the sum of all positions a third slower. For queries that name ESPL_TRANSFORM: others are
-// hardly there to read worlds.
+// Prefetch the world transforms of the next chunk where they lie apart, as those of roots do. Where
+// they are close the hardware prefetches them, and doing it here as well made a sum of all
+// positions a third slower. Only for queries that name ESPL_TRANSFORM, because others rarely read
+// transforms.
 ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *archetype,
                                uint32_t at)
 {
     const espl__store *const store = &query->state.world->store;
     const espl_pose *const worlds = query->worlds;
 
-    if (!names(query->state.all, query->state.all_count, ESPL_TRANSFORM) ||
+    if (!lists_component(query->state.all, query->state.all_count, ESPL_TRANSFORM) ||
         espl__array_length(archetype->chunks) - at <= 1) {
         return;
     }
@@ -282,7 +296,7 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
     }
 }
 
-// Tell whether a query is one that its user began and moves on, not the rows of a parallel write.
+// Tell whether a query is one that its user began. The rows of a parallel write are not, and trap.
 static bool is_iteration(const espl_query *query, const char *call)
 {
     espl__message m;
@@ -315,7 +329,7 @@ bool espl_query_next(espl_query *query)
         const espl__archetype *const archetype = &store->archetypes[query->state.archetype];
         const uint32_t at = query->state.chunk++;
 
-        // Chunks past the count are only reserved.
+        // Chunks after the last row are spare.
         if ((size_t)at * archetype->capacity >= archetype->count ||
             (at == 0 && !answers(query, query->state.archetype))) {
             query->state.archetype += 1;
@@ -357,7 +371,8 @@ static ESPL__APART void trap_column(const espl_query *query, espl_component comp
     espl__message_trap(&m, __FILE__, __LINE__, "%s", sentence);
 }
 
-// Tell whether the chunk at hand may have a column of that component and size for its user.
+// Tell whether the chunk shown has a column of that component and size for the user. A component
+// that does not exist yields false; a size that is not the component's traps.
 static bool has_column(const espl_query *query, espl_component component, size_t size,
                        const char *call)
 {
@@ -400,15 +415,15 @@ const void *espl_query_read(const espl_query *query, espl_component component, s
                    size);
 }
 
-// Of a parallel write the columns that were named beforehand; to write any other one would be to
-// count its versions up from several threads.
+// Tell whether a column may be written now. While a parallel write runs only its function may, and
+// only columns that the write named: versions of any other would be incremented by several threads.
 static bool may_write(const espl_query *query, espl_component component, size_t size,
                       const char *call)
 {
     if (!query->state.is_dealt) {
         return !espl__is_parallel(query->state.world);
     }
-    const bool is_named = names(query->state.all, query->state.all_count, component);
+    const bool is_named = lists_component(query->state.all, query->state.all_count, component);
 
     if (!is_named) {
         trap_column(query, component, size, call,

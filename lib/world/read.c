@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Reading transforms: plain loads, and the pure functions on what was loaded.
+// Reads of transforms: of one entity, of many, between frames, and as matrices.
+//
+// A read is a few loads: the world transforms are up to date whenever a call returns, so nothing is
+// computed here but what the caller asks for. Reads change nothing and take no memory, and any
+// thread may make them while no thread changes the world.
 #include "lib/world/handles.h"
 
 #include <stdio.h>

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Writing the transform at one slot, by an immediate call or by a job that owns the tree. What is
-// below is up to date before the call returns.
+// Writes of one node by its slot (lib/world/slot_writes.h).
+//
+// Each write works out the node's new placement, checks it, takes memory for side arrays if the tree
+// lacks them, and then stores it and recomputes what is below the node. Invariants: a refused write
+// changed nothing, and nothing is allocated once a store has begun. A job allocates nothing at all:
+// where side arrays are missing its write is refused with ESPL_ERR_BUSY, because the world is playing.
 #include "lib/world/slot_writes.h"
 
-#include <string.h>
+#include "lib/world/tape.h"
 
-// --- Names ---
+#include <string.h>
 
 const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = "espl_set_local_position",
@@ -35,6 +39,7 @@ const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT] = {
 
 // --- Storing a change ---
 
+// Structural where memory is taken, because a query may show pointers into side arrays.
 espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps)
 {
     const espl__side *const side = world->forest.trees[tree].side;
@@ -52,8 +57,8 @@ espl_status espl__ensure_side(espl_world *world, uint32_t tree, bool keeps)
     return espl__tree_add_side(&world->forest, tree, keeps) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Let nothing be allocated while a write is carried out. For jobs the caller that began them does
-// it.
+// Forbid allocations while a write is stored, so that a checked build traps on one. Of a job's
+// writes the caller of the parallel write has done it.
 static void forbid(espl_world *world, const espl__context *context)
 {
     if (!context->is_job) {
@@ -61,6 +66,7 @@ static void forbid(espl_world *world, const espl__context *context)
     }
 }
 
+// The end of forbid().
 static void allow(espl_world *world, const espl__context *context)
 {
     if (!context->is_job) {
@@ -68,9 +74,11 @@ static void allow(espl_world *world, const espl__context *context)
     }
 }
 
-// Side arrays that nothing needs any more go back; a job leaves that to the caller that began it.
+// Free side arrays that no node needs. A job leaves that to the caller of the parallel write, because
+// freeing changes the heap that all jobs share.
 static void drop_side(espl__forest *forest, espl__context *context, uint32_t tree)
 {
+    ESPL_CHECK(forest->trees[tree].side != NULL);
     if (context->is_job) {
         context->has_sides_to_drop = true;
     } else {
@@ -78,14 +86,18 @@ static void drop_side(espl__forest *forest, espl__context *context, uint32_t tre
     }
 }
 
-// A write that left some world not finite says so, unless it was refused.
-static espl_status remark(const espl__context *context, uint64_t overflowed, espl_status status)
+// @param overflowed  count of the context before the write.
+// @return ESPL_OVERFLOW where the write left a world transform that is not finite; else `status`.
+static espl_status with_overflow(const espl__context *context, uint64_t overflowed,
+                                 espl_status status)
 {
+    ESPL_CHECK_FULL(context->counts.overflowed >= overflowed);
     return status >= 0 && context->counts.overflowed != overflowed ? ESPL_OVERFLOW : status;
 }
 
-static espl_status commit(espl_world *world, espl__context *context,
-                          const espl__node_change *change, espl_status status)
+// Store a change that was worked out. @param status  of working it out; a refusal is returned.
+static espl_status commit_node_change(espl_world *world, espl__context *context,
+                                      const espl__node_change *change, espl_status status)
 {
     espl__forest *const forest = &world->forest;
     const uint32_t tree = forest->tree[change->slot];
@@ -100,6 +112,7 @@ static espl_status commit(espl_world *world, espl__context *context,
         if (done != ESPL_OK) {
             return done;
         }
+        ESPL_CHECK_FULL(espl__tree_can_hold(&forest->trees[tree], &change->after));
     }
     forbid(world, context);
     espl__node_change_commit(forest, context, change);
@@ -107,22 +120,21 @@ static espl_status commit(espl_world *world, espl__context *context,
         drop_side(forest, context, tree);
     }
     allow(world, context);
-    return remark(context, overflowed, status);
+    return with_overflow(context, overflowed, status);
 }
 
 // --- Every kind of write ---
 
-espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
-                             espl_write_kind kind, const void *bytes)
+// Three paths, the fastest first: a whole pose to a plain node; any write that leaves a plain node
+// plain; and the general one, which works out the node's new placement before it stores it.
+static espl_status write_slot(espl_world *world, espl__context *context, uint32_t slot,
+                              espl_write_kind kind, const void *bytes)
 {
     espl__forest *const forest = &world->forest;
     const uint64_t overflowed = context->counts.overflowed;
     espl__node_change change;
     espl_write_value value;
 
-    if (bytes == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
     if (espl__write_is_usual(forest, slot, kind, bytes)) {
         return espl__pose_put(forest, context, slot, bytes);
     }
@@ -133,37 +145,57 @@ espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t
         return status;
     }
     if (espl__slot_is_plain(forest, slot) && !espl__write_wants_side(kind, &value)) {
-        return remark(context, overflowed, espl__plain_write(forest, context, slot, kind, &value));
+        return with_overflow(context, overflowed,
+                             espl__plain_write(forest, context, slot, kind, &value));
     }
     espl__node_change_begin(forest, slot, &change);
-    return commit(world, context, &change,
-                  espl__placement_write(&change.after, &change.world, change.up, kind, &value));
+    return commit_node_change(
+        world, context, &change,
+        espl__placement_write(&change.after, &change.world, change.up, kind, &value));
 }
 
-// --- Changes that are worked out from the world transform ---
-
-// A change of the world transform, as a value: of a look at target, up hint and axis; of a turn about
-// a point pivot and rotation.
-typedef struct world_change {
-    espl_status (*apply)(espl_transform *world, const struct world_change *change);
-    unsigned parts;
-    const float *point, *by;
-    espl_axis forward;
-} world_change;
-
-static espl_status look_at(espl_transform *world, const world_change *c)
+espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
+                             espl_write_kind kind, const void *bytes)
 {
-    return espl_transform_look_at(world, c->point, c->by, c->forward);
+    ESPL_CHECK_FULL(slot < world->forest.end &&
+                    !espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE));
+    ESPL_CHECK_FULL((unsigned)kind < ESPL_WRITE_KIND_COUNT);
+    ESPL_CHECK_FULL(context->is_job || !world->is_playing);
+    if (bytes == NULL) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return ESPL__TAPED_IF(espl__is_taped(world), world,
+                          write_slot(world, context, slot, kind, bytes), .op = ESPL_TAPE_WRITE,
+                          .entity = espl__entity_of_slot(world, slot), .kind = kind,
+                          .value = bytes);
 }
 
-static espl_status rotate_about(espl_transform *world, const world_change *c)
+// --- Edits ---
+
+bool espl__slot_edit_is_sound(const espl__slot_edit *edit)
 {
-    return espl_transform_rotate_about(world, c->point, c->by);
+    if (edit->op == ESPL_TAPE_LOOK_AT) {
+        return edit->point != NULL && edit->word <= (uint32_t)ESPL_AXIS_BACK;
+    }
+    return edit->op == ESPL_TAPE_INHERIT || (edit->point != NULL && edit->by != NULL);
 }
 
-static espl_status change_world(espl_world *world, espl__context *context, uint32_t slot,
-                                const world_change *asked)
+// Work out the turned transform. @param world  in and out; unchanged where the edit is refused.
+static espl_status turn(espl_transform *world, const espl__slot_edit *edit)
 {
+    return edit->op == ESPL_TAPE_LOOK_AT
+               ? espl_transform_look_at(world, edit->point, edit->by, (espl_axis)edit->word)
+               : espl_transform_rotate_about(world, edit->point, edit->by);
+}
+
+// A look at and a turn about a point change the world transform, so that the local transform follows
+// from it, as in a write of the world.
+static espl_status turn_slot(espl_world *world, espl__context *context, uint32_t slot,
+                             const espl__slot_edit *edit)
+{
+    const unsigned parts = edit->op == ESPL_TAPE_LOOK_AT
+                               ? ESPL__PART_ROTATION
+                               : ESPL__PART_POSITION | ESPL__PART_ROTATION;
     espl__node_change change;
 
     espl__node_change_begin(&world->forest, slot, &change);
@@ -171,41 +203,21 @@ static espl_status change_world(espl_world *world, espl__context *context, uint3
         return ESPL_ERR_COPIES_PARENT;
     }
     espl_transform turned = espl__transform_of(&change.world, &change.before.extra);
-    const espl_status status = asked->apply(&turned, asked);
+    const espl_status status = turn(&turned, edit);
 
     if (status != ESPL_OK) {
         return status;
     }
     const espl_pose wanted = espl__pose_of(&turned);
 
-    return commit(
+    return commit_node_change(
         world, context, &change,
-        espl__placement_set_world(&change.after, &change.world, change.up, asked->parts, &wanted));
+        espl__placement_set_world(&change.after, &change.world, change.up, parts, &wanted));
 }
 
-espl_status espl__slot_look_at(espl_world *world, espl__context *context, uint32_t slot,
-                               const float target[3], const float *up, espl_axis forward)
-{
-    const world_change asked = {look_at, ESPL__PART_ROTATION, target, up, forward};
-
-    return change_world(world, context, slot, &asked);
-}
-
-espl_status espl__slot_rotate_about(espl_world *world, espl__context *context, uint32_t slot,
-                                    const float pivot[3], const float by[4])
-{
-    const world_change asked = {.apply = rotate_about,
-                                .parts = ESPL__PART_POSITION | ESPL__PART_ROTATION,
-                                .point = pivot,
-                                .by = by};
-
-    return change_world(world, context, slot, &asked);
-}
-
-// --- Inherit flags ---
-
-espl_status espl__slot_inherit(espl_world *world, espl__context *context, uint32_t slot,
-                               uint32_t flags)
+// A root inherits nothing, so that flags other than 0 are refused there.
+static espl_status inherit_slot(espl_world *world, espl__context *context, uint32_t slot,
+                                uint32_t flags)
 {
     espl__node_change change;
 
@@ -216,6 +228,35 @@ espl_status espl__slot_inherit(espl_world *world, espl__context *context, uint32
     if (change.up == NULL) {
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return commit(world, context, &change,
-                  espl__placement_inherit(&change.after, &change.world, change.up, flags));
+    return commit_node_change(
+        world, context, &change,
+        espl__placement_inherit(&change.after, &change.world, change.up, flags));
+}
+
+// The work and the record of an edit.
+espl_status espl__slot_edit_apply(espl_world *world, espl__context *context, uint32_t slot,
+                                  const espl__slot_edit *edit)
+{
+    const bool is_inherit = edit->op == ESPL_TAPE_INHERIT;
+
+    ESPL_CHECK_FULL(slot < world->forest.end &&
+                    !espl__slot_is(&world->forest, slot, ESPL__SLOT_BARE));
+    ESPL_CHECK_FULL(espl__slot_edit_is_sound(edit) && (context->is_job || !world->is_playing));
+    return ESPL__TAPED_IF(espl__is_taped(world), world,
+                          is_inherit ? inherit_slot(world, context, slot, edit->word)
+                                     : turn_slot(world, context, slot, edit),
+                          .op = edit->op, .entity = espl__entity_of_slot(world, slot),
+                          .point = edit->point, .by = edit->by, .word = edit->word);
+}
+
+const char *espl__slot_edit_fault(espl__sentence *sentence, const espl__slot_edit *edit,
+                                  espl_status status)
+{
+    if (edit->op == ESPL_TAPE_LOOK_AT) {
+        return espl__look_at_fault(sentence, edit->point, edit->by, status);
+    }
+    if (edit->op == ESPL_TAPE_ROTATE_ABOUT) {
+        return espl__rotate_about_fault(sentence, edit->point, edit->by, status);
+    }
+    return status == ESPL_ERR_ARGUMENT ? espl__flags_fault(edit->word) : NULL;
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Writing the transform at one slot, by an immediate call or by a job that owns the tree. The
-// caller has found the slot and made sure that no other thread writes there.
+// Writes of one node by its slot. Two callers share them: write.c, for immediate calls, and writers.c,
+// for jobs of a parallel write. The caller has found the slot, and made sure that no other thread
+// writes the tree.
 #ifndef ESPALIER_LIB_WORLD_SLOT_WRITES_H
 #define ESPALIER_LIB_WORLD_SLOT_WRITES_H
 
+#include "lib/commands/explain.h"
 #include "lib/tree/writes.h"
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
 
-/// Names of the public functions that write one entity, by kind: all of them call espl_write_one(),
-/// so that messages name the function that the caller most likely called.
+/// Names of the public functions that write one entity, by kind, for messages. They are inline and
+/// call espl_write_one(), so a message names the one that the caller most likely called.
 extern const char *const espl__write_calls[ESPL_WRITE_KIND_COUNT];
 
 static inline const char *espl__write_call(espl_write_kind kind)
@@ -16,8 +18,9 @@ static inline const char *espl__write_call(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? espl__write_calls[kind] : "espl_write_one";
 }
 
-/// Tell whether the scale of a pose, or of a transform, is the 0 that {0} leaves behind, which is
-/// remarked on: see espl__write_blank(). One compare, because most writes ask.
+/// Tell whether the scale of a pose, or of a transform, is the 0 that {0} leaves behind. The log gets
+/// a remark on it: see espl__write_blank(). One compare, because every whole write passes here.
+/// @param pose  of any alignment.
 static inline bool espl__pose_is_blank(const void *pose)
 {
     static const float blank = 0;
@@ -26,16 +29,33 @@ static inline bool espl__pose_is_blank(const void *pose)
            0;
 }
 
-/// Carry out a write of a kind. @param bytes  its value; a pointer of any type.
-/// @return statuses as the public functions; ESPL_OVERFLOW goes before ESPL_LOSSY.
+/// Write one node by a kind of write. Records itself on the tape.
+/// Preconditions: the slot has a transform of its own, `kind` exists, and no other thread writes the
+/// tree. Without `context->is_job` the world is not playing.
+/// @param bytes  a value of the kind, of any alignment; NULL is refused.
+/// @return statuses of espl_write_one(); ESPL_OVERFLOW is returned rather than ESPL_LOSSY. A refused
+///         write changed nothing. Below the node everything is up to date.
 espl_status espl__slot_write(espl_world *world, espl__context *context, uint32_t slot,
                              espl_write_kind kind, const void *bytes);
-/// What espl_look_at(), espl_rotate_about() and espl_set_inherit() do.
-espl_status espl__slot_look_at(espl_world *world, espl__context *context, uint32_t slot,
-                               const float target[3], const float *up, espl_axis forward);
-espl_status espl__slot_rotate_about(espl_world *world, espl__context *context, uint32_t slot,
-                                    const float pivot[3], const float by[4]);
-espl_status espl__slot_inherit(espl_world *world, espl__context *context, uint32_t slot,
-                               uint32_t flags);
+
+/// A change of one node that is no kind of write: espl_look_at(), espl_rotate_about(),
+/// espl_set_inherit() and the same calls of a writer.
+typedef struct espl__slot_edit {
+    espl_tape_op op;    // ESPL_TAPE_LOOK_AT, ESPL_TAPE_ROTATE_ABOUT or ESPL_TAPE_INHERIT
+    const float *point; // [3] target of a look at, pivot of a turn
+    const float *by;    // [3] up hint of a look at, or NULL; [4] rotation of a turn
+    uint32_t word;      // espl_axis of a look at; inherit flags
+} espl__slot_edit;
+
+/// Tell whether an edit has its required pointers, and an axis that exists. Inherit flags are checked
+/// when they are applied, because the handle comes first.
+bool espl__slot_edit_is_sound(const espl__slot_edit *edit);
+/// Apply an edit. Records itself on the tape. Preconditions: those of espl__slot_write(), and the edit
+/// is sound.
+espl_status espl__slot_edit_apply(espl_world *world, espl__context *context, uint32_t slot,
+                                  const espl__slot_edit *edit);
+/// Say what is wrong with the arguments of an edit that was refused. @return NULL: the status says it.
+const char *espl__slot_edit_fault(espl__sentence *sentence, const espl__slot_edit *edit,
+                                  espl_status status);
 
 #endif

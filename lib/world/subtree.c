@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What is at an entity and below it: depth-first iteration without memory, and a breadth-first copy
-// into the caller's arrays.
-#include "lib/world/inside.h"
+// An entity and its descendants: espl_subtree_next() iterates over them in depth-first order
+// without memory, and espl_copy_subtree() copies them in breadth-first order into arrays of the
+// caller.
+//
+// An iteration keeps the world busy from begin to end, so that no structural call moves slots under
+// it. A copy is one call and needs no such guard.
+#include "lib/world/world_internal.h"
 
 #include <string.h>
 
 // --- Iteration ---
 
-static espl_status begin(espl_world *world, espl_entity top, espl_subtree *subtree)
+// Postcondition of a refusal: the subtree is zeros, if there is one, so that espl_subtree_next()
+// yields false.
+static espl_status begin_subtree(espl_world *world, espl_entity top, espl_subtree *subtree)
 {
     uint32_t slot = 0;
 
@@ -29,7 +35,7 @@ static espl_status begin(espl_world *world, espl_entity top, espl_subtree *subtr
 
 espl_status espl_subtree_begin(espl_world *world, espl_entity top, espl_subtree *subtree)
 {
-    return espl__refuse_why(world, "espl_subtree_begin", top, begin(world, top, subtree),
+    return espl__refuse_why(world, "espl_subtree_begin", top, begin_subtree(world, top, subtree),
                             "subtree is NULL.");
 }
 
@@ -41,6 +47,7 @@ bool espl_subtree_next(espl_subtree *subtree)
     const espl_world *const world = subtree->state.world;
     const espl__forest *const forest = &world->forest;
     const uint32_t top = subtree->state.top, current = subtree->state.current;
+    ESPL_CHECK(current == ESPL__NO_SLOT || current < forest->end);
     const uint32_t slot =
         current == ESPL__NO_SLOT ? top : espl__next_in_walk(forest, current, top, true);
 
@@ -65,8 +72,8 @@ void espl_subtree_end(espl_subtree *subtree)
 
 // --- Copy ---
 
-// How many there are with everything that the extent takes along.
-static size_t measure(const espl__forest *forest, uint32_t slot, espl_extent extent)
+// Entities that the extent includes, with the top.
+static size_t count_extent(const espl__forest *forest, uint32_t slot, espl_extent extent)
 {
     if (extent == ESPL_EXTENT_OWNED) {
         return 1 + espl__count_owned(forest, slot);
@@ -74,7 +81,7 @@ static size_t measure(const espl__forest *forest, uint32_t slot, espl_extent ext
     return 1 + (extent == ESPL_EXTENT_SUBTREE ? espl__count_below(forest, slot) : 0);
 }
 
-// What all of a copy have in common.
+// A copy under way.
 typedef struct copy {
     const espl_world *world;
     espl_extent extent;
@@ -82,10 +89,14 @@ typedef struct copy {
     size_t count; // copied so far
 } copy;
 
+// Append the entity at a slot. Arrays that the caller left NULL are skipped. An entity without a
+// transform has the identity as its local transform.
+// @param parent  rank of the parent in the copy.
 static void append(copy *c, uint32_t slot, uint32_t parent, uint32_t depth)
 {
     const size_t at = c->count++;
 
+    ESPL_CHECK(parent == ESPL_NO_RANK || parent < at);
     c->out->entities[at] = espl__entity_of_slot(c->world, slot);
     if (c->out->parents != NULL) {
         c->out->parents[at] = parent;
@@ -103,10 +114,13 @@ static void append(copy *c, uint32_t slot, uint32_t parent, uint32_t depth)
     }
 }
 
+// Append the children of a slot that the extent includes: a free link is not followed by an owned
+// extent.
 static void append_children(copy *c, uint32_t above, uint32_t parent, uint32_t depth)
 {
     const espl__forest *const forest = &c->world->forest;
 
+    ESPL_CHECK_FULL(c->extent != ESPL_EXTENT_ENTITY && above < forest->end);
     for (uint32_t child = forest->links[above].first_child; child != ESPL__NO_SLOT;
          child = forest->links[child].next) {
         if (c->extent == ESPL_EXTENT_SUBTREE ||
@@ -116,8 +130,8 @@ static void append_children(copy *c, uint32_t above, uint32_t parent, uint32_t d
     }
 }
 
-// The entities that were copied are the queue of those whose children come next. The end of a level
-// is known without their depths.
+// Append all descendants of the top. The entities that were copied are the queue of a breadth-first
+// walk. Depths need no array: a level ends where the copy ended when the level began.
 static void copy_below(copy *c)
 {
     const espl__record *const records = c->world->store.records;
@@ -133,12 +147,7 @@ static void copy_below(copy *c)
     }
 }
 
-static bool is_extent(espl_extent extent)
-{
-    return extent == ESPL_EXTENT_ENTITY || extent == ESPL_EXTENT_OWNED ||
-           extent == ESPL_EXTENT_SUBTREE;
-}
-
+// Counts first, so that a copy that does not fit writes nothing.
 size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
                          size_t capacity, const espl_subtree_arrays *out)
 {
@@ -149,7 +158,7 @@ size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent e
                            espl__is_given(world, call, out->entities, "out->entities"))) {
         return 0;
     }
-    if (!is_extent(extent)) {
+    if ((unsigned)extent > ESPL_EXTENT_SUBTREE) {
         (void)espl__refuse_why(world, call, top, ESPL_ERR_ARGUMENT,
                                "extent is none of espl_extent.");
         return 0;
@@ -157,7 +166,7 @@ size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent e
     if (slot == ESPL__NO_SLOT) {
         return 0;
     }
-    const size_t count = measure(&world->forest, slot, extent);
+    const size_t count = count_extent(&world->forest, slot, extent);
 
     if (count <= capacity) {
         copy c = {.world = world, .extent = extent, .out = out};

@@ -1,90 +1,110 @@
 // SPDX-License-Identifier: MIT
-// Putting calls on a world's tape (include/espalier/tape.h has the format). Each call that changes a
-// world puts its record there before it begins, and its answer behind it. A record that cannot be
-// written, since a pointer is missing or a number is past every limit, is left out: such a call is
-// refused.
+// The tape of a world: a record of each call that changes the world, in the format of
+// include/espalier/tape.h.
+//
+// A public function records itself by one macro, ESPL__TAPED(), around the call of the static
+// function that does its work. The record is written before the work begins, so that it is on the
+// tape where the work never ends, and the status follows when the work has returned. tape.c knows by
+// the operation which arguments a record has. The exceptions:
+//
+// - Columns are written through pointers, without a call. espl_query_next(), espl_query_end() and
+//   espl_write_parallel() record which columns the user wrote.
+// - espl_tape_frame() writes its own record.
+//
+// The tape is not a second set of public functions in front of the first, for three reasons.
+// (1) A write of one entity records itself only after its handle was found: a layer in front would
+// look the handle up a second time. (2) Calls of a writer arrive while jobs run. They are on the tape,
+// and other calls, which are refused then and may come from any thread, are not. The function that
+// does the work knows which one it is. (3) espl_create_at() and espl_instantiate_at() record the
+// command that they built, and espl_sync() the command buffers that it plays, not their arguments.
+//
+// A call without a tape pays one test of a pointer (espl__is_taped()).
 #ifndef ESPALIER_LIB_WORLD_TAPE_H
 #define ESPALIER_LIB_WORLD_TAPE_H
 
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
+#include "lib/world/write_entries.h"
 
-/// Tell whether calls are put on a tape. This is all that a call does where there is none.
+/// A call for the tape: its operation, and those of its arguments that the record has. Other fields
+/// are not read.
+typedef struct espl__taped_call {
+    espl_tape_op op;
+    espl_entity entity;               // the child of an attach
+    espl_entity other;                // the parent of an attach, the next sibling of a sibling move
+    uint32_t word;                    // extent, espl_keep, inherit flags, espl_axis
+    size_t count;                     // entities, clones, or bytes of a name
+    const espl_entity *entities;      // [count]
+    const espl_entity *parents;       // [count]
+    const espl_query_def *query;      // of a change: stands for `entities`; NULL: all entities
+    bool is_of_query;                 // `query` is read, and `entities` is not
+    const espl_component *components; // [component_count]
+    size_t component_count;
+    espl_component component; // of a value
+    const void *value;        // [size]; of a write by its kind
+    size_t size;
+    espl_write_kind kind;
+    const char *name;        // [count]
+    const float *point;      // [3] target of a look at, pivot of a turn
+    const float *by;         // [3] up hint of a look at, or NULL; [4] rotation of a turn
+    const espl_attach_options *options;
+    const espl_component_def *component_def;
+    const espl_change_def *change;
+    const espl_reserve_def *reserve;
+    const espl__entries *entries;
+    const espl_command_buffer *commands;
+    const espl__lane *lane; // its first command is recorded
+} espl__taped_call;
+
+/// Tell whether a world has a tape.
 static inline bool espl__is_taped(const espl_world *world)
 {
     return world != NULL && world->tape.sink.append != NULL;
 }
 
-/// Tell whether a call puts itself on the tape. While jobs run, what calls back is refused and leaves
-/// the tape alone, as it may come from any thread.
+/// Tell whether a call records itself. A call that arrives while jobs run is refused, and is not
+/// recorded because it may come from any thread. Calls of a writer ask espl__is_taped() instead.
 static inline bool espl__may_tape(const espl_world *world)
 {
     return espl__is_taped(world) && !world->is_playing;
 }
 
+/// Write the head of the tape. Precondition: nothing was written to it.
 void espl__tape_head(espl_world *world);
-/// Hand over what is gathered: at the end of each record, so that it is there when its call begins.
-void espl__tape_flush(espl_world *world);
-/// End the record that was begun, if one was, with what the call answers. @return the status.
+
+/// Begin the record of a call, and hand it to the sink. Writes nothing where an argument that the
+/// record needs is missing or past its limit, because the call is refused then.
+/// Precondition: the world has a tape, and no record is open.
+void espl__tape_open(espl_world *world, const espl__taped_call *call);
+
+/// End the record that is open, if there is one, with the status of its call. @return the status.
 espl_status espl__tape_close(espl_world *world, espl_status status);
-static inline espl_status espl__tape_end(espl_world *world, espl_status status)
+
+/// Do the work of a call, and record the call if `is_recorded`. The arguments after `work` are
+/// initialisers of an espl__taped_call, which is not built otherwise.
+/// @param is_recorded  evaluated twice: espl__may_tape(), or of a writer espl__is_taped().
+/// @param work         an expression of type espl_status, evaluated once, after the record has begun.
+/// @return the status of the work.
+#define ESPL__TAPED_IF(is_recorded, world, work, ...)                                      \
+    espl__tape_end((is_recorded), (world),                                                 \
+                   ((is_recorded)                                                          \
+                        ? espl__tape_open((world), &(const espl__taped_call){__VA_ARGS__}) \
+                        : (void)0,                                                         \
+                    (work)))
+/// The same for a call that is no writer's.
+#define ESPL__TAPED(world, work, ...) \
+    ESPL__TAPED_IF(espl__may_tape(world), world, work, __VA_ARGS__)
+
+/// The end of ESPL__TAPED_IF().
+static inline espl_status espl__tape_end(bool is_recorded, espl_world *world, espl_status status)
 {
-    return espl__may_tape(world) ? espl__tape_close(world, status) : status;
-}
-/// The same of a write through a writer, in a job.
-static inline espl_status espl__tape_written(espl_world *world, espl_status status)
-{
-    return espl__is_taped(world) ? espl__tape_close(world, status) : status;
+    return is_recorded ? espl__tape_close(world, status) : status;
 }
 
-// Records, named for their calls. Only where espl__is_taped().
-
-void espl__tape_plain(espl_world *world, espl_tape_op op);
-void espl__tape_register(espl_world *world, const espl_component_def *def);
-/// Create, and reserve rows.
-void espl__tape_set_of(espl_world *world, espl_tape_op op, const espl_component *components,
-                       size_t component_count, size_t count);
-/// Of entities that are there.
-void espl__tape_change(espl_world *world, const espl_entity *entities, size_t count,
-                       const espl_change_def *def);
-void espl__tape_change_query(espl_world *world, const espl_query_def *query,
-                             const espl_change_def *def);
-/// A value that the world takes: it was checked.
-void espl__tape_set(espl_world *world, espl_entity entity, espl_component component,
-                    const void *data, size_t size);
-/// A name; one that is too long is left out.
-void espl__tape_name(espl_world *world, espl_entity entity, const char *name, size_t length);
-void espl__tape_attach(espl_world *world, espl_entity child, espl_entity parent,
-                       const espl_attach_options *o);
-/// @param children, parents  [count]
-void espl__tape_attach_many(espl_world *world, const espl_entity *children,
-                            const espl_entity *parents, size_t count, const espl_attach_options *o);
-void espl__tape_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
-                             espl_extent extent);
-/// What needs nothing but one or two entities.
-void espl__tape_entity(espl_world *world, espl_tape_op op, espl_entity entity);
-void espl__tape_pair(espl_world *world, espl_tape_op op, espl_entity entity, espl_entity other);
-/// An entity and a word: an extent, what stays, flags.
-void espl__tape_word(espl_world *world, espl_tape_op op, espl_entity entity, uint32_t word);
-/// An entity, or null for no entity at all, and a count.
-void espl__tape_count(espl_world *world, espl_tape_op op, const espl_entity *entity, size_t count);
-void espl__tape_reserve(espl_world *world, const espl_reserve_def *def);
-void espl__tape_write(espl_world *world, espl_entity entity, espl_write_kind kind,
-                      const void *value);
-void espl__tape_look_at(espl_world *world, espl_entity entity, const float *target, const float *up,
-                        espl_axis forward);
-void espl__tape_rotate_about(espl_world *world, espl_entity entity, const float *pivot,
-                             const float *by);
-/// Begin a batch of so many writes, each of which follows by espl__tape_entry(); then
-/// espl__tape_flush().
-void espl__tape_batch(espl_world *world, size_t count);
-void espl__tape_entry(espl_world *world, espl_entity entity, espl_write_kind kind,
-                      const void *value);
-void espl__tape_play(espl_world *world, const espl_command_buffer *commands);
-/// The one command of a lane, which is applied at once.
-void espl__tape_make(espl_world *world, const espl__lane *lane);
-/// The columns of the chunk that a query shows which were written since it shows it, whole records.
+/// Record the columns of a query's chunk that were written since the query moved to it, each as a
+/// whole record. Precondition: the world has a tape.
 void espl__tape_columns(const espl_query *query);
-/// The columns that a parallel write named, of the rows at hand.
+/// Record the columns that a parallel write named, for the rows that its function was called with.
+/// Precondition: the world has a tape.
 void espl__tape_rows(const espl_query *rows);
 
 #endif

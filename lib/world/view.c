@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A whole hierarchy as it is in memory. It is laid out before it is shown, so that ranks are the
-// breadth-first order.
+// Views: a whole hierarchy as it is in memory, for reads of many transforms
+// (espl_view_hierarchy()).
+//
+// A view shows the arrays of the tree, parents before children, so the tree is laid out in
+// breadth-first order first, if it is not. That is the only change, and the only thing that needs
+// memory. A view is valid until the next structural call.
 #include "lib/world/tape.h"
 
-static bool is_in_order(const espl__forest *forest, uint32_t slot)
+static bool is_laid_out(const espl__forest *forest, uint32_t slot)
 {
     return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
 }
 
-// Lay the tree of an entity out.
-static espl_status lay_out(espl_world *world, espl_entity entity)
+// Lay out the tree of an entity. Roots that share a tree are divided first; no other tree is
+// touched, because the call changes nothing where it is refused.
+static espl_status lay_out_tree(espl_world *world, espl_entity entity)
 {
     espl__forest *const forest = &world->forest;
     const espl_status busy = espl__check_structural(world);
@@ -17,14 +22,12 @@ static espl_status lay_out(espl_world *world, espl_entity entity)
     if (busy != ESPL_OK) {
         return busy;
     }
-    // Roots that share a range are parted first. No other tree is touched, because the call changes nothing
-    // where it is refused.
     if (!espl__settle_roots(world, forest->tree[world->store.records[entity.index].slot])) {
         return ESPL_ERR_NO_MEMORY;
     }
     const uint32_t slot = world->store.records[entity.index].slot;
 
-    return is_in_order(forest, slot) || espl__tree_compact(forest, forest->tree[slot],
+    return is_laid_out(forest, slot) || espl__tree_compact(forest, forest->tree[slot],
                                                            espl__entity_record_slot, &world->store)
                ? ESPL_OK
                : ESPL_ERR_NO_MEMORY;
@@ -39,12 +42,10 @@ static espl_status view(espl_world *world, espl_entity entity, espl_view *out)
     }
     espl_status status = espl__find_slot(world, entity, &slot);
 
-    if (status == ESPL_OK && !is_in_order(&world->forest, slot)) {
+    if (status == ESPL_OK && !is_laid_out(&world->forest, slot)) {
         ESPL__CHANGE_OR_RETURN(world, "espl_view_hierarchy")
-        if (espl__may_tape(world)) {
-            espl__tape_entity(world, ESPL_TAPE_VIEW, entity);
-        }
-        status = espl__tape_end(world, lay_out(world, entity));
+        status =
+            ESPL__TAPED(world, lay_out_tree(world, entity), .op = ESPL_TAPE_VIEW, .entity = entity);
         slot = world->store.records[entity.index].slot;
     }
     if (status != ESPL_OK) {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Making and unmaking a world, and what every call checks first.
+// The begin and the end of a world: espl_world_create(), espl_world_destroy(), and the checks of
+// handles that nearly all calls make.
+//
+// A definition and the environment are read before anything is allocated. The struct espl_world is
+// a block of its own heap; destroying the world frees it last. Invariant at the end: the heap has
+// no bytes left.
 #include "lib/world/tape.h"
 
 #include <stdio.h>
@@ -8,13 +13,13 @@
 
 enum { TAG_LIMIT = 127 };
 
-// What worlds share, beside the gates of executors (lib/jobs/ranges.c): a round of tags, so that one
-// world's handles mean nothing to another one.
-static _Atomic uint32_t next_tag;
+// The only state that worlds share, beside the gates of executors (lib/jobs/ranges.c): tags are
+// assigned in turn, so that a handle of one world names nothing in another.
+static _Atomic uint32_t next_world_tag;
 
 // --- Definitions ---
 
-// What a definition and the environment ask for. It is read before there is a world.
+// What a definition and the environment ask for.
 typedef struct wanted {
     const espl_world_def *def;
     espl_hooks hooks; // those of the definition, and a log that the environment names
@@ -23,7 +28,7 @@ typedef struct wanted {
     espl_huge_pages pages;
 } wanted;
 
-// Say why no world is made. @param part  goes into the line too; or NULL.
+// Log why no world is created. @param part  is added to the message; or NULL.
 static espl_status refuse_world(const wanted *w, espl_status status, const char *part,
                                 const char *sentence)
 {
@@ -40,7 +45,9 @@ static espl_status refuse_world(const wanted *w, espl_status status, const char 
     return status;
 }
 
-// Say what is wrong with the definition, or with the environment. @param word  given; it may be long.
+// Log what is wrong with the definition or the environment.
+// @param word  the value given, which may be long; or NULL.
+// @return false.
 static bool refuse_def(const wanted *w, const char *what, const char *word, const char *sentence)
 {
     char part[80];
@@ -51,7 +58,7 @@ static bool refuse_def(const wanted *w, const char *what, const char *word, cons
     return refuse_world(w, ESPL_ERR_ARGUMENT, word != NULL ? part : NULL, sentence) == ESPL_OK;
 }
 
-// The log hook, or the one that the environment names where there is none.
+// Find the log hook: that of the definition, or without one that which the environment names.
 static bool find_log(wanted *w)
 {
     static const struct {
@@ -75,7 +82,7 @@ static bool find_log(wanted *w)
         "The environment variable has a word other than error, warning, info and off.");
 }
 
-// The kernels that the definition asks for, or the environment where it does not.
+// Find the kernels that the definition names, or without a name the environment.
 static bool find_kernels(wanted *w)
 {
     const char *const given = w->def->kernels;
@@ -87,7 +94,8 @@ static bool find_kernels(wanted *w)
                       "The kernels are unknown, or not for this machine.");
 }
 
-// Whether the definition wants huge pages, or the environment where it does not say.
+// Find whether huge pages are wanted: by the definition, or where it leaves that open by the
+// environment.
 static bool find_pages(wanted *w)
 {
     const char *const word =
@@ -170,7 +178,8 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     world->job_cost = ESPL__JOB_COST;
     world->wake_cost = ESPL__WAKE_COST;
     world->layout_budget = d->layout_budget != 0 ? d->layout_budget : ESPL__LAYOUT_BUDGET;
-    const uint32_t tag = d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_tag, 1) % TAG_LIMIT;
+    const uint32_t tag =
+        d->tag != 0 ? d->tag : 1 + atomic_fetch_add(&next_world_tag, 1) % TAG_LIMIT;
     const espl_status status = espl__store_init(&world->store, &world->heap, tag);
     espl__forest_init(&world->forest, &world->heap);
     world->forest.kernels = w.kernels;
@@ -202,7 +211,8 @@ static void trap_alive(const espl_world *world)
                        (unsigned long)count, count == 1 ? "" : "s", count == 1 ? "s" : "");
 }
 
-// Tell whether another thread is inside a changing call. The world is gone before this one would end.
+// Tell whether another thread is inside a changing call, and trap. In a function of its own,
+// because the world is gone before espl_world_destroy() would leave the call.
 static bool is_held(espl_world *world)
 {
     ESPL__HOLD_OR_RETURN(&world->holder, "espl_world_destroy", true)
@@ -217,7 +227,6 @@ void espl_world_destroy(espl_world *world)
     if (is_held(world)) {
         return;
     }
-    // They hold memory of the world and a way back to it.
     if (world->commands_alive != 0) {
         trap_alive(world);
         return;
@@ -225,13 +234,13 @@ void espl_world_destroy(espl_world *world)
     espl__own_free(world);
     espl__scratch_free(world, &world->write_scratch);
     espl__scratch_free(world, &world->side_scratch);
-    espl__scratch_free(world, &world->deal_scratch);
+    espl__scratch_free(world, &world->partition_scratch);
     espl__scratch_free(world, &world->mark_scratch);
     espl__playback_free(&world->playback);
     espl__forest_free(&world->forest);
     espl__store_free(&world->store);
 
-    // The heap stands in the block that goes last.
+    // The heap is in the block that is freed last, so a copy frees it.
     espl__heap heap;
     espl__heap_init(&heap, &world->heap.allocator);
     memcpy(heap.bytes, world->heap.bytes, sizeof heap.bytes);

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
-// Writing through a writer: what the calls at once do, by a job that owns the hierarchy.
+// Writes of a job of a parallel write, through its writer: espl_writer_write() and its siblings.
+//
+// They do what the immediate calls of write.c do, by the same functions of slot_writes.c. The
+// differences: a writer writes only trees of its job, so that no lock is needed; what the trees
+// share, such as freeing memory, is left to the calling thread; and refusals are counted in the
+// report of the parallel write, with the first of them. Checked builds verify that the calling
+// thread is inside the writer's job and that the tree is the job's.
 #include "lib/world/writers.h"
 
-#include "lib/commands/explain.h"
 #include "lib/world/slot_writes.h"
-#include "lib/world/tape.h"
 
-// --- Before and after ---
+// --- Begin and end of a call ---
 
-// A call of a writer begins. false: it is not in the hand of this thread.
-static bool begin(espl_writer *writer, const char *call, const char *site)
+// Begin a call of a writer.
+// @return false: the writer is NULL, or not that of a job that the thread is inside.
+static bool begin_call(espl_writer *writer, const char *call, const char *site)
 {
     if (writer == NULL) {
         return false;
     }
 #if ESPL_CHECKS >= 1
-    if (!espl__writer_is_at_hand(writer)) {
+    if (!espl__writer_is_of_thread(writer)) {
         espl__message m;
 
         (void)espl__message_begin(&m, &writer->world->hooks, call, site);
@@ -34,7 +39,7 @@ static bool begin(espl_writer *writer, const char *call, const char *site)
     return true;
 }
 
-// Slot of an entity that the writer may write.
+// Find the slot of an entity that the writer may write.
 static espl_status find_own(const espl_writer *writer, espl_entity entity, uint32_t *slot)
 {
     const espl_status status = espl__find_placed(writer->world, entity, slot);
@@ -47,7 +52,7 @@ static espl_status find_own(const espl_writer *writer, espl_entity entity, uint3
     return status;
 }
 
-// What a call of a writer is about, for its message.
+// What the message of a refused call names.
 typedef struct about {
     const char *call, *site;
     espl_entity entity;
@@ -55,11 +60,13 @@ typedef struct about {
     const char *kind; // name of the kind of write, or NULL
 } about;
 
+// Count and log a refusal.
 static espl_status refuse_through_writer(espl_writer *writer, const about *a, espl_status status)
 {
     const espl__mention named = {"entity", a->entity};
     espl__message m;
 
+    ESPL_CHECK(status < 0 && writer->refused < SIZE_MAX);
     if (writer->refused++ == 0) {
         writer->first_refused = a->entity;
         writer->first_status = status;
@@ -79,8 +86,8 @@ static espl_status refuse_through_writer(espl_writer *writer, const about *a, es
     return status;
 }
 
-// A call of a writer that was begun ends.
-static espl_status end(espl_writer *writer, const about *a, espl_status status)
+// End a call that was begun. @return the status.
+static espl_status end_call(espl_writer *writer, const about *a, espl_status status)
 {
     if (status < 0) {
         status = refuse_through_writer(writer, a, status);
@@ -93,6 +100,7 @@ static espl_status end(espl_writer *writer, const about *a, espl_status status)
 
 // --- Kinds ---
 
+// Out of line, because it needs stack for a sentence.
 static ESPL__APART espl_status refuse_writer_write(espl_writer *writer, about *a,
                                                    espl_write_kind kind, const void *value,
                                                    espl_status status)
@@ -103,7 +111,7 @@ static ESPL__APART espl_status refuse_writer_write(espl_writer *writer, about *a
     if (status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE) {
         a->why = espl__write_fault(&sentence, kind, value);
     }
-    return end(writer, a, status);
+    return end_call(writer, a, status);
 }
 
 espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_write_kind kind,
@@ -112,18 +120,15 @@ espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_writ
     about a = {.call = "espl_writer_write", .site = site, .entity = entity};
     uint32_t slot = 0;
 
-    if (!begin(writer, a.call, site)) {
+    if (!begin_call(writer, a.call, site)) {
         return ESPL_ERR_ARGUMENT;
     }
+    ESPL_CHECK(writer->context.is_job && espl__is_parallel(writer->world));
     espl_status status = (unsigned)kind < ESPL_WRITE_KIND_COUNT ? find_own(writer, entity, &slot)
                                                                 : ESPL_ERR_ARGUMENT;
 
-    if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_write(writer->world, entity, kind, value);
-    }
     if (status == ESPL_OK) {
         status = espl__slot_write(writer->world, &writer->context, slot, kind, value);
-        status = espl__tape_written(writer->world, status);
     }
     if (status < 0) {
         return refuse_writer_write(writer, &a, kind, value, status);
@@ -131,89 +136,63 @@ espl_status espl_writer_write(espl_writer *writer, espl_entity entity, espl_writ
     if (espl__write_sets_whole(kind)) {
         espl__remark_zero(writer->world, a.call, site, entity, kind, value);
     }
-    return end(writer, &a, status);
+    return end_call(writer, &a, status);
 }
 
-// --- Helpers ---
+// --- Edits ---
+
+// What the calls do that are no kind of write.
+static espl_status edit_by_writer(espl_writer *writer, about *a, const espl__slot_edit *edit)
+{
+    espl__sentence sentence;
+    uint32_t slot = 0;
+
+    if (!begin_call(writer, a->call, a->site)) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    ESPL_CHECK(writer->context.is_job && espl__is_parallel(writer->world));
+    espl_status status =
+        espl__slot_edit_is_sound(edit) ? find_own(writer, a->entity, &slot) : ESPL_ERR_ARGUMENT;
+
+    if (status == ESPL_OK) {
+        status = espl__slot_edit_apply(writer->world, &writer->context, slot, edit);
+    }
+    if (status < 0) {
+        a->why = espl__slot_edit_fault(&sentence, edit, status);
+    }
+    return end_call(writer, a, status);
+}
 
 espl_status espl_writer_look_at(espl_writer *writer, espl_entity entity, const float target[3],
                                 const float *up, espl_axis forward, const char *site)
 {
-    about a = {.call = "espl_writer_look_at", .site = site, .entity = entity};
-    espl__sentence sentence;
-    uint32_t slot = 0;
+    const espl__slot_edit edit = {
+        .op = ESPL_TAPE_LOOK_AT, .point = target, .by = up, .word = (uint32_t)forward};
 
-    if (!begin(writer, a.call, site)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    espl_status status = target != NULL && (unsigned)forward <= (unsigned)ESPL_AXIS_BACK
-                             ? find_own(writer, entity, &slot)
-                             : ESPL_ERR_ARGUMENT;
-
-    if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_look_at(writer->world, entity, target, up, forward);
-    }
-    if (status == ESPL_OK) {
-        status = espl__slot_look_at(writer->world, &writer->context, slot, target, up, forward);
-        status = espl__tape_written(writer->world, status);
-    }
-    if (status < 0) {
-        a.why = espl__look_at_fault(&sentence, target, up, status);
-    }
-    return end(writer, &a, status);
+    return edit_by_writer(
+        writer, &(about){.call = "espl_writer_look_at", .site = site, .entity = entity}, &edit);
 }
 
 espl_status espl_writer_rotate_about(espl_writer *writer, espl_entity entity, const float pivot[3],
                                      const float by[4], const char *site)
 {
-    about a = {.call = "espl_writer_rotate_about", .site = site, .entity = entity};
-    espl__sentence sentence;
-    uint32_t slot = 0;
+    const espl__slot_edit edit = {.op = ESPL_TAPE_ROTATE_ABOUT, .point = pivot, .by = by};
 
-    if (!begin(writer, a.call, site)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    espl_status status =
-        pivot != NULL && by != NULL ? find_own(writer, entity, &slot) : ESPL_ERR_ARGUMENT;
-
-    if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_rotate_about(writer->world, entity, pivot, by);
-    }
-    if (status == ESPL_OK) {
-        status = espl__slot_rotate_about(writer->world, &writer->context, slot, pivot, by);
-        status = espl__tape_written(writer->world, status);
-    }
-    if (status < 0) {
-        a.why = espl__rotate_about_fault(&sentence, pivot, by, status);
-    }
-    return end(writer, &a, status);
+    return edit_by_writer(
+        writer, &(about){.call = "espl_writer_rotate_about", .site = site, .entity = entity},
+        &edit);
 }
 
 espl_status espl_writer_set_inherit(espl_writer *writer, espl_entity entity, uint32_t flags,
                                     const char *site)
 {
-    about a = {.call = "espl_writer_set_inherit", .site = site, .entity = entity};
-    uint32_t slot = 0;
+    const espl__slot_edit edit = {.op = ESPL_TAPE_INHERIT, .word = flags};
 
-    if (!begin(writer, a.call, site)) {
-        return ESPL_ERR_ARGUMENT;
-    }
-    espl_status status = find_own(writer, entity, &slot);
-
-    if (status == ESPL_OK && espl__is_taped(writer->world)) {
-        espl__tape_word(writer->world, ESPL_TAPE_INHERIT, entity, flags);
-    }
-    if (status == ESPL_OK) {
-        status = espl__slot_inherit(writer->world, &writer->context, slot, flags);
-        status = espl__tape_written(writer->world, status);
-    }
-    if (status == ESPL_ERR_ARGUMENT) {
-        a.why = espl__flags_fault(flags);
-    }
-    return end(writer, &a, status);
+    return edit_by_writer(
+        writer, &(about){.call = "espl_writer_set_inherit", .site = site, .entity = entity}, &edit);
 }
 
-// --- Asking ---
+// --- Properties ---
 
 uint32_t espl_writer_job(const espl_writer *writer)
 {

@@ -2,7 +2,7 @@
 // The apply stage: commands are applied at their turn on the trees themselves, new nodes come to the range
 // of their parent or to the nursery, groups that copy what they edit are applied alone, and the result
 // depends neither on workers nor on parts.
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
 #include "tests/tree/fixture.h"
 
 static test_world test;

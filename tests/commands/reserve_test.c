@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // All memory that a change needs is taken before it begins: once places are reserved nothing asks for
 // more, and a reserve that fails leaves ranges, headers and side arrays as they were.
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
 #include "tests/tree/fixture.h"
 
 #include <stdio.h>

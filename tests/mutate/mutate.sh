@@ -33,8 +33,8 @@ here=$srcdir/tests/mutate
 files=${MUTATE_FILES:-$(cd "$srcdir" && ls lib/math/*.c lib/math/kernel.inc lib/commands/*.c \
     lib/tree/band.c lib/tree/edit*.c lib/tree/layout.c lib/tree/nodes.c lib/tree/pack.c \
     lib/tree/place*.c lib/tree/propagate.c lib/tree/slots.c lib/tree/writes.c \
-    lib/world/batch.c lib/world/change.c lib/world/gather.c lib/world/grouping.c \
-    lib/world/play.c lib/world/slot_writes.c lib/world/structure.c)}
+    lib/world/batch.c lib/world/change.c lib/world/change_rows.c lib/world/partition_groups.c \
+    lib/world/commands.c lib/world/slot_writes.c lib/world/structure.c)}
 
 list_mutants()
 {

@@ -5,7 +5,7 @@
 //
 // A and B are ships with the guns a and b, C is a drone, F a flash, a prefab, with the spark s. A
 // clone has a number behind its letter.
-#include "lib/world/inside.h"
+#include "lib/world/world_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Calls that make entities at once. Each records one command in world->own, by the functions of the
-// recorders, and applies it, so that checks and meaning are those of a recorded command.
+// Immediate calls that create entities from a definition: espl_create_at(), espl_instantiate_at(),
+// espl_instantiate(). (espl_create() creates entities without parents and is in entities.c.)
+//
+// Each records one command in a command buffer of the world's own, by the functions that recorders
+// use, and applies it as a playback of one command. So a definition means the same here and in a
+// recording, and it is checked once, by the recorder. The buffer, world->own, has one lane, is made
+// at the first call and is kept for the next. Invariant: between calls its lane is empty.
 #include "lib/world/tape.h"
 
 #include <string.h>
 
 // --- The world's own lane ---
 
+// Does nothing where there is none.
 void espl__own_free(espl_world *world)
 {
     if (world->own != NULL) {
@@ -15,24 +21,28 @@ void espl__own_free(espl_world *world)
     }
 }
 
-// The recorder of an empty lane; NULL: no memory.
+// The recorder of the world's own buffer, whose lane is empty. The buffer has no tag, so that every
+// pending handle in a definition is refused.
+// @return NULL where there is no memory.
 static espl_recorder *begin_own(espl_world *world)
 {
     if (world->own == NULL) {
         if (espl__commands_of(world, &world->own_alive, 1, &world->own) != ESPL_OK) {
             return NULL;
         }
-        world->own->tag = ESPL__NO_TAG; // so that every pending handle is refused
+        world->own->tag = ESPL__NO_TAG;
     }
+    ESPL_CHECK(espl__array_length(world->own->recorders[0].lane.commands) == 0);
     return &world->own->recorders[0];
 }
 
-// Keep the memory of a few entities for the next call.
+// Empty the lane. Its memory is kept for the next call, unless that call was for many entities.
 static void end_own(espl_world *world)
 {
     enum { KEPT = 1024 };
     espl__lane *const lane = &world->own->recorders[0].lane;
 
+    ESPL_CHECK(world->own_alive == 1);
     if (lane->pending_count > KEPT) {
         espl__own_free(world);
     } else {
@@ -42,23 +52,26 @@ static void end_own(espl_world *world)
 
 // --- One command ---
 
+// A call that creates entities: one of two definitions, how many, and where the handles go.
 typedef struct making {
     const espl_instance_def *instance; // or NULL
     const espl_creation_def *creation;
     size_t count;
     espl_entity *out; // [count], or NULL
-    bool is_taped;    // the caller has put the call on the tape
+    bool is_taped;    // the caller records the call on the tape
     const char *call; // name of the public function
 } making;
 
+// The recorder checks the definition and logs its refusals, by the name of the public function.
 static espl_status record_making(espl_recorder *recorder, const making *m)
 {
+    ESPL_CHECK((m->instance != NULL) != (m->creation != NULL));
     return m->instance != NULL
                ? espl__record_instantiate(recorder, 0, m->instance, m->count, NULL, m->call)
                : espl__record_create(recorder, 0, m->creation, m->count, NULL, m->call);
 }
 
-// A refusal that is not told by the recorder.
+// Log a refusal that the recorder did not see.
 static espl_status refuse_making(const espl_world *world, const making *m, espl_status status)
 {
     if (m->instance != NULL) {
@@ -77,8 +90,11 @@ static espl_status refuse_making(const espl_world *world, const making *m, espl_
                : espl__refuse_named(world, m->call, named, 2, status, NULL);
 }
 
+// Apply the command of the lane. The handles are copied only where entities were created, so that a
+// refused call leaves the caller's array as it was.
 static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_entity *out)
 {
+    ESPL_CHECK(espl__array_length(lane->commands) == 1);
     const espl__lane_view view = {.commands = lane->commands,
                                   .payloads = lane->payloads.blocks,
                                   .created = lane->created,
@@ -92,15 +108,7 @@ static espl_status apply_making(espl_world *world, const espl__lane *lane, espl_
     return status;
 }
 
-static espl_status apply_taped(espl_world *world, const espl__lane *lane, const making *m)
-{
-    if (m->is_taped || !espl__may_tape(world)) {
-        return apply_making(world, lane, m->out);
-    }
-    espl__tape_make(world, lane);
-    return espl__tape_end(world, apply_making(world, lane, m->out));
-}
-
+// What the three calls do, once a definition is there.
 static espl_status make_entities(espl_world *world, const making *m)
 {
     espl_status status = espl__check_structural(world);
@@ -114,16 +122,20 @@ static espl_status make_entities(espl_world *world, const making *m)
         return refuse_making(world, m, status != ESPL_OK ? status : ESPL_ERR_NO_MEMORY);
     }
     status = record_making(recorder, m);
-    // Nothing is recorded where nothing is to be made.
+    // A count of 0 records no command.
     if (status == ESPL_OK && espl__array_length(recorder->lane.commands) != 0) {
-        status = apply_taped(world, &recorder->lane, m);
+        const espl__lane *const lane = &recorder->lane;
+
+        status =
+            ESPL__TAPED_IF(!m->is_taped && espl__may_tape(world), world,
+                           apply_making(world, lane, m->out), .op = ESPL_TAPE_MAKE, .lane = lane);
         status = status < 0 ? refuse_making(world, m, status) : status;
     }
     end_own(world);
     return status;
 }
 
-// --- At the public face ---
+// --- Public functions ---
 
 espl_status espl_instantiate_at(espl_world *world, const espl_instance_def *def, size_t count,
                                 espl_entity *out)
@@ -149,6 +161,8 @@ espl_status espl_create_at(espl_world *world, const espl_creation_def *def, size
     return make_entities(world, &m);
 }
 
+// An instance without a parent. Its source is checked first, because the recorder would take a
+// pending handle.
 static espl_status instantiate_alone(espl_world *world, espl_entity source, size_t count,
                                      espl_entity *out)
 {
@@ -166,8 +180,6 @@ static espl_status instantiate_alone(espl_world *world, espl_entity source, size
 espl_status espl_instantiate(espl_world *world, espl_entity source, size_t count, espl_entity *out)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_instantiate")
-    if (espl__may_tape(world)) {
-        espl__tape_count(world, ESPL_TAPE_INSTANTIATE, &source, count);
-    }
-    return espl__tape_end(world, instantiate_alone(world, source, count, out));
+    return ESPL__TAPED(world, instantiate_alone(world, source, count, out),
+                       .op = ESPL_TAPE_INSTANTIATE, .entity = source, .count = count);
 }

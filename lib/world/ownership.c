@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Who may touch what while a parallel write is under way. Each tree that has a row is marked with
-// its job; a thread knows which writers it has in hand. Without checks there is none of this.
+// Which job may touch which hierarchy while a parallel write is under way. Checked builds only:
+// with --enable-checks=none this file is empty, and a job that touches another's hierarchy is
+// undefined.
+//
+// Each tree that has a row in the parallel write has a mark, which yields its job. A thread knows
+// the writers that were passed to the jobs it is inside, innermost first: a job may itself begin a
+// parallel write of another world. A job may write trees of its own, and read those and trees
+// without a job. Marks do not change while jobs run, except their sites, which are atomic.
 #include "lib/world/writers.h"
 
 #include <stdio.h>
@@ -9,7 +15,7 @@
 
 #if ESPL_CHECKS >= 1
 
-// The writer that was handed to the job that the thread is in; by it those of the jobs around it.
+// The writer of the innermost job that the thread is inside; `outer` links to those around it.
 static _Thread_local const espl_writer *innermost;
 
 void espl__writer_enter(espl_writer *writer)
@@ -20,10 +26,11 @@ void espl__writer_enter(espl_writer *writer)
 
 void espl__writer_leave(const espl_writer *writer)
 {
+    ESPL_CHECK(innermost == writer);
     innermost = writer->outer;
 }
 
-bool espl__writer_is_at_hand(const espl_writer *writer)
+bool espl__writer_is_of_thread(const espl_writer *writer)
 {
     const espl_writer *at = innermost;
 
@@ -33,7 +40,7 @@ bool espl__writer_is_at_hand(const espl_writer *writer)
     return at != NULL;
 }
 
-// The writer of a world that the thread has in hand, or NULL.
+// The writer of a world whose job the thread is inside, or NULL.
 static const espl_writer *writer_of(const espl_world *world)
 {
     const espl_writer *at = innermost;
@@ -44,25 +51,28 @@ static const espl_writer *writer_of(const espl_world *world)
     return at;
 }
 
-static const espl__deal *deal_of(const espl_world *world)
+// Precondition: a parallel write is under way.
+static const espl__partition *partition_of(const espl_world *world)
 {
-    return &world->parallel->deal;
+    ESPL_CHECK(espl__is_parallel(world));
+    return &world->parallel->partition;
 }
 
+// The site is kept for the message of another job that touches the same hierarchy.
 bool espl__writer_owns(const espl_writer *writer, uint32_t slot)
 {
-    const espl__deal *const deal = deal_of(writer->world);
+    const espl__partition *const partition = partition_of(writer->world);
     const uint32_t tree = writer->world->forest.tree[slot];
 
-    if (espl__tree_job(deal, tree) != writer->job) {
+    if (espl__tree_job(partition, tree) != writer->job) {
         return false;
     }
-    atomic_store_explicit(&deal->marks[tree].site, writer->site, memory_order_relaxed);
+    atomic_store_explicit(&partition->marks[tree].site, writer->site, memory_order_relaxed);
     return true;
 }
 
-// A job reads what is its own and what nobody was dealt. A thread without a writer is not held up,
-// and must not look: it may read on while a parallel write ends and the next one is dealt out.
+// A thread inside no job may read anything, and must not look at the marks: it may still be reading
+// when the parallel write ends and the next one sets them.
 bool espl__may_read(const espl_world *world, uint32_t slot)
 {
     const espl_writer *const writer = writer_of(world);
@@ -70,15 +80,15 @@ bool espl__may_read(const espl_world *world, uint32_t slot)
     if (writer == NULL) {
         return true;
     }
-    const uint32_t job = espl__tree_job(deal_of(world), world->forest.tree[slot]);
+    const uint32_t job = espl__tree_job(partition_of(world), world->forest.tree[slot]);
 
     return job == ESPL__NONE || job == writer->job;
 }
 
 // --- Telling ---
 
-// Tree of the first of the entities that a writer may not touch, of which there is one: for its job
-// to read, what nobody was dealt is not among them. Others may be dead.
+// Tree of the first entity that a writer may not touch. Precondition: there is one. A job that
+// reads may touch trees without a job. Handles that name no living entity are skipped.
 static uint32_t find_foreign(const espl_writer *writer, const espl__mention *named, size_t count)
 {
     const espl_world *const world = writer->world;
@@ -89,7 +99,7 @@ static uint32_t find_foreign(const espl_writer *writer, const espl__mention *nam
         const uint32_t tree = slot == ESPL__NO_SLOT ? ESPL__NO_TREE : world->forest.tree[slot];
 
         const uint32_t job =
-            tree == ESPL__NO_TREE ? writer->job : espl__tree_job(deal_of(world), tree);
+            tree == ESPL__NO_TREE ? writer->job : espl__tree_job(partition_of(world), tree);
 
         if (job != writer->job && (writer->is_writing || job != ESPL__NONE)) {
             return tree;
@@ -97,10 +107,10 @@ static uint32_t find_foreign(const espl_writer *writer, const espl__mention *nam
     }
 }
 
-// End the line with whose the hierarchy is.
-static void tell_owner(espl__message *m, const espl_world *world, uint32_t tree)
+// Send the message, ending with the job that the tree belongs to.
+static void send_owner(espl__message *m, const espl_world *world, uint32_t tree)
 {
-    const uint32_t job = espl__tree_job(deal_of(world), tree);
+    const uint32_t job = espl__tree_job(partition_of(world), tree);
     const char *const dealt = world->parallel->def->site;
     const char *const at = dealt != NULL ? " at " : "", *const place = dealt != NULL ? dealt : "";
     const char *const text = espl_status_text(ESPL_ERR_NOT_OWNER);
@@ -112,7 +122,7 @@ static void tell_owner(espl__message *m, const espl_world *world, uint32_t tree)
         return;
     }
     const char *const site =
-        atomic_load_explicit(&deal_of(world)->marks[tree].site, memory_order_relaxed);
+        atomic_load_explicit(&partition_of(world)->marks[tree].site, memory_order_relaxed);
 
     if (site == NULL) {
         espl__message_send(m, ESPL_LOG_ERROR,
@@ -125,7 +135,7 @@ static void tell_owner(espl__message *m, const espl_world *world, uint32_t tree)
     }
 }
 
-// Trap at a site, a file and a line with a colon between.
+// Call the trap with a site, which is a file and a line with a colon between.
 static void trap_at(const espl_world *world, const char *site, const char *sentence)
 {
     const char *const colon = site != NULL ? strrchr(site, ':') : NULL;
@@ -140,6 +150,7 @@ static void trap_at(const espl_world *world, const char *site, const char *sente
     espl__trap(&world->hooks, file, atoi(colon + 1), sentence);
 }
 
+// Logs and traps. Precondition: the thread is inside a job of the world's parallel write.
 espl_status espl__refuse_trespass(const espl_world *world, const char *call,
                                   const espl__mention *named, size_t count, const char *part)
 {
@@ -148,6 +159,7 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *call,
     const espl_status status = ESPL_ERR_NOT_OWNER;
     espl__message m;
 
+    ESPL_CHECK(count != 0);
     (void)espl__message_begin(&m, &world->hooks, call, is_write ? writer->site : NULL);
     m.store = &world->store;
     espl__message_status(&m, status);
@@ -161,7 +173,7 @@ espl_status espl__refuse_trespass(const espl_world *world, const char *call,
     if (!is_write && writer->site != NULL) {
         espl__message_part(&m, "which last wrote at %s", writer->site);
     }
-    tell_owner(&m, world, find_foreign(writer, named, count));
+    send_owner(&m, world, find_foreign(writer, named, count));
     trap_at(world, writer->site, m.text);
     return status;
 }

@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Commands objects at the public face, and their playback.
+// Command buffers and custom commands of a world, and their playback: espl_command_buffer_create(),
+// espl_register_command(), espl_play(), espl_sync().
+//
+// lib/commands records and plays; this file checks the arguments, tells the tape and the
+// statistics, and calls the functions of custom commands. A playback either fails with a status
+// before it changes anything, and then may be tried again, or applies or refuses every command, and
+// then the buffer is played. Functions of custom commands are called last, one after the other, as
+// an iteration: they may read and write, and structural calls are refused.
 #include "lib/world/tape.h"
 
 #include <string.h>
 
+// Called here for users' buffers, and by creation.c for the world's own.
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
                               espl_command_buffer **out)
 {
-    const espl_status status = espl__commands_make(&world->heap, &world->store, world, alive,
-                                                   &world->line, lanes, out);
+    const espl_status status =
+        espl__commands_make(&world->heap, &world->store, world, alive, &world->line, lanes, out);
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
@@ -18,6 +26,7 @@ espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32
     return status;
 }
 
+// A change of the world, because the buffer takes memory of it.
 espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_command_buffer **out)
 {
     static const char *const call = "espl_command_buffer_create";
@@ -30,6 +39,7 @@ espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_c
         world, call, espl__commands_of(world, &world->commands_alive, lanes, out), "lanes is 0.");
 }
 
+// @return ESPL_OK; ESPL_ERR_BUSY; ESPL_ERR_ARGUMENT; statuses of espl__callback_register().
 static espl_status register_callback(espl_world *world, const espl_custom_command_def *def,
                                      espl_custom_command *out)
 {
@@ -58,6 +68,7 @@ espl_status espl_register_command(espl_world *world, const espl_custom_command_d
 static const char no_such_command[] =
     "The world has no custom command of that number, or it was unregistered already.";
 
+// @return ESPL_OK; ESPL_ERR_BUSY; statuses of espl__callback_unregister().
 static espl_status unregister_callback(espl_world *world, espl_custom_command callback)
 {
     const espl_status status = espl__check_structural(world);
@@ -76,8 +87,10 @@ espl_status espl_unregister_command(espl_world *world, espl_custom_command callb
 
 // --- Playback ---
 
-// Room for the answers, so that playback need not fail at its end.
-static bool reserve_answers(espl_world *world, espl_command_buffer *commands)
+// Reserve room for the results of the commands and for the payloads of custom commands, so that
+// nothing fails after the playback.
+// @return false: there is no memory.
+static bool reserve_results(espl_world *world, espl_command_buffer *commands)
 {
     size_t calls = 0;
 
@@ -85,7 +98,7 @@ static bool reserve_answers(espl_world *world, espl_command_buffer *commands)
         espl__lane *const lane = &commands->recorders[i].lane;
         const size_t count = espl__array_length(lane->commands);
 
-        // Pending ones have it since they were recorded.
+        // Handles of pending entities have room since they were recorded.
         ESPL_CHECK(lane->pending_count <= espl__array_capacity(lane->created));
         if (!ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, lane->results,
                                 count - espl__array_length(lane->results))) {
@@ -97,8 +110,11 @@ static bool reserve_answers(espl_world *world, espl_command_buffer *commands)
            ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, commands->payloads, calls);
 }
 
+// A lane as the playback reads it. Precondition: its arrays do not move until the playback has
+// ended.
 static espl__lane_view view_of(const espl__lane *lane)
 {
+    ESPL_CHECK(espl__array_capacity(lane->results) >= espl__array_length(lane->commands));
     return (espl__lane_view){.commands = lane->commands,
                              .payloads = lane->payloads.blocks,
                              .created = lane->created,
@@ -108,8 +124,10 @@ static espl__lane_view view_of(const espl__lane *lane)
                              .call_count = lane->call_count};
 }
 
+// Make the results of a playback readable, and remove the buffer from the queue of espl_sync().
 static void mark_played(espl_command_buffer *commands)
 {
+    ESPL_CHECK(!commands->is_played);
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         espl__lane *const lane = &commands->recorders[i].lane;
 
@@ -120,9 +138,10 @@ static void mark_played(espl_command_buffer *commands)
     commands->is_played = true;
 }
 
-// Callbacks are an iteration: they may read and write, and no structural call is carried out.
-static void hand_over(espl_world *world, espl_command_buffer *commands, size_t calls)
+// Call the functions of custom commands, in the order of the commands.
+static void call_functions(espl_world *world, espl_command_buffer *commands, size_t calls)
 {
+    ESPL_CHECK(!world->is_playing && !commands->is_handed_over);
     const uint32_t noted =
         espl__iteration_begin(world, ESPL__ITERATES_CALLBACK, NULL, commands, espl_entity_null());
 
@@ -132,6 +151,7 @@ static void hand_over(espl_world *world, espl_command_buffer *commands, size_t c
     espl__iteration_end(world, noted);
 }
 
+// Why a buffer cannot be played now, or ESPL_OK.
 static espl_status check_playable(const espl_world *world, const espl_command_buffer *commands)
 {
     const espl_status status = espl__check_structural(world);
@@ -145,11 +165,15 @@ static espl_status check_playable(const espl_world *world, const espl_command_bu
     return commands->is_played ? ESPL_ERR_PLAYED : ESPL_OK;
 }
 
-static espl_status run(espl_world *world, espl_command_buffer *commands, espl_report *report)
+// Postcondition of ESPL_OK: every command has a result, and trees are settled. Otherwise nothing
+// has changed.
+static espl_status run_playback(espl_world *world, espl_command_buffer *commands,
+                                espl_report *report)
 {
     espl__lane_view lanes[ESPL_LANE_LIMIT];
 
-    if (!reserve_answers(world, commands)) {
+    ESPL_CHECK(!world->is_playing && commands->lane_count <= ESPL_LANE_LIMIT);
+    if (!reserve_results(world, commands)) {
         return ESPL_ERR_NO_MEMORY;
     }
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
@@ -166,17 +190,29 @@ static espl_status run(espl_world *world, espl_command_buffer *commands, espl_re
     return status;
 }
 
-static void finish(espl_world *world, espl_command_buffer *commands, const espl_report *report)
+// What is recorded on the tape as one playback.
+static espl_status run_timed(espl_world *world, espl_command_buffer *commands, espl_report *report,
+                             bool is_timed)
+{
+    espl__watch_begin(&world->playback.watch, &world->hooks, is_timed);
+    return run_playback(world, commands, report);
+}
+
+// What follows a playback that succeeded.
+static void finish_playback(espl_world *world, espl_command_buffer *commands,
+                            const espl_report *report)
 {
     mark_played(commands);
+    ESPL_CHECK(report->accepted == report->applied + report->refused);
     world->playback.accepted += report->accepted;
     world->playback.applied += report->applied;
     world->playback.refused += report->refused;
-    hand_over(world, commands, report->calls);
+    call_functions(world, commands, report->calls);
 }
 
-static espl_status play(espl_world *world, espl_command_buffer *commands, espl_report *report,
-                        bool is_timed)
+// Play one buffer. @param is_timed  the report wants the times of the stages.
+static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
+                               espl_report *report, bool is_timed)
 {
     espl_status status = check_playable(world, commands);
 
@@ -185,14 +221,12 @@ static espl_status play(espl_world *world, espl_command_buffer *commands, espl_r
     }
     espl__watch *const watch = &world->playback.watch;
 
-    if (espl__may_tape(world)) {
-        espl__tape_play(world, commands);
-    }
-    espl__watch_begin(watch, &world->hooks, is_timed);
-    // What callbacks change comes behind it.
-    status = espl__tape_end(world, run(world, commands, report));
+    // The record ends before functions of custom commands are called, because what these change has
+    // records of its own.
+    status = ESPL__TAPED(world, run_timed(world, commands, report, is_timed), .op = ESPL_TAPE_PLAY,
+                         .commands = commands);
     if (status == ESPL_OK) {
-        finish(world, commands, report);
+        finish_playback(world, commands, report);
     }
     espl__watch_end(watch);
     if (status == ESPL_OK) {
@@ -206,7 +240,7 @@ espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_rep
     espl_report account = {0};
 
     ESPL__CHANGE_OR_RETURN(world, "espl_play")
-    const espl_status status = play(world, commands, &account, report != NULL);
+    const espl_status status = play_buffer(world, commands, &account, report != NULL);
 
     if (report != NULL) {
         *report = account;
@@ -214,6 +248,7 @@ espl_status espl_play(espl_world *world, espl_command_buffer *commands, espl_rep
     return espl__refuse_call(world, "espl_play", status, "commands is NULL.");
 }
 
+// Refused commands by reason; the first of each is that of the first buffer that has one.
 static void sum_reasons(espl_report *sum, const espl_report *one)
 {
     for (size_t i = 0; i < ESPL_REASON_COUNT; ++i) {
@@ -224,6 +259,7 @@ static void sum_reasons(espl_report *sum, const espl_report *one)
     }
 }
 
+// Add the report of one buffer to that of all buffers of espl_sync().
 static void sum_up(espl_report *sum, const espl_report *one)
 {
     const size_t largest = one->largest_group;
@@ -250,6 +286,8 @@ static void sum_up(espl_report *sum, const espl_report *one)
     sum->overflowed += one->overflowed;
 }
 
+// Trees are settled also where no buffer was submitted, because earlier calls may have lacked
+// memory for it.
 espl_status espl_sync(espl_world *world, espl_report *report)
 {
     espl_report sum = {0};
@@ -257,7 +295,7 @@ espl_status espl_sync(espl_world *world, espl_report *report)
     ESPL__CHANGE_OR_RETURN(world, "espl_sync")
     espl_status status = espl__check_structural(world);
 
-    // What callbacks put in line waits for the next call.
+    // Buffers that functions of custom commands submit wait for the next call, so that this one ends.
     const uint64_t last = status == ESPL_OK ? world->line.turns : 0;
 
     if (status == ESPL_OK) {
@@ -266,7 +304,9 @@ espl_status espl_sync(espl_world *world, espl_report *report)
     while (status == ESPL_OK && world->line.first != NULL && world->line.first->turn <= last) {
         espl_report one = {0};
 
-        status = play(world, world->line.first, &one, report != NULL);
+        ESPL_CHECK(world->line.first->world == world && !world->line.first->is_played);
+
+        status = play_buffer(world, world->line.first, &one, report != NULL);
         sum_up(&sum, &one);
     }
     if (report != NULL) {

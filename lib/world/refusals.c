@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What a world says of refused calls, and of what keeps it busy.
+// Messages of refused calls, and what they say of a busy world (declared in
+// lib/world/world_internal.h).
+//
+// A refusal is logged once, by the public function that returns the status, or by the code that it
+// shares with others. Nothing here changes what a call does: without a log hook all of it is
+// skipped. Checked builds note the iterations under way, so that the message of ESPL_ERR_BUSY names
+// the one that keeps the world busy.
 #include "lib/commands/explain.h"
 #include "lib/world/writers.h"
 
@@ -7,9 +13,13 @@
 
 #if ESPL_CHECKS >= 1
 
-// Take a free entry. @return its number from 1, or 0: there is none, and the iteration is not noted.
+// Take a free entry. Threads may begin queries side by side, so that an entry is taken by a compare
+// and exchange.
+// @param order  not 0.
+// @return its number from 1, or 0: all are taken, and the iteration is not noted.
 static uint32_t take_entry(espl_world *world, uint32_t order)
 {
+    ESPL_CHECK(order != 0);
     for (uint32_t i = 0; i < ESPL__ITERATIONS_NOTED; ++i) {
         uint32_t none = 0;
 
@@ -20,6 +30,7 @@ static uint32_t take_entry(espl_world *world, uint32_t order)
     return 0;
 }
 
+// @return number of the entry, or 0.
 static uint32_t note(espl_world *world, espl__iteration_kind kind, const char *site,
                      const void *object, espl_entity top)
 {
@@ -63,7 +74,7 @@ void espl__iteration_end(espl_world *world, uint32_t number)
     world->iterations -= 1;
 }
 
-// The iteration that began last, of those that are noted; NULL: none is.
+// The noted iteration that began last, or NULL.
 static const espl__iteration *find_last_iteration(const espl_world *world)
 {
     const espl__iteration *last = NULL;
@@ -76,6 +87,7 @@ static const espl__iteration *find_last_iteration(const espl_world *world)
     return last;
 }
 
+// The message for a query. Its address helps where it has no site.
 static void send_query(espl__message *m, const espl__iteration *open)
 {
     static const char *const advice =
@@ -92,6 +104,7 @@ static void send_query(espl__message *m, const espl__iteration *open)
     }
 }
 
+// Say which iteration keeps the world busy, and how to end it.
 static void send_iteration(espl__message *m, const espl__iteration *open)
 {
     if (open->kind == ESPL__ITERATES_QUERY) {
@@ -110,7 +123,7 @@ static void send_iteration(espl__message *m, const espl__iteration *open)
     }
 }
 
-// Say what keeps the world busy.
+// Say what keeps the world busy. The narrowest cause first: a parallel write is also a playback.
 static void send_busy(espl__message *m, const espl_world *world)
 {
     const espl__iteration *const last = find_last_iteration(world);
@@ -134,11 +147,14 @@ static void send_busy(espl__message *m, const espl_world *world)
 }
 
 // --- Refusals ---
+//
+// A message has three parts: espl__refusal_begin() adds the call and the status, the caller adds
+// entities and other parts, and espl__refusal_send() adds the sentence and sends it.
 
 bool espl__refusal_begin(espl__message *m, const espl_world *world, const char *call,
                          const char *site, espl_status status)
 {
-    // A call without a world has no hooks to tell.
+    // Without a world there are no hooks.
     if (world == NULL || status >= 0 || !espl__message_begin(m, &world->hooks, call, site)) {
         return false;
     }
@@ -152,6 +168,7 @@ void espl__refusal_send(espl__message *m, const espl_world *world, espl_status s
 {
     const bool is_fault = status == ESPL_ERR_ARGUMENT || status == ESPL_ERR_NOT_FINITE;
 
+    ESPL_CHECK(status < 0);
     if (status == ESPL_ERR_BUSY) {
         send_busy(m, world);
     } else {
@@ -160,6 +177,7 @@ void espl__refusal_send(espl__message *m, const espl_world *world, espl_status s
     }
 }
 
+// The shortest message: the call and the status.
 espl_status espl__refuse_call(const espl_world *world, const char *call, espl_status status,
                               const char *why)
 {
@@ -171,7 +189,7 @@ espl_status espl__refuse_call(const espl_world *world, const char *call, espl_st
     return status;
 }
 
-// Tell whether a status is about an entity.
+// Tell whether a status is about an entity: whether the entity alone would cause it.
 static bool is_about(const espl_world *world, espl_entity entity, espl_status status)
 {
     const espl_status found = espl__entity_check(&world->store, entity);
@@ -182,11 +200,13 @@ static bool is_about(const espl_world *world, espl_entity entity, espl_status st
                           ESPL__SLOT_BARE));
 }
 
+// Index of the first entity that the status is about; 0 where none is.
 static size_t find_culprit(const espl_world *world, const espl__mention *named, size_t count,
                            espl_status status)
 {
     size_t at = 0;
 
+    ESPL_CHECK(count != 0 && status < 0);
     while (at < count && !is_about(world, named[at].entity, status)) {
         at += 1;
     }
@@ -198,6 +218,7 @@ void espl__refusal_mention(espl__message *m, const espl_world *world, const espl
 {
     const size_t culprit = find_culprit(world, named, count, status);
 
+    ESPL_CHECK(culprit < count);
     espl__message_entity(m, named[culprit].role, named[culprit].entity);
     for (size_t i = 0; i < count; ++i) {
         if (i != culprit && !espl_entity_is_null(named[i].entity)) {
@@ -206,6 +227,7 @@ void espl__refusal_mention(espl__message *m, const espl_world *world, const espl
     }
 }
 
+// A trespass has a message of its own, because it also traps.
 espl_status espl__refuse_named(const espl_world *world, const char *call,
                                const espl__mention *named, size_t count, espl_status status,
                                const char *why)
@@ -225,6 +247,24 @@ espl_status espl__refuse_named(const espl_world *world, const char *call,
     return status;
 }
 
+// The number is set also without a log hook.
+espl_status espl__refuse_at(const espl_world *world, const char *call, const espl__refused_at *at,
+                            const espl__mention *named, size_t count, espl_status status)
+{
+    espl__message m;
+
+    ESPL_CHECK(status < 0 && at->first < at->count);
+    if (at->out != NULL) {
+        *at->out = at->first;
+    }
+    if (espl__refusal_begin(&m, world, call, NULL, status)) {
+        espl__message_part(&m, "entry %zu of %zu", at->first, at->count);
+        espl__refusal_mention(&m, world, named, count, status);
+        espl__refusal_send(&m, world, status, NULL);
+    }
+    return status;
+}
+
 bool espl__is_given(const espl_world *world, const char *call, const void *pointer,
                     const char *name)
 {
@@ -238,6 +278,7 @@ bool espl__is_given(const espl_world *world, const char *call, const void *point
 
 // --- Remarks ---
 
+// A remark is a warning without a status, because the write was done.
 void espl__remark_zero(const espl_world *world, const char *call, const char *site,
                        espl_entity entity, espl_write_kind kind, const void *value)
 {

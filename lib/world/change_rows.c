@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Whose rows a change is about: of an array, of a query, of what hangs below an entity. Rows are
-// sorted by chunk: a mark in the chunk tells where its rows are gathered.
+// The rows of a change of components (lib/world/change.h): those of an array of entities, of the
+// answers to a query, of an entity and its descendants.
+//
+// Rows are sorted by chunk without a table: while rows are gathered, espl__chunk.mark is the number
+// of the chunk's bucket, from 1, and 0 elsewhere. Invariant: all marks are 0 between calls, also
+// after a refusal.
 #include "lib/world/change.h"
 
 #include <string.h>
 
+// Fields are set one by one, because the struct has long arrays that are not read before they are
+// written.
 void espl__change_begin(espl__change *c, espl_world *world)
 {
     c->world = world;
@@ -28,6 +34,7 @@ void espl__change_give(const espl__change *c, void *block, size_t count, size_t 
     espl__heap_give(&c->world->heap, ESPL__FOR_COMMANDS, block, count, size, _Alignof(max_align_t));
 }
 
+// Blocks that were never taken are NULL, or the array `few`, which is part of the change.
 void espl__change_end(const espl__change *c)
 {
     espl__change_give(c, c->listed, c->count, sizeof *c->listed);
@@ -38,8 +45,9 @@ void espl__change_end(const espl__change *c)
 
 // --- Rows ---
 
-// Room for the buckets of so many entities, in so many chunks; these are others once placements
-// came or went.
+// Take memory for the buckets. There is one for each chunk, and never more than entities. Where a
+// transform is added or removed, a playback moves the rows before they are gathered again: then
+// each entity may be in a chunk of its own, whatever the chunks are now.
 static espl_status make_room(espl__change *c, size_t entities, size_t chunks)
 {
     const bool is_fixed = c->placement == ESPL__PLACEMENT_STAYS;
@@ -58,55 +66,68 @@ static espl_status make_room(espl__change *c, size_t entities, size_t chunks)
     return ESPL_OK;
 }
 
+// Upper bound of the chunks that rows may be in.
 static size_t chunk_numbers(const espl__change *c)
 {
     return espl__array_length(c->world->store.chunks);
 }
 
+// Begin the bucket of a chunk. Precondition: the chunk has none.
+// @param first  number of the entity whose row is the first.
 static espl__bucket *open_bucket(espl__change *c, uint32_t number, size_t first)
 {
     espl__chunk *const chunk = &c->world->store.chunks[number];
     espl__bucket *const opened = &c->buckets[c->bucket_count];
 
     ESPL_CHECK(c->bucket_count < c->capacity);
+    ESPL_CHECK(chunk->mark == 0);
     *opened = (espl__bucket){.chunk = number, .from = chunk->archetype, .first = first};
     chunk->mark = (uint32_t)++c->bucket_count;
     return opened;
 }
 
-// Take the row of a living entity; once, however often it is named.
+// Gather the row of a living entity. An entity that is named twice is gathered once.
+// @param number  of the entity in the order of the call.
 static void take_row(espl__change *c, uint32_t index, size_t number)
 {
     const espl__record *const record = &c->world->store.records[index];
     const uint32_t mark = c->world->store.chunks[record->chunk].mark;
+    ESPL_CHECK_FULL(mark <= c->bucket_count);
+    ESPL_CHECK_FULL(record->row < ESPL__CHUNK_ROWS);
     espl__bucket *const in =
         mark != 0 ? &c->buckets[mark - 1] : open_bucket(c, record->chunk, number);
 
     in->rows[record->row / ESPL__WORD_BITS] |= UINT64_C(1) << record->row % ESPL__WORD_BITS;
 }
 
-static void clear_marks(const espl__change *c)
+// Postcondition: the marks of all chunks are 0.
+static void clear_chunk_marks(const espl__change *c)
 {
     for (size_t i = 0; i < c->bucket_count; ++i) {
         c->world->store.chunks[c->buckets[i].chunk].mark = 0;
     }
 }
 
-// Have a list of our own where entities are gone through after rows have moved.
+// Take memory for a copy of the entities, which gather_again() needs after their rows have moved.
+// None is needed where no transform is added or removed.
 static espl_status make_list(espl__change *c, size_t count)
 {
     if (c->placement == ESPL__PLACEMENT_STAYS || count == 0) {
         return ESPL_OK;
     }
+    ESPL_CHECK(c->listed == NULL);
     c->listed = espl__change_take(c, count, sizeof *c->listed);
     c->count = c->listed != NULL ? count : 0;
     return c->listed != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
+// Handles are checked in order, so that the first one that names no living entity is the one
+// refused.
 espl_status espl__gather_array(espl__change *c, const espl_entity *entities, size_t count)
 {
     espl_status status = make_list(c, count);
 
+    ESPL_CHECK(c->bucket_count == 0 && (entities != NULL || count == 0));
     status = status != ESPL_OK ? status : make_room(c, count, chunk_numbers(c));
     if (status == ESPL_OK && c->listed != NULL) {
         memcpy(c->listed, entities, count * sizeof *entities);
@@ -119,12 +140,12 @@ espl_status espl__gather_array(espl__change *c, const espl_entity *entities, siz
             c->refused = i;
         }
     }
-    clear_marks(c);
+    clear_chunk_marks(c);
     c->entities = c->listed != NULL ? c->listed : entities;
     return status;
 }
 
-// Entities that answer, and the chunks they stand in.
+// Count the entities that answer a query, and their chunks.
 static espl_status count_answers(const espl__change *c, const espl_query_def *def, size_t *entities,
                                  size_t *chunks)
 {
@@ -138,6 +159,8 @@ static espl_status count_answers(const espl__change *c, const espl_query_def *de
     return status;
 }
 
+// Precondition: there is room for what count_answers() counted, and nothing has changed since. A
+// query shows a chunk once, and whole, so that each chunk gets its bucket at once.
 static void gather_answers(espl__change *c, const espl_query_def *def)
 {
     size_t entities = 0;
@@ -157,10 +180,12 @@ static void gather_answers(espl__change *c, const espl_query_def *def)
         }
         entities += query.count;
     }
-    clear_marks(c);
+    ESPL_CHECK(c->listed == NULL || entities == c->count);
+    clear_chunk_marks(c);
     c->entities = c->listed;
 }
 
+// Two passes over the query, because memory is taken before the first row is gathered.
 espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_t *entities)
 {
     size_t chunks = 0;
@@ -174,6 +199,7 @@ espl_status espl__gather_query(espl__change *c, const espl_query_def *def, size_
     return status;
 }
 
+// A depth-first walk; what an owned extent leaves out is not entered.
 espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent extent)
 {
     const espl__forest *const forest = &c->world->forest;
@@ -181,7 +207,9 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
     const espl_status status = make_room(c, below + 1, chunk_numbers(c));
     uint32_t slot = top;
 
+    ESPL_CHECK(c->placement == ESPL__PLACEMENT_STAYS && top < forest->end);
     while (status == ESPL_OK && slot != ESPL__NO_SLOT) {
+        // A free link is not followed by an owned extent, and neither is what is below it.
         const bool is_in = slot == top || extent == ESPL_EXTENT_SUBTREE ||
                            !espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
 
@@ -190,16 +218,16 @@ espl_status espl__gather_extent(espl__change *c, uint32_t top, espl_extent exten
         }
         slot = espl__next_in_walk(forest, slot, top, is_in && below != 0);
     }
-    clear_marks(c);
+    clear_chunk_marks(c);
     return status;
 }
 
-// Sort the rows again: they are elsewhere after a playback.
 void espl__gather_again(espl__change *c)
 {
+    ESPL_CHECK(c->listed != NULL || c->count == 0);
     c->bucket_count = 0;
     for (size_t i = 0; i < c->count; ++i) {
         take_row(c, c->listed[i].index, i);
     }
-    clear_marks(c);
+    clear_chunk_marks(c);
 }

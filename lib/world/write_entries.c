@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the log is told of the entries of a batch.
-#include "lib/world/entries.h"
+// Entries of a batch: their checks and their messages (lib/world/write_entries.h). Called by
+// batch.c alone. Nothing here changes the world.
+#include "lib/world/write_entries.h"
 
 #include "lib/commands/explain.h"
 
@@ -9,6 +10,7 @@
 
 _Static_assert(offsetof(espl_pose, scale) == offsetof(espl_transform, scale), "pose: as transform");
 
+// A batch of espl_write has strides of our own, so that only its pointer is checked, by its caller.
 const char *espl__entries_fault(const espl__entries *e)
 {
     const size_t size = espl__write_value_size(e->kind);
@@ -28,10 +30,14 @@ const char *espl__entries_fault(const espl__entries *e)
                : NULL;
 }
 
+// The line names the call, the entry, its entity and its kind, and counts the refused entries,
+// because a batch logs one line.
 void espl__refuse_entry(const espl_world *world, const espl__entries *e,
                         const espl_write_report *report)
 {
     const size_t at = report->first_refused;
+
+    ESPL_CHECK(report->refused != 0 && at < e->count && report->first_status < 0);
     const espl_write_kind kind = espl__entries_kind(e, at);
     espl__sentence sentence;
     espl__message m;
@@ -46,12 +52,14 @@ void espl__refuse_entry(const espl_world *world, const espl__entries *e,
     }
 }
 
+// Name of the field of an entry that is 0, or NULL.
 static const char *find_blank(const espl__entries *e, size_t i)
 {
     return espl__write_blank(espl__entries_kind(e, i), espl__entries_value(e, i));
 }
 
-// The same for nearly all entries, without a copy: -0 is told apart later.
+// Fast path: true for nearly all entries, without a copy of the value. The compare takes -0 for 0;
+// find_blank() tells them apart.
 static inline bool is_without_zero(const espl__entries *e, size_t i)
 {
     const unsigned char *const value = espl__entries_value(e, i);
@@ -68,10 +76,12 @@ static inline bool is_without_zero(const espl__entries *e, size_t i)
     return scale != 0 && stretch[0] != 0 && stretch[1] != 0 && stretch[2] != 0;
 }
 
-// Each batch of a world with a log hook passes here.
+// Called for each batch of a world with a log hook, so that it must cost little beside the write.
 bool espl__entries_have_zero(const espl__entries *e, size_t begin, size_t end)
 {
     bool has_zero = false;
+
+    ESPL_CHECK(begin <= end && end <= e->count);
 
     if (e->writes == NULL && !espl__write_sets_whole(e->kind)) {
         return false;
@@ -82,6 +92,8 @@ bool espl__entries_have_zero(const espl__entries *e, size_t begin, size_t end)
     return has_zero;
 }
 
+// A remark, not a refusal: a scale of 0 is valid, but most often it is a transform that was set to
+// {0}.
 void espl__remark_zeros(const espl_world *world, const espl__entries *e)
 {
     size_t first = 0, count = 0;
@@ -91,6 +103,7 @@ void espl__remark_zeros(const espl_world *world, const espl__entries *e)
         first += 1;
         ESPL_CHECK(first < e->count);
     }
+    ESPL_CHECK(espl__write_sets_whole(espl__entries_kind(e, first)));
     for (size_t i = first; i < e->count; ++i) {
         count += find_blank(e, i) != NULL ? 1 : 0;
     }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Immediate calls that destroy entities: one, an array, all of a world.
+//
+// They edit trees directly and not by a playback, because a destroy must not fail for lack of memory.
+// Entities are removed one by one, without an undo log: once all handles have been checked, nothing
+// can fail. What would need memory, for example a new tree for a child that becomes a root, is left to
+// espl__settle(), which later calls repeat. Invariant: nothing is allocated between
+// espl__destroy_begin() and espl__destroy_end().
+#include "lib/world/tape.h"
+
+// --- An edit that destroys ---
+
+// Called by the edit for each entity that it removed from its tree.
+static void remove_entity(void *context, uint32_t entity)
+{
+    espl__entities_remove(context, &entity, 1);
+}
+
+void espl__destroy_begin(espl_world *world, espl__edit *edit)
+{
+    espl__edit_init(edit, &world->forest);
+    espl__edit_begin(edit);
+    edit->bury = remove_entity;
+    edit->bury_context = &world->store;
+    espl__heap_forbid(&world->heap);
+}
+
+espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
+{
+    ESPL_CHECK(edit->bury == remove_entity);
+    espl__rows_settle(&world->store);
+    espl__heap_allow(&world->heap);
+    espl__counts_add(&world->forest.context.counts, &edit->context.counts);
+    espl__settle(world);
+    return edit->context.counts.overflowed != 0 ? ESPL_OVERFLOW : ESPL_OK;
+}
+
+// --- One entity ---
+
+// Precondition: the call was checked. @return ESPL_OK, ESPL_OVERFLOW.
+static espl_status destroy_at(espl_world *world, uint32_t slot, espl_extent extent)
+{
+    espl__edit edit;
+
+    espl__destroy_begin(world, &edit);
+    (void)espl__edit_destroy(&edit, slot, extent);
+    return espl__destroy_end(world, &edit);
+}
+
+// A refused destroy is not on the tape.
+espl_status espl_destroy(espl_world *world, espl_entity entity, espl_extent extent)
+{
+    uint32_t slot = 0;
+
+    ESPL__CHANGE_OR_RETURN(world, "espl_destroy")
+    espl_status status = espl__check_structural(world);
+
+    status = status != ESPL_OK ? status : espl__find_slot(world, entity, &slot);
+    if (status == ESPL_OK && (unsigned)extent > ESPL_EXTENT_SUBTREE) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status != ESPL_OK) {
+        return espl__refuse_why(world, "espl_destroy", entity, status,
+                                "extent is none of espl_extent.");
+    }
+    status = ESPL__TAPED(world, destroy_at(world, slot, extent), .op = ESPL_TAPE_DESTROY,
+                         .entity = entity, .word = (uint32_t)extent);
+    ESPL_CHECK(status >= 0 && !espl__entity_is_alive(&world->store, entity));
+    return status;
+}
+
+// --- An array ---
+
+// @param refused  out: the first entity that is not alive; unchanged where all are.
+static espl_status check_all_living(const espl_world *world, const espl_entity *entities,
+                                    size_t count, size_t *refused)
+{
+    for (size_t i = 0; i < count; ++i) {
+        const espl_status status = espl__check_living(world, entities[i]);
+
+        if (status != ESPL_OK) {
+            *refused = i;
+            return status;
+        }
+    }
+    return ESPL_OK;
+}
+
+// Precondition: all were alive. An entity that the destroy of an earlier one removed is skipped.
+static espl_status destroy_all(espl_world *world, const espl_entity *entities, size_t count,
+                               espl_extent extent)
+{
+    espl__edit edit;
+
+    ESPL_CHECK(count != 0 && (unsigned)extent <= ESPL_EXTENT_SUBTREE);
+    espl__destroy_begin(world, &edit);
+    for (size_t i = 0; i < count; ++i) {
+        if (espl__entity_is_alive(&world->store, entities[i])) {
+            (void)espl__edit_destroy(&edit, world->store.records[entities[i].index].slot, extent);
+        }
+    }
+    return espl__destroy_end(world, &edit);
+}
+
+// All handles are checked before anything is destroyed, so that a refused call has changed nothing.
+static espl_status destroy_many(espl_world *world, const espl_entity *entities, size_t count,
+                                espl_extent extent, size_t *refused)
+{
+    espl_status status = espl__check_structural(world);
+
+    if (status == ESPL_OK && (unsigned)extent > ESPL_EXTENT_SUBTREE) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    status = status != ESPL_OK ? status : check_all_living(world, entities, count, refused);
+    return status != ESPL_OK || count == 0 ? status : destroy_all(world, entities, count, extent);
+}
+
+espl_status espl_destroy_many(espl_world *world, const espl_entity *entities, size_t count,
+                              espl_extent extent, size_t *refused)
+{
+    static const char *const call = "espl_destroy_many";
+    size_t first = SIZE_MAX;
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    if (world == NULL || (entities == NULL && count != 0)) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT,
+                                 "entities is NULL, but the count is not 0.");
+    }
+    const espl_status status = ESPL__TAPED(
+        world, destroy_many(world, entities, count, extent, &first), .op = ESPL_TAPE_DESTROY_MANY,
+        .entities = entities, .count = count, .word = (uint32_t)extent);
+
+    if (first == SIZE_MAX) {
+        return espl__refuse_call(world, call, status, "extent is none of espl_extent.");
+    }
+    ESPL_CHECK(status < 0 && first < count);
+    const espl__mention named = {"entity", entities[first]};
+
+    return espl__refuse_at(world, call, &(espl__refused_at){first, count, refused}, &named, 1,
+                           status);
+}
+
+// --- Clear ---
+
+// Keep the rows of all archetypes as if they had been reserved, because a world that is cleared is
+// filled again.
+static void keep_rows(espl__store *store)
+{
+    const size_t archetypes = espl__array_length(store->archetypes);
+
+    for (uint32_t a = 0; a < archetypes; ++a) {
+        const espl_status status = espl__rows_keep(store, a, 0);
+
+        // Keeping what is there takes no memory.
+        ESPL_CHECK(status == ESPL_OK);
+        (void)status;
+    }
+}
+
+// Records are walked from the last index down, so that index 0 is freed last and reused first.
+static espl_status clear_world(espl_world *world)
+{
+    const espl_status busy = espl__check_structural(world);
+    espl__edit edit;
+
+    if (busy != ESPL_OK) {
+        return busy;
+    }
+    keep_rows(&world->store);
+    espl__destroy_begin(world, &edit);
+    for (size_t index = espl__array_length(world->store.records); index-- > 0;) {
+        const espl__record *const record = &world->store.records[index];
+
+        if (espl__index_is_alive(&world->store, (uint32_t)index) &&
+            espl__is_root(&world->forest, record->slot)) {
+            (void)espl__edit_destroy(&edit, record->slot, ESPL_EXTENT_SUBTREE);
+        }
+    }
+    ESPL_CHECK(world->store.alive_count == 0);
+    espl__headers_forget(&world->forest);
+    return espl__destroy_end(world, &edit);
+}
+
+espl_status espl_world_clear(espl_world *world)
+{
+    static const char *const call = "espl_world_clear";
+
+    ESPL__CHANGE_OR_RETURN(world, call)
+    const espl_status status = ESPL__TAPED(world, clear_world(world), .op = ESPL_TAPE_CLEAR);
+
+    return espl__refuse_call(world, call, status, NULL);
+}
