@@ -47,9 +47,9 @@ static espl_status find_placed(const espl__apply *a, uint32_t *slot)
 
 // --- Links ---
 
-static espl__stay_rules stay_rules(const espl__apply *a)
+static espl__keep_rules stay_rules(const espl__apply *a)
 {
-    return (espl__stay_rules){a->command->stay_position, a->command->stay_rotation,
+    return (espl__keep_rules){a->command->stay_position, a->command->stay_rotation,
                               a->command->stay_scale};
 }
 
@@ -157,7 +157,7 @@ espl_status espl__apply_unplace(espl__apply *a)
 
 // The parent of what a command makes, none also where it is dead and the command says so, and the
 // sibling to come before.
-static espl_status find_parent(const espl__apply *a, espl__new_place *place)
+static espl_status find_parent(const espl__apply *a, espl__new_node *place)
 {
     place->parent = place->before = ESPL__NO_SLOT;
     if (espl_entity_is_null(a->command->parent)) {
@@ -173,7 +173,7 @@ static espl_status find_parent(const espl__apply *a, espl__new_place *place)
 }
 
 // The recorded transform, relative to the parent or to the world.
-static void take_transform(const espl__apply *a, espl__new_place *place)
+static void take_transform(const espl__apply *a, espl__new_node *place)
 {
     const espl_transform *const value = espl__entry_transform(a->playback, a->entry);
 
@@ -226,9 +226,9 @@ static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
 
 static espl_status create(espl__apply *a)
 {
-    espl__new_place place = {.link = a->command->link,
-                             .inherit = a->command->inherit,
-                             .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
+    espl__new_node place = {.link = a->command->link,
+                            .inherit = a->command->inherit,
+                            .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
     uint32_t set = 0;
     espl_status status = espl__components_make(a, ESPL__NONE, ESPL__NONE, &set);
 
@@ -270,7 +270,7 @@ static espl_status create(espl__apply *a)
 // --- Clones ---
 
 // The placement of each clone's top. One without a transform has nothing to be placed.
-static espl_status place_clone(espl__apply *a, uint32_t source, espl__new_place *place)
+static espl_status place_clone(espl__apply *a, uint32_t source, espl__new_node *place)
 {
     place->is_bare = espl__slot_is(a->playback->forest, source, ESPL__SLOT_BARE);
     if (place->is_bare) {
@@ -321,7 +321,7 @@ static espl_status share_sets(espl__apply *a, const espl__template *from, uint32
 }
 
 static espl_status make_clones(espl__apply *a, const espl__template *from,
-                               const espl__new_place *place, uint32_t set)
+                               const espl__new_node *place, uint32_t set)
 {
     if (!note_made(a, a->command->count, from->count, set)) {
         return espl__apply_no_memory(a);
@@ -341,7 +341,7 @@ static espl_status make_clones(espl__apply *a, const espl__template *from,
 
 static espl_status instantiate(espl__apply *a)
 {
-    espl__new_place place = {.link = a->command->link, .inherit = a->command->inherit};
+    espl__new_node place = {.link = a->command->link, .inherit = a->command->inherit};
     espl__template found;
     const espl__template *from = &found;
     uint32_t source = a->entry->target.number, set = ESPL__NONE;

@@ -49,7 +49,7 @@ static void prefetch_side(const espl__forest *forest, uint32_t slot)
 {
     const espl__tree *const t = espl__tree_of(forest, slot);
 
-    espl__side_ask(t->side, t->capacity, slot - t->base);
+    espl__side_prefetch(t->side, t->capacity, slot - t->base);
 }
 
 // What a node is taken from.
@@ -119,7 +119,7 @@ static void prefetch_poses(const espl__forest *forest, const espl__operand *pare
             }
             espl__prefetch_to_write(&forest->local[slot]);
             espl__prefetch_to_write(&forest->world[slot]);
-            espl__side_ask(t->side, t->capacity, slot - t->base);
+            espl__side_prefetch(t->side, t->capacity, slot - t->base);
             hole = hole != ESPL__NO_SLOT ? forest->links[hole].next : hole;
         }
     }

@@ -290,7 +290,7 @@ espl_status espl__stage_reserve(espl__playback *playback)
     // Last, because ranges that were taken could not be given back without a trace.
     return status != ESPL_OK
                ? status
-               : espl__places_reserve(playback->forest, edits, list_edits(playback, edits));
+               : espl__relocations_reserve(playback->forest, edits, list_edits(playback, edits));
 }
 
 // --- Stage 6 ---
@@ -302,7 +302,7 @@ static void place_part(void *context, size_t number)
 
     if (!part->is_placed) {
         part->is_placed = true;
-        espl__edit_place(&part->edit, espl__entity_record_slot, playback->store);
+        espl__edit_relocate(&part->edit, espl__entity_record_slot, playback->store);
     }
 }
 
@@ -337,8 +337,8 @@ void espl__stage_place(espl__playback *playback)
             place_part(playback, i);
         }
     }
-    espl__places_finish(playback->forest, edits, count, playback->nursery_begin,
-                        playback->nursery_end);
+    espl__relocations_finish(playback->forest, edits, count, playback->nursery_begin,
+                             playback->nursery_end);
     bound_overflowed(edits, count);
     for (size_t i = 0; i < count; ++i) {
         espl__counts_add(&playback->forest->context.counts, &edits[i]->context.counts);

@@ -115,8 +115,8 @@ void espl__stage_report(espl__playback *playback, espl_report *report)
         report->visited_nodes += (size_t)edit->context.counts.nodes_visited;
         report->overflowed += (size_t)edit->context.counts.overflowed;
         report->moved_nodes += espl__array_length(edit->made);
-        for (size_t k = 0; k < espl__array_length(edit->places); ++k) {
-            const espl__relocation *const place = &edit->places[k];
+        for (size_t k = 0; k < espl__array_length(edit->relocations); ++k) {
+            const espl__relocation *const place = &edit->relocations[k];
 
             report->moved_nodes += place->is_adopted || place->capacity != 0 ? 0 : place->count;
         }

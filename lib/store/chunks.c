@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Chunks of archetypes. A structural change reserves the chunks that it needs, and the settle at
-// its end frees those that a like change would not need. The functions of rows.c allocate nothing.
+// its end frees those that an equal change would not need. The functions of rows.c allocate
+// nothing.
 #include "lib/store/store.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// Lines of text for the log and the trap. The buffer is part of the message, and vsnprintf() bounds
+// each write, so that nothing here can fail or allocate.
 #include "lib/store/message.h"
 
 #include <math.h>
@@ -8,17 +10,20 @@
 
 // --- Text ---
 
+// Append text as vprintf. `length` stays below the size of the buffer, so that the terminator fits.
 ESPL__PRINTF(2, 0)
 static void append_arguments(espl__message *m, const char *format, va_list arguments)
 {
+    ESPL_CHECK(m->length < sizeof m->text);
     const size_t room = sizeof m->text - m->length;
     const int more = vsnprintf(m->text + m->length, room, format, arguments);
-    // The formats are constants of the library, so that none fails.
+    // A negative result means a wrong format. All formats are constants of the library.
     const size_t wanted = more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
 
     m->length += wanted < room ? wanted : room - 1;
 }
 
+// Append text as printf.
 ESPL__PRINTF(2, 3) static void append_text(espl__message *m, const char *format, ...)
 {
     va_list arguments;
@@ -28,6 +33,7 @@ ESPL__PRINTF(2, 3) static void append_text(espl__message *m, const char *format,
     va_end(arguments);
 }
 
+// Append what separates the next part from the text before it.
 static void begin_part(espl__message *m)
 {
     append_text(m, "%s", m->has_parts ? ", " : ": ");
@@ -174,6 +180,7 @@ const char *espl__transform_fault(espl__sentence *out, const espl_transform *val
     return fault != NULL ? fault : espl__floats_fault(out, "stretch", value->stretch, 3);
 }
 
+// Tell whether all bits of a number are 0, as {0} leaves them.
 static bool is_blank(float value)
 {
     uint32_t bits = 0;
@@ -203,6 +210,7 @@ void espl__message_blank(espl__message *m, const char *blank)
 
 // --- Sending ---
 
+// Append the sentence at the end of the line.
 ESPL__PRINTF(2, 0)
 static void end_line(espl__message *m, const char *format, va_list arguments)
 {
@@ -210,6 +218,7 @@ static void end_line(espl__message *m, const char *format, va_list arguments)
     append_arguments(m, format, arguments);
 }
 
+// Pass the line to the log hook, if there is one.
 static void log_line(const espl__message *m, espl_log_level level)
 {
     if (m->hooks != NULL && m->hooks->log != NULL) {

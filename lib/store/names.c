@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The table of names. Removing closes the gap that an entry leaves, so that there are no markers of
-// removed entries, and a table that sees much change stays as quick as a fresh one.
+// The table of names. A removal moves later entries up into the gap, so that there are no markers
+// of removed entries and searches do not become longer as entries are added and removed.
 #include "lib/store/names.h"
 
 #include <string.h>
@@ -9,13 +9,16 @@ enum { FIRST_CAPACITY = 8 };
 
 // --- Texts ---
 
+// Return the bytes of a name in the heap.
 static size_t bytes_of(const espl__name *name)
 {
     return sizeof *name + name->size;
 }
 
+// Allocate a name with a copy of a text, of one use. @return NULL: no memory.
 static espl__name *make_text(espl__names *names, espl__heap *heap, const char *text, size_t length)
 {
+    ESPL_CHECK(length != 0 && length < UINT32_MAX);
     const size_t bytes = sizeof(espl__name) + length + 1;
     espl__name *const name = espl__heap_take(heap, ESPL__FOR_STORE, 1, bytes, _Alignof(espl__name));
 
@@ -31,7 +34,7 @@ static espl__name *make_text(espl__names *names, espl__heap *heap, const char *t
     return name;
 }
 
-// One entity less has the name.
+// Remove one use of a name, and free it after the last one.
 static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
 {
     const size_t bytes = bytes_of(name);
@@ -39,6 +42,7 @@ static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
     ESPL_CHECK(name->uses > 0);
     name->uses -= 1;
     if (name->uses == 0) {
+        ESPL_CHECK(names->text_count != 0 && names->text_bytes >= bytes);
         names->text_count -= 1;
         names->text_bytes -= bytes;
         espl__heap_give(heap, ESPL__FOR_STORE, name, 1, bytes, _Alignof(espl__name));
@@ -47,15 +51,18 @@ static void drop_text(espl__names *names, espl__heap *heap, espl__name *name)
 
 // --- The table ---
 
-// Place where the probes for an entity begin: Fibonacci hashing (Knuth, "The Art of Computer
-// Programming", volume 3, section 6.4), since indices that follow each other are common.
+// Return the entry at which the probes for an entity begin. Fibonacci hashing (Knuth, "The Art of
+// Computer Programming", volume 3, section 6.4), because it spreads consecutive indices, which are
+// frequent.
 static size_t home_of(const espl__names *names, uint32_t entity)
 {
+    ESPL_CHECK_FULL(names->capacity != 0 && (names->capacity & (names->capacity - 1)) == 0);
     return (size_t)((entity * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (names->capacity - 1);
 }
 
-// The place of an entity, or the free one where its probes end. The table has room.
-static size_t find_place(const espl__names *names, uint32_t entity)
+// Return the position of the entry of an entity, or of the free entry at which its probes end.
+// There is one, because the table is never full.
+static size_t find_position(const espl__names *names, uint32_t entity)
 {
     size_t at = home_of(names, entity);
 
@@ -65,27 +72,30 @@ static size_t find_place(const espl__names *names, uint32_t entity)
     return at;
 }
 
+// Return the entry of an entity, or NULL.
 static espl__named *find_entry(const espl__names *names, uint32_t entity)
 {
     if (names->count == 0) {
         return NULL;
     }
-    espl__named *const place = &names->entries[find_place(names, entity)];
+    espl__named *const entry = &names->entries[find_position(names, entity)];
 
-    return place->name != NULL ? place : NULL;
+    return entry->name != NULL ? entry : NULL;
 }
 
+// Add an entry for an entity that has none. The table has room.
 static void put_entry(espl__names *names, uint32_t entity, espl__name *name)
 {
-    espl__named *const place = &names->entries[find_place(names, entity)];
+    espl__named *const entry = &names->entries[find_position(names, entity)];
 
-    ESPL_CHECK(place->name == NULL);
-    *place = (espl__named){name, entity};
+    ESPL_CHECK(entry->name == NULL && names->count < names->capacity / 4 * 3);
+    *entry = (espl__named){name, entity};
     names->count += 1;
 }
 
-// Free a place. Entries behind it whose probes pass it move up (Knuth, section 6.4, algorithm R).
-static void close_place(espl__names *names, size_t at)
+// Free an entry. Later entries whose probes pass it move up to it (Knuth, section 6.4, algorithm
+// R), because a free entry would end their searches.
+static void remove_entry(espl__names *names, size_t at)
 {
     const size_t mask = names->capacity - 1;
 
@@ -93,36 +103,42 @@ static void close_place(espl__names *names, size_t at)
          next = (next + 1) & mask) {
         const size_t home = home_of(names, names->entries[next].entity);
 
+        // Distances modulo the capacity: the entry at `next` is probed from `home` on, past `at`.
         if (((next - home) & mask) >= ((next - at) & mask)) {
             names->entries[at] = names->entries[next];
             at = next;
         }
     }
+    ESPL_CHECK(names->count != 0);
     names->entries[at] = (espl__named){NULL, 0};
     names->count -= 1;
 }
 
+// Remove the name of an entity, if it has one.
 static void remove_one(espl__names *names, espl__heap *heap, uint32_t entity)
 {
-    const espl__named *const place = find_entry(names, entity);
+    const espl__named *const entry = find_entry(names, entity);
 
-    if (place != NULL) {
-        drop_text(names, heap, place->name);
-        close_place(names, (size_t)(place - names->entries));
+    if (entry != NULL) {
+        drop_text(names, heap, entry->name);
+        remove_entry(names, (size_t)(entry - names->entries));
     }
 }
 
-static void give_table(espl__heap *heap, espl__named *entries, size_t capacity)
+// Free the memory of a table.
+static void free_table(espl__heap *heap, espl__named *entries, size_t capacity)
 {
     espl__heap_give(heap, ESPL__FOR_STORE, entries, capacity, sizeof *entries,
                     _Alignof(espl__named));
 }
 
-// Move all entries to a table of another capacity, which has room for them.
+// Move all entries to a table of another capacity, which has room for them. @return false: no
+// memory, nothing changed.
 static bool move_table(espl__names *names, espl__heap *heap, size_t capacity)
 {
     espl__names next = *names;
 
+    ESPL_CHECK(capacity / 4 * 3 >= names->count);
     next.capacity = capacity;
     next.count = 0;
     next.entries = espl__heap_take(heap, ESPL__FOR_STORE, capacity, sizeof *next.entries,
@@ -136,12 +152,13 @@ static bool move_table(espl__names *names, espl__heap *heap, size_t capacity)
             put_entry(&next, names->entries[i].entity, names->entries[i].name);
         }
     }
-    give_table(heap, names->entries, names->capacity);
+    free_table(heap, names->entries, names->capacity);
     *names = next;
     return true;
 }
 
-// The smallest capacity for so many entries; 0: there are none, or more than memory holds.
+// Return the smallest capacity for `count` entries, or 0 for no entries and for more than a size_t
+// counts.
 static size_t capacity_for(size_t count)
 {
     size_t capacity = FIRST_CAPACITY;
@@ -174,12 +191,12 @@ bool espl__names_reserve(espl__names *names, espl__heap *heap, size_t more)
 
 const espl__name *espl__name_of(const espl__names *names, uint32_t entity)
 {
-    const espl__named *const place = find_entry(names, entity);
+    const espl__named *const entry = find_entry(names, entity);
 
-    return place != NULL ? place->name : NULL;
+    return entry != NULL ? entry->name : NULL;
 }
 
-// Nothing is taken from here on.
+// Replace the name of an entity, or remove it (NULL). Allocates nothing: the table has room.
 static void replace_name(espl__names *names, espl__heap *heap, uint32_t entity, espl__name *name)
 {
     espl__named *const now = find_entry(names, entity);
@@ -210,7 +227,7 @@ espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity
         if (now == NULL && !espl__names_reserve(names, heap, 1)) {
             return ESPL_ERR_NO_MEMORY;
         }
-        // The text may be that of the name that goes.
+        // The copy is made before the present name is freed, because the text may be a part of it.
         name = make_text(names, heap, text, length);
         if (name == NULL) {
             return ESPL_ERR_NO_MEMORY;
@@ -222,7 +239,7 @@ espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity
 
 void espl__name_share(espl__names *names, uint32_t from, uint32_t entity)
 {
-    espl__name *const name = names->entries[find_place(names, from)].name;
+    espl__name *const name = names->entries[find_position(names, from)].name;
 
     ESPL_CHECK(name != NULL && names->count < names->capacity / 4 * 3);
     name->uses += 1;
@@ -247,7 +264,7 @@ bool espl__names_trim(espl__names *names, espl__heap *heap)
     if (capacity != 0) {
         return move_table(names, heap, capacity);
     }
-    give_table(heap, names->entries, names->capacity);
+    free_table(heap, names->entries, names->capacity);
     *names = (espl__names){0};
     return true;
 }
@@ -264,12 +281,13 @@ void espl__names_free(espl__names *names, espl__heap *heap)
             drop_text(names, heap, names->entries[i].name);
         }
     }
-    give_table(heap, names->entries, names->capacity);
+    free_table(heap, names->entries, names->capacity);
     *names = (espl__names){0};
 }
 
-// --- Proof ---
+// --- Validation ---
 
+// Check one entry and its name.
 static const char *broken_entry(const espl__names *names, const espl__named *entry)
 {
     const espl__name *const name = entry->name;
@@ -285,8 +303,9 @@ static const char *broken_entry(const espl__names *names, const espl__named *ent
                : "a name is as long as it says";
 }
 
-// Entities that share a text count 1 together: each counts one part of 2^32, which is rounded down,
-// so that the sum is less than it should be by less than 1 for each entity.
+// Tell whether the uses of all texts are right, without a list of texts: each entity adds 2^32
+// divided by the uses of its text, so that the entities of a text add 2^32 together. The quotients
+// are rounded down, so that the sum is lower by less than 1 for each entity.
 static bool are_uses_right(const espl__names *names, uint64_t parts)
 {
     const uint64_t whole = (uint64_t)names->text_count << 32;

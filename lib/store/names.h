@@ -1,55 +1,62 @@
 // SPDX-License-Identifier: MIT
-// Names of entities: a hash table by index, so that entities without a name take no memory. A clone
-// shares the text of its source, so that naming it takes a place in the table and nothing else.
+// Names of entities: a hash table by entity index, so that entities without a name take no memory.
+// Several entities may share one text: a clone shares that of its source, so that naming it
+// allocates nothing but an entry. The store removes the names of destroyed entities, so that each
+// name is of a living one.
 #ifndef ESPALIER_LIB_STORE_NAMES_H
 #define ESPALIER_LIB_STORE_NAMES_H
 
 #include "lib/base/heap.h"
 
-/// A text that entities have for a name.
+/// A text that is the name of one entity or more.
 typedef struct espl__name {
-    uint32_t uses; // entities that have it, at least 1
+    uint32_t uses; // number of these entities, at least 1
     uint32_t size; // bytes of the text, the terminator included
     char text[];
 } espl__name;
 
-/// A place in the table.
+/// An entry of the table.
 typedef struct espl__named {
     espl__name *name; // NULL: free
     uint32_t entity;  // index
 } espl__named;
 
-/// Open addressing with linear probes, at most three quarters full. {0} is empty.
+/// The table: open addressing with linear probes, at most three quarters full, so that each search
+/// ends at a free entry. {0} is empty.
 typedef struct espl__names {
     espl__named *entries; // [capacity]
     size_t capacity;      // 0, or a power of two
     size_t count;         // entities with a name
-    size_t text_count;    // texts, which several entities may share
-    size_t text_bytes;    // that they take of the heap
+    size_t text_count;    // texts
+    size_t text_bytes;    // bytes of all texts in the heap
 } espl__names;
 
-/// The name of an entity, or NULL.
+/// Return the name of an entity, or NULL.
 const espl__name *espl__name_of(const espl__names *names, uint32_t entity);
-/// Give a living entity a copy of a text for its name; a length of 0 takes the name away.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY: nothing changed then.
+/// Name a living entity with a copy of a text. A length of 0 removes the name. The text may be that
+/// of its present name. @return ESPL_OK; ESPL_ERR_NO_MEMORY: nothing changed.
 espl_status espl__name_set(espl__names *names, espl__heap *heap, uint32_t entity, const char *text,
                            size_t length);
-/// Make sure that so many more entities can share a name. @return false: no memory.
+/// Make sure that `more` entities can share a name. @return false: no memory.
 bool espl__names_reserve(espl__names *names, espl__heap *heap, size_t more);
-/// Have a new entity share the name of another one; reserved.
+/// Name an entity that has no name with the text of another one. Precondition: reserved.
 void espl__name_share(espl__names *names, uint32_t from, uint32_t entity);
-/// Take the names of entities away; those without one are passed over. Cannot fail.
+/// Remove the names of entities. Entities without a name are ignored. Cannot fail.
 void espl__names_remove(espl__names *names, espl__heap *heap, const uint32_t *entities,
                         size_t count);
-/// Make the table as small as it may be. @return false: no memory to move it to.
+/// Shrink the table to the smallest capacity for its entries. @return false: no memory to move it
+/// to.
 bool espl__names_trim(espl__names *names, espl__heap *heap);
-/// Bytes that names take, under ESPL__FOR_STORE.
+/// Return the bytes of the table and all texts, which the heap counts under ESPL__FOR_STORE.
 size_t espl__names_bytes(const espl__names *names);
+/// Free the table and all texts, and leave it empty.
 void espl__names_free(espl__names *names, espl__heap *heap);
 
-/// NULL, or the first broken invariant as a sentence: each entity is found by its probes, the table
-/// is not too full, texts are as long as they say, and their uses and counts agree. O(capacity), no
-/// memory. @param entity  out: the one concerned, UINT32_MAX for none.
+/// Find the first invariant that does not hold: each entity is found by its probes, the table is at
+/// most three quarters full, texts have the length that they state, and uses and counts agree.
+/// O(capacity), without memory.
+/// @param entity  out: the index concerned, or UINT32_MAX.
+/// @return NULL, or the invariant as a sentence.
 const char *espl__names_broken_rule(const espl__names *names, uint32_t *entity);
 
 #endif

@@ -98,9 +98,9 @@ static void prefetch_rows(const espl__store *store, const uint32_t *indices, siz
     }
 }
 
-// The next listed entity of an archetype goes to the row after the one before it. `coming` counts
-// the rows in their final places. The row that is there goes to the old place of the entity: it is
-// not in its final place, because no entity is listed twice.
+// Each listed entity of an archetype is swapped to the row after that of the listed entity before
+// it. `coming` counts the rows that have their final positions. The row that was there moves to the
+// old position of the entity. It had no final position, because no entity is listed twice.
 void espl__rows_put_in_order(espl__store *store, const uint32_t *indices, size_t stride,
                              size_t count)
 {

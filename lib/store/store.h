@@ -208,8 +208,8 @@ static inline uint32_t espl__entity_archetype(const espl__store *store, uint32_t
 
 // --- Components (components.c) ---
 
-/// Say what is wrong with the definition of a component: a sentence, or NULL. What is past a limit is
-/// not.
+/// Say what is wrong with the definition of a component: a sentence, or NULL. What is past a limit
+/// is not.
 const char *espl__component_def_fault(const espl_component_def *def);
 /// Register a component. @return as espl_component_register() does.
 espl_status espl__component_register(espl__store *store, const espl_component_def *def,
@@ -299,8 +299,8 @@ static inline void espl__row_set_leaving(espl__store *store, uint32_t number, ui
     }
     chunk->leaving[row >> 6] |= UINT64_C(1) << (row & 63);
 }
-/// Free the indices of living entities with their names. Their rows leave at the next settle and keep
-/// their values until then. The indices may be taken again before the settle.
+/// Free the indices of living entities with their names. Their rows leave at the next settle and
+/// keep their values until then. The indices may be taken again before the settle.
 void espl__entities_remove(espl__store *store, const uint32_t *indices, size_t count);
 /// Compact each archetype in place: rows past its new end fill the holes below it, see rows.c. A
 /// settle ends each structural change. Linear in the rows that left and the archetypes reserved.

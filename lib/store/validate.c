@@ -513,8 +513,8 @@ static const char *broken_room(const espl__store *store, violation *at)
 
 // --- Names ---
 
-// Each name was found to be in one place of the table: as many names of living entities as there are
-// names at all, and there is no other.
+// Each name was found to be in one place of the table: as many names of living entities as there
+// are names at all, and there is no other.
 static const char *broken_names(const espl__store *store, violation *at)
 {
     const size_t issued = espl__array_length(store->records);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The state of an edit: its lists, worlds that are out of date, and the undo log.
+// The state of an edit: its lists, the stale nodes, and the undo log. It has the steps of
+// edit_steps.h, which the edits of edit_links.c and edit_nodes.c consist of.
+//
+// Worlds are recomputed lazily, because several commands of one playback often change one subtree.
+// A change marks its node stale: worlds below it may be out of date. A function that reads a world
+// pushes staleness down along the path to the node first (espl__edit_refresh()). The relocation
+// propagates the rest once.
 #include "lib/tree/edit_steps.h"
 
 #include "lib/tree/layout.h"
 
 // --- Lists ---
 
-// All lists of an edit, so that what concerns each of them is written once.
+// All lists of an edit, for the functions that do the same with each.
 enum { LISTS = 11 };
 
 #define LIST(name) {offsetof(espl__edit, name), sizeof *((espl__edit *)NULL)->name}
@@ -14,12 +20,23 @@ enum { LISTS = 11 };
 static const struct {
     size_t offset, item_size;
 } lists[LISTS] = {
-    LIST(log),     LIST(saved), LIST(moved),  LIST(stale), LIST(touched),        LIST(removed),
-    LIST(made),    LIST(places), LIST(path),  LIST(template_slots), LIST(template_parents),
+    LIST(log),
+    LIST(saved),
+    LIST(moved),
+    LIST(stale),
+    LIST(touched),
+    LIST(removed),
+    LIST(made),
+    LIST(relocations),
+    LIST(path),
+    LIST(template_slots),
+    LIST(template_parents),
 };
 
+// Return the address of the pointer to a list.
 static void **list_at(espl__edit *edit, size_t number)
 {
+    ESPL_CHECK_FULL(number < LISTS);
     return (void **)(void *)((unsigned char *)edit + lists[number].offset);
 }
 
@@ -28,15 +45,17 @@ void espl__edit_init(espl__edit *edit, espl__forest *forest)
     *edit = (espl__edit){.forest = forest};
 }
 
+// `path` and the templates are scratch, which the functions that use it empty first.
 void espl__edit_begin(espl__edit *edit)
 {
     edit->status = ESPL_OK;
-    edit->bury = NULL;
+    edit->destroyed = NULL;
     edit->stale_from = edit->moved_from = edit->made_from = 0;
     edit->nursery = edit->nursery_end = 0;
     edit->fresh = ESPL__NO_SLOT;
     edit->lowest = UINT32_MAX;
-    // Like a job of writes: due layouts are noted, because several edits may be placed at once.
+    // As a job: due layouts set ESPL__TREE_DUE, because several edits may be relocated
+    // concurrently.
     edit->context = (espl__context){.is_job = true};
     espl__array_set_length(edit->log, 0);
     espl__array_set_length(edit->saved, 0);
@@ -45,7 +64,7 @@ void espl__edit_begin(espl__edit *edit)
     espl__array_set_length(edit->touched, 0);
     espl__array_set_length(edit->removed, 0);
     espl__array_set_length(edit->made, 0);
-    espl__array_set_length(edit->places, 0);
+    espl__array_set_length(edit->relocations, 0);
 }
 
 void espl__edit_free(espl__edit *edit)
@@ -70,8 +89,11 @@ size_t espl__edit_bytes(espl__edit *edit, size_t *used)
     return bytes;
 }
 
+// Entries of earlier groups stay in the lists, because one undo and one relocation process all
+// groups.
 void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery_end)
 {
+    ESPL_CHECK(nursery <= nursery_end);
     edit->nursery = edit->nursery_begin = nursery;
     edit->nursery_end = nursery_end;
     edit->fresh = ESPL__NO_SLOT;
@@ -83,8 +105,8 @@ void espl__edit_begin_group(espl__edit *edit, uint32_t nursery, uint32_t nursery
 
 bool espl__edit_touch(espl__edit *edit, uint32_t slot)
 {
-    // Without a log the tree is marked unsettled, and its roles are looked at then.
-    if (edit->bury != NULL) {
+    // Without a log, note_unsettled() marks the tree, and settling it updates the roles.
+    if (!espl__edit_has_log(edit)) {
         return true;
     }
     if (!ESPL__EDIT_RESERVE(edit, touched, 1)) {
@@ -94,6 +116,7 @@ bool espl__edit_touch(espl__edit *edit, uint32_t slot)
     return true;
 }
 
+// A node is listed once, however often it is linked elsewhere.
 bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
@@ -108,12 +131,14 @@ bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot)
     forest->flags[slot] |= ESPL__SLOT_MOVED;
     if (forest->tree[slot] != forest->nursery) {
         espl__tree_of(forest, slot)->moved += 1;
+        ESPL_CHECK(espl__tree_of(forest, slot)->moved <= espl__tree_of(forest, slot)->used);
     }
     return true;
 }
 
-// --- Worlds that are out of date ---
+// --- Stale worlds ---
 
+// A leaf is never stale, because no world is below it.
 void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
@@ -121,14 +146,14 @@ void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
     if (forest->links[slot].first_child == ESPL__NO_SLOT) {
         return;
     }
-    // Unless the fresh node cannot be below the slot.
+    // The fresh node may have a stale ancestor now, unless it is the slot or its parent.
     if (slot != edit->fresh && forest->parent[slot] != edit->fresh) {
         edit->fresh = ESPL__NO_SLOT;
     }
     if (espl__slot_is(forest, slot, ESPL__SLOT_STALE)) {
         return;
     }
-    if (edit->bury != NULL ||
+    if (!espl__edit_has_log(edit) ||
         !ESPL_ARRAY_RESERVE(forest->heap, ESPL__FOR_COMMANDS, edit->stale, 1)) {
         espl__propagate_by_links(forest, &edit->context, slot);
         return;
@@ -138,7 +163,9 @@ void espl__edit_mark_stale(espl__edit *edit, uint32_t slot)
     edit->lowest = slot < edit->lowest ? slot : edit->lowest;
 }
 
-static void refresh_group(espl__edit *edit)
+// Recompute the worlds below all stale nodes, and empty the list. For an undo, which made the whole
+// edit one group before.
+static void refresh_stale(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
     const size_t count = espl__array_length(edit->stale);
@@ -153,15 +180,17 @@ static void refresh_group(espl__edit *edit)
     espl__array_set_length(edit->stale, edit->stale_from);
 }
 
-// Tell whether no node above a slot is stale, as far as this can be seen without going there. Within a
-// range parents have lower slots.
+// Tell whether a climb may end at a node, because none of its ancestors is stale: it is the fresh
+// node, or its slot is lower than any stale one while all parents have lower slots than their
+// children.
 static bool is_top_of_climb(const espl__edit *edit, uint32_t slot)
 {
     return slot == edit->fresh ||
            (slot < edit->lowest && espl__array_length(edit->moved) == edit->moved_from);
 }
 
-bool espl__edit_follows(const espl__edit *edit, uint32_t slot)
+// Fast path: most groups have no stale node. The climb ends at the first stale ancestor.
+bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
 
@@ -179,6 +208,8 @@ bool espl__edit_follows(const espl__edit *edit, uint32_t slot)
     return false;
 }
 
+// Children whose world stayed the same are not made stale, so that the worlds below them are not
+// recomputed.
 void espl__edit_push_down(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
@@ -189,14 +220,16 @@ void espl__edit_push_down(espl__edit *edit, uint32_t slot)
     forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
     for (uint32_t child = forest->links[slot].first_child; child != ESPL__NO_SLOT;
          child = forest->links[child].next) {
+        ESPL_CHECK_FULL(forest->parent[child] == slot);
         if (espl__propagate_node(forest, &edit->context, child)) {
             espl__edit_mark_stale(edit, child);
         }
     }
 }
 
-// Bring the world of a node up to date that is below a stale one.
-static void follow_path(espl__edit *edit, uint32_t slot, uint32_t top)
+// Bring the world of a node up to date whose highest stale ancestor is `top`: push staleness down
+// along the path between them. Where the path finds no memory, propagate below `top` at once.
+static void refresh_path(espl__edit *edit, uint32_t slot, uint32_t top)
 {
     espl__forest *const forest = edit->forest;
 
@@ -206,6 +239,7 @@ static void follow_path(espl__edit *edit, uint32_t slot, uint32_t top)
             espl__propagate_by_links(forest, &edit->context, top);
             return;
         }
+        ESPL_CHECK_FULL(at != ESPL__NO_SLOT);
         ESPL_ARRAY_PUSH(edit->path, at);
     }
     espl__edit_push_down(edit, top);
@@ -214,8 +248,8 @@ static void follow_path(espl__edit *edit, uint32_t slot, uint32_t top)
     }
 }
 
-// Most groups have nothing stale. A node that was found to be up to date ends the next climb, so that
-// nodes that are asked for one below the other cost no more than one climb.
+// Fast path: most groups have no stale node. The parent of a refreshed node is fresh and ends the
+// next climb, so that refreshing the nodes of a path one after the other costs one climb in all.
 void espl__edit_refresh(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
@@ -231,8 +265,10 @@ void espl__edit_refresh(espl__edit *edit, uint32_t slot)
         }
     }
     if (highest != ESPL__NO_SLOT) {
-        follow_path(edit, slot, highest);
+        refresh_path(edit, slot, highest);
     }
+    ESPL_CHECK_FULL(forest->parent[slot] == ESPL__NO_SLOT ||
+                    !espl__slot_is(forest, forest->parent[slot], ESPL__SLOT_STALE));
     edit->fresh = forest->parent[slot];
 }
 
@@ -248,17 +284,18 @@ const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame
 
 // --- Placements ---
 
-// A node that this playback made goes as a whole, so that nothing of it is restored.
-static bool is_made(const espl__forest *forest, uint32_t slot)
+// Tell whether this playback made a node. The undo frees it, so that no change of it is logged.
+static bool is_new_node(const espl__forest *forest, uint32_t slot)
 {
     return (forest->links[slot].entity & ESPL__MADE) != 0;
 }
 
+// A node that this playback made is not saved, because its undo frees it.
 bool espl__edit_save(espl__edit *edit, uint32_t slot)
 {
     espl__forest *const forest = edit->forest;
 
-    if (edit->bury != NULL || is_made(forest, slot)) {
+    if (!espl__edit_has_log(edit) || is_new_node(forest, slot)) {
         return true;
     }
     if (!ESPL__EDIT_RESERVE(edit, saved, 1) ||
@@ -267,6 +304,8 @@ bool espl__edit_save(espl__edit *edit, uint32_t slot)
                                            .a = (uint32_t)espl__array_length(edit->saved)})) {
         return false;
     }
+    ESPL_CHECK_FULL(edit->log[espl__array_length(edit->log) - 1].a ==
+                    espl__array_length(edit->saved));
     ESPL_ARRAY_PUSH(edit->saved,
                     (espl__saved){espl__slot_placement(forest, slot), forest->world[slot]});
     return true;
@@ -279,7 +318,7 @@ bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placeme
     if (espl__tree_can_hold(espl__tree_of(forest, slot), placement)) {
         return true;
     }
-    // The nursery has side arrays from the start where some command may need them.
+    // The nursery has side arrays from the start where a command may need them.
     ESPL_CHECK(forest->tree[slot] != forest->nursery);
     if (!espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_SIDE, .slot = slot})) {
         return false;
@@ -288,14 +327,15 @@ bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placeme
            espl__edit_fail(edit);
 }
 
-// What a node shows besides its pose, the nodes below that copy it show too: also those that were linked
-// here from another tree and are in its range still, which may have no side arrays.
+// Make sure that nodes that copy `top` can store its stretch and user data. A copy that was linked
+// here by this edit may still be in the range of another tree, which may have no side arrays.
 static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__placement *placement)
 {
     const espl__placement shown = {placement->local, espl__kept_none(), placement->extra};
     const espl__forest *const forest = edit->forest;
     bool is_done = true, enters = true;
 
+    // Without a moved node all copies are in the tree of `top`.
     if (espl__array_length(edit->moved) == 0) {
         return true;
     }
@@ -308,6 +348,8 @@ static bool ensure_sides_of_copies(espl__edit *edit, uint32_t top, const espl__p
     return is_done;
 }
 
+// All that can fail comes before the first store: side arrays of the node and of its copies, and
+// the undo entry.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world)
 {
@@ -329,6 +371,7 @@ bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *plac
     }
     espl__slot_place(forest, slot, placement);
     forest->world[slot] = *world;
+    // The children see the world and the stretch. User data is no part of propagation.
     edit->context.counts.nodes_visited += 1;
     edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
     if (!is_same_world || !is_same_stretch) {
@@ -343,9 +386,10 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
 {
     espl__forest *const forest = edit->forest;
 
-    if (!is_made(forest, slot) && !espl__edit_log(edit, (espl__undo){.kind = ESPL__UNDO_BARE,
-                                                                     .flags = forest->flags[slot],
-                                                                     .slot = slot})) {
+    if (!is_new_node(forest, slot) &&
+        !espl__edit_log(
+            edit,
+            (espl__undo){.kind = ESPL__UNDO_BARE, .flags = forest->flags[slot], .slot = slot})) {
         return false;
     }
     espl__slot_set_bare(forest, slot, is_bare);
@@ -354,7 +398,8 @@ bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare)
 
 // --- Undo ---
 
-static void set_order(espl__forest *forest, uint32_t slot, bool is_in_order)
+// Restore ESPL__TREE_IN_ORDER of the tree of a slot.
+static void restore_order(espl__forest *forest, uint32_t slot, bool is_in_order)
 {
     espl__tree *const t = espl__tree_of(forest, slot);
 
@@ -364,7 +409,7 @@ static void set_order(espl__forest *forest, uint32_t slot, bool is_in_order)
     }
 }
 
-// A node that is a root again has the world that follows from its local alone.
+// Restore the world of a node that is a root again: its local, or the identity for a bare node.
 static void restore_root(espl__forest *forest, uint32_t slot)
 {
     const espl__placement bare = espl__placement_identity();
@@ -375,8 +420,11 @@ static void restore_root(espl__forest *forest, uint32_t slot)
     forest->world[slot] = forest->local[slot];
 }
 
+// Restore the parent and the next sibling of a node. Later changes are undone already, so that both
+// have the links that they had then.
 static void undo_link(espl__edit *edit, const espl__undo *entry)
 {
+    ESPL_CHECK(entry->b == ESPL__NO_SLOT || edit->forest->parent[entry->b] == entry->a);
     espl__forest *const forest = edit->forest;
     const uint32_t slot = entry->slot, parent = forest->parent[slot];
 
@@ -385,15 +433,16 @@ static void undo_link(espl__edit *edit, const espl__undo *entry)
     }
     if (entry->a != ESPL__NO_SLOT) {
         espl__node_link(forest, slot, entry->a, entry->b);
-        set_order(forest, entry->a, entry->was_in_order);
+        restore_order(forest, entry->a, entry->was_in_order);
     }
     if (parent != ESPL__NO_SLOT) {
-        set_order(forest, parent, entry->parent_was_in_order);
+        restore_order(forest, parent, entry->parent_was_in_order);
     }
-    set_order(forest, slot, entry->was_in_order);
+    restore_order(forest, slot, entry->was_in_order);
     forest->flags[slot] = (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_FREE_LINK) |
                                     (entry->flags & ESPL__SLOT_FREE_LINK));
-    // What changed above it where it was in between is not restored by that parent's undo.
+    // Its world may follow from the other parent. The undo of that parent does not reach it any
+    // more.
     if (entry->a != ESPL__NO_SLOT) {
         espl__edit_mark_stale(edit, entry->a);
     } else {
@@ -402,7 +451,7 @@ static void undo_link(espl__edit *edit, const espl__undo *entry)
     }
 }
 
-// Put a hole back behind the one that stood before it in the list, which began with `first`.
+// Insert a hole after the one that was before it in the list, whose present head is `first`.
 static void put_hole_back(espl__forest *forest, espl__tree *t, uint32_t slot, uint32_t first,
                           uint32_t after)
 {
@@ -417,7 +466,7 @@ static void put_hole_back(espl__forest *forest, espl__tree *t, uint32_t slot, ui
     }
 }
 
-// Slots go back in reverse, so that holes are chained as they were.
+// Free new nodes in reverse order, so that the list of holes is restored.
 static void undo_make(espl__edit *edit, const espl__undo *entry)
 {
     espl__forest *const forest = edit->forest;
@@ -425,6 +474,8 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
     for (uint32_t i = entry->b; i > 0; --i) {
         const espl__made *const made = &edit->made[entry->a + i - 1];
         const uint32_t slot = made->slot;
+
+        ESPL_CHECK(forest->links[slot].first_child == ESPL__NO_SLOT);
         espl__tree *const t = espl__tree_of(forest, slot);
 
         if (forest->parent[slot] != ESPL__NO_SLOT) {
@@ -435,7 +486,8 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
             forest->flags[slot] = 0;
             continue;
         }
-        // Freed as a hole, and where it was no hole, cut off the end again.
+        // The last used slot is freed as an unused one. Where it was a hole before, it becomes that
+        // hole.
         const uint32_t hole = t->hole, used = t->used;
 
         espl__slot_free(forest, slot);
@@ -446,6 +498,7 @@ static void undo_make(espl__edit *edit, const espl__undo *entry)
     }
 }
 
+// Undo one change.
 static void undo_one(espl__edit *edit, const espl__undo *entry)
 {
     espl__forest *const forest = edit->forest;
@@ -457,12 +510,14 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         undo_link(edit, entry);
         break;
     case ESPL__UNDO_PLACE:
+        ESPL_CHECK(entry->a < espl__array_length(edit->saved));
         saved = &edit->saved[entry->a];
         espl__slot_place(forest, entry->slot, &saved->placement);
         forest->world[entry->slot] = saved->world;
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_DEATH:
+        ESPL_CHECK(entry->a + entry->b <= espl__array_length(edit->removed));
         for (uint32_t i = entry->a; i < entry->a + entry->b; ++i) {
             forest->links[edit->removed[i].slot].entity = edit->removed[i].entity;
         }
@@ -471,7 +526,7 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         parent = entry->b != 0 ? forest->parent[entry->slot] : ESPL__NO_SLOT;
         undo_make(edit, entry);
         if (parent != ESPL__NO_SLOT) {
-            set_order(forest, parent, entry->was_in_order);
+            restore_order(forest, parent, entry->was_in_order);
         }
         break;
     case ESPL__UNDO_BARE:
@@ -479,12 +534,12 @@ static void undo_one(espl__edit *edit, const espl__undo *entry)
         espl__edit_mark_stale(edit, entry->slot);
         break;
     case ESPL__UNDO_SIDE:
-        break; // dropped where nothing needs them, once all is undone
+        break; // espl__edit_undo() frees them at its end
     }
 }
 
-// Worlds are a function of locals: recomputed from the old locals they are the old worlds. A node whose
-// own world was changed has it among the saved ones.
+// Entries are undone last first, so that each finds the state that its change left. Worlds are a
+// function of locals, so that recomputing them from the old locals restores their bits.
 void espl__edit_undo(espl__edit *edit)
 {
     espl__forest *const forest = edit->forest;
@@ -495,18 +550,20 @@ void espl__edit_undo(espl__edit *edit)
         forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MOVED;
         espl__tree_of(forest, slot)->moved = 0;
     }
-    for (size_t i = espl__array_length(edit->places); i > 0; --i) {
-        if (edit->places[i - 1].tree != ESPL__NO_TREE) {
-            forest->trees[edit->places[i - 1].tree].incoming = 0;
+    // Counts of headers that the survey and the marks added.
+    for (size_t i = espl__array_length(edit->relocations); i > 0; --i) {
+        if (edit->relocations[i - 1].tree != ESPL__NO_TREE) {
+            forest->trees[edit->relocations[i - 1].tree].incoming = 0;
         }
     }
     for (size_t i = espl__array_length(edit->log); i > 0; --i) {
         undo_one(edit, &edit->log[i - 1]);
     }
+    // Undo marked stale what it changed, of all groups.
     edit->stale_from = 0;
     edit->fresh = ESPL__NO_SLOT;
-    refresh_group(edit);
-    // Side arrays that were taken for what is undone.
+    refresh_stale(edit);
+    // Side arrays that only undone changes needed.
     for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
         const uint32_t slot = edit->log[i].slot;
         const uint32_t tree = slot != ESPL__NO_SLOT ? forest->tree[slot] : forest->nursery;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Edits of links: attach, detach, sibling order, destroy. The only implementation of each.
+// Edits of links: attach, detach, sibling order, destroy. Each has its only implementation here. An
+// edit first computes the placement that the node has after it, because a refusal must come before
+// any change; then it links. A destroy without an undo log (espl__edit_has_log()) allocates nothing
+// and cannot fail.
 #include "lib/tree/edit_steps.h"
 
 bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t top)
@@ -14,13 +17,14 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
     if (forest->links[top].first_child == ESPL__NO_SLOT) {
         return false;
     }
+    // A climb over the ancestors of the slot. It ends early, because most trees are not edited.
     for (uint32_t at = slot; at != ESPL__NO_SLOT; at = forest->parent[at]) {
         const uint32_t here = forest->tree[at];
 
         if (at == top) {
             return true;
         }
-        // Where nothing has moved, all ancestors are in the same range, at lower slots.
+        // In a range without moved nodes all ancestors are in the same range, at lower slots.
         if (here != forest->nursery && forest->trees[here].moved == 0 &&
             (here != tree || (is_settled && at < top))) {
             return false;
@@ -31,6 +35,8 @@ bool espl__edit_is_at_or_below(const espl__edit *edit, uint32_t slot, uint32_t t
 
 // --- Links ---
 
+// The undo entry is written before the first change. A later failure to list a touched node leaves
+// links that the undo restores.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link)
 {
@@ -38,18 +44,23 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
     const espl__undo entry = {
         .kind = ESPL__UNDO_LINK,
         .flags = forest->flags[slot],
-        .was_in_order = espl__tree_has_order(forest, slot),
-        .parent_was_in_order = parent != ESPL__NO_SLOT && espl__tree_has_order(forest, parent),
+        .was_in_order = espl__is_tree_in_order(forest, slot),
+        .parent_was_in_order = parent != ESPL__NO_SLOT && espl__is_tree_in_order(forest, parent),
         .slot = slot,
         .a = forest->parent[slot],
         .b = forest->links[slot].next,
     };
     const uint32_t old = entry.a;
+
+    ESPL_CHECK(parent != slot && before != slot);
+    ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
     bool is_done = espl__edit_log(edit, entry);
 
     if (!is_done) {
         return false;
     }
+    // A root that loses its last child becomes solo, and a solo entity that gets a child becomes a
+    // root.
     if (old != ESPL__NO_SLOT) {
         espl__node_unlink(forest, slot);
         if (forest->links[old].first_child == ESPL__NO_SLOT && espl__is_root(forest, old)) {
@@ -67,9 +78,10 @@ bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_
     return espl__edit_touch(edit, slot) && is_done;
 }
 
-// A subtree has to move where it is in another range than its parent, or not above it; a root where it
-// is not the first slot of its range. New roots in the nursery are found without a mark.
-static bool note_place(espl__edit *edit, uint32_t slot)
+// Mark a node as moved where its slot violates an invariant: it is in another range than its
+// parent, or below the parent's slot, or it is a root and not the first slot of its range. New
+// roots in the nursery are found by the list of new nodes.
+static bool mark_if_moved(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot], tree = forest->tree[slot];
@@ -85,8 +97,9 @@ static bool note_place(espl__edit *edit, uint32_t slot)
 
 // --- Keeping worlds ---
 
-// Local of a node relative to the first transform above it that stays: the locals between them that go
-// are applied one after the other. What copies its parent adds nothing.
+// Compose the local of a node relative to its nearest ancestor that keeps its transform: the locals
+// of the ancestors between them, which lose theirs or die, are applied in turn. A copy of its
+// parent adds nothing.
 static espl_pose composed_local(const espl__forest *forest, uint32_t slot, uint32_t lost)
 {
     espl_pose local = forest->local[slot];
@@ -104,7 +117,7 @@ static espl_pose composed_local(const espl__forest *forest, uint32_t slot, uint3
     return local;
 }
 
-// Tell whether a local composes to a finite world below a frame.
+// Tell whether a local and the world that it composes to below a frame are finite.
 static bool composes(const espl__frame *up, const espl_pose *local)
 {
     const espl_pose world = espl__pose_compose(&up->world, up->extra.stretch, local);
@@ -112,8 +125,9 @@ static bool composes(const espl__frame *up, const espl_pose *local)
     return espl__pose_is_finite(local) && espl__pose_is_finite(&world);
 }
 
-// The local that keeps a world below another frame: seen from there; on axes that cannot be reached,
-// and where the result is not finite, the composed local; where that is not finite, the old local.
+// Return the local that keeps the world of a node below another frame. The first of these that is
+// finite: the world relative to the frame; the same, with the composed local on axes that a zero
+// scale makes unreachable; the composed local; the old local.
 static espl_pose rebased_local(const espl__forest *forest, uint32_t slot, const espl__frame *up,
                                uint32_t lost)
 {
@@ -138,8 +152,8 @@ static espl_pose rebased_local(const espl__forest *forest, uint32_t slot, const 
     return espl__pose_is_finite(&composed) ? composed : forest->local[slot];
 }
 
-// The placement that keeps a node's world in another frame, or without one; kept parts stay what they
-// are.
+// Return the placement that keeps the world of a node in another frame, or as a root. Kept parts
+// stay.
 static espl__placement rebased(const espl__forest *forest, uint32_t slot, const espl__frame *up,
                                uint32_t lost)
 {
@@ -150,6 +164,7 @@ static espl__placement rebased(const espl__forest *forest, uint32_t slot, const 
         return placement;
     }
     if (espl__pose_is_finite(&forest->world[slot])) {
+        // Propagation may take a rotation slightly off unit length, which a local must have.
         placement.local = forest->world[slot];
         (void)espl__rotation_normalize(placement.local.rotation);
     } else {
@@ -160,6 +175,8 @@ static espl__placement rebased(const espl__forest *forest, uint32_t slot, const 
     return placement;
 }
 
+// The walk enters nodes that copy their parent, because they have no placement of their own to keep
+// a world with. Other nodes are given one, and what is below them follows unchanged.
 bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost)
 {
     const espl__frame identity = {espl__pose_identity(), espl__extra_default()};
@@ -176,7 +193,7 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
             espl__edit_push_down(edit, slot);
         }
         if (!follows) {
-            // What is below a bare root sees the identity.
+            // Descendants of a bare root see the identity.
             const espl__frame *const frame = up != NULL || is_new_root ? up : &identity;
             espl__placement placement = rebased(forest, slot, up, lost);
 
@@ -184,9 +201,9 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
             const espl_pose world = espl__placement_world(&placement, frame);
 
             is_done = espl__edit_put(edit, slot, &placement, &world);
-        } else if (edit->bury == NULL) {
-            // Below it worlds are of the new frame before its own is: a propagation that finds its world
-            // unchanged must not stop there.
+        } else if (espl__edit_has_log(edit)) {
+            // Its descendants have the worlds of the new frame before it has its own. It is made
+            // stale, so that a propagation does not stop where its world is unchanged.
             is_done = ESPL__EDIT_RESERVE(edit, stale, 1);
             if (is_done) {
                 espl__edit_mark_stale(edit, slot);
@@ -199,9 +216,10 @@ bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *u
 
 // --- Attach and detach ---
 
-// Place a node with a transform below another parent or none, by the rules.
-static espl_status place(espl__edit *edit, uint32_t slot, uint32_t parent,
-                         const espl__attach_rules *rules)
+// Give a node the placement that it has below another parent, or as a root, by the rules of the
+// attach.
+static espl_status place_node(espl__edit *edit, uint32_t slot, uint32_t parent,
+                              const espl__attach_rules *rules)
 {
     espl__forest *const forest = edit->forest;
     espl__frame old_room, room;
@@ -221,8 +239,8 @@ static espl_status place(espl__edit *edit, uint32_t slot, uint32_t parent,
     return espl__edit_put(edit, slot, &placement, &world) ? status : ESPL_ERR_NO_MEMORY;
 }
 
-// A bare node has no placement, but what is below it may have to keep its worlds. Its own world is saved
-// here, because it follows from the links alone.
+// The same for a bare node, which has no placement: by ESPL_KEEP_WORLD its descendants keep their
+// worlds. Its own world is stored here, because it follows from the links alone.
 static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
                               const espl__attach_rules *rules)
 {
@@ -243,26 +261,29 @@ static espl_status place_bare(espl__edit *edit, uint32_t slot, uint32_t parent,
     return espl__edit_put(edit, slot, &shown, &world) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
+// Attach a node to another parent, or detach it.
 static espl_status move(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                         const espl__attach_rules *rules)
 {
     const bool is_bare = espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE);
-    const espl_status status = is_bare ? place_bare(edit, slot, parent, rules)
-                                       : place(edit, slot, parent, rules);
+    const espl_status status =
+        is_bare ? place_bare(edit, slot, parent, rules) : place_node(edit, slot, parent, rules);
 
     if (status < 0) {
         return status;
     }
     const bool is_free = parent != ESPL__NO_SLOT && rules->link == ESPL_LINK_FREE;
 
-    return espl__edit_relink(edit, slot, parent, before, is_free) && note_place(edit, slot)
+    ESPL_CHECK_FULL(parent == ESPL__NO_SLOT || !espl__edit_is_at_or_below(edit, parent, slot));
+    return espl__edit_relink(edit, slot, parent, before, is_free) && mark_if_moved(edit, slot)
                ? status
                : ESPL_ERR_NO_MEMORY;
 }
 
-// Where a node is, change its inherit flags and snap what the rules say.
-static espl_status place_again(espl__edit *edit, uint32_t slot, uint32_t parent,
-                               const espl__attach_rules *rules)
+// Below the present parent, change the inherit flags of a node and snap the parts that the rules
+// name.
+static espl_status place_under_same_parent(espl__edit *edit, uint32_t slot, uint32_t parent,
+                                           const espl__attach_rules *rules)
 {
     espl__forest *const forest = edit->forest;
     espl__frame room;
@@ -272,7 +293,7 @@ static espl_status place_again(espl__edit *edit, uint32_t slot, uint32_t parent,
     espl__placement placement = espl__slot_placement(forest, slot);
     espl_pose world = forest->world[slot];
     const espl_status status =
-        espl__placement_attach_again(&placement, &world, up, rules->stay, rules->inherit);
+        espl__placement_reattach(&placement, &world, up, rules->stay, rules->inherit);
 
     if (status < 0) {
         return status;
@@ -285,16 +306,19 @@ espl_status espl__edit_set_sibling(espl__edit *edit, uint32_t slot, uint32_t bef
     const espl__forest *const forest = edit->forest;
     const bool is_free = espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
 
+    ESPL_CHECK(!espl__is_root(forest, slot));
     if (before == slot || forest->links[slot].next == before) {
         return ESPL_OK;
     }
-    return espl__edit_relink(edit, slot, forest->parent[slot], before, is_free) ? ESPL_OK
-                                                                                : ESPL_ERR_NO_MEMORY;
+    const bool is_done = espl__edit_relink(edit, slot, forest->parent[slot], before, is_free);
+
+    return is_done ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Under the parent that a node has: inherit flags, snap, link and place among siblings may change.
-static espl_status attach_again(espl__edit *edit, uint32_t slot, uint32_t before,
-                                const espl__attach_rules *rules)
+// Attach a node to the parent that it has: inherit flags, snapped parts, link and sibling order may
+// change.
+static espl_status attach_to_same_parent(espl__edit *edit, uint32_t slot, uint32_t before,
+                                         const espl__attach_rules *rules)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot];
@@ -302,7 +326,7 @@ static espl_status attach_again(espl__edit *edit, uint32_t slot, uint32_t before
     espl_status status = ESPL_OK;
 
     if (!espl__slot_is(forest, slot, ESPL__SLOT_BARE)) {
-        status = place_again(edit, slot, parent, rules);
+        status = place_under_same_parent(edit, slot, parent, rules);
     }
     if (status < 0) {
         return status;
@@ -322,15 +346,16 @@ static espl_status attach_again(espl__edit *edit, uint32_t slot, uint32_t before
 espl_status espl__edit_attach(espl__edit *edit, uint32_t child, uint32_t parent, uint32_t before,
                               const espl__attach_rules *rules)
 {
+    ESPL_CHECK(parent != ESPL__NO_SLOT && parent != child);
     if (rules->inherit != 0 && espl__slot_is(edit->forest, child, ESPL__SLOT_BARE)) {
         return ESPL_ERR_NO_TRANSFORM;
     }
-    return edit->forest->parent[child] == parent
-               ? attach_again(edit, child, before, rules)
-               : move(edit, child, parent, before, rules);
+    return edit->forest->parent[child] == parent ? attach_to_same_parent(edit, child, before, rules)
+                                                 : move(edit, child, parent, before, rules);
 }
 
-espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__stay_rules stay)
+// A detach is a move to no parent. Without a parent there is neither an owner nor an inherit flag.
+espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__keep_rules stay)
 {
     const espl__attach_rules rules = {.stay = stay, .link = ESPL_LINK_OWNED};
 
@@ -341,14 +366,15 @@ espl_status espl__edit_detach(espl__edit *edit, uint32_t slot, espl__stay_rules 
 
 // --- Destroy ---
 
+// Tell whether a child is destroyed with its parent.
 static bool dies(const espl__forest *forest, uint32_t child, espl_extent extent)
 {
     return extent == ESPL_EXTENT_SUBTREE ||
            (extent == ESPL_EXTENT_OWNED && !espl__slot_is(forest, child, ESPL__SLOT_FREE_LINK));
 }
 
-// List what dies, unless nothing can be taken back. The walk does not enter survivors.
-// @return false: no memory.
+// List the nodes that die, if the edit has lists, and tell whether there are survivors. The walk
+// does not enter the subtrees of survivors. @return false: no memory.
 static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, bool *has_survivors)
 {
     const espl__forest *const forest = edit->forest;
@@ -359,7 +385,7 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, boo
          slot = espl__next_in_walk(forest, slot, top, enters)) {
         enters = slot == top || dies(forest, slot, extent);
         *has_survivors = *has_survivors || !enters;
-        if (enters && edit->bury == NULL) {
+        if (enters && espl__edit_has_log(edit)) {
             if (!ESPL__EDIT_RESERVE(edit, removed, 1)) {
                 return false;
             }
@@ -369,6 +395,7 @@ static bool list_closure(espl__edit *edit, uint32_t top, espl_extent extent, boo
     return true;
 }
 
+// Set ESPL__SLOT_MARK of the nodes that die.
 static void mark_closure(espl__forest *forest, uint32_t top, espl_extent extent)
 {
     bool enters = true;
@@ -380,7 +407,8 @@ static void mark_closure(espl__forest *forest, uint32_t top, espl_extent extent)
     }
 }
 
-static void clear_marks(espl__forest *forest, uint32_t top)
+// Clear the marks of mark_closure(), as far as they are connected to the top.
+static void clear_closure_marks(espl__forest *forest, uint32_t top)
 {
     for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
         const bool is_marked = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
@@ -390,6 +418,7 @@ static void clear_marks(espl__forest *forest, uint32_t top)
     }
 }
 
+// Give all survivors the placements that keep their worlds below `up`, before any is linked to it.
 static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
 {
     espl__forest *const forest = edit->forest;
@@ -406,8 +435,8 @@ static bool keep_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     return is_done;
 }
 
-// A survivor that copies its parent shows the new one at once.
-static bool follow_again(espl__edit *edit, uint32_t slot, const espl__frame *up)
+// Give a survivor that copies its parent the world and the extra of its new parent.
+static bool copy_new_parent(espl__edit *edit, uint32_t slot, const espl__frame *up)
 {
     const espl__forest *const forest = edit->forest;
     espl__placement shown = espl__slot_placement(forest, slot);
@@ -417,7 +446,8 @@ static bool follow_again(espl__edit *edit, uint32_t slot, const espl__frame *up)
         return true;
     }
     if (up == NULL) {
-        // A bare root; one that copied by its flag was given a placement before.
+        // It is bare: keep_survivors() gave a node with ESPL_COPY_PARENT a placement of its own.
+        ESPL_CHECK(espl__slot_is(forest, slot, ESPL__SLOT_BARE));
         shown = espl__placement_identity();
         world = shown.local;
     } else {
@@ -427,7 +457,8 @@ static bool follow_again(espl__edit *edit, uint32_t slot, const espl__frame *up)
     return espl__edit_put(edit, slot, &shown, &world);
 }
 
-// Survivors come to the place of the destroyed node among its siblings, in their order.
+// Link the survivors to the parent of the destroyed node, where it is among its siblings, in their
+// order.
 static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up)
 {
     espl__forest *const forest = edit->forest;
@@ -437,26 +468,29 @@ static bool link_survivors(espl__edit *edit, uint32_t top, const espl__frame *up
     for (uint32_t slot = espl__next_in_walk(forest, top, top, true);
          slot != ESPL__NO_SLOT && is_done;) {
         const bool is_dead = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+        // Before the slot is unlinked, because the walk follows its links.
         const uint32_t next = espl__next_in_walk(forest, slot, top, is_dead);
         const bool is_free = espl__slot_is(forest, slot, ESPL__SLOT_FREE_LINK);
 
         if (!is_dead) {
-            is_done = follow_again(edit, slot, up) &&
-                      espl__edit_relink(edit, slot, anchor, before,
-                                        is_free && anchor != ESPL__NO_SLOT) &&
-                      (edit->bury != NULL || note_place(edit, slot));
+            is_done =
+                copy_new_parent(edit, slot, up) &&
+                espl__edit_relink(edit, slot, anchor, before, is_free && anchor != ESPL__NO_SLOT) &&
+                (!espl__edit_has_log(edit) || mark_if_moved(edit, slot));
         }
         slot = next;
     }
     return is_done;
 }
 
-// Slots of the dead are freed when nothing can fail any more.
-static void end_lives(const espl__edit *edit, size_t from, bool are_marked)
+// Set the entities of the dead to ESPL__NO_ENTITY and clear their marks. Their slots are freed by
+// the relocation, because until then the destroy may be undone.
+static void mark_dead(const espl__edit *edit, size_t from, bool are_marked)
 {
     const espl__forest *const forest = edit->forest;
     const size_t end = espl__array_length(edit->removed);
 
+    ESPL_CHECK(from < end);
     for (size_t i = from; i < end; ++i) {
         forest->links[edit->removed[i].slot].entity = ESPL__NO_ENTITY;
     }
@@ -465,30 +499,24 @@ static void end_lives(const espl__edit *edit, size_t from, bool are_marked)
     }
 }
 
-static uint32_t deepest_first(const espl__forest *forest, uint32_t slot)
-{
-    while (forest->links[slot].first_child != ESPL__NO_SLOT) {
-        slot = forest->links[slot].first_child;
-    }
-    return slot;
-}
-
-// Without lists: children before their parents, so that links are there as long as they are needed.
-static void bury_dead(espl__edit *edit, uint32_t top)
+// Free the slots of a closure without survivors, for a destroy without lists. Children are freed
+// before their parents, because freeing a slot ends its links.
+static void free_closure(espl__edit *edit, uint32_t top)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t tree = forest->tree[top];
 
-    for (uint32_t slot = deepest_first(forest, top);;) {
+    ESPL_CHECK(espl__is_root(forest, top));
+    for (uint32_t slot = espl__first_leaf(forest, top);;) {
         const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
         const bool is_top = slot == top;
 
-        edit->bury(edit->bury_context, forest->links[slot].entity);
+        edit->destroyed(edit->destroyed_context, forest->links[slot].entity);
         espl__slot_free(forest, slot);
         if (is_top) {
             break;
         }
-        slot = next != ESPL__NO_SLOT ? deepest_first(forest, next) : parent;
+        slot = next != ESPL__NO_SLOT ? espl__first_leaf(forest, next) : parent;
         if (next == ESPL__NO_SLOT) {
             forest->links[slot].first_child = ESPL__NO_SLOT;
         }
@@ -500,15 +528,16 @@ static void bury_dead(espl__edit *edit, uint32_t top)
     }
 }
 
-// Nothing is left of a destroy but what its log tells.
+// End a destroy that found no memory. The undo log has all that it changed.
 static espl_status give_up(espl__edit *edit, uint32_t top, size_t from)
 {
-    clear_marks(edit->forest, top);
+    clear_closure_marks(edit->forest, top);
     espl__array_set_length(edit->removed, from);
     return ESPL_ERR_NO_MEMORY;
 }
 
-// A destroy that cannot be taken back: what it leaves to do is found by the mark on its tree.
+// Mark the tree of a destroy without lists as unsettled where it leaves work for the next
+// structural call: the parent becomes solo, or survivors are roots in a range that is not theirs.
 static void note_unsettled(espl__edit *edit, uint32_t anchor, uint32_t tree, bool has_survivors)
 {
     espl__forest *const forest = edit->forest;
@@ -520,6 +549,10 @@ static void note_unsettled(espl__edit *edit, uint32_t anchor, uint32_t tree, boo
     }
 }
 
+// The stages of a destroy: find what dies; give survivors the placements that keep their worlds and
+// link them to the parent; unlink the top, so that the closure is a tree of dead nodes only; end
+// the dead. Marks are needed only to distinguish the dead from survivors, so that a destroy without
+// survivors sets none.
 espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent extent)
 {
     espl__forest *const forest = edit->forest;
@@ -538,12 +571,13 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     if (is_done && anchor != ESPL__NO_SLOT) {
         is_done = espl__edit_relink(edit, top, ESPL__NO_SLOT, ESPL__NO_SLOT, false);
     }
-    if (edit->bury != NULL) {
+    if (!espl__edit_has_log(edit)) {
         note_unsettled(edit, anchor, tree, has_survivors);
-        clear_marks(forest, top);
-        bury_dead(edit, top);
+        clear_closure_marks(forest, top);
+        free_closure(edit, top);
         return ESPL_OK;
     }
+    // Logged after the links, so that the undo makes the nodes live before it restores their links.
     const espl__undo entry = {.kind = ESPL__UNDO_DEATH,
                               .slot = top,
                               .a = (uint32_t)from,
@@ -552,6 +586,6 @@ espl_status espl__edit_destroy(espl__edit *edit, uint32_t top, espl_extent exten
     if (!is_done || !espl__edit_log(edit, entry)) {
         return give_up(edit, top, from);
     }
-    end_lives(edit, from, has_survivors);
+    mark_dead(edit, from, has_survivors);
     return ESPL_OK;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Edits of single nodes: writes, inherit flags, transforms that come and go, and new nodes.
+// Edits of nodes: writes, inherit flags, transforms that are added or removed, and new nodes. The
+// links of existing nodes are edited in edit_links.c. Each function decides all refusals before it
+// changes anything, and placement.c says what a write means.
 #include "lib/tree/edit_steps.h"
 
 #include "lib/math/wide.h"
@@ -8,16 +10,17 @@
 
 // --- Writes ---
 
-// A node with a placement of its own, with what a change of it needs.
-typedef struct standing {
+// The state of a node for a change of its placement. Not to be copied, because `up` points into it.
+typedef struct node_state {
     uint32_t slot;
     espl__placement placement;
     espl_pose world;
     const espl__frame *up; // in `room`, or NULL
     espl__frame room;
-} standing;
+} node_state;
 
-static void read_standing(espl__edit *edit, uint32_t slot, standing *out)
+// Read the state of a node, with its world and its parent's up to date.
+static void read_state(espl__edit *edit, uint32_t slot, node_state *out)
 {
     const espl__forest *const forest = edit->forest;
 
@@ -28,7 +31,8 @@ static void read_standing(espl__edit *edit, uint32_t slot, standing *out)
     out->world = forest->world[slot];
 }
 
-static espl_status put(espl__edit *edit, const standing *s, espl_status status)
+// Store a changed state. A refusal stores nothing.
+static espl_status put_state(espl__edit *edit, const node_state *s, espl_status status)
 {
     if (status < 0) {
         return status;
@@ -36,7 +40,8 @@ static espl_status put(espl__edit *edit, const standing *s, espl_status status)
     return espl__edit_put(edit, s->slot, &s->placement, &s->world) ? status : ESPL_ERR_NO_MEMORY;
 }
 
-// A write that needs no world, to a node whose world follows anyway.
+// Carry out a write that reads no world, on a node with a stale ancestor: its world is recomputed
+// later, so that refreshing it now would be wasted.
 static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
@@ -51,40 +56,46 @@ static espl_status write_local(espl__edit *edit, uint32_t slot, espl_write_kind 
     if (!espl__edit_put(edit, slot, &placement, &world)) {
         return ESPL_ERR_NO_MEMORY;
     }
+    // The stored world does not belong to the new local. The parent is made stale, because only a
+    // stale ancestor recomputes the world of the node itself.
     if (!espl__pose_is_same(&placement.local, &before)) {
+        ESPL_CHECK(!espl__is_root(forest, slot));
         espl__edit_mark_stale(edit, forest->parent[slot]);
     }
     return status;
 }
 
+// Fast path: a local write below a stale ancestor needs no world.
 espl_status espl__edit_write(espl__edit *edit, uint32_t slot, espl_write_kind kind,
                              const espl_write_value *value)
 {
-    standing s;
+    node_state s;
 
     if (espl__write_is_local(kind) && !espl__slot_is(edit->forest, slot, ESPL__SLOT_KEEPS) &&
-        espl__edit_follows(edit, slot)) {
+        espl__edit_is_below_stale(edit, slot)) {
         return write_local(edit, slot, kind, value);
     }
 
-    read_standing(edit, slot, &s);
-    return put(edit, &s, espl__placement_write(&s.placement, &s.world, s.up, kind, value));
+    read_state(edit, slot, &s);
+    return put_state(edit, &s, espl__placement_write(&s.placement, &s.world, s.up, kind, value));
 }
 
 espl_status espl__edit_set_inherit(espl__edit *edit, uint32_t slot, uint32_t flags)
 {
-    standing s;
+    node_state s;
 
-    read_standing(edit, slot, &s);
+    read_state(edit, slot, &s);
     if (s.up == NULL) {
+        // No flags on a root is no change.
         return flags != 0 ? ESPL_ERR_NOT_CHILD : ESPL_OK;
     }
-    return put(edit, &s, espl__placement_inherit(&s.placement, &s.world, s.up, flags));
+    return put_state(edit, &s, espl__placement_inherit(&s.placement, &s.world, s.up, flags));
 }
 
-// --- Transforms that come and go ---
+// --- Transforms that are added or removed ---
 
-// Before the frame of a node changes: keep the worlds of what is below it.
+// Before the frame that the children of a node see becomes `next`, give the nodes below it the
+// placements that keep their worlds. @return false: no memory.
 static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next, uint32_t lost)
 {
     espl__forest *const forest = edit->forest;
@@ -103,6 +114,7 @@ static bool keep_below(espl__edit *edit, uint32_t slot, const espl__frame *next,
     return is_done;
 }
 
+// Replace the placement of a node that gains or loses its transform.
 static espl_status replace(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                            const espl__frame *next, bool is_bare)
 {
@@ -120,6 +132,7 @@ espl_status espl__edit_add_transform(espl__edit *edit, uint32_t slot, const espl
                                        espl__extra_of(value)};
     const espl__frame next = {espl__placement_world(&placement, up), placement.extra};
 
+    ESPL_CHECK(espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
     espl__edit_refresh(edit, slot);
     return keep_below(edit, slot, &next, ESPL__NO_SLOT)
                ? replace(edit, slot, &placement, &next, false)
@@ -131,6 +144,8 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
     espl__placement shown = espl__placement_identity();
     espl__frame next = {shown.local, shown.extra};
 
+    ESPL_CHECK(!espl__slot_is(edit->forest, slot, ESPL__SLOT_BARE));
+    // A bare node shows the frame of its parent, or the identity for a root.
     (void)espl__edit_frame(edit, edit->forest->parent[slot], &next);
     espl__edit_refresh(edit, slot);
     if (!keep_below(edit, slot, &next, slot)) {
@@ -142,6 +157,7 @@ espl_status espl__edit_remove_transform(espl__edit *edit, uint32_t slot)
 
 // --- Templates ---
 
+// The list of slots is its own queue, so that it is breadth-first.
 espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__template *out)
 {
     const espl__forest *const forest = edit->forest;
@@ -173,6 +189,8 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
             ESPL_ARRAY_PUSH(edit->template_parents, i);
         }
     }
+    ESPL_CHECK(espl__array_length(edit->template_slots) ==
+               espl__array_length(edit->template_parents));
     *out = (espl__template){.count = (uint32_t)espl__array_length(edit->template_slots),
                             .slots = edit->template_slots,
                             .parents = edit->template_parents,
@@ -181,11 +199,12 @@ espl_status espl__edit_find_template(espl__edit *edit, uint32_t slot, espl__temp
     return ESPL_OK;
 }
 
+// A copy has no inherit flags, because a flag belongs to the link to a parent.
 espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, espl_pose *world)
 {
-    standing s;
+    node_state s;
 
-    read_standing(edit, slot, &s);
+    read_state(edit, slot, &s);
     *world = s.world;
     s.placement.local = espl__placement_seen(&s.placement, s.up, world);
     s.placement.kept = espl__kept_none();
@@ -194,10 +213,10 @@ espl__placement espl__edit_source_placement(espl__edit *edit, uint32_t slot, esp
 
 // --- New nodes ---
 
-espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
+espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_node *place)
 {
-    static const espl__stay_rules local_stays = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
-    static const espl__stay_rules world_stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    static const espl__keep_rules local_stays = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
+    static const espl__keep_rules world_stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
     espl__frame room;
     const espl__frame *const up = espl__edit_frame(edit, place->parent, &room);
 
@@ -210,7 +229,8 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
     const espl_pose local = place->placement.local;
     const espl__wide_pose pose = espl__wide_load(&local);
 
-    // Below a parent without stretch, or none, and with nothing kept the world is all that follows.
+    // Fast path: without inherit flags, and below a parent without side arrays, only the world is
+    // to be computed.
     if (!place->keeps_world && place->inherit == 0 && espl__wide_is_finite(pose) &&
         (up == NULL || !espl__slot_is(edit->forest, place->parent, ESPL__SLOT_SIDE))) {
         const espl__wide_pose world =
@@ -224,7 +244,8 @@ espl_status espl__edit_prepare_new(espl__edit *edit, espl__new_place *place)
                                 place->keeps_world ? world_stays : local_stays, place->inherit);
 }
 
-// A slot for a node below `parent`, in the parent's range if there is one above it, else in the nursery.
+// Take a slot for a child of `parent`: in the range of the parent if it has one above it, else in
+// the nursery. @param from  out: the origin of the slot, see espl__made.
 static uint32_t take_slot(espl__edit *edit, uint32_t parent, uint32_t *from)
 {
     espl__forest *const forest = edit->forest;
@@ -242,7 +263,8 @@ static uint32_t take_slot(espl__edit *edit, uint32_t parent, uint32_t *from)
     return edit->nursery++;
 }
 
-// Write a new node and link it. Its world is the caller's.
+// Write flags, links, local and side entries of a new node, and link it. The caller writes its
+// world.
 static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                       const espl__placement *placement, unsigned flags)
 {
@@ -250,6 +272,7 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     const bool has_side = espl__tree_of(forest, slot)->side != NULL;
     const uint32_t number = (uint32_t)espl__array_length(edit->made);
 
+    ESPL_CHECK_FULL(number < ESPL__MADE && parent != slot);
     forest->flags[slot] = (uint8_t)(flags | (has_side ? (unsigned)ESPL__SLOT_SIDE : 0u));
     forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
                                         ESPL__MADE | number};
@@ -270,6 +293,8 @@ static void fill_node(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t
     }
 }
 
+// Append a new node to the list. The source of a copy of a new node is that node's source, so that
+// each copy names an entity that existed before the playback.
 static void add_made(espl__edit *edit, uint32_t slot, uint32_t source_slot, uint32_t from)
 {
     const espl__forest *const forest = edit->forest;
@@ -282,11 +307,12 @@ static void add_made(espl__edit *edit, uint32_t slot, uint32_t source_slot, uint
         made.source = is_made ? edit->made[entity & ~ESPL__MADE].source : entity;
         made.original = is_made ? entity & ~ESPL__MADE : ESPL__NO_ENTITY;
     }
+    ESPL_CHECK_FULL((forest->links[slot].entity & ~ESPL__MADE) == espl__array_length(edit->made));
     ESPL_ARRAY_PUSH(edit->made, made);
 }
 
-// Make the top of a copy, or a node from nothing. ESPL__NO_SLOT: no memory.
-static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new_place *place)
+// Make the top of a copy, or a created node. @return its slot, or ESPL__NO_SLOT: no memory.
+static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new_node *place)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t parent = place->parent;
@@ -310,7 +336,8 @@ static uint32_t make_top(espl__edit *edit, uint32_t source_slot, const espl__new
     return slot;
 }
 
-static bool note_new(espl__edit *edit, uint32_t slot)
+// Mark a new node as moved where it is in another range than its parent.
+static bool mark_new_if_moved(espl__edit *edit, uint32_t slot)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t parent = forest->parent[slot];
@@ -319,33 +346,37 @@ static bool note_new(espl__edit *edit, uint32_t slot)
            espl__edit_mark_moved(edit, slot);
 }
 
-// Begin to make nodes: what is made from now on goes as a whole. The entry counts the nodes that were
-// made so far, so that it is right wherever memory runs out. @return its number, or SIZE_MAX.
+// Append the undo entry of nodes that are about to be made, and reserve their lists. It counts no
+// nodes yet, so that an undo after a failure in between finds a valid entry; count_making()
+// completes it.
+// @return the number of the entry, or SIZE_MAX: no memory.
 static size_t begin_making(espl__edit *edit, uint32_t parent, uint32_t count)
 {
     const size_t number = espl__array_length(edit->log);
-    const espl__undo entry = {
-        .kind = ESPL__UNDO_MAKE,
-        .was_in_order = parent != ESPL__NO_SLOT && espl__tree_has_order(edit->forest, parent),
-        .slot = ESPL__NO_SLOT,
-        .a = (uint32_t)espl__array_length(edit->made)};
+    const espl__undo entry = {.kind = ESPL__UNDO_MAKE,
+                              .was_in_order = parent != ESPL__NO_SLOT &&
+                                              espl__is_tree_in_order(edit->forest, parent),
+                              .slot = ESPL__NO_SLOT,
+                              .a = (uint32_t)espl__array_length(edit->made)};
 
-    // A node may land in the nursery though its parent did not.
+    // Each node may have to move, because it may be in the nursery while its parent is not.
     return ESPL__EDIT_RESERVE(edit, made, count) && ESPL__EDIT_RESERVE(edit, moved, count) &&
                    espl__edit_log(edit, entry)
                ? number
                : SIZE_MAX;
 }
 
+// Complete the undo entry of nodes that were made.
 static void count_making(espl__edit *edit, size_t number)
 {
     espl__undo *const entry = &edit->log[number];
 
+    ESPL_CHECK(entry->kind == ESPL__UNDO_MAKE && entry->a < espl__array_length(edit->made));
     entry->slot = edit->made[entry->a].slot;
     entry->b = (uint32_t)espl__array_length(edit->made) - entry->a;
 }
 
-// The parent of a new node may become a root by it.
+// List the parent of a new node where its role changes: a solo entity becomes a root.
 static bool touch_parent(espl__edit *edit, uint32_t parent)
 {
     const espl__forest *const forest = edit->forest;
@@ -354,7 +385,8 @@ static bool touch_parent(espl__edit *edit, uint32_t parent)
            forest->links[parent].first_child != ESPL__NO_SLOT || espl__edit_touch(edit, parent);
 }
 
-espl_status espl__edit_create(espl__edit *edit, const espl__new_place *place, uint32_t *made)
+// A create reserves and logs as a clone of one node.
+espl_status espl__edit_create(espl__edit *edit, const espl__new_node *place, uint32_t *made)
 {
     const size_t number = begin_making(edit, place->parent, 1);
 
@@ -368,14 +400,15 @@ espl_status espl__edit_create(espl__edit *edit, const espl__new_place *place, ui
     }
     count_making(edit, number);
     *made = edit->log[number].a;
-    return note_new(edit, slot) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    return mark_new_if_moved(edit, slot) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
 }
 
-// Copy one node of a template below its copied parent.
+// Copy one node of a template, not its top, below the copy of its parent. @return false: no memory.
 static bool clone_member(espl__edit *edit, const espl__template *source, uint32_t first, uint32_t i)
 {
     espl__forest *const forest = edit->forest;
     const uint32_t from_slot = source->slots[i];
+    ESPL_CHECK_FULL(i != 0 && source->parents[i] < i);
     const uint32_t parent = edit->made[first + source->parents[i]].slot;
     const unsigned flags = forest->flags[from_slot] & (unsigned)ESPL__SLOT_BARE;
     uint32_t from = 0;
@@ -393,13 +426,13 @@ static bool clone_member(espl__edit *edit, const espl__template *source, uint32_
     fill_node(edit, slot, parent, ESPL__NO_SLOT, &placement, flags);
     (void)espl__propagate_node(forest, &edit->context, slot);
     add_made(edit, slot, from_slot, from);
-    return note_new(edit, slot);
+    return mark_new_if_moved(edit, slot);
 }
 
-// Tell whether a copy needs no side arrays where it comes to: neither what is copied nor what is there has
-// any, and every node has a transform.
+// Tell whether neither a template nor the tree of its copy has side arrays or bare nodes. Then
+// local, world and links are all that a copy has.
 static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
-                          const espl__new_place *place)
+                          const espl__new_node *place)
 {
     const espl__forest *const forest = edit->forest;
     const uint32_t tree =
@@ -409,7 +442,8 @@ static bool is_plain_copy(const espl__edit *edit, const espl__template *source,
            !espl__placement_needs_side(&place->placement) && forest->trees[tree].side == NULL;
 }
 
-// The next slot above a parent, of the range or of the nursery.
+// Take a slot above a parent, in the range `t` or in the nursery. Unlike take_slot() it does not
+// change from the range to the nursery. @return ESPL__NO_SLOT where the range has no such slot.
 ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t tree, uint32_t up,
                                       uint32_t *from)
 {
@@ -432,10 +466,11 @@ ESPL__INLINE uint32_t take_plain_slot(espl__edit *edit, espl__tree *t, uint32_t 
     return slot;
 }
 
-// Copy a plain template, or the first nodes of it as long as the range has room.
-// @return nodes made. They are listed.
+// Copy a plain template: one loop without calls, because cloning is the most frequent structural
+// command. It ends where the range of the parent has no slot left; clone_member() copies the rest.
+// @return the number of new nodes, which are listed.
 static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
-                            const espl__new_place *place)
+                            const espl__new_node *place)
 {
     espl__forest *const forest = edit->forest;
     espl__links *const links = forest->links;
@@ -470,10 +505,12 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
         forest->parent[slot] = up;
         links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT,
                                     ESPL__MADE | (first + i)};
+        ESPL_CHECK_FULL(up == ESPL__NO_SLOT || (up < slot && forest->tree[up] == tree));
         if (up != ESPL__NO_SLOT) {
             const uint32_t before = i == 0 ? place->before : ESPL__NO_SLOT;
 
             espl__links_insert(links, slot, up, before);
+            // As keeps_order() in nodes.c: an unused slot, last among its siblings, parents ascend.
             is_in_order = is_in_order && from == ESPL__FROM_TAIL && before == ESPL__NO_SLOT &&
                           (forest->parent[slot - 1] <= up ||
                            forest->parent[slot - 1] == ESPL__NO_SLOT);
@@ -488,19 +525,26 @@ static uint32_t clone_plain(espl__edit *edit, const espl__template *source,
         forest->flags[made[0].slot] = ESPL__SLOT_FREE_LINK;
     }
     if (tree != forest->nursery) {
+        ESPL_CHECK(t->live + i <= t->used);
         t->live += i;
         t->flags &= is_in_order && t->live == t->used ? UINT32_MAX : ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
+    // The room of the list is that of begin_making().
     espl__array_set_length(edit->made, first + i);
     edit->context.counts.nodes_visited += i;
     for (uint32_t k = 0; !espl__wide_bits_are_zero(alarm) && k < i; ++k) {
-        edit->context.counts.overflowed += espl__pose_is_finite(&forest->world[made[k].slot]) ? 0 : 1;
+        const espl_pose *const world = &forest->world[made[k].slot];
+
+        edit->context.counts.overflowed += espl__pose_is_finite(world) ? 0 : 1;
     }
     return i;
 }
 
+// A plain template is copied by one loop as far as the range of the parent has slots. Nodes that
+// are left, and templates that are not plain, are copied node by node, whose slots may be in the
+// nursery.
 espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
-                             const espl__new_place *place, uint32_t *made)
+                             const espl__new_node *place, uint32_t *made)
 {
     const size_t number = begin_making(edit, place->parent, source->count);
 
@@ -514,12 +558,13 @@ espl_status espl__edit_clone(espl__edit *edit, const espl__template *source,
     if (i == 0) {
         const uint32_t top = make_top(edit, source->slots[0], place);
 
-        is_done = top != ESPL__NO_SLOT && note_new(edit, top);
+        is_done = top != ESPL__NO_SLOT && mark_new_if_moved(edit, top);
         i = 1;
     }
     for (; i < source->count && is_done; ++i) {
         is_done = clone_member(edit, source, first, i);
     }
+    // Also where memory ran out in between, so that the undo frees the nodes made so far.
     if (espl__array_length(edit->made) != first) {
         count_making(edit, number);
     }

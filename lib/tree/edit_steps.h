@@ -1,26 +1,36 @@
 // SPDX-License-Identifier: MIT
-// The steps that edits consist of, shared by the edit files. Each logs its inverse.
+// The steps of which edits consist. edit.c has them, and edit_links.c and edit_nodes.c call them.
+// Each step that changes a node appends its inverse to the undo log first, so that a failure
+// between two steps is undone as well. A step that returns false found no memory, and edit->status
+// says so.
 #ifndef ESPALIER_LIB_TREE_EDIT_STEPS_H
 #define ESPALIER_LIB_TREE_EDIT_STEPS_H
 
 #include "lib/tree/edit.h"
 
-/// Grow one of the edit's lists by `more` items, or note that memory ran out.
+/// Reserve room for `more` items in a list of the edit. On failure set the status of the edit.
 #define ESPL__EDIT_RESERVE(edit, list, more)                                               \
     (ESPL_ARRAY_RESERVE((edit)->forest->heap, ESPL__FOR_COMMANDS, (edit)->list, (more)) || \
      espl__edit_fail(edit))
 
-/// Note that memory ran out. @return false
+/// Set the status of the edit to ESPL_ERR_NO_MEMORY. @return false.
 static inline bool espl__edit_fail(espl__edit *edit)
 {
     edit->status = ESPL_ERR_NO_MEMORY;
     return false;
 }
 
-/// Append to the undo log. Nothing is logged where nothing can be taken back.
+/// Tell whether the edit has an undo log and lists. An immediate destroy has none, because it must
+/// not need memory.
+static inline bool espl__edit_has_log(const espl__edit *edit)
+{
+    return edit->destroyed == NULL;
+}
+
+/// Append an entry to the undo log, if the edit has one.
 static inline bool espl__edit_log(espl__edit *edit, espl__undo entry)
 {
-    if (edit->bury != NULL) {
+    if (!espl__edit_has_log(edit)) {
         return true;
     }
     if (!ESPL__EDIT_RESERVE(edit, log, 1)) {
@@ -30,44 +40,41 @@ static inline bool espl__edit_log(espl__edit *edit, espl__undo entry)
     return true;
 }
 
-static inline bool espl__tree_has_order(const espl__forest *forest, uint32_t slot)
-{
-    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
-}
-
-/// Note that the role of a node may have changed.
+/// List a node whose role (solo, root, member) may have changed.
 bool espl__edit_touch(espl__edit *edit, uint32_t slot);
-/// Note that a node has to move to another range or above its parent.
+/// List a node whose subtree must move to other slots, and set ESPL__SLOT_MOVED.
 bool espl__edit_mark_moved(espl__edit *edit, uint32_t slot);
-/// Note that worlds below a node are out of date.
+/// Set ESPL__SLOT_STALE of a node, because its world or stretch changed. Where the list cannot
+/// grow, or there is none, the worlds below are recomputed at once instead, so that it cannot fail.
 void espl__edit_mark_stale(espl__edit *edit, uint32_t slot);
-/// Recompute the worlds of the children of a node, if they are out of date; what is below them is out of
-/// date then instead. Where all that is asked for comes about by this, a node is recomputed at most once
-/// for each change above it. The world of the node is up to date.
+/// If a node is stale, recompute the worlds of its children and make those stale that changed. A
+/// node is recomputed at most once for each change above it in this way. Precondition: the world of
+/// the node is up to date.
 void espl__edit_push_down(espl__edit *edit, uint32_t slot);
 /// Bring the world of a node up to date.
 void espl__edit_refresh(espl__edit *edit, uint32_t slot);
-/// Tell whether a node is below a stale one: then its world follows anyway.
-bool espl__edit_follows(const espl__edit *edit, uint32_t slot);
-/// What children of a node see, in `room`, up to date; NULL for ESPL__NO_SLOT.
+/// Tell whether a node has a stale ancestor, so that its world is recomputed in any case.
+bool espl__edit_is_below_stale(const espl__edit *edit, uint32_t slot);
+/// Return the frame that the children of a node see, up to date, in `room`. NULL for ESPL__NO_SLOT.
 const espl__frame *espl__edit_frame(espl__edit *edit, uint32_t slot, espl__frame *room);
-/// See that the tree whose range a slot is in can hold a placement. @return false: no memory.
+/// Make sure that the tree of a slot has the side arrays for a placement. @return false: no memory.
 bool espl__edit_ensure_side(espl__edit *edit, uint32_t slot, const espl__placement *placement);
-/// Note placement and world of a node for the undo. @return false: no memory.
+/// Append placement and world of a node to the undo log. @return false: no memory.
 bool espl__edit_save(espl__edit *edit, uint32_t slot);
-/// Give a node a placement and the world that follows from it. @return false: no memory.
+/// Store a placement and the world that follows from it, and mark the node stale where its children
+/// see a change. @return false: no memory, nothing stored.
 bool espl__edit_put(espl__edit *edit, uint32_t slot, const espl__placement *placement,
                     const espl_pose *world);
-/// Change ESPL__SLOT_BARE of a node. @return false: no memory.
+/// Set or clear ESPL__SLOT_BARE of a node. @return false: no memory.
 bool espl__edit_set_bare(espl__edit *edit, uint32_t slot, bool is_bare);
-/// Link a node below another parent, or none, at a place among its siblings.
-/// @return false: no memory, nothing changed.
+/// Unlink a node and link it to a parent, or to none (ESPL__NO_SLOT), before a sibling or last.
+/// Placements stay as they are. @return false: no memory; the undo log restores the links.
 bool espl__edit_relink(espl__edit *edit, uint32_t slot, uint32_t parent, uint32_t before,
                        bool is_free_link);
-/// Before the frame of a node changes: give it, or what is below it where it follows its parent as a
-/// copy, the placement that keeps its world in the new frame.
+/// Before the frame of a node changes, give it the placement that keeps its world in the new frame.
+/// Where a node copies its parent, the nodes below it get such placements instead.
 /// @param up    the new frame; NULL: the node becomes a root.
-/// @param lost  node above whose own transform goes though it lives, or ESPL__NO_SLOT. Nodes with
+/// @param lost  an ancestor that loses its transform, or ESPL__NO_SLOT. Ancestors with
 ///              ESPL__SLOT_MARK die.
 /// @return false: no memory.
 bool espl__edit_keep_worlds(espl__edit *edit, uint32_t top, const espl__frame *up, uint32_t lost);

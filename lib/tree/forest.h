@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
-// Trees and the pool of slots that they share. Each tree owns one contiguous range of slots, its root
-// first. Links between slots are the truth about a tree; the order of its slots has two grades:
-// a parent's slot is always below the slots of its children, and a tree that is laid out
-// (ESPL__TREE_IN_ORDER) has its nodes in breadth-first order without holes.
+// The forest: all trees of a world, and the pool of slots that they share. A slot is an index into
+// the arrays of the pool. Every other file of lib/tree works on the types that this header defines.
+// The layers above read nodes by its accessors and change them by edit.h and writes.h.
 //
-// Knows entity indices as numbers only.
+// Invariants between structural calls; espl__forest_broken_rule() checks all of them:
+//
+// - Ranges of trees and free ranges cover slots [0, end) without gap or overlap.
+// - All nodes of a tree are in the range of the tree, and its root is the first slot. The exception
+//   is a range with several trees, which a destroy leaves when it finds no memory; see espl__tree.
+// - The links define a tree. The slot of a parent is below the slots of its children, so that one
+//   pass over ascending slots visits parents first.
+// - A tree with ESPL__TREE_IN_ORDER is laid out: breadth-first order, without holes. Then all nodes
+//   at one depth are consecutive, and so are the children of a node.
+// - The world of a node follows from the locals bit for bit, so that an undo restores worlds by
+//   recomputing them.
+//
+// An entity is a number here: this layer does not read entity records.
 #ifndef ESPALIER_LIB_TREE_FOREST_H
 #define ESPALIER_LIB_TREE_FOREST_H
 
 #include "lib/math/kernels.h"
 #include "lib/tree/placement.h"
-#include "lib/tree/side.h"
+#include "lib/tree/side_arrays.h"
 
 #include <espalier/jobs.h>
 
@@ -18,27 +29,27 @@
 #define ESPL__NO_TREE UINT32_MAX
 #define ESPL__NO_ENTITY UINT32_MAX
 
-/// Bit of links.entity: the node was made by the playback under way and has no entity index yet. The
-/// other bits are its number among the nodes that its part of the playback made.
+/// Bit of links.entity: the current playback made the node, which has no entity index yet. The
+/// other bits are the number of the node in espl__edit.made.
 #define ESPL__MADE UINT32_C(0x80000000)
 
 /// Flags of a slot.
 enum {
-    ESPL__SLOT_FREE_LINK = 1,    ///< a member that outlives its parent
+    ESPL__SLOT_FREE_LINK = 1,    ///< member that outlives its parent
     ESPL__SLOT_BARE = 2,         ///< no transform of its own: its world is a copy of the parent's
-    ESPL__SLOT_SIDE = 4,         ///< its tree has side arrays; the same for all nodes of a tree
+    ESPL__SLOT_SIDE = 4,         ///< its tree has side arrays; equal for all nodes of a tree
     ESPL__SLOT_KEEPS = 8,        ///< has inherit flags, in the side arrays
-    ESPL__SLOT_EXCEPTIONAL = 16, ///< not world = parent's world * local; see espl__slot_is_exceptional
-    ESPL__SLOT_MOVED = 32, ///< only inside an edit: the subtree has to move to another range
-    ESPL__SLOT_MARK = 64,  ///< visited flag of the operation under way
-    ESPL__SLOT_STALE = 128, ///< only inside an edit: worlds below this node are out of date
+    ESPL__SLOT_EXCEPTIONAL = 16, ///< see espl__slot_is_exceptional()
+    ESPL__SLOT_MOVED = 32,       ///< inside an edit: the subtree must move to other slots
+    ESPL__SLOT_MARK = 64,        ///< visited flag of the current operation, which clears it
+    ESPL__SLOT_STALE = 128,      ///< inside an edit: worlds below this node are out of date
 };
 
 /// Flags of a tree.
 enum {
     ESPL__TREE_IN_ORDER = 1,  ///< slots are the breadth-first order, without holes
-    ESPL__TREE_UNSETTLED = 2, ///< in the list of trees that the next structural call looks at
-    ESPL__TREE_DUE = 4,       ///< a job found that its layout debt is due; not in the list yet
+    ESPL__TREE_UNSETTLED = 2, ///< in the list of trees that the next structural call processes
+    ESPL__TREE_DUE = 4,       ///< a job found its layout debt due; not in that list yet
 };
 
 /// Links of one node: 16 bytes, so that a node's links are in one cache line. A hole has
@@ -52,9 +63,11 @@ typedef struct espl__links {
 
 _Static_assert(sizeof(espl__links) == 16, "links: four words");
 
-/// A tree and its range of slots [base, base + capacity). Slots [base, base + used) hold nodes and
-/// holes. Normally the range has one root, at base. After a destroy that found no memory it may hold
-/// several trees (roots > 1, or no node at base) until it is settled.
+/// The header of a tree and its range [base, base + capacity). Slots [base, base + used) are nodes
+/// and holes, the others are unused. The range has one root, at base. A destroy whose survivors
+/// find no memory for ranges of their own leaves a range with several roots, or with a hole at
+/// base. Such a tree is unsettled, and not in order, until the next structural call gives each root
+/// a range.
 typedef struct espl__tree {
     uint32_t base, capacity; // capacity 0: the header is free
     uint32_t used;           // slots from base on that are nodes or holes
@@ -62,29 +75,31 @@ typedef struct espl__tree {
     uint32_t hole;           // first hole, or ESPL__NO_SLOT
     uint32_t roots;          // nodes without a parent
     uint32_t exceptional;    // nodes with ESPL__SLOT_EXCEPTIONAL
-    uint32_t debt;           // layout debt: nodes visited more than a laid-out tree would
-    uint32_t moved;          // only inside an edit: nodes with ESPL__SLOT_MOVED
-    uint32_t incoming;       // only inside an edit: nodes in other ranges that have to come here
+    uint32_t debt;           // layout debt: node visits that a laid-out tree would have saved
+    uint32_t moved;          // inside an edit: nodes with ESPL__SLOT_MOVED; else 0
+    uint32_t incoming;       // inside an edit: nodes in other ranges that move to this one; else 0
     uint32_t flags;
     uint32_t next;     // next unsettled tree, or next free header
     uint32_t previous; // previous unsettled tree
-    uint32_t mark;     // for the layer above while a playback runs; else 0
+    uint32_t mark;     // visited flag of the layer above during a playback; else 0
     espl__side *side;  // by slot - base; NULL: the default for every node
 } espl__tree;
 
 _Static_assert(sizeof(espl__tree) == 64 || sizeof(void *) != 8, "tree: one cache line");
 
+/// Number of size classes of free ranges; see class_of() in pool.c.
 enum { ESPL__SIZE_CLASSES = 256 };
 
-/// Counts of what writes and edits did.
+/// Statistics of writes and edits.
 typedef struct espl__counts {
     uint64_t nodes_visited, writes, writes_skipped;
-    uint64_t nodes_skipped; // nodes whose world stayed bit-equal, so that nothing below was visited
-    uint64_t worlds_kept;   // of these: the nodes that were written
-    uint64_t overflowed; // worlds that were recomputed and are not finite
-    uint64_t debt;       // layout debt that was added to trees
+    uint64_t nodes_skipped; // nodes whose world stayed bit-equal, so that no node below was visited
+    uint64_t worlds_kept;   // of these: the nodes that a write stored to
+    uint64_t overflowed;    // recomputed worlds that are not finite
+    uint64_t debt;          // layout debt added to trees
 } espl__counts;
 
+/// Add counts to others. `worlds_kept` is local to one write and is not added.
 static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
 {
     to->nodes_visited += more->nodes_visited;
@@ -95,42 +110,45 @@ static inline void espl__counts_add(espl__counts *to, const espl__counts *more)
     to->debt += more->debt;
 }
 
-/// Workers that one large propagation may be divided over; {0}: the calling thread does all.
+/// Workers among which one large propagation is divided. {0}: the calling thread runs all of it.
 typedef struct espl__workers {
     const espl_executor *executor;
     const espl_hooks *hooks;
-    bool *is_closed; // true while they work: structural calls are refused then
+    bool *is_closed; // set while jobs run, because callbacks must not change the structure then
 } espl__workers;
 
-/// Parallel execution context of writes: where they are counted, and who helps. Each job that writes
-/// has one of its own, without workers.
+/// Parallel execution context of writes: their counts, and the workers that they may use. Each job
+/// that writes has its own context, without workers, so that jobs share no counter.
 typedef struct espl__context {
     espl__counts counts;
     espl__workers workers;
-    struct espl__waiting *waiting; // small trees that are recomputed together; NULL: each at once
-    bool is_job;            // one of several at work: takes no memory and gives none back
-    bool has_sides_to_drop; // a job's: some side arrays may be needed no longer
-    bool has_due;           // a job's: the layout debt of some tree is due (ESPL__TREE_DUE)
+    struct espl__shape_batches
+        *batches;           // small trees that are recomputed together; NULL: each at once
+    bool is_job;            // several jobs run: no memory is allocated or freed, no list changes
+    bool has_sides_to_drop; // of a job: side arrays of a tree may be unneeded now
+    bool has_due;           // of a job: the layout debt of a tree is due (ESPL__TREE_DUE)
 } espl__context;
 
-/// Nodes for which another worker is woken: some 17 microseconds of propagation in cache.
+/// Nodes per worker at least: about 17 microseconds of propagation in cache, because waking a
+/// worker costs several.
 enum { ESPL__GRAIN = 8192 };
 
 typedef struct espl__forest {
     espl__heap *heap;
 
-    // One block, cut into arrays by use, by slot.
+    // Arrays by slot, in one block. Fields that are used together share an array.
     espl_pose *local, *world;
     uint32_t *parent; // slot; ESPL__NO_SLOT for a root; of a hole: base of its range
     uint32_t *tree;   // ESPL__NO_TREE at both ends of a free range
-    espl__links *links; // of a free range, at both ends: first_child is its length; at its base: next
-                        // and previous are the neighbours in the list of its size class
+    // Of a free range: first_child of both ends is its length, and next and previous of the first
+    // slot are its neighbours in the list of its size class.
+    espl__links *links;
     uint8_t *flags;
     void *block;
     size_t block_size;
     uint32_t capacity;          // slots there is memory for
     uint32_t end;               // slots [0, end) belong to trees and free ranges
-    uint32_t floor, tree_floor; // capacities that the user asked for, kept until a compaction
+    uint32_t floor, tree_floor; // lower bounds of the capacities that a user reserved
 
     espl__tree *trees;
     uint32_t tree_capacity, tree_end, free_tree;
@@ -138,96 +156,111 @@ typedef struct espl__forest {
     uint64_t free_bits[ESPL__SIZE_CLASSES / 64];
     uint32_t free_slots;
 
-    uint32_t unsettled; // first tree of that list, or ESPL__NO_TREE
-    uint32_t nursery;   // header of the range for new nodes while an edit is under way, or NO_TREE
-    bool is_edited; // a playback is under way: worlds may be out of date, nodes in other ranges
+    uint32_t unsettled; // first unsettled tree, or ESPL__NO_TREE
+    // Header of the nursery, or ESPL__NO_TREE: the range in which a playback makes nodes that get
+    // no slot in the range of their parent. Each part of the playback fills its own slots of it, so
+    // that several threads make nodes at once. No count of this header is kept, because they would
+    // race.
+    uint32_t nursery;
+    bool
+        is_edited; // a playback runs: worlds may be stale, nodes in other ranges than their parents
     const espl__kernels *kernels;
-    uint32_t grain; // nodes of a piece at least: ESPL__GRAIN, but for tests
-    espl__context context;              // of immediate calls; counts since the world was made
-    uint64_t layouts, nodes_laid_out;   // since the world was made
+    uint32_t grain;                   // nodes of a job at least: ESPL__GRAIN, smaller in tests
+    espl__context context;            // of immediate calls, with the counts of the world
+    uint64_t layouts, nodes_laid_out; // since the world was made
 } espl__forest;
 
-/// Called with a context for each entity whose slot changed.
+/// Callback for each entity whose node moved to another slot.
 typedef void (*espl__moved_function)(void *context, uint32_t entity, uint32_t slot);
 
 // --- pool.c: ranges of slots, and headers ---
 
+/// Set up an empty forest. Takes no memory.
 void espl__forest_init(espl__forest *forest, espl__heap *heap);
+/// Free all memory of a forest and leave it empty.
 void espl__forest_free(espl__forest *forest);
-/// Make sure that ranges with `slots` slots in all and `trees` headers can be taken.
-/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+/// Make sure that `slots` slots, in any number of ranges, and `trees` headers can be taken. Arrays
+/// and headers may move: pointers into them are invalid afterwards.
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT; nothing changed but the room.
 espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t trees);
-/// Give an empty forest memory for exactly that many. @return false: no memory.
+/// Give an empty forest memory for exactly so many slots and headers. @return false: no memory.
 bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t trees);
-/// espl__forest_reserve(), and keep the room until a compaction.
+/// espl__forest_reserve(), and keep the room until a tight compaction.
 espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees);
-/// Take a header without slots. Reserved.
+/// Take a header without slots. Precondition: reserved.
 uint32_t espl__tree_take(espl__forest *forest);
-/// Give a header back; its range and side arrays were given back or handed on.
+/// Free a header whose range and side arrays were freed, or belong to another header now.
 void espl__tree_give(espl__forest *forest, uint32_t tree);
-/// Forget the headers of a forest in which no tree is left: it is as good as new, with the memory it has.
+/// Free all headers at once. Precondition: no tree is left. Later trees get the numbers that they
+/// would get in a new forest.
 void espl__headers_forget(espl__forest *forest);
-/// Give a tree back with its range and side arrays.
+/// Free a tree with its range and side arrays.
 void espl__tree_release(espl__forest *forest, uint32_t tree);
-/// Take a range of slots: the best fit of its size class, else the end of the pool. Reserved.
-/// Depends on the calls made so far alone.
+/// Take a range of slots: from a free range of the smallest size class that fits, else from the end
+/// of the pool. Precondition: reserved. The result depends only on the calls made so far.
+/// @return the first slot.
 uint32_t espl__range_take(espl__forest *forest, uint32_t count);
+/// Free a range and merge it with free neighbours.
 void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count);
-/// Make a tree of one node with the identity transform. Reserved. @return its slot.
+/// Make a tree of one node with the identity transform. Precondition: reserved. @return its slot.
 uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transform);
+/// Add a tree to the list of unsettled trees, unless it is listed.
 void espl__tree_mark_unsettled(espl__forest *forest, uint32_t tree);
+/// Remove a tree from the list of unsettled trees, if it is listed.
 void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree);
-/// Sort the list of unsettled trees by number, because the order in which they were marked may depend on
-/// how work was divided among jobs, and the order in which they are laid out decides their slots.
+/// Sort the list of unsettled trees by number. The order of marking may depend on how work is
+/// divided among jobs, but trees are laid out in the order of the list, and that decides their
+/// slots.
 void espl__sort_unsettled(espl__forest *forest);
-/// NULL, or the first broken rule of the pool's own books. O(slots).
+/// Return the first invariant of ranges and headers that does not hold, or NULL. O(slots).
 const char *espl__pool_broken_rule(const espl__forest *forest);
 
-/// Slots of a tree that outgrew its range: half as many to spare for small trees, a sixteenth for
-/// large ones, because the amortised cost of a layout falls with the spare part.
+/// Return the capacity for a tree that outgrew its range. The spare part is a half for small trees
+/// and a sixteenth for large ones: the amortised cost of growth falls with it, and the memory
+/// rises.
 static inline uint32_t espl__tree_room(uint32_t live)
 {
     const uint32_t spare = live < 64 ? live / 2 : live < 4096 ? live / 4 : live / 16;
 
+    ESPL_CHECK_FULL(live < UINT32_MAX / 2);
     return live + (spare != 0 ? spare : 1);
 }
 
 // --- nodes.c: slots and links of one tree ---
 
-/// Take a slot above `above` in a tree: one of its first holes where one is high enough, else the next slot
-/// behind the used ones. The slot's parent, links and flags are for the caller to write.
-/// @param after  out: see espl__hole_take(); ESPL__NO_SLOT - 1 for a slot that was no hole
+/// Take a slot above `above` in a tree, or any slot for ESPL__NO_SLOT: a near hole, else the
+/// first unused slot. It counts as a root; the caller writes its parent, links and flags.
+/// @param after  out: as espl__hole_take(); ESPL__NO_SLOT - 1 for a slot that was no hole.
 /// @return ESPL__NO_SLOT where the range has no such slot.
 uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after);
-/// Make a slot a hole of its tree, or shorten `used` where it is the last one. The node is unlinked
-/// and has no children. Counts (live, roots, exceptional, side entries) are kept.
+/// Make a slot a hole of its tree, or unused where it is the last used one. Precondition: no link
+/// of a living node names the slot. Updates the counts: live, roots, exceptional, side entries.
 void espl__slot_free(espl__forest *forest, uint32_t slot);
-/// Connect a node without parent to a parent, before one of its children or last. Clears
-/// ESPL__TREE_IN_ORDER unless the order still holds. Sets ESPL__SLOT_EXCEPTIONAL anew.
+/// Link a root to a parent, before one of its children or last (ESPL__NO_SLOT). Clears
+/// ESPL__TREE_IN_ORDER unless the order still holds, and updates ESPL__SLOT_EXCEPTIONAL.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before);
-/// Disconnect a node from its parent: it is a root then, in the range where it is.
+/// Unlink a node from its parent. It becomes a root and keeps its slot.
 void espl__node_unlink(espl__forest *forest, uint32_t slot);
-/// Set ESPL__SLOT_EXCEPTIONAL of a slot as its flags and its parent ask for.
+/// Set or clear ESPL__SLOT_EXCEPTIONAL of a slot by espl__slot_is_exceptional().
 void espl__node_update_exceptional(espl__forest *forest, uint32_t slot);
-/// The same for all children of a slot: its own stretch, as children see it, changed.
+/// The same for all children of a slot whose stretch changed.
 void espl__children_update_exceptional(espl__forest *forest, uint32_t slot);
 
-// --- slots.c: what is stored of one node ---
+// --- side_arrays.c: the placement of one node, and side arrays ---
 
-/// Store a placement; the world is not touched. Its tree has the side arrays that it needs. Keeps the
-/// counts of the side arrays, ESPL__SLOT_KEEPS, and ESPL__SLOT_EXCEPTIONAL of the node and, where
-/// the stretch that they see changed, of its children.
+/// Store a placement. The world stays as it is. Precondition: the tree has the side arrays that the
+/// placement needs. Updates the counts of the side arrays, ESPL__SLOT_KEEPS, and
+/// ESPL__SLOT_EXCEPTIONAL of the node and, where the stretch changed, of its children.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement);
-/// Set or clear ESPL__SLOT_BARE. Keeps the counts of the side arrays and ESPL__SLOT_EXCEPTIONAL.
+/// Set or clear ESPL__SLOT_BARE. Updates the counts of the side arrays and ESPL__SLOT_EXCEPTIONAL.
 void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare);
-/// Give a tree side arrays, or ones with room for inherit flags too.
+/// Make sure that a tree has side arrays, with room for inherit flags where `keeps`.
 /// @return false where there is no memory; nothing changed then.
 bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps);
-/// Give a tree side arrays that were made for its capacity, in place of those it has, whose content
-/// goes along.
+/// Give a tree side arrays that were made for its capacity. The contents of old ones are copied.
 void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side);
-/// Give the side arrays of a tree back if nothing in them differs from the default and nobody asked
-/// for them ahead of time. O(used) when it does.
+/// Free the side arrays of a tree if all entries are the default and no user reserved them. O(used)
+/// where it frees them, else O(1).
 void espl__tree_drop_side(espl__forest *forest, uint32_t tree);
 /// Tell whether a tree can hold a placement without new side arrays.
 static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__placement *placement)
@@ -240,104 +273,134 @@ static inline bool espl__tree_can_hold(const espl__tree *tree, const espl__place
 
 // --- layout.c ---
 
-/// What laying a tree out costs, against a visit of one node.
+/// Cost of laying out one node, in visits of a node.
 enum { ESPL__LAYOUT_COST = 8 };
 
-/// Add layout debt to a tree: nodes that a write visited, or holes that it passed, more than it would
-/// in a tree that is laid out. The tree is marked unsettled when the debt reaches the cost of its
-/// layout; by a job it gets ESPL__TREE_DUE instead.
-void espl__tree_owe(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t amount);
+/// Add layout debt to a tree: the visits of nodes and holes that a laid-out tree would have saved.
+/// When the debt reaches the cost of a layout the tree is marked unsettled. A job sets
+/// ESPL__TREE_DUE instead, because the list of unsettled trees is shared. No effect on a tree in
+/// order.
+void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t tree,
+                         uint32_t amount);
 /// Tell whether the layout debt of a tree is due.
 static inline bool espl__tree_is_due(const espl__tree *tree)
 {
     return (tree->flags & ESPL__TREE_IN_ORDER) == 0 &&
            tree->debt / ESPL__LAYOUT_COST >= tree->live;
 }
-/// Lay a tree with one root out breadth-first in another range, which was taken; its old range is
-/// given back. Side arrays of the new capacity were made where the tree has some.
+/// Lay a tree with one root out in a new range, which the caller took, and free the old range.
 /// @param root  slot of the root; every live node of the tree is below it.
+/// @param side  side arrays of the new capacity; NULL only where the tree has none.
 void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint32_t base,
                         uint32_t capacity, espl__side *side, espl__moved_function moved,
                         void *context);
-/// Lay a tree out now. @return false where there is no memory; nothing changed then.
+/// Lay a single tree out in a range of its size. @return false where there is no memory; nothing
+/// changed then.
 bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_function moved,
                         void *context);
-/// Tell whether more than a third of a pool worth the work is free.
-bool espl__forest_wants_pack(const espl__forest *forest);
-/// Move all trees into one block that fits them, each laid out, and renumber them.
-/// @param is_tight  no room to spare, and needless side arrays go too, prepaid ones included.
+/// Tell whether a compaction is worth its cost: the pool is large, and more than a third is free.
+bool espl__forest_wants_compaction(const espl__forest *forest);
+/// Move all trees to a new block that fits them, each laid out, and renumber them in order.
+/// @param is_tight  leave no spare room, and free side arrays that are not needed, reserved or not.
 /// @return false where there is no memory; nothing changed then. O(slots).
-bool espl__forest_pack(espl__forest *forest, bool is_tight, espl__moved_function moved,
-                       void *context);
+bool espl__forest_compact(espl__forest *forest, bool is_tight, espl__moved_function moved,
+                          void *context);
 
 // --- navigate.c: slots, or ESPL__NO_SLOT ---
 
+/// Return the topmost ancestor of a slot, or the slot itself. O(depth).
 uint32_t espl__root_of(const espl__forest *forest, uint32_t slot);
 uint32_t espl__last_child(const espl__forest *forest, uint32_t slot);
 uint32_t espl__next_sibling(const espl__forest *forest, uint32_t slot);
 uint32_t espl__previous_sibling(const espl__forest *forest, uint32_t slot);
+/// Count the children. O(1) in a tree that is laid out, else O(children).
 size_t espl__count_children(const espl__forest *forest, uint32_t slot);
-/// The n-th child. O(1) in a tree that is laid out, else O(n).
+/// Return the n-th child, counted from 0. O(1) in a tree that is laid out, else O(n).
 uint32_t espl__child_at(const espl__forest *forest, uint32_t slot, size_t n);
+/// Count the ancestors of a slot; 0 for a root.
 uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot);
+/// Count the descendants of a slot.
 size_t espl__count_below(const espl__forest *forest, uint32_t slot);
-/// Count what is reached through owned links only.
+/// Count the descendants that owned links alone connect to the slot.
 size_t espl__count_owned(const espl__forest *forest, uint32_t slot);
-/// The node behind a slot in a walk over what is below `top`, parents first and siblings in order
-/// (depth-first), through the slot's own children where `enters`.
+/// Return the next node of a depth-first walk over the descendants of `top`: parents first,
+/// siblings in order. The walk skips the descendants of the slot unless `enters`.
 static inline uint32_t espl__next_in_walk(const espl__forest *forest, uint32_t slot, uint32_t top,
                                           bool enters)
 {
     if (enters && forest->links[slot].first_child != ESPL__NO_SLOT) {
         return forest->links[slot].first_child;
     }
-    // Climb to the next ancestor that has a sibling behind it. A whole walk climbs each link once.
+    // Climb to the nearest ancestor with a next sibling. A whole walk climbs each link once.
     while (slot != top && forest->links[slot].next == ESPL__NO_SLOT) {
         slot = forest->parent[slot];
     }
     return slot == top ? ESPL__NO_SLOT : forest->links[slot].next;
 }
 
+/// Return the leaf at the end of the first children: the first node of the subtree in post-order.
+static inline uint32_t espl__first_leaf(const espl__forest *forest, uint32_t slot)
+{
+    while (forest->links[slot].first_child != ESPL__NO_SLOT) {
+        slot = forest->links[slot].first_child;
+    }
+    return slot;
+}
+
 // --- validate.c ---
 
-/// Bytes of the blocks that a forest holds: the pool, the headers and the side arrays. O(trees).
+/// Return the bytes that a forest holds: the pool, the headers and the side arrays. O(trees).
 size_t espl__forest_bytes(const espl__forest *forest);
-/// NULL, or the first broken invariant of trees, links and transforms as a sentence. O(size), no
-/// memory.
+/// Return the first invariant that does not hold, as a sentence that is true of a valid forest, or
+/// NULL. O(size), without memory. Stops in bounded time whatever the links are.
+/// @param slot    out: the slot concerned, or ESPL__NO_SLOT.
+/// @param detail  out: the tree or the count concerned.
 const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail);
 /// Count the worlds that are not finite. O(size).
 size_t espl__count_overflowed(const espl__forest *forest);
 
 // --- Accessors ---
 
+/// Return the header of the tree whose range a slot is in.
 static inline espl__tree *espl__tree_of(const espl__forest *forest, uint32_t slot)
 {
+    ESPL_CHECK_FULL(slot < forest->end && forest->tree[slot] < forest->tree_end);
     return &forest->trees[forest->tree[slot]];
 }
 
+/// Tell whether a slot has one of some flags.
 static inline bool espl__slot_is(const espl__forest *forest, uint32_t slot, unsigned flag)
 {
     return (forest->flags[slot] & flag) != 0;
 }
 
+/// Tell whether the tree of a slot is in breadth-first order without holes.
+static inline bool espl__is_tree_in_order(const espl__forest *forest, uint32_t slot)
+{
+    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
+}
+
+/// Tell whether a slot is a root. A hole is none.
 static inline bool espl__is_root(const espl__forest *forest, uint32_t slot)
 {
     return forest->parent[slot] == ESPL__NO_SLOT;
 }
 
-/// What is stored beside the pose. For a node that copies its parent the stretch is the one that it
-/// shows.
+/// Return the stretch and the user data of a slot. A node that copies its parent stores those of
+/// the parent, because its children see them.
 static inline espl__extra espl__slot_extra(const espl__forest *forest, uint32_t slot)
 {
-    // The flag saves a read of the tree where there is none, which is nearly everywhere.
+    // Fast path: the flag saves a read of the header, because few trees have side arrays.
     if ((forest->flags[slot] & ESPL__SLOT_SIDE) == 0) {
         return espl__extra_default();
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
+    ESPL_CHECK_FULL(tree->side != NULL && slot - tree->base < tree->side->capacity);
     return tree->side->extra[slot - tree->base];
 }
 
+/// Return the inherit flags of a slot and the parts of its world that they keep.
 static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t slot)
 {
     if ((forest->flags[slot] & ESPL__SLOT_KEEPS) == 0) {
@@ -345,22 +408,26 @@ static inline espl__kept espl__slot_kept(const espl__forest *forest, uint32_t sl
     }
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
+    ESPL_CHECK_FULL(tree->side != NULL && tree->side->kept != NULL);
+    ESPL_CHECK_FULL(slot - tree->base < tree->side->capacity);
     return tree->side->kept[slot - tree->base];
 }
 
+/// Return all that is stored of a slot, its world aside.
 static inline espl__placement espl__slot_placement(const espl__forest *forest, uint32_t slot)
 {
     return (espl__placement){forest->local[slot], espl__slot_kept(forest, slot),
                              espl__slot_extra(forest, slot)};
 }
 
-/// What children of a slot see.
+/// Return the frame that the children of a slot see.
 static inline espl__frame espl__slot_frame(const espl__forest *forest, uint32_t slot)
 {
     return (espl__frame){forest->world[slot], espl__slot_extra(forest, slot)};
 }
 
-/// Tell whether a slot follows its parent as a copy: no transform of its own, or the flag for it.
+/// Tell whether the world of a slot is a copy of its parent's: it has no transform, or
+/// ESPL_COPY_PARENT.
 static inline bool espl__slot_copies(const espl__forest *forest, uint32_t slot)
 {
     return espl__slot_is(forest, slot, ESPL__SLOT_BARE) ||
@@ -368,7 +435,8 @@ static inline bool espl__slot_copies(const espl__forest *forest, uint32_t slot)
             (espl__slot_kept(forest, slot).flags & ESPL_COPY_PARENT) != 0);
 }
 
-/// Tell whether a slot keeps all of its world, so that nothing above changes it or what is below.
+/// Tell whether a slot keeps all parts of its world. Then no ancestor changes its world or those
+/// below.
 static inline bool espl__slot_keeps_world(const espl__forest *forest, uint32_t slot)
 {
     enum { ALL = ESPL_ABSOLUTE_POSITION | ESPL_ABSOLUTE_ROTATION | ESPL_ABSOLUTE_SCALE };
@@ -377,7 +445,7 @@ static inline bool espl__slot_keeps_world(const espl__forest *forest, uint32_t s
            (espl__slot_kept(forest, slot).flags & (ALL | ESPL_COPY_PARENT)) == ALL;
 }
 
-/// Tell whether a stretch is other than 1, 1, 1, by its bits.
+/// Tell whether the bits of a stretch differ from those of 1, 1, 1.
 static inline bool espl__is_stretched(const float stretch[3])
 {
     static const float none[3] = {1, 1, 1};
@@ -385,8 +453,9 @@ static inline bool espl__is_stretched(const float stretch[3])
     return memcmp(stretch, none, sizeof none) != 0;
 }
 
-/// Tell whether the world of a slot is anything but its parent's world times its local: it copies or
-/// keeps parts, or its parent shows a stretch. What ESPL__SLOT_EXCEPTIONAL says; a root is never so.
+/// Compute ESPL__SLOT_EXCEPTIONAL: the world of the slot is not its parent's world times its local,
+/// because the slot copies or keeps parts, or because its parent has a stretch. False for a root.
+/// The wide kernel skips exceptional nodes, and compose_exceptional() computes each by itself.
 static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];
@@ -405,7 +474,9 @@ static inline bool espl__slot_is_exceptional(const espl__forest *forest, uint32_
     return espl__is_stretched(extra.stretch);
 }
 
-/// Insert a node into the list of its parent's children, before one of them or last.
+/// Insert a node into the list of its parent's children, before one of them or last
+/// (ESPL__NO_SLOT). `previous` of the first child is the last child, so that both ends are found in
+/// O(1).
 ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t parent,
                                      uint32_t before)
 {
@@ -434,17 +505,21 @@ ESPL__INLINE void espl__links_insert(espl__links *links, uint32_t slot, uint32_t
     }
 }
 
-/// Take one of the first holes of a tree out of its list: the first that is above `above`.
-/// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first
-/// @return ESPL__NO_SLOT where none of them is.
+/// Remove the first hole above `above` from the list of holes of a tree. It looks at a few holes
+/// only, so that a node is made in O(1); a list without such a hole at its head costs unused slots
+/// instead.
+/// @param after  out: the hole before it in the list, or ESPL__NO_SLOT where it was the first.
+/// @return ESPL__NO_SLOT where none of the holes that it looks at is above.
 static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, uint32_t above,
                                        uint32_t *after)
 {
-    enum { HOLES = 8 }; // looked at
+    enum { LOOKED_AT = 8 };
     uint32_t hole = tree->hole;
 
     *after = ESPL__NO_SLOT;
-    for (int i = 0; i < HOLES && hole != ESPL__NO_SLOT; ++i) {
+    for (int i = 0; i < LOOKED_AT && hole != ESPL__NO_SLOT; ++i) {
+        ESPL_CHECK_FULL(hole >= tree->base && hole - tree->base < tree->used);
+        ESPL_CHECK_FULL(forest->links[hole].entity == ESPL__NO_ENTITY);
         if (hole > above) {
             *(*after == ESPL__NO_SLOT ? &tree->hole : &forest->links[*after].next) =
                 forest->links[hole].next;
@@ -456,8 +531,7 @@ static inline uint32_t espl__hole_take(espl__forest *forest, espl__tree *tree, u
     return ESPL__NO_SLOT;
 }
 
-/// Tell whether a tree is one tree with its root at the begin of its range, as all are but for those
-/// that a destroy without memory left behind.
+/// Tell whether a range has one tree, whose root is the first slot. See espl__tree for the others.
 static inline bool espl__tree_is_single(const espl__forest *forest, const espl__tree *tree)
 {
     return tree->roots == 1 && forest->parent[tree->base] == ESPL__NO_SLOT;

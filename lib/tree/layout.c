@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: MIT
-// Layout: a tree in breadth-first order, and the debt by which it is known when that is worth while.
+// The layout of one tree: its nodes are copied to another range in breadth-first order, without
+// holes. The links define the tree and do not need this order, but writes are faster with it. So
+// each tree has a layout debt, which says when a layout is worth its cost. Slots change only here,
+// in relocation.c and in compaction.c, and never within a write, so that slots that a query loop
+// holds stay valid.
 #include "lib/tree/layout.h"
 
 #include "lib/base/prefetch.h"
 
 // --- Debt ---
 
-// A tree pays for one layout what its writes cost more than they would after it, so that it never pays
-// more than twice the best possible. The same argument as renting skis.
-void espl__tree_owe(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t amount)
+// The debt is the cost that a layout would have saved, and a layout is due when it reaches the cost
+// of one. So the sum of both costs is at most twice the optimum, whatever writes follow. This is
+// the ski-rental argument (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching",
+// Algorithmica 3, 1988).
+void espl__tree_add_debt(espl__forest *forest, espl__context *context, uint32_t tree,
+                         uint32_t amount)
 {
     espl__tree *const t = &forest->trees[tree];
 
     if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
         return;
     }
+    ESPL_CHECK(t->capacity != 0);
+    // Saturating.
     t->debt = amount < UINT32_MAX - t->debt ? t->debt + amount : UINT32_MAX;
     context->counts.debt += amount;
     if (!espl__tree_is_due(t)) {
@@ -30,7 +39,8 @@ void espl__tree_owe(espl__forest *forest, espl__context *context, uint32_t tree,
 
 // --- Copying ---
 
-// Pass 1: the new range is its own queue. `next` of a new slot is the old slot until pass 2.
+// Pass 1: fill parents and first children of the new slots. The new range is its own queue: `next`
+// of a new slot is the old slot until pass 2. @return the number of nodes.
 static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
 {
     espl__links *const links = forest->links;
@@ -45,6 +55,7 @@ static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
         links[slot].first_child = first == ESPL__NO_SLOT ? ESPL__NO_SLOT : end;
         for (uint32_t child = first; child != ESPL__NO_SLOT; child = links[child].next) {
             espl__prefetch(&links[child]);
+            ESPL_CHECK_FULL(end < forest->end);
             links[end].next = child;
             parent[end] = slot;
             end += 1;
@@ -53,22 +64,27 @@ static uint32_t queue_nodes(espl__forest *forest, uint32_t root, uint32_t base)
     return end - base;
 }
 
+// Copy the side entries of a node to those of a new range, and count them.
 static void copy_side(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
                       espl__side *side)
 {
     espl__extra *const extra = &side->extra[slot - base];
 
+    ESPL_CHECK_FULL(slot - base < side->capacity);
     *extra = espl__slot_extra(forest, from);
     side->extra_count += !espl__slot_copies(forest, from) && !espl__extra_is_default(extra) ? 1 : 0;
     if (espl__slot_is(forest, from, ESPL__SLOT_KEEPS)) {
+        ESPL_CHECK_FULL(side->kept != NULL);
         side->kept[slot - base] = espl__slot_kept(forest, from);
         side->kept_count += 1;
     }
 }
 
-// Flags that a node takes along to another range.
+// Return the flags of a node in its new range: ESPL__SLOT_SIDE is that of the range, and the marks
+// of the current edit end.
 static inline uint8_t moved_flags(uint8_t flags, const espl__side *side)
 {
+    ESPL_CHECK_FULL((flags & ESPL__SLOT_KEEPS) == 0 || (side != NULL && side->kept != NULL));
     const unsigned kept = ~(unsigned)(ESPL__SLOT_SIDE | ESPL__SLOT_MOVED | ESPL__SLOT_MARK);
 
     return (uint8_t)((flags & kept) | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
@@ -85,9 +101,10 @@ void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_
     }
 }
 
-// Pass 2: what the nodes have, and their siblings: neighbours that have the same parent. Arrays are in
-// locals, because what is written might alias their addresses otherwise.
-// @return exceptional nodes.
+// Pass 2: copy the data of the nodes and link siblings, which are neighbours with the same parent.
+// The addresses of the arrays are in locals, because the compiler must assume that a store changes
+// a field.
+// @return the number of exceptional nodes.
 static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, uint32_t tree,
                            espl__side *side, espl__moved_function moved, void *context)
 {
@@ -103,6 +120,8 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
         const uint32_t old = links[slot].next, up = parent[slot];
         const uint32_t ahead = links[slot + AHEAD < end ? slot + AHEAD : slot].next;
         const uint32_t entity = links[old].entity;
+
+        ESPL_CHECK_FULL(entity != ESPL__NO_ENTITY && (old < base || old >= end));
         const bool is_last = slot + 1 == end || parent[slot + 1] != up;
         const uint8_t kept = moved_flags(flags[old], side);
 
@@ -115,9 +134,11 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
         if (side != NULL) {
             const espl__tree *const t = espl__tree_of(forest, ahead);
 
-            espl__side_ask(t->side, t->capacity, ahead - t->base);
+            espl__side_prefetch(t->side, t->capacity, ahead - t->base);
             copy_side(forest, slot, old, base, side);
         }
+        // `previous` of the first child is the last one. It is written when the last one is
+        // reached.
         trees[slot] = tree;
         links[slot].entity = entity;
         links[slot].next = is_last ? ESPL__NO_SLOT : slot + 1;
@@ -131,12 +152,15 @@ static uint32_t copy_nodes(espl__forest *forest, uint32_t base, uint32_t end, ui
         }
         moved(context, entity, slot);
         if (trees[old] != tree) {
+            // The header of the other range counts its nodes, so that it is found empty in the end.
             espl__slot_free(forest, old);
         }
     }
     return exceptional;
 }
 
+// Two passes, because a node's links need the new slots of its siblings, which are known after the
+// first one.
 uint32_t espl__copy_in_order(espl__forest *forest, uint32_t root, uint32_t tree, uint32_t base,
                              espl__side *side, uint32_t *exceptional, espl__moved_function moved,
                              void *context)
@@ -158,12 +182,14 @@ void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint
         espl__copy_in_order(forest, root, tree, base, side, &exceptional, moved, context);
 
     ESPL_CHECK(count == old.live && (side != NULL || old.side == NULL));
+    ESPL_CHECK(side == NULL || side->capacity == capacity);
     for (uint32_t slot = base + count; slot < base + capacity; ++slot) {
         forest->tree[slot] = tree;
     }
     if (side != NULL && old.side != NULL) {
         side->is_prepaid = old.side->is_prepaid;
     }
+    // The debt is 0 in the new header; the place in the list of unsettled trees stays.
     *t = espl__tree_in_order(base, capacity, count, exceptional, side);
     t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
     t->next = old.next;
@@ -174,6 +200,7 @@ void espl__tree_lay_out(espl__forest *forest, uint32_t tree, uint32_t root, uint
     forest->nodes_laid_out += count;
 }
 
+// The new range is taken while the old one is in use, so that the pool needs room for both.
 bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_function moved,
                         void *context)
 {
@@ -193,7 +220,8 @@ bool espl__tree_compact(espl__forest *forest, uint32_t tree, espl__moved_functio
         espl__side_free(forest->heap, side);
         return false;
     }
-    const uint32_t root = forest->trees[tree].base; // the reserve may have moved the headers
+    // `t` is invalid, because the reserve may have moved the headers.
+    const uint32_t root = forest->trees[tree].base;
 
     espl__heap_forbid(forest->heap);
     espl__tree_lay_out(forest, tree, root, espl__range_take(forest, capacity), capacity, side,

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Copying a tree to another range in breadth-first order.
+// Copies of trees and nodes to other slots. The layout of one tree (layout.c) and the relocation of
+// an edit (relocation.c) call them.
 #ifndef ESPALIER_LIB_TREE_LAYOUT_H
 #define ESPALIER_LIB_TREE_LAYOUT_H
 
 #include "lib/tree/forest.h"
 
-/// Copy everything below a root, wherever its nodes are, to slots [base, base + count) in breadth-first
-/// order. The header of `tree` is not touched. Nodes that were in the range of another tree leave it;
-/// those that were in the range of `tree` itself are left as they are, since that range goes.
-/// @param side         for the new range, or NULL where no node needs it; its counts are set.
+/// Copy a root and its descendants to slots [base, base + count), in breadth-first order. The
+/// header of `tree` is not written. Old slots in the range of another tree are freed. Old slots in
+/// the range of `tree` keep their contents, because the caller frees that range. Precondition: the
+/// new slots are free, and none of them is an old slot.
+/// @param side         of the new range, or NULL where no node needs it; its counts are set.
 /// @param exceptional  out: nodes with ESPL__SLOT_EXCEPTIONAL.
+/// @param moved        called for each entity in the new order.
 /// @return the number of nodes.
 uint32_t espl__copy_in_order(espl__forest *forest, uint32_t root, uint32_t tree, uint32_t base,
                              espl__side *side, uint32_t *exceptional, espl__moved_function moved,
                              void *context);
-/// Copy what is stored of a node, links aside, from one slot to another. @param to  the tree that it
-/// comes to, by its base and side arrays.
+/// Copy placement, world and flags of a node to another slot. Links and `tree` are the caller's.
+/// @param base, side  of the range of the new slot; `side` is NULL where it has no side arrays.
 void espl__node_copy(espl__forest *forest, uint32_t slot, uint32_t from, uint32_t base,
                      espl__side *side);
-/// The header of a tree that fills the begin of a range in breadth-first order.
+/// Return the header of a tree that is in order in the first `count` slots of a range.
 static inline espl__tree espl__tree_in_order(uint32_t base, uint32_t capacity, uint32_t count,
                                              uint32_t exceptional, espl__side *side)
 {
+    ESPL_CHECK(count <= capacity && (exceptional == 0 || exceptional < count));
     return (espl__tree){.base = base,
                         .capacity = capacity,
                         .used = count,

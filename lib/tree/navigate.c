@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Navigation by links.
+// Navigation: parents, siblings, children and counts of nodes, read from the links. It changes
+// nothing. The layer above answers queries about the hierarchy with it. A tree in order answers
+// some in O(1), because the children of a node are consecutive slots there.
 #include "lib/tree/forest.h"
 
+// Nodes do not store their root, because a relink would have to write it to a whole subtree.
 uint32_t espl__root_of(const espl__forest *forest, uint32_t slot)
 {
     while (forest->parent[slot] != ESPL__NO_SLOT) {
+        ESPL_CHECK_FULL(forest->is_edited || forest->parent[slot] < slot);
         slot = forest->parent[slot];
     }
     return slot;
@@ -14,6 +18,7 @@ uint32_t espl__last_child(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t first = forest->links[slot].first_child;
 
+    ESPL_CHECK_FULL(first == ESPL__NO_SLOT || forest->parent[first] == slot);
     return first == ESPL__NO_SLOT ? ESPL__NO_SLOT : forest->links[first].previous;
 }
 
@@ -26,23 +31,21 @@ uint32_t espl__previous_sibling(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];
 
+    // `previous` of a first child is the last child, which is no previous sibling.
     return parent == ESPL__NO_SLOT || forest->links[parent].first_child == slot
                ? ESPL__NO_SLOT
                : forest->links[slot].previous;
 }
 
-static bool is_in_order(const espl__forest *forest, uint32_t slot)
-{
-    return (espl__tree_of(forest, slot)->flags & ESPL__TREE_IN_ORDER) != 0;
-}
-
+// In a tree in order the children are consecutive, and `previous` of the first child is the last
+// child.
 size_t espl__count_children(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t first = forest->links[slot].first_child;
     size_t count = 0;
 
-    // In breadth-first order the children of a node are consecutive.
-    if (first != ESPL__NO_SLOT && is_in_order(forest, slot)) {
+    if (first != ESPL__NO_SLOT && espl__is_tree_in_order(forest, slot)) {
+        ESPL_CHECK(forest->links[first].previous >= first);
         return forest->links[first].previous - first + 1;
     }
     for (uint32_t child = first; child != ESPL__NO_SLOT; child = forest->links[child].next) {
@@ -55,7 +58,8 @@ uint32_t espl__child_at(const espl__forest *forest, uint32_t slot, size_t n)
 {
     uint32_t child = forest->links[slot].first_child;
 
-    if (child != ESPL__NO_SLOT && is_in_order(forest, slot)) {
+    // The last child is `previous` of the first one, so that one compare finds an `n` past the end.
+    if (child != ESPL__NO_SLOT && espl__is_tree_in_order(forest, slot)) {
         return n <= forest->links[child].previous - child ? child + (uint32_t)n : ESPL__NO_SLOT;
     }
     for (; n > 0 && child != ESPL__NO_SLOT; --n) {
@@ -74,6 +78,7 @@ uint32_t espl__depth_of(const espl__forest *forest, uint32_t slot)
     return depth;
 }
 
+// Nodes do not store the size of their subtree, because each edit would write to all ancestors.
 size_t espl__count_below(const espl__forest *forest, uint32_t slot)
 {
     size_t count = 0;
@@ -85,6 +90,7 @@ size_t espl__count_below(const espl__forest *forest, uint32_t slot)
     return count;
 }
 
+// The walk does not enter a subtree behind a free link.
 size_t espl__count_owned(const espl__forest *forest, uint32_t slot)
 {
     size_t count = 0;

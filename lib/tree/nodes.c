@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Slots and links of one tree.
+// Slots and links of one tree: the steps of which every edit consists. They keep the counts of the
+// header (used, live, roots, exceptional) and clear ESPL__TREE_IN_ORDER when the order ends. They
+// allocate nothing and cannot fail. Edits, relocations and layouts call them.
 #include "lib/tree/forest.h"
 
-// The range for new nodes is written by several threads at once, so its header counts nothing.
+// Tell whether the header of a slot's tree has counts. That of the nursery has none, because
+// several threads make nodes in it at once.
 static bool is_counted(const espl__forest *forest, uint32_t slot)
 {
     return forest->tree[slot] != forest->nursery;
@@ -10,9 +13,13 @@ static bool is_counted(const espl__forest *forest, uint32_t slot)
 
 // --- Slots ---
 
+// Holes are taken before unused slots, so that a range in which nodes are made and freed in equal
+// numbers does not grow.
 uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, uint32_t *after)
 {
     espl__tree *const t = &forest->trees[tree];
+
+    ESPL_CHECK(tree != forest->nursery && t->used <= t->capacity && t->live <= t->used);
     uint32_t slot = espl__hole_take(forest, t, above, after);
 
     if (slot == ESPL__NO_SLOT) {
@@ -24,31 +31,36 @@ uint32_t espl__slot_take(espl__forest *forest, uint32_t tree, uint32_t above, ui
         forest->tree[slot] = tree;
         *after = ESPL__NO_SLOT - 1;
     }
+    ESPL_CHECK((above == ESPL__NO_SLOT || slot > above) && forest->tree[slot] == tree);
     t->live += 1;
     t->roots += 1;
     forest->parent[slot] = ESPL__NO_SLOT;
     return slot;
 }
 
-// A hole shows the default in side arrays, because the counts of these compare before and after.
+// Reset the side entries of a slot that becomes a hole, because the counts are updated by comparing
+// the entry before and after a store.
 static void clear_side(espl__forest *forest, espl__tree *t, uint32_t slot)
 {
     const uint32_t at = slot - t->base;
     espl__side *const side = t->side;
     const bool copies = espl__slot_copies(forest, slot);
 
+    ESPL_CHECK(at < side->capacity);
     if (!copies && !espl__extra_is_default(&side->extra[at])) {
+        ESPL_CHECK(side->extra_count != 0);
         side->extra_count -= 1;
     }
     side->extra[at] = espl__extra_default();
     if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+        ESPL_CHECK(side->kept != NULL && side->kept_count != 0);
         side->kept_count -= 1;
         side->kept[at] = espl__kept_none();
     }
 }
 
-// A root alone is in order again, whatever was below it.
-static void reset_order(espl__forest *forest, espl__tree *t)
+// A root alone is in order: all its holes are unused slots again.
+static void reset_order_of_root(espl__forest *forest, espl__tree *t)
 {
     if (t->live == 1 && espl__tree_is_single(forest, t)) {
         t->used = 1;
@@ -58,6 +70,7 @@ static void reset_order(espl__forest *forest, espl__tree *t)
     }
 }
 
+// The side entry is reset before the flags, because the flags say what the entry counts as.
 void espl__slot_free(espl__forest *forest, uint32_t slot)
 {
     espl__tree *const t = espl__tree_of(forest, slot);
@@ -70,10 +83,14 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
     if (t->side != NULL) {
         clear_side(forest, t, slot);
     }
+    ESPL_CHECK(t->exceptional != 0 || !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
+    ESPL_CHECK(t->roots != 0 || !espl__is_root(forest, slot));
     t->exceptional -= espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
     t->roots -= espl__is_root(forest, slot) ? 1 : 0;
     t->live -= 1;
     forest->flags[slot] = 0;
+    // The parent of a hole is the base, so that a pass over the range may compute its world: it
+    // reads a valid slot, and no node reads the result.
     forest->parent[slot] = t->base;
     if (slot == t->base + t->used - 1) {
         t->used -= 1;
@@ -83,11 +100,13 @@ void espl__slot_free(espl__forest *forest, uint32_t slot)
         t->hole = slot;
         t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
-    reset_order(forest, t);
+    reset_order_of_root(forest, t);
 }
 
 // --- Exceptional nodes ---
 
+// `exceptional` of the header is the reason why the flag is stored: a tree with none is composed by
+// the wide kernel alone, without a look at the flags.
 void espl__node_update_exceptional(espl__forest *forest, uint32_t slot)
 {
     const bool is_so = espl__slot_is_exceptional(forest, slot);
@@ -98,7 +117,10 @@ void espl__node_update_exceptional(espl__forest *forest, uint32_t slot)
     }
     forest->flags[slot] ^= ESPL__SLOT_EXCEPTIONAL;
     if (is_counted(forest, slot)) {
-        espl__tree_of(forest, slot)->exceptional += is_so ? 1 : UINT32_MAX;
+        espl__tree *const t = espl__tree_of(forest, slot);
+
+        t->exceptional += is_so ? 1 : UINT32_MAX;
+        ESPL_CHECK(t->exceptional <= t->live);
     }
 }
 
@@ -112,8 +134,9 @@ void espl__children_update_exceptional(espl__forest *forest, uint32_t slot)
 
 // --- Links ---
 
-// Tell whether a node that was linked as the last child keeps its tree in breadth-first order: it is
-// the last slot, a leaf, and parents still ascend.
+// Tell whether a node that was just linked keeps its tree in breadth-first order: it is the last
+// slot, a leaf and a last child, the range has no holes, and the parents of ascending slots still
+// ascend.
 static bool keeps_order(const espl__forest *forest, const espl__tree *t, uint32_t slot)
 {
     return slot == t->base + t->used - 1 && t->live == t->used &&
@@ -122,7 +145,9 @@ static bool keeps_order(const espl__forest *forest, const espl__tree *t, uint32_
            (slot - 1 == t->base || forest->parent[slot - 1] <= forest->parent[slot]);
 }
 
-static void check_order(espl__forest *forest, uint32_t slot, uint32_t parent)
+// Clear ESPL__TREE_IN_ORDER of the trees of a new link that does not keep the order. The node and
+// its parent may be in different ranges inside an edit; neither tree is in order then.
+static void end_order_unless_kept(espl__forest *forest, uint32_t slot, uint32_t parent)
 {
     espl__tree *const t = espl__tree_of(forest, slot);
 
@@ -137,31 +162,37 @@ static void check_order(espl__forest *forest, uint32_t slot, uint32_t parent)
     }
 }
 
+// The parent is set before the order is tested, because the test reads it.
 void espl__node_link(espl__forest *forest, uint32_t slot, uint32_t parent, uint32_t before)
 {
     ESPL_CHECK(espl__is_root(forest, slot) && slot != parent);
+    ESPL_CHECK(before == ESPL__NO_SLOT || (before != slot && forest->parent[before] == parent));
     forest->parent[slot] = parent;
-    ESPL_CHECK(before == ESPL__NO_SLOT || forest->parent[before] == parent);
     espl__links_insert(forest->links, slot, parent, before);
     if (is_counted(forest, slot)) {
+        ESPL_CHECK(espl__tree_of(forest, slot)->roots != 0);
         espl__tree_of(forest, slot)->roots -= 1;
     }
-    check_order(forest, slot, parent);
+    end_order_unless_kept(forest, slot, parent);
     espl__node_update_exceptional(forest, slot);
 }
 
+// Siblings are linked to each other in O(1), wherever the node is among them.
 void espl__node_unlink(espl__forest *forest, uint32_t slot)
 {
     espl__links *const links = forest->links;
     const uint32_t parent = forest->parent[slot], first = links[parent].first_child;
     const uint32_t next = links[slot].next, previous = links[slot].previous;
 
-    ESPL_CHECK(parent != ESPL__NO_SLOT);
+    ESPL_CHECK(parent != ESPL__NO_SLOT && first != ESPL__NO_SLOT);
+    ESPL_CHECK_FULL(first == slot || links[previous].next == slot);
     if (first == slot) {
         links[parent].first_child = next;
     } else {
         links[previous].next = next;
     }
+    // `previous` of the first child is the last child. Where the first child is unlinked, its next
+    // sibling gets that link, because it is the first child now.
     if (next != ESPL__NO_SLOT) {
         links[next].previous = previous;
     } else if (first != slot) {
@@ -173,6 +204,7 @@ void espl__node_unlink(espl__forest *forest, uint32_t slot)
         espl__tree *const t = espl__tree_of(forest, slot);
 
         t->roots += 1;
+        ESPL_CHECK(t->roots <= t->live);
         t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
     }
     espl__node_update_exceptional(forest, slot);

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: MIT
+// The meaning of writes, inherit flags and changes of parent; see placement.h. Every function
+// computes the new placement apart, checks that it is finite, and stores it last, so that a refusal
+// changes nothing. The bits of a result depend on the order of the operations here, which the
+// golden hashes of the tests record.
 #include "lib/tree/placement.h"
 
 #include <math.h>
@@ -27,9 +31,11 @@ espl_pose espl__placement_world(const espl__placement *placement, const espl__fr
 
 // --- Parts ---
 
+// Copy some parts of a pose.
 static void copy_parts(espl_pose *to, const espl_pose *from, unsigned parts)
 {
-    // Whole, where it can be: pieces that are read back in one would stall.
+    ESPL_CHECK_FULL((parts & ~(unsigned)ESPL__PART_POSE) == 0);
+    // One copy for all parts, because a wide load of a pose stalls after stores of its parts.
     if (parts == ESPL__PART_POSE) {
         *to = *from;
         return;
@@ -45,7 +51,7 @@ static void copy_parts(espl_pose *to, const espl_pose *from, unsigned parts)
     }
 }
 
-// Parts of two poses that are not the same bits.
+// Return the parts whose bits differ.
 static unsigned find_different(const espl_pose *a, const espl_pose *b)
 {
     const bool moved = memcmp(a->position, b->position, sizeof a->position) != 0;
@@ -56,6 +62,7 @@ static unsigned find_different(const espl_pose *a, const espl_pose *b)
            (scaled ? ESPL__PART_SCALE : 0u);
 }
 
+// Return the parts that are finite.
 static unsigned find_finite(const espl_pose *pose)
 {
     const bool is_placed = espl__all_finite(pose->position, 3);
@@ -65,12 +72,16 @@ static unsigned find_finite(const espl_pose *pose)
            (isfinite(pose->scale) ? ESPL__PART_SCALE : 0u);
 }
 
+// Compute a world relative to a frame. @param fallback  for axes that a zero makes unreachable.
+// @return bits of ESPL__LOST_: the unreachable axes and the scale.
 static unsigned relative(espl_pose *out, const espl__frame *parent, const espl_pose *world,
                          const espl_pose *fallback)
 {
     return espl__pose_relative(out, &parent->world, parent->extra.stretch, world, fallback);
 }
 
+// A kept part hides the stored local of that part. The user reads the local that would give what is
+// visible.
 espl_pose espl__placement_seen(const espl__placement *placement, const espl__frame *parent,
                                const espl_pose *world)
 {
@@ -84,6 +95,7 @@ espl_pose espl__placement_seen(const espl__placement *placement, const espl__fra
     }
     const espl_pose composed =
         espl__pose_compose(&parent->world, parent->extra.stretch, &placement->local);
+    // Kept parts that the stored local does not compose to.
     const unsigned stale = find_different(&composed, world);
 
     if (stale != 0) {
@@ -93,9 +105,11 @@ espl_pose espl__placement_seen(const espl__placement *placement, const espl__fra
     return local;
 }
 
-// --- What cannot be reached ---
+// --- Unreachable parts ---
 
-// Parts of a wanted world that are out of reach below a zero and not kept either.
+// Return the parts of a wanted world that no local reaches, because a scale or a stretch above is
+// 0, and that inherit flags do not keep either.
+// @param lost  what relative() returned.
 static unsigned find_unreached(const espl__frame *parent, const espl_pose *wanted, unsigned lost,
                                uint32_t flags)
 {
@@ -106,7 +120,8 @@ static unsigned find_unreached(const espl__frame *parent, const espl_pose *wante
     if ((lost & ~(unsigned)ESPL__LOST_SCALE) == 0 || (flags & ESPL_ABSOLUTE_POSITION) == 0) {
         return parts | ((lost & ~(unsigned)ESPL__LOST_SCALE) != 0 ? ESPL__PART_POSITION : 0u);
     }
-    // The axes that are lost are the parent's, those that are kept the world's.
+    // Lost axes are those of the parent, kept ones those of the world. The lost part of the offset
+    // is rotated to the world, where it must vanish on each axis that is not kept.
     espl__rotation_conjugate(back, parent->world.rotation);
     for (int i = 0; i < 3; ++i) {
         away[i] = wanted->position[i] - parent->world.position[i];
@@ -124,30 +139,36 @@ static unsigned find_unreached(const espl__frame *parent, const espl_pose *wante
     return parts;
 }
 
-// --- Putting ---
+// --- Stores of poses ---
 
-// A node's pose and what it keeps, to be changed in place; `kept` is NULL where it has no flags.
-typedef struct stance {
+// Where a write stores: the pose and the kept parts of a node. `kept` is NULL without inherit
+// flags.
+typedef struct write_target {
     espl_pose *local, *world;
     espl__kept *kept;
     const espl__frame *parent;
-} stance;
+} write_target;
 
-static stance stance_of(espl__placement *placement, espl_pose *world, const espl__frame *parent)
+// Return the target of a placement.
+static write_target target_of(espl__placement *placement, espl_pose *world,
+                              const espl__frame *parent)
 {
     espl__kept *const kept = placement->kept.flags != 0 ? &placement->kept : NULL;
 
-    return (stance){&placement->local, world, kept, parent};
+    return (write_target){&placement->local, world, kept, parent};
 }
 
-// Store a new local if it and what is kept are finite; the world may overflow. What is kept follows
-// the parts that were written: the value itself where it is a world value, else what composes now.
-static espl_status settle(const stance *s, const espl_pose *local, unsigned parts,
-                          const espl_pose *wanted)
+// Store a new local, and the world and kept parts that follow, if local and kept parts are finite.
+// @param parts   that the write changed; only these parts of `kept` change.
+// @param wanted  the world that was written: kept parts become it exactly. NULL for a local write:
+//                kept parts become the composed world.
+static espl_status commit_local(const write_target *s, const espl_pose *local, unsigned parts,
+                                const espl_pose *wanted)
 {
     espl_pose world;
     espl__kept kept;
 
+    ESPL_CHECK_FULL(s->kept == NULL || s->kept->flags != 0);
     if (s->parent != NULL) {
         espl__pose_compose_to(&world, &s->parent->world, s->parent->extra.stretch, local);
     } else {
@@ -171,18 +192,21 @@ static espl_status settle(const stance *s, const espl_pose *local, unsigned part
     return ESPL_OK;
 }
 
-static espl_status put_local(const stance *s, unsigned parts, const espl_pose *value)
+// Store parts of a local.
+static espl_status put_local(const write_target *s, unsigned parts, const espl_pose *value)
 {
     espl_pose next = *s->local;
 
     if (parts == ESPL__PART_POSE) {
-        return settle(s, value, parts, NULL);
+        return commit_local(s, value, parts, NULL);
     }
     copy_parts(&next, value, parts);
-    return settle(s, &next, parts, NULL);
+    return commit_local(s, &next, parts, NULL);
 }
 
-static espl_status put_world(const stance *s, unsigned parts, const espl_pose *wanted)
+// Store the local that gives parts of a wanted world. @return ESPL_LOSSY where a part is
+// unreachable.
+static espl_status put_world(const write_target *s, unsigned parts, const espl_pose *wanted)
 {
     espl_pose next = *s->local, seen;
 
@@ -192,7 +216,7 @@ static espl_status put_world(const stance *s, unsigned parts, const espl_pose *w
     const unsigned lost = relative(&seen, s->parent, wanted, s->local);
 
     copy_parts(&next, &seen, parts);
-    const espl_status status = settle(s, &next, parts, wanted);
+    const espl_status status = commit_local(s, &next, parts, wanted);
     const uint32_t flags = s->kept != NULL ? s->kept->flags : 0;
     const unsigned unreached =
         lost != 0 ? find_unreached(s->parent, wanted, lost, flags) & parts : 0;
@@ -204,17 +228,17 @@ espl_status espl__placement_set_world(espl__placement *placement, espl_pose *wor
                                       const espl__frame *parent, unsigned parts,
                                       const espl_pose *wanted)
 {
-    const stance s = stance_of(placement, world, parent);
+    const write_target s = target_of(placement, world, parent);
 
     return espl__placement_copies(placement) ? ESPL_ERR_COPIES_PARENT
                                              : put_world(&s, parts, wanted);
 }
 
-// --- Inherit flags, other parents ---
+// --- Inherit flags and changes of parent ---
 
-// Store a new placement if its local and what it keeps are finite; the world may overflow.
-static espl_status take_over(espl__placement *placement, espl_pose *world,
-                             const espl__frame *parent, const espl__placement *next)
+// Store a new placement and its world if its local and kept parts are finite.
+static espl_status commit_placement(espl__placement *placement, espl_pose *world,
+                                    const espl__frame *parent, const espl__placement *next)
 {
     if (!espl__pose_is_finite(&next->local) || !espl__pose_is_finite(&next->kept.pose)) {
         return ESPL_ERR_RANGE;
@@ -224,21 +248,22 @@ static espl_status take_over(espl__placement *placement, espl_pose *world,
     return ESPL_OK;
 }
 
-// Parts that a rule asks for.
-static unsigned parts_with(espl__stay_rules rules, espl_keep stay)
+// Return the parts that have a rule.
+static unsigned parts_with(espl__keep_rules rules, espl_keep stay)
 {
     return (rules.position == stay ? ESPL__PART_POSITION : 0u) |
            (rules.rotation == stay ? ESPL__PART_ROTATION : 0u) |
            (rules.scale == stay ? ESPL__PART_SCALE : 0u);
 }
 
-// Change the inherit flags where the node is. The world stays.
-// @return parts that are out of reach.
+// Change the inherit flags of a placement. The world stays where it is reachable.
+// @return the unreachable parts.
 static unsigned change_flags(espl__placement *next, const espl_pose *world,
                              const espl__frame *parent, uint32_t flags)
 {
     const espl__placement before = *next;
 
+    ESPL_CHECK_FULL(parent != NULL && espl__flags_are_valid(flags));
     if (flags == ESPL_COPY_PARENT) {
         next->local = espl__pose_identity();
         next->kept = espl__kept_none();
@@ -248,6 +273,8 @@ static unsigned change_flags(espl__placement *next, const espl_pose *world,
     }
     next->local = espl__placement_seen(&before, parent, world);
     next->kept = espl__kept_of(world, flags);
+    // Without flags before, the world is what the local composes to: it is reached exactly. A copy
+    // of the parent is at the identity, which every parent reaches.
     if (before.kept.flags == 0 || espl__placement_copies(&before)) {
         return 0;
     }
@@ -259,7 +286,7 @@ static unsigned change_flags(espl__placement *next, const espl_pose *world,
     return find_unreached(parent, world, lost, flags) & find_different(&composed, world);
 }
 
-// Snap parts to the parent; those that are kept follow.
+// Set parts of the local to the identity. Kept parts become the composed world.
 static void snap(espl__placement *next, const espl__frame *parent, unsigned parts)
 {
     const espl_pose identity = espl__pose_identity();
@@ -275,9 +302,9 @@ static void snap(espl__placement *next, const espl__frame *parent, unsigned part
     }
 }
 
-espl_status espl__placement_attach_again(espl__placement *placement, espl_pose *world,
-                                   const espl__frame *parent, espl__stay_rules rules,
-                                   uint32_t flags)
+espl_status espl__placement_reattach(espl__placement *placement, espl_pose *world,
+                                     const espl__frame *parent, espl__keep_rules rules,
+                                     uint32_t flags)
 {
     const bool has_flags = flags != placement->kept.flags;
     const unsigned parts = flags == ESPL_COPY_PARENT ? 0 : parts_with(rules, ESPL_SNAP);
@@ -287,30 +314,31 @@ espl_status espl__placement_attach_again(espl__placement *placement, espl_pose *
     if (!has_flags && parts == 0) {
         return ESPL_OK;
     }
-    // Both before anything is judged: a part that is not finite may be snapped.
+    // Both changes come before the check, because a part that is not finite may be snapped.
     if (has_flags) {
         unreached = change_flags(&next, world, parent, flags);
     }
     if (parts != 0) {
         snap(&next, parent, parts);
     }
-    const espl_status status = take_over(placement, world, parent, &next);
+    const espl_status status = commit_placement(placement, world, parent, &next);
 
     return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
 }
 
+// A reattach that snaps nothing.
 espl_status espl__placement_inherit(espl__placement *placement, espl_pose *world,
                                     const espl__frame *parent, uint32_t flags)
 {
-    const espl__stay_rules none = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    const espl__keep_rules none = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
 
-    return espl__placement_attach_again(placement, world, parent, none, flags);
+    return espl__placement_reattach(placement, world, parent, none, flags);
 }
 
-// A root has no parent to keep anything from. A rotation that propagation brought off unit length
-// does not live on as a local.
-static espl_status move_to_none(espl__placement *placement, espl_pose *world,
-                                const espl_pose *local, espl__stay_rules rules)
+// Make a placement that of a root. A root has no inherit flags. A kept world rotation is
+// normalised, because propagation may take it slightly off unit length, which a local must have.
+static espl_status move_to_root(espl__placement *placement, espl_pose *world,
+                                const espl_pose *local, espl__keep_rules rules)
 {
     const espl_pose identity = espl__pose_identity();
     espl__placement next = *placement;
@@ -322,12 +350,15 @@ static espl_status move_to_none(espl__placement *placement, espl_pose *world,
     if (rules.rotation == ESPL_KEEP_WORLD) {
         (void)espl__rotation_normalize(next.local.rotation);
     }
-    return take_over(placement, world, NULL, &next);
+    return commit_placement(placement, world, NULL, &next);
 }
 
+// Without a parent the rules give the local at once. Below a parent a kept world is made relative
+// to it, a kept local stays, and a snapped part is the identity. Inherit flags keep the world parts
+// that result.
 espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
                                  const espl_pose *local, const espl__frame *parent,
-                                 espl__stay_rules rules, uint32_t flags)
+                                 espl__keep_rules rules, uint32_t flags)
 {
     const espl_pose identity = espl__pose_identity();
     const unsigned staying = parts_with(rules, ESPL_KEEP_WORLD);
@@ -335,18 +366,20 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     espl_pose seen;
 
     if (parent == NULL) {
-        return move_to_none(placement, world, local, rules);
+        return move_to_root(placement, world, local, rules);
     }
+    ESPL_CHECK_FULL(espl__flags_are_valid(flags));
     next.kept = espl__kept_none();
     next.kept.flags = flags;
     if (flags == ESPL_COPY_PARENT) {
         next.local = identity;
         next.extra = parent->extra;
-        return take_over(placement, world, parent, &next);
+        return commit_placement(placement, world, parent, &next);
     }
     next.local = *local;
+    // Fast path: a local that is kept as a whole.
     if (flags == 0 && parts_with(rules, ESPL_KEEP_LOCAL) == ESPL__PART_POSE) {
-        return take_over(placement, world, parent, &next);
+        return commit_placement(placement, world, parent, &next);
     }
     const unsigned lost = relative(&seen, parent, world, local);
 
@@ -357,21 +390,21 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     copy_parts(&kept, world, staying);
     next.kept = espl__kept_of(&kept, flags);
     const unsigned unreached = find_unreached(parent, world, lost, flags) & staying;
-    const espl_status status = take_over(placement, world, parent, &next);
+    const espl_status status = commit_placement(placement, world, parent, &next);
 
     return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
 }
 
 // --- Kinds of write ---
 
-// A kind's value, and which parts it writes in which space.
+// Type of the value of a kind, the parts that it writes, and in which space.
 typedef struct kind_entry {
     espl__value_type type;
     unsigned parts;
     bool is_world;
 } kind_entry;
 
-static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
+static const kind_entry write_kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_LOCAL_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
     [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
     [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
@@ -397,9 +430,12 @@ static const kind_entry kinds[ESPL_WRITE_KIND_COUNT] = {
     [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
 };
 
+_Static_assert(sizeof write_kinds / sizeof *write_kinds == ESPL_WRITE_KIND_COUNT,
+               "a row for each kind");
+
 espl__value_type espl__write_value_type(espl_write_kind kind)
 {
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kinds[kind].type : ESPL__VALUE_NONE;
+    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? write_kinds[kind].type : ESPL__VALUE_NONE;
 }
 
 size_t espl__write_value_size(espl_write_kind kind)
@@ -417,6 +453,7 @@ size_t espl__write_value_size(espl_write_kind kind)
     return sizes[espl__write_value_type(kind)];
 }
 
+// A rotation of length 0 has no direction, so that normalising it fails. User data may be any word.
 espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
 {
     bool is_fine = true;
@@ -443,6 +480,8 @@ espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
     return is_fine ? ESPL_OK : ESPL_ERR_NOT_FINITE;
 }
 
+// An upper bound: a write of the default leaves the default, and any other value may need side
+// arrays.
 bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value)
 {
     espl__extra extra;
@@ -462,13 +501,14 @@ bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value)
     }
 }
 
-// The pose of a value's parts; the others are not read.
+// Return the value of a write as a pose. Parts that the kind does not write are the identity.
 static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *value)
 {
     espl_pose pose = espl__pose_identity();
 
+    ESPL_CHECK_FULL((unsigned)kind < ESPL_WRITE_KIND_COUNT);
     // There is no other type, and words have no pose.
-    switch (kinds[kind].type) { // GCOVR_EXCL_BR_LINE
+    switch (write_kinds[kind].type) { // GCOVR_EXCL_BR_LINE
     case ESPL__VALUE_VECTOR:
         memcpy(pose.position, value->position, sizeof pose.position);
         break;
@@ -489,7 +529,9 @@ static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *val
     return pose;
 }
 
-// Change a pose, local or world, by a value.
+// Change a pose by the value of a write. It is the local or the world of the node, as the kind
+// says.
+// @return what relative() lost.
 static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_write_value *value)
 {
     const espl_pose by = pose_of_value(kind, value);
@@ -528,24 +570,25 @@ static unsigned change_pose(espl_pose *pose, espl_write_kind kind, const espl_wr
     case ESPL_WRITE_INVERSE_TRANSFORM_WORLD:
         lost = espl__pose_relative(pose, &by, value->transform.stretch, &before, &before);
         break;
-    default: // the others set what they are given
+    default: // the other kinds set their parts
         *pose = by;
         break;
     }
     return lost;
 }
 
-// A kept scale is multiplied too.
-static espl_status multiply_scale(const stance *s, float factor)
+// Multiply the local scale, and a kept scale as well.
+static espl_status multiply_scale(const write_target *s, float factor)
 {
     espl_pose next = *s->local, wanted = *s->world;
 
     next.scale *= factor;
     wanted.scale = s->kept != NULL ? s->kept->pose.scale * factor : wanted.scale;
-    return settle(s, &next, ESPL__PART_SCALE, &wanted);
+    return commit_local(s, &next, ESPL__PART_SCALE, &wanted);
 }
 
-// The stretch and context that a write leaves. false: not finite.
+// Change stretch and user data by the value of a write. @return false where the result is not
+// finite.
 static bool change_extra(espl__extra *extra, espl_write_kind kind, const espl_write_value *value)
 {
     if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_WORLD_TRANSFORM) {
@@ -562,12 +605,14 @@ static bool change_extra(espl__extra *extra, espl_write_kind kind, const espl_wr
     return espl__extra_is_finite(extra);
 }
 
-static espl_status write_pose(const stance *s, const espl_pose *seen, espl_write_kind kind,
+// Apply a write to the pose of a target. @param seen  its local as it reads.
+static espl_status write_pose(const write_target *s, const espl_pose *seen, espl_write_kind kind,
                               const espl_write_value *value)
 {
-    const unsigned parts = kinds[kind].parts;
-    const bool is_world = kinds[kind].is_world;
+    const unsigned parts = write_kinds[kind].parts;
+    const bool is_world = write_kinds[kind].is_world;
 
+    ESPL_CHECK_FULL(parts != 0);
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
         return multiply_scale(s, value->scale);
     }
@@ -581,23 +626,24 @@ static espl_status write_pose(const stance *s, const espl_pose *seen, espl_write
 espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__frame *parent,
                              espl_write_kind kind, const espl_write_value *value)
 {
-    const stance s = {local, world, NULL, parent};
+    const write_target s = {local, world, NULL, parent};
 
-    return kinds[kind].parts == 0 ? ESPL_OK : write_pose(&s, local, kind, value);
+    return write_kinds[kind].parts == 0 ? ESPL_OK : write_pose(&s, local, kind, value);
 }
 
 bool espl__write_is_local(espl_write_kind kind)
 {
-    return !kinds[kind].is_world;
+    return !write_kinds[kind].is_world;
 }
 
+// Parts that the kind does not write keep their bits.
 espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl_write_value *value)
 {
-    const unsigned parts = kinds[kind].parts;
+    const unsigned parts = write_kinds[kind].parts;
     espl_pose pose = *local, next = *local;
     unsigned lost = 0;
 
-    // The usual write: a value that was checked already.
+    // Fast path: the most frequent write. espl__write_check() found the value finite.
     if (kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_LOCAL_POSE) {
         *local = espl__pose_of(&value->transform);
         return ESPL_OK;
@@ -620,6 +666,7 @@ espl_status espl__placement_write_local(espl__placement *placement, espl_write_k
 {
     espl__extra extra = placement->extra;
 
+    ESPL_CHECK_FULL(placement->kept.flags == 0 && espl__write_is_local(kind));
     if (!change_extra(&extra, kind, value)) {
         return ESPL_ERR_RANGE;
     }
@@ -631,11 +678,12 @@ espl_status espl__placement_write_local(espl__placement *placement, espl_write_k
     return status;
 }
 
+// The extra is stored last, because a refused pose refuses it as well.
 espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
                                   const espl__frame *parent, espl_write_kind kind,
                                   const espl_write_value *value)
 {
-    const stance s = stance_of(placement, world, parent);
+    const write_target s = target_of(placement, world, parent);
     espl__extra extra = placement->extra;
     espl_status status = ESPL_OK;
 
@@ -645,7 +693,7 @@ espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
     if (!change_extra(&extra, kind, value)) {
         return ESPL_ERR_RANGE;
     }
-    if (kinds[kind].parts != 0) {
+    if (write_kinds[kind].parts != 0) {
         const espl_pose seen = espl__placement_seen(placement, parent, world);
 
         status = write_pose(&s, &seen, kind, value);

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Ranges of slots and tree headers. Free ranges are listed by size class and merge with their free
-// neighbours. A free range is described in the links of its own first and last slot.
+// The pool: the memory of all slots and tree headers, the free ranges, the free headers, and the
+// list of unsettled trees. Each function that makes, moves or frees a
+// tree takes and frees ranges here. A take
+// needs a reserve before it and cannot fail then.
+//
+// A free range is in the list of its size class, and no two free ranges are neighbours: they are
+// merged. A free range needs no memory of its own. At its first and at its last slot `tree` is
+// ESPL__NO_TREE and links.first_child is its length, so that a neighbour that is freed finds it
+// from either side. The first slot also has the links of the list.
 #include "lib/tree/forest.h"
 
 #include <string.h>
 
+// LINE is the size of a cache line.
 enum { LINE = 64, ARRAY_COUNT = 6, FIRST_CAPACITY = 64 };
+// --enable-hard-move moves arrays in each reserve, so that tests find pointers that are kept across
+// one.
 #ifdef ESPL_HARD_MOVE
 enum { ARRAYS_MOVE = 1 };
 #else
@@ -24,10 +34,15 @@ enum {
     SLOT_SIZE = 2 * sizeof(espl_pose) + 2 * sizeof(uint32_t) + sizeof(espl__links) + sizeof(uint8_t)
 };
 
+_Static_assert((int)SLOT_SIZE == 89, "bytes of a slot");
+_Static_assert(SKEW % (2 * LINE) == LINE, "an odd number of cache lines");
+
+// Addresses of all arrays, so that loops over them need not know their types.
 typedef struct arrays {
     unsigned char *at[ARRAY_COUNT];
 } arrays;
 
+// Return the addresses of the arrays.
 static arrays arrays_of(const espl__forest *forest)
 {
     return (arrays){{(unsigned char *)forest->local, (unsigned char *)forest->world,
@@ -35,6 +50,7 @@ static arrays arrays_of(const espl__forest *forest)
                      (unsigned char *)forest->links, forest->flags}};
 }
 
+// Set the addresses of the arrays.
 static void point_arrays(espl__forest *forest, const arrays *to)
 {
     forest->local = (espl_pose *)(void *)to->at[0];
@@ -44,6 +60,8 @@ static void point_arrays(espl__forest *forest, const arrays *to)
     forest->links = (espl__links *)(void *)to->at[4];
     forest->flags = to->at[5];
 }
+
+// --- Memory ---
 
 void espl__forest_init(espl__forest *forest, espl__heap *heap)
 {
@@ -69,10 +87,13 @@ void espl__forest_free(espl__forest *forest)
     espl__forest_init(forest, forest->heap);
 }
 
+// Return the capacity for `wanted` items: half as many again as now, because growth is amortised
+// O(1) then. Precondition: `wanted` is at most `limit`.
 static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
 {
     size_t next = capacity + (size_t)capacity / 2;
 
+    ESPL_CHECK(wanted <= limit);
     // Only where arrays always move.
     if (wanted <= capacity) { // GCOVR_EXCL_BR_LINE
         return capacity;
@@ -82,14 +103,15 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
     return (uint32_t)(next > limit ? limit : next);
 }
 
-// Compute where the arrays of a block begin. @return the size of the block in bytes, or 0 where it
-// is more than a size_t counts, as 49 million slots are on a machine of 32 bits.
-static size_t lay_out(size_t offsets[ARRAY_COUNT], size_t capacity)
+// Compute the offsets of the arrays in a block.
+// @return the size of the block in bytes. 0 where a size_t cannot hold it, which happens for 49
+// million slots on a machine of 32 bits; an allocation of 0 bytes fails.
+static size_t array_offsets(size_t offsets[ARRAY_COUNT], size_t capacity)
 {
     const size_t most = (SIZE_MAX - ARRAY_COUNT * (SKEW + LINE - 1)) / SLOT_SIZE;
     size_t size = 0;
 
-    // Only a machine of 32 bits meets this.
+    // Only a machine of 32 bits reaches this limit.
     if (capacity > most) { // GCOVR_EXCL_BR_LINE
         return 0;
     }
@@ -100,18 +122,20 @@ static size_t lay_out(size_t offsets[ARRAY_COUNT], size_t capacity)
     return size;
 }
 
+// Move the arrays of slots to a larger block. Only slots below `end` are copied, because the others
+// are undefined until a range that has them is taken. @return false: no memory, nothing changed.
 static bool grow_slots(espl__forest *forest, uint32_t capacity)
 {
     const arrays old = arrays_of(forest);
     arrays next;
     size_t offsets[ARRAY_COUNT];
-    const size_t size = lay_out(offsets, capacity);
+    const size_t size = array_offsets(offsets, capacity);
     unsigned char *const block = espl__heap_take(forest->heap, ESPL__FOR_TREE, 1, size, LINE);
 
+    ESPL_CHECK(capacity >= forest->end);
     if (block == NULL) {
         return false;
     }
-
     for (int i = 0; i < ARRAY_COUNT; ++i) {
         next.at[i] = block + offsets[i];
         if (forest->end != 0) {
@@ -126,11 +150,13 @@ static bool grow_slots(espl__forest *forest, uint32_t capacity)
     return true;
 }
 
+// Move the headers to a larger array. @return false: no memory, nothing changed.
 static bool grow_trees(espl__forest *forest, uint32_t capacity)
 {
     espl__tree *const trees =
         espl__heap_take(forest->heap, ESPL__FOR_TREE, capacity, sizeof *trees, LINE);
 
+    ESPL_CHECK(capacity >= forest->tree_end);
     if (trees == NULL) {
         return false;
     }
@@ -144,13 +170,17 @@ static bool grow_trees(espl__forest *forest, uint32_t capacity)
     return true;
 }
 
+// Tell whether a reserve moves an array: it is too small, or arrays move in each reserve of any
+// room.
 static bool must_grow(size_t wanted, uint32_t capacity, bool moves)
 {
     return wanted > capacity || ((bool)ARRAYS_MOVE && moves && wanted != 0);
 }
 
+// Free ranges and free headers do not count, because the free ranges may all be too short.
 espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t trees)
 {
+    // Half of the range of a number, so that sums of two counts do not wrap.
     const size_t limit = UINT32_MAX / 2;
     size_t wanted = 0, wanted_trees = 0;
 
@@ -169,19 +199,24 @@ espl_status espl__forest_reserve(espl__forest *forest, size_t slots, size_t tree
         !grow_trees(forest, grown(forest->tree_capacity, wanted_trees, limit))) {
         return ESPL_ERR_NO_MEMORY;
     }
+    ESPL_CHECK(forest->capacity - forest->end >= slots);
+    ESPL_CHECK(forest->tree_capacity - forest->tree_end >= trees);
     return ESPL_OK;
 }
 
 bool espl__forest_make_room(espl__forest *forest, uint32_t slots, uint32_t trees)
 {
+    ESPL_CHECK(forest->capacity == 0 && forest->tree_capacity == 0);
     return (slots == 0 || grow_slots(forest, slots)) && (trees == 0 || grow_trees(forest, trees));
 }
 
+// Return the larger of a capacity and a wanted one, which a reserve found within its limit.
 static uint32_t larger(uint32_t a, size_t b)
 {
     return a > b ? a : (uint32_t)b;
 }
 
+// The floors are never lowered here, so that a smaller reserve does not undo a larger one.
 espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees)
 {
     const espl_status status = espl__forest_reserve(forest, slots, trees);
@@ -195,11 +230,13 @@ espl_status espl__forest_prepay(espl__forest *forest, size_t slots, size_t trees
 
 // --- Headers ---
 
+// The header that was freed last is reused first, because its line is likely in the cache.
 uint32_t espl__tree_take(espl__forest *forest)
 {
     uint32_t tree = forest->free_tree;
 
     if (tree != ESPL__NO_TREE) {
+        ESPL_CHECK(tree < forest->tree_end && forest->trees[tree].capacity == 0);
         forest->free_tree = forest->trees[tree].next;
     } else {
         ESPL_CHECK(forest->tree_end < forest->tree_capacity);
@@ -210,14 +247,17 @@ uint32_t espl__tree_take(espl__forest *forest)
     return tree;
 }
 
+// A free header has capacity 0, no flags, and `next` for the list of free headers.
 void espl__tree_give(espl__forest *forest, uint32_t tree)
 {
+    ESPL_CHECK(tree < forest->tree_end);
     espl__tree_unmark_unsettled(forest, tree);
     forest->trees[tree] =
         (espl__tree){.hole = ESPL__NO_SLOT, .next = forest->free_tree, .previous = ESPL__NO_TREE};
     forest->free_tree = tree;
 }
 
+// Otherwise the numbers of later trees would depend on the order in which earlier trees were freed.
 void espl__headers_forget(espl__forest *forest)
 {
     ESPL_CHECK(forest->end == 0 && forest->free_slots == 0);
@@ -237,6 +277,7 @@ void espl__tree_release(espl__forest *forest, uint32_t tree)
     espl__tree_give(forest, tree);
 }
 
+// Range, header and node at once: a created entity is the most frequent new tree.
 uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transform)
 {
     const uint32_t tree = espl__tree_take(forest);
@@ -250,14 +291,19 @@ uint32_t espl__solo_make(espl__forest *forest, uint32_t entity, bool has_transfo
     forest->parent[slot] = ESPL__NO_SLOT;
     forest->tree[slot] = tree;
     forest->links[slot] = (espl__links){ESPL__NO_SLOT, ESPL__NO_SLOT, ESPL__NO_SLOT, entity};
+    ESPL_CHECK(entity != ESPL__NO_ENTITY);
     forest->flags[slot] = has_transform ? 0 : ESPL__SLOT_BARE;
     return slot;
 }
+
+// --- Unsettled trees ---
 
 void espl__tree_mark_unsettled(espl__forest *forest, uint32_t tree)
 {
     espl__tree *const header = &forest->trees[tree];
 
+    // Free headers use `next` for their own list.
+    ESPL_CHECK(tree < forest->tree_end && header->capacity != 0);
     if ((header->flags & ESPL__TREE_UNSETTLED) != 0) {
         return;
     }
@@ -279,8 +325,10 @@ void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree)
     }
     header->flags &= ~(unsigned)ESPL__TREE_UNSETTLED;
     if (header->previous != ESPL__NO_TREE) {
+        ESPL_CHECK(forest->trees[header->previous].next == tree);
         forest->trees[header->previous].next = header->next;
     } else {
+        ESPL_CHECK(forest->unsettled == tree);
         forest->unsettled = header->next;
     }
     if (header->next != ESPL__NO_TREE) {
@@ -289,7 +337,7 @@ void espl__tree_unmark_unsettled(espl__forest *forest, uint32_t tree)
     header->next = header->previous = ESPL__NO_TREE;
 }
 
-// Merge two lists of unsettled trees that ascend, by `next` alone.
+// Merge two ascending lists of unsettled trees. Reads and writes `next` only.
 static uint32_t merge_unsettled(espl__tree *trees, uint32_t a, uint32_t b)
 {
     uint32_t first = ESPL__NO_TREE, *end = &first;
@@ -305,35 +353,38 @@ static uint32_t merge_unsettled(espl__tree *trees, uint32_t a, uint32_t b)
     return first;
 }
 
+// Merge sort from the bottom up, because it needs no memory: lists[i] is ESPL__NO_TREE or an
+// ascending list of 2^i trees. `previous` is written at the end.
 void espl__sort_unsettled(espl__forest *forest)
 {
-    enum { RUNS = 32 }; // run i has 2^i trees
+    enum { LISTS_LIMIT = 32 };
     espl__tree *const trees = forest->trees;
-    uint32_t runs[RUNS], sorted = ESPL__NO_TREE, previous = ESPL__NO_TREE;
+    uint32_t lists[LISTS_LIMIT], sorted = ESPL__NO_TREE, previous = ESPL__NO_TREE;
 
     if (forest->unsettled == ESPL__NO_TREE ||
         trees[forest->unsettled].next == ESPL__NO_TREE) {
         return;
     }
-    for (uint32_t i = 0; i < RUNS; ++i) {
-        runs[i] = ESPL__NO_TREE;
+    for (uint32_t i = 0; i < LISTS_LIMIT; ++i) {
+        lists[i] = ESPL__NO_TREE;
     }
     for (uint32_t tree = forest->unsettled, next = tree; tree != ESPL__NO_TREE; tree = next) {
-        uint32_t run = tree, i = 0;
+        uint32_t list = tree, i = 0;
 
         next = trees[tree].next;
         trees[tree].next = ESPL__NO_TREE;
-        for (; runs[i] != ESPL__NO_TREE; ++i) {
-            run = merge_unsettled(trees, runs[i], run);
-            runs[i] = ESPL__NO_TREE;
+        for (; lists[i] != ESPL__NO_TREE; ++i) {
+            list = merge_unsettled(trees, lists[i], list);
+            lists[i] = ESPL__NO_TREE;
         }
-        ESPL_CHECK(i < RUNS);
-        runs[i] = run;
+        ESPL_CHECK(i < LISTS_LIMIT);
+        lists[i] = list;
     }
-    for (uint32_t i = 0; i < RUNS; ++i) {
-        sorted = merge_unsettled(trees, runs[i], sorted);
+    for (uint32_t i = 0; i < LISTS_LIMIT; ++i) {
+        sorted = merge_unsettled(trees, lists[i], sorted);
     }
     for (uint32_t tree = sorted; tree != ESPL__NO_TREE; tree = trees[tree].next) {
+        ESPL_CHECK(previous == ESPL__NO_TREE || previous < tree);
         trees[tree].previous = previous;
         previous = tree;
     }
@@ -342,12 +393,15 @@ void espl__sort_unsettled(espl__forest *forest)
 
 // --- Free ranges ---
 
+// Return the number of the highest bit that is set.
 static unsigned highest_bit(uint32_t value)
 {
+    ESPL_CHECK(value != 0);
     return 31u - (unsigned)__builtin_clz(value);
 }
 
-// Sizes up to 15 have a class each. Above are eight classes for each power of two.
+// Return the size class of a range. Sizes up to 15 have a class each, and each power of two above
+// has eight, so that a range of a class is less than an eighth longer than the shortest one.
 static unsigned class_of(uint32_t count)
 {
     if (count < 16) {
@@ -358,7 +412,8 @@ static unsigned class_of(uint32_t count)
     return 16 + (octave - 4) * 8 + ((count >> (octave - 3)) & 7u);
 }
 
-// The first class whose every range holds count slots.
+// Return the first class all of whose ranges have at least `count` slots: the class of the count,
+// rounded up to the shortest range of a class.
 static unsigned class_that_fits(uint32_t count)
 {
     const unsigned step = count < 16 ? 0 : highest_bit(count) - 3;
@@ -366,6 +421,7 @@ static unsigned class_that_fits(uint32_t count)
     return class_of(count + ((UINT32_C(1) << step) - 1));
 }
 
+// Return the first class from `from` on that has a free range, or ESPL__SIZE_CLASSES.
 static unsigned first_filled_class(const espl__forest *forest, unsigned from)
 {
     for (unsigned word = from / 64; word < ESPL__SIZE_CLASSES / 64; ++word) {
@@ -379,13 +435,14 @@ static unsigned first_filled_class(const espl__forest *forest, unsigned from)
     return ESPL__SIZE_CLASSES;
 }
 
-// Put a free range first in the list of its size class.
+// Insert a free range at the head of the list of its size class, and mark both of its ends.
 static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
 {
     const unsigned class = class_of(count);
     const uint32_t next = forest->free_heads[class];
     const uint32_t last = base + count - 1;
 
+    ESPL_CHECK(count > 0 && last < forest->end && class < ESPL__SIZE_CLASSES);
     forest->tree[base] = forest->tree[last] = ESPL__NO_TREE;
     forest->links[base].first_child = forest->links[last].first_child = count;
     forest->links[base].next = next;
@@ -398,12 +455,16 @@ static void list_range(espl__forest *forest, uint32_t base, uint32_t count)
     forest->free_slots += count;
 }
 
+// Remove a free range from the list of its size class.
 static void unlist_range(espl__forest *forest, uint32_t base)
 {
+    ESPL_CHECK(base < forest->end && forest->tree[base] == ESPL__NO_TREE);
     const uint32_t count = forest->links[base].first_child;
     const unsigned class = class_of(count);
     const uint32_t next = forest->links[base].next, previous = forest->links[base].previous;
 
+    ESPL_CHECK(count <= forest->free_slots);
+    ESPL_CHECK(previous != ESPL__NO_SLOT || forest->free_heads[class] == base);
     if (previous != ESPL__NO_SLOT) {
         forest->links[previous].next = next;
     } else {
@@ -418,8 +479,9 @@ static void unlist_range(espl__forest *forest, uint32_t base)
     forest->free_slots -= count;
 }
 
-// The size class to take from. The range that was listed last in the class of the count itself may
-// fit as well. Without it a tree that is given back would not be reused by one of the same size.
+// Choose the size class to take from. The class of the count itself has shorter ranges as well, so
+// that only the head of its list is tried: a tree of the same size that was just freed is reused by
+// it.
 static unsigned choose_class(const espl__forest *forest, uint32_t count)
 {
     const unsigned own = class_of(count);
@@ -430,6 +492,8 @@ static unsigned choose_class(const espl__forest *forest, uint32_t count)
                : first_filled_class(forest, class_that_fits(count));
 }
 
+// A free range that is longer is split, and its upper part stays free. Without a free range that
+// fits the pool grows by the range.
 uint32_t espl__range_take(espl__forest *forest, uint32_t count)
 {
     const unsigned class = choose_class(forest, count);
@@ -443,19 +507,23 @@ uint32_t espl__range_take(espl__forest *forest, uint32_t count)
         base = forest->free_heads[class];
         const uint32_t found = forest->links[base].first_child;
 
+        ESPL_CHECK(found >= count);
         unlist_range(forest, base);
         if (found > count) {
             list_range(forest, base + count, found - count);
         }
     }
-    // Until its tree writes its own number there, no neighbour may take the range for a free one.
+    // Any tree number, so that a neighbour that is freed does not take the range for a free one
+    // before the owner writes its own number.
     forest->tree[base] = forest->tree[base + count - 1] = 0;
     return base;
 }
 
+// Free neighbours on both sides are merged with the range first, so that no two free ranges are
+// neighbours.
 void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count)
 {
-    ESPL_CHECK(count > 0 && base + count <= forest->end);
+    ESPL_CHECK(count > 0 && count <= forest->end && base <= forest->end - count);
     if (base > 0 && forest->tree[base - 1] == ESPL__NO_TREE) {
         const uint32_t before = forest->links[base - 1].first_child;
 
@@ -469,6 +537,7 @@ void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count)
         count += forest->links[behind].first_child;
         unlist_range(forest, behind);
     }
+    // No free range is at the end of the pool: the end moves down instead.
     if (base + count == forest->end) {
         forest->end = base;
         return;
@@ -478,7 +547,7 @@ void espl__range_give(espl__forest *forest, uint32_t base, uint32_t count)
 
 // --- Validation ---
 
-// Tell whether the neighbours of a free range in the list of its size class name it.
+// Tell whether a free range is in the list of its size class: its neighbours there link to it.
 static bool is_range_listed(const espl__forest *forest, uint32_t base)
 {
     const espl__links *const links = &forest->links[base];
@@ -494,6 +563,7 @@ static bool is_range_listed(const espl__forest *forest, uint32_t base)
            (forest->free_bits[class / 64] >> (class % 64) & 1) != 0;
 }
 
+// Count the headers without a range.
 static uint32_t count_free_headers(const espl__forest *forest)
 {
     uint32_t count = 0;
@@ -504,6 +574,8 @@ static uint32_t count_free_headers(const espl__forest *forest)
     return count;
 }
 
+// Tell whether the list of free headers has each of them once. A list that visits as many free
+// headers as there are, and ends then, visits none twice.
 static bool are_headers_listed(const espl__forest *forest)
 {
     const uint32_t unused = count_free_headers(forest);
@@ -519,7 +591,7 @@ static bool are_headers_listed(const espl__forest *forest)
     return listed == unused;
 }
 
-// Tell whether a free range is marked at both ends and has no free range behind it.
+// Tell whether a free range is marked at its end and a range of a tree follows it.
 static bool is_range_merged(const espl__forest *forest, uint32_t base, uint32_t count)
 {
     const uint32_t behind = base + count;
@@ -529,6 +601,9 @@ static bool is_range_merged(const espl__forest *forest, uint32_t base, uint32_t 
            forest->tree[behind] != ESPL__NO_TREE;
 }
 
+// Each step goes to the end of the range that begins at `slot`. So the walk reaches the end of the
+// pool exactly where ranges cover it without gap or overlap, and the counts are compared
+// afterwards.
 const char *espl__pool_broken_rule(const espl__forest *forest)
 {
     uint32_t slot = 0, free_slots = 0, trees = 0;
@@ -555,7 +630,7 @@ const char *espl__pool_broken_rule(const espl__forest *forest)
         trees += is_free ? 0 : 1;
         slot += count;
     }
-    // The loop met each range once, so no other header has slots.
+    // The loop visited each range once, so that no other header has slots.
     if (trees + count_free_headers(forest) != forest->tree_end) {
         return "free ranges and trees tile the pool";
     }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
+// The propagation of propagate.h. Functions that compose worlds return an alarm: a sum of float
+// that is 0 while all worlds are finite and NaN after one that is not, so that the frequent case
+// costs no branch for each node. Only after an alarm the worlds are read again and counted.
 #include "lib/tree/propagate.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/jobs/ranges.h"
 #include "lib/math/wide.h"
-#include "lib/tree/band.h"
+#include "lib/tree/levels.h"
 
 // --- One node ---
 
+// The validation compares with this, so that it shares no code with the wide kernels.
 espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];
@@ -24,14 +28,15 @@ espl_pose espl__world_expected(const espl__forest *forest, uint32_t slot)
     return espl__placement_world(&placement, &up);
 }
 
-// What a node that copies its parent shows beside the pose. @return whether its children see a
-// change.
+// Copy stretch and user data of the parent to a node that copies it. @return true where they
+// changed.
 static bool copy_extra(espl__forest *forest, uint32_t slot)
 {
     const espl__extra shown = espl__slot_extra(forest, forest->parent[slot]);
     const espl__tree *const tree = espl__tree_of(forest, slot);
 
-    // In an edit a copy may be in the range of another tree still; it is brought up to date in its own.
+    // Inside an edit a copy may be in the range of another tree without side arrays: the parent has
+    // the default then, or ensure_sides_of_copies() made them.
     if (tree->side == NULL) {
         return false;
     }
@@ -45,7 +50,7 @@ static bool copy_extra(espl__forest *forest, uint32_t slot)
     return is_changed;
 }
 
-// A root, or a node with ESPL__SLOT_EXCEPTIONAL. @return whether its children see a change.
+// Recompute a root or an exceptional node. @return true where its children see a change.
 static bool compose_exceptional(espl__forest *forest, uint32_t slot)
 {
     const bool is_root = espl__is_root(forest, slot);
@@ -58,13 +63,17 @@ static bool compose_exceptional(espl__forest *forest, uint32_t slot)
     return is_stretched || is_moved;
 }
 
-// Any other node.
+// Compute the world of any other node.
 static inline espl__wide_pose compose_plain(const espl__forest *forest, uint32_t slot)
 {
+    ESPL_CHECK_FULL(!espl__is_root(forest, slot) &&
+                    !espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL));
     return espl__wide_compose(espl__wide_load(&forest->world[forest->parent[slot]]),
                               espl__wide_load(&forest->local[slot]));
 }
 
+// For one node at a time, as edits refresh paths. Ranges of nodes go through compose_range()
+// instead.
 bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     bool is_changed = true;
@@ -85,13 +94,14 @@ bool espl__propagate_node(espl__forest *forest, espl__context *context, uint32_t
 
 // --- Flags in a range of slots ---
 
-// The first slot from `begin` on with a flag, or end. Reads no flag of another tree, because
-// another thread may write it.
+// Return the first slot of [begin, end) with a flag, or end. It reads eight flags at a time, but
+// none at or past the end, because another thread may write those of another tree.
 static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t end, unsigned flag)
 {
     const uint64_t all = UINT64_C(0x0101010101010101) * flag;
     uint32_t slot = begin;
 
+    ESPL_CHECK_FULL(begin <= end && flag <= UINT8_MAX);
     for (; end - slot >= sizeof all; slot += (uint32_t)sizeof all) {
         uint64_t flags;
 
@@ -106,7 +116,7 @@ static uint32_t find_flag(const espl__forest *forest, uint32_t begin, uint32_t e
     return slot;
 }
 
-// Only a playback leaves worlds out of date.
+// Fast path: only a playback has stale nodes.
 void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     if (!forest->is_edited) {
@@ -120,7 +130,8 @@ void espl__clear_stale(espl__forest *forest, uint32_t begin, uint32_t end)
 
 // --- Ranges of slots ---
 
-// Slots without an exceptional one. For a few the call of a wide kernel is not worth its cost.
+// Compose slots none of which is exceptional. A few are composed here, because the call of the wide
+// kernel costs more than it saves. @return the alarm.
 static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     enum { MANY = 8 };
@@ -138,6 +149,8 @@ static inline float compose_slots(espl__forest *forest, uint32_t begin, uint32_t
     return espl__wide_bits_are_zero(alarm) ? 0 : NAN;
 }
 
+// Compose slots with exceptional ones among them: the ranges between these, and each of them by
+// itself.
 static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, uint32_t end)
 {
     float alarm = 0;
@@ -155,8 +168,7 @@ static ESPL__APART float compose_between(espl__forest *forest, uint32_t begin, u
     return alarm;
 }
 
-// Slots [begin, end) of a tree, on this thread. @return 0, or NaN where some world may not be
-// finite.
+// Compose slots [begin, end) of a tree on this thread. @return the alarm.
 static inline float compose_range(espl__forest *forest, const espl__tree *tree, uint32_t begin,
                                   uint32_t end)
 {
@@ -165,20 +177,22 @@ static inline float compose_range(espl__forest *forest, const espl__tree *tree, 
                                   : compose_between(forest, begin, end);
 }
 
+// Tell whether a propagation in a tree is divided among workers.
 static bool has_workers(const espl__forest *forest, const espl__context *context,
                         const espl__tree *tree)
 {
-    return espl__tree_is_wide(forest, tree) && !espl__executor_is_serial(context->workers.executor);
+    return espl__tree_is_parallel(forest, tree) &&
+           !espl__executor_is_serial(context->workers.executor);
 }
 
-// All slots from one on, on the workers.
-static float compose_suffix_wide(espl__forest *forest, espl__context *context,
-                                 const espl__tree *tree, uint32_t begin)
+// Compose all slots from one on, on the workers. The caller counts them.
+static float compose_suffix_parallel(espl__forest *forest, espl__context *context,
+                                     const espl__tree *tree, uint32_t begin)
 {
-    uint64_t visited = 0; // the caller counts
+    uint64_t visited = 0;
 
-    return espl__compose_wide(forest, &context->workers, tree, begin,
-                              espl__first_below(forest, tree, begin), true, &visited);
+    return espl__compose_parallel(forest, &context->workers, tree, begin,
+                                  espl__first_below(forest, tree, begin), true, &visited);
 }
 
 void espl__count_overflowed_slots(const espl__forest *forest, espl__context *context,
@@ -192,6 +206,8 @@ void espl__count_overflowed_slots(const espl__forest *forest, espl__context *con
     }
 }
 
+// A sweep to the end of the tree may run on workers; a shorter one is a block of a batch, see
+// sweep_poses().
 void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, uint32_t begin,
                  uint32_t end)
 {
@@ -203,7 +219,7 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
     }
     ESPL_CHECK(begin > t->base && end <= limit && espl__tree_is_single(forest, t));
     const float alarm = end == limit && has_workers(forest, context, t)
-                            ? compose_suffix_wide(forest, context, t, begin)
+                            ? compose_suffix_parallel(forest, context, t, begin)
                             : compose_range(forest, t, begin, end);
 
     context->counts.nodes_visited += end - begin;
@@ -211,17 +227,19 @@ void espl__sweep(espl__forest *forest, espl__context *context, uint32_t tree, ui
         espl__count_overflowed_slots(forest, context, begin, end);
     }
     if (holes != 0) {
-        // As many as are in the range on average.
+        // Holes in [begin, end) as on average in the range, because counting them would cost a
+        // pass.
         const uint64_t passed = (uint64_t)holes * (end - begin) / t->used;
 
-        espl__tree_owe(forest, context, tree, (uint32_t)passed);
+        espl__tree_add_debt(forest, context, tree, (uint32_t)passed);
     }
 }
 
 // --- Below a node ---
 
-// Worlds below a slot that are not finite, whichever way they were computed. Nothing counts below a node
-// that keeps its world, so that a tree counts the same whether it is laid out or not.
+// Count the worlds below a slot that are not finite. It does not enter nodes that keep their world,
+// because compose_by_links() does not either: the count must not depend on whether the tree is laid
+// out.
 static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl__context *context,
                                                uint32_t top)
 {
@@ -234,7 +252,8 @@ static ESPL__APART void count_overflowed_below(const espl__forest *forest, espl_
     }
 }
 
-// At most `most` nodes below a slot, by links. @return how many; `most` + 1 where there are more.
+// Compose at most `most` descendants of a slot by links. @return their number, or `most` + 1 where
+// there are more.
 static uint32_t compose_by_links(espl__forest *forest, espl__context *context, uint32_t top,
                                  uint32_t most, float *alarm)
 {
@@ -248,11 +267,12 @@ static uint32_t compose_by_links(espl__forest *forest, espl__context *context, u
             return most + 1;
         }
         visited += 1;
-        // The next sibling has to wait for memory otherwise, when the walk comes to it.
+        // Prefetch the next sibling, because the walk visits a subtree before it.
         if (forest->links[slot].next != ESPL__NO_SLOT) {
             espl__prefetch(&forest->links[forest->links[slot].next]);
         }
-        // A node that keeps all of its world cuts off what is below, unless that was out of date before.
+        // A node that keeps its world ends the propagation, unless worlds below it were stale
+        // before.
         if (espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL)) {
             (void)compose_exceptional(forest, slot);
             enters = !espl__slot_keeps_world(forest, slot) ||
@@ -278,15 +298,18 @@ void espl__propagate_by_links(espl__forest *forest, espl__context *context, uint
     }
 }
 
-// Below a node of a tree that is not in order. Where the nodes turn out to be more than a part of
-// the slots behind the node, one pass over these slots costs less than going on by links; it
-// recomputes other nodes to the same bits.
+// Compose all descendants of a node of a tree that is not in order. It goes by links until the
+// descendants are known to be more than a part of the slots after the node. Then one pass over
+// these slots costs less; other nodes in them are recomputed to the same bits. What both cost more
+// than in a laid-out tree is added to the debt. @return the alarm.
 static float compose_unordered(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     enum { PART = 4, FEW = 8 };
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
     const uint32_t end = t->base + t->used, behind = end - slot - 1;
+
+    ESPL_CHECK((t->flags & ESPL__TREE_IN_ORDER) == 0 && slot < end);
     const bool may_sweep = espl__tree_is_single(forest, t);
     const uint32_t most = may_sweep ? FEW + behind / PART : behind;
     float alarm = 0;
@@ -299,21 +322,23 @@ static float compose_unordered(espl__forest *forest, espl__context *context, uin
         visited += behind;
     }
     context->counts.nodes_visited += visited;
-    espl__tree_owe(forest, context, tree, debt);
+    espl__tree_add_debt(forest, context, tree, debt);
     return alarm;
 }
 
-// Below a node of a tree in order: a range of slots for each level.
-static float compose_levels(espl__forest *forest, espl__context *context, uint32_t slot)
+// Compose all descendants of a node of a tree in order, level by level. @return the alarm.
+static float compose_level_ranges(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const espl__tree *const t = espl__tree_of(forest, slot);
     const uint32_t first = forest->links[slot].first_child;
     uint32_t begin = first, end = forest->links[first].previous + 1;
+
+    ESPL_CHECK((t->flags & ESPL__TREE_IN_ORDER) != 0 && begin < end);
     float alarm = 0;
 
     if (has_workers(forest, context, t)) {
-        return espl__compose_wide(forest, &context->workers, t, begin, end, false,
-                                  &context->counts.nodes_visited);
+        return espl__compose_parallel(forest, &context->workers, t, begin, end, false,
+                                      &context->counts.nodes_visited);
     }
     while (begin < end) {
         alarm += compose_range(forest, t, begin, end);
@@ -324,21 +349,24 @@ static float compose_levels(espl__forest *forest, espl__context *context, uint32
     return alarm;
 }
 
-// Below the root of a tree: all of its range.
+// Compose all nodes of a tree but its root: one pass over its range. @return the alarm.
 static float compose_tree(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const uint32_t tree = forest->tree[slot];
     const espl__tree *const t = &forest->trees[tree];
     const uint32_t begin = slot + 1, end = slot + t->used;
 
+    ESPL_CHECK(slot == t->base && t->live > 1);
     context->counts.nodes_visited += t->live - 1;
     if (t->used != t->live) {
-        espl__tree_owe(forest, context, tree, t->used - t->live);
+        espl__tree_add_debt(forest, context, tree, t->used - t->live);
     }
-    return has_workers(forest, context, t) ? compose_suffix_wide(forest, context, t, begin)
+    return has_workers(forest, context, t) ? compose_suffix_parallel(forest, context, t, begin)
                                            : compose_range(forest, t, begin, end);
 }
 
+// Three ways, by the form of the tree: the root, a node of a tree in order, a node of any other
+// tree.
 void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_t slot)
 {
     const espl__tree *const t = espl__tree_of(forest, slot);
@@ -351,7 +379,7 @@ void espl__propagate_below(espl__forest *forest, espl__context *context, uint32_
     if (slot == t->base && espl__tree_is_single(forest, t)) {
         alarm = compose_tree(forest, context, slot);
     } else if ((t->flags & ESPL__TREE_IN_ORDER) != 0) {
-        alarm = compose_levels(forest, context, slot);
+        alarm = compose_level_ranges(forest, context, slot);
     } else {
         alarm = compose_unordered(forest, context, slot);
     }
@@ -366,7 +394,8 @@ void espl__propagate_user_data(espl__forest *forest, uint32_t top)
 {
     bool enters = true;
 
-    // Every copy in a tree is exceptional. In an edit, copies may be in the range of another tree.
+    // Copies are exceptional. Inside an edit they may be in the range of another tree, so that the
+    // count of this one does not tell.
     if (espl__tree_of(forest, top)->exceptional == 0 && !forest->is_edited) {
         return;
     }

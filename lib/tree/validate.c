@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: MIT
-// Validation of a forest: ranges, links, flags and counts, and every world again from its local,
-// bit for bit.
+// Validation of a forest between structural calls: ranges, links, flags and counts, and each world,
+// recomputed from the locals and compared bit for bit. Tests, checks=full and espl_validate() call
+// it.
+//
+// Each function named *_rule returns NULL where its invariants hold, else the first one that does
+// not, as a sentence that is true of a valid forest. Tests compare these sentences, and users read
+// them. Walks are bounded by the counts of the header, so that broken links neither crash nor hang
+// the validation. The functions run in the order in which each may rely on those before it.
 #include "lib/tree/propagate.h"
 
 #include <string.h>
 
-// Where the validation is, for the report.
-typedef struct place {
+// The slot, and the tree or count, that the report names.
+typedef struct location {
     uint32_t slot;
     size_t detail;
-} place;
+} location;
 
+// Return the end of the used slots of a tree.
 static uint32_t end_of(const espl__tree *tree)
 {
     return tree->base + tree->used;
 }
 
+// Tell whether a used slot is a node, not a hole.
 static bool is_node(const espl__forest *forest, uint32_t slot)
 {
     return forest->links[slot].entity != ESPL__NO_ENTITY;
 }
 
+// Tell whether a number is the slot of a node of a tree.
 static bool is_node_of(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     return slot >= tree->base && slot < end_of(tree) && is_node(forest, slot);
@@ -28,7 +37,8 @@ static bool is_node_of(const espl__forest *forest, const espl__tree *tree, uint3
 
 // --- Slots of a range ---
 
-static const char *range_rule(const espl__forest *forest, uint32_t number, place *at)
+// Check the counts of a header and the tree numbers of its slots.
+static const char *range_rule(const espl__forest *forest, uint32_t number, location *at)
 {
     const espl__tree *const tree = &forest->trees[number];
     uint32_t live = 0;
@@ -46,7 +56,9 @@ static const char *range_rule(const espl__forest *forest, uint32_t number, place
     return live == tree->live ? NULL : "the nodes of a tree are counted";
 }
 
-static const char *holes_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+// Check the list of holes: it visits as many holes as the range has, and none twice, because it
+// ends then.
+static const char *holes_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
     const espl__extra none = espl__extra_default();
     uint32_t holes = 0;
@@ -72,6 +84,7 @@ static const char *holes_rule(const espl__forest *forest, const espl__tree *tree
 
 // --- Links ---
 
+// Check the parent of one node.
 static const char *parent_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];
@@ -89,7 +102,8 @@ static const char *parent_rule(const espl__forest *forest, const espl__tree *tre
     return parent < slot ? NULL : "the slot of a parent is below those of its children";
 }
 
-// Check the list of children of one node. @param met  counts the children of all nodes.
+// Check the list of children of one node. @param met  in and out: number of children of all nodes
+// so far.
 static const char *children_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot,
                                  uint32_t *met)
 {
@@ -112,7 +126,8 @@ static const char *children_rule(const espl__forest *forest, const espl__tree *t
                : "a first child names the last one";
 }
 
-static const char *links_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+// Check the links of all nodes, and the count of roots.
+static const char *links_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
     uint32_t children = 0, roots = 0;
 
@@ -133,12 +148,14 @@ static const char *links_rule(const espl__forest *forest, const espl__tree *tree
     if (roots != tree->roots) {
         return "the roots of a tree are counted";
     }
-    // A list met each child at most once: a child names one parent and one previous sibling.
+    // Lists visit each child at most once, because a child has one parent and one previous sibling.
     return children + roots == tree->live ? NULL
                                           : "each node is a root or among the children of one";
 }
 
-static const char *order_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+// Check ESPL__TREE_IN_ORDER: siblings are neighbours, and the first child of a node follows the
+// last child of the nearest earlier node with children.
+static const char *order_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
     if (!espl__tree_is_single(forest, tree)) {
         return (tree->flags & (ESPL__TREE_UNSETTLED | ESPL__TREE_IN_ORDER)) == ESPL__TREE_UNSETTLED
@@ -166,6 +183,7 @@ static const char *order_rule(const espl__forest *forest, const espl__tree *tree
 
 // --- Flags and side arrays ---
 
+// Check the flags of one node.
 static const char *flags_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     const unsigned flags = forest->flags[slot];
@@ -182,7 +200,7 @@ static const char *flags_rule(const espl__forest *forest, const espl__tree *tree
                : "slots know whether their worlds are exceptional";
 }
 
-// A node has kept parts where its flag says so, and nowhere else.
+// Check that a node has inherit flags where ESPL__SLOT_KEEPS is set, and nowhere else.
 static const char *kept_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     const bool has_room = tree->side != NULL && tree->side->kept != NULL;
@@ -200,7 +218,7 @@ static const char *kept_rule(const espl__forest *forest, const espl__tree *tree,
     return NULL;
 }
 
-// The counts that tell whether side arrays are needed.
+// Check the counts by which side arrays are freed.
 static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
 {
     const espl__side *const side = tree->side;
@@ -229,12 +247,14 @@ static const char *side_rule(const espl__forest *forest, const espl__tree *tree)
 
 // --- Worlds ---
 
-// The sign and the payload of a NaN depend on the machine, so any NaN equals any other.
+// Tell whether two numbers have the same bits. Any NaN equals any other, because sign and payload
+// of a NaN depend on the machine.
 static bool is_same(float a, float b)
 {
     return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
 }
 
+// Tell whether two worlds have the same bits, NaN aside.
 static bool is_same_world(const espl_pose *a, const espl_pose *b)
 {
     bool same = is_same(a->scale, b->scale);
@@ -248,6 +268,7 @@ static bool is_same_world(const espl_pose *a, const espl_pose *b)
     return same;
 }
 
+// Check that a placement is finite and the world follows from it.
 static const char *world_rule(const espl__forest *forest, uint32_t slot)
 {
     const espl__placement placement = espl__slot_placement(forest, slot);
@@ -263,6 +284,7 @@ static const char *world_rule(const espl__forest *forest, uint32_t slot)
                : "a world follows from the locals bit for bit";
 }
 
+// Check flags, side entries and the world of one node.
 static const char *node_rule(const espl__forest *forest, const espl__tree *tree, uint32_t slot)
 {
     const uint32_t parent = forest->parent[slot];
@@ -280,7 +302,8 @@ static const char *node_rule(const espl__forest *forest, const espl__tree *tree,
     return rule != NULL ? rule : world_rule(forest, slot);
 }
 
-static const char *nodes_rule(const espl__forest *forest, const espl__tree *tree, place *at)
+// Check all nodes of a tree, and the count of exceptional ones.
+static const char *nodes_rule(const espl__forest *forest, const espl__tree *tree, location *at)
 {
     uint32_t exceptional = 0;
 
@@ -302,8 +325,8 @@ static const char *nodes_rule(const espl__forest *forest, const espl__tree *tree
 
 // --- The list of unsettled trees ---
 
-// Tell whether the neighbours of an unsettled tree in their list name it.
-static bool is_listed(const espl__forest *forest, uint32_t number)
+// Tell whether the neighbours of an unsettled tree in the list link to it.
+static bool is_in_unsettled_list(const espl__forest *forest, uint32_t number)
 {
     const espl__tree *const tree = &forest->trees[number];
     const bool is_first = tree->previous == ESPL__NO_TREE;
@@ -319,8 +342,8 @@ static bool is_listed(const espl__forest *forest, uint32_t number)
            (tree->next == ESPL__NO_TREE || forest->trees[tree->next].previous == number);
 }
 
-// Tell whether the list has each unsettled tree, once.
-static bool is_list_whole(const espl__forest *forest)
+// Tell whether the list has each unsettled tree once.
+static bool is_unsettled_list_whole(const espl__forest *forest)
 {
     uint32_t marked = 0, listed = 0;
 
@@ -339,9 +362,10 @@ static bool is_list_whole(const espl__forest *forest)
     return listed == marked;
 }
 
-// --- All of it ---
+// --- The forest ---
 
-static const char *tree_rule(const espl__forest *forest, uint32_t number, place *at)
+// Check one tree. Links are checked before the functions that follow them without bounds.
+static const char *tree_rule(const espl__forest *forest, uint32_t number, location *at)
 {
     const espl__tree *const tree = &forest->trees[number];
     const char *rule = range_rule(forest, number, at);
@@ -355,7 +379,7 @@ static const char *tree_rule(const espl__forest *forest, uint32_t number, place 
         (tree->moved != 0 || tree->incoming != 0 || (tree->flags & ESPL__TREE_DUE) != 0)) {
         return "no edit left anything behind";
     }
-    if (rule == NULL && !is_listed(forest, number)) {
+    if (rule == NULL && !is_in_unsettled_list(forest, number)) {
         return "unsettled trees are in one list";
     }
     return rule;
@@ -371,19 +395,20 @@ size_t espl__forest_bytes(const espl__forest *forest)
     return bytes;
 }
 
+// The pool is checked first, because the checks of a tree read all slots of its range.
 const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot, size_t *detail)
 {
-    place at = {ESPL__NO_SLOT, 0};
+    location at = {ESPL__NO_SLOT, 0};
     const char *rule = espl__pool_broken_rule(forest);
 
     for (uint32_t tree = 0; rule == NULL && tree < forest->tree_end; ++tree) {
         if (forest->trees[tree].capacity != 0) {
-            at = (place){ESPL__NO_SLOT, tree};
+            at = (location){ESPL__NO_SLOT, tree};
             rule = tree_rule(forest, tree, &at);
         }
     }
-    if (rule == NULL && !is_list_whole(forest)) {
-        at = (place){ESPL__NO_SLOT, 0};
+    if (rule == NULL && !is_unsettled_list_whole(forest)) {
+        at = (location){ESPL__NO_SLOT, 0};
         rule = "unsettled trees are in one list";
     }
     if (rule == NULL && forest->nursery != ESPL__NO_TREE) {
@@ -394,6 +419,7 @@ const char *espl__forest_broken_rule(const espl__forest *forest, uint32_t *slot,
     return rule;
 }
 
+// Holes do not count: a pass may compute worlds for them.
 size_t espl__count_overflowed(const espl__forest *forest)
 {
     size_t count = 0;

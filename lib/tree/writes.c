@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
+// The writes of writes.h. A single write stores, recomputes the world of the node, and propagates.
+// Many writes of one tree choose between two ways, because a node below several entries would be
+// propagated once for each: writing one after the other, or a sweep, which stores locals first and
+// lets the worlds follow in one pass over the range. Both give the same bits and statuses. The
+// functions for the frequent writes are inline, so that poses stay in registers.
 #include "lib/tree/writes.h"
 
 #include "lib/jobs/ranges.h"
 #include "lib/math/wide.h"
-#include "lib/tree/alike.h"
-#include "lib/tree/band.h"
+#include "lib/tree/shape_batch.h"
+#include "lib/tree/levels.h"
 
 // --- One node ---
 
+// The change has copies, so that the node can be compared with its state before the write.
 void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__node_change *change)
 {
     const uint32_t parent = forest->parent[slot];
@@ -22,16 +28,19 @@ void espl__node_change_begin(const espl__forest *forest, uint32_t slot, espl__no
     }
 }
 
-// Store a change without what is below. @return whether children see a change.
-static bool store(espl__forest *forest, espl__context *context, const espl__node_change *change)
+// Store a change of one node and its world. @return true where its children see a change.
+static bool store_change(espl__forest *forest, espl__context *context,
+                         const espl__node_change *change)
 {
     const uint32_t slot = change->slot;
     const bool is_finite = espl__pose_is_finite(&change->world);
-    // What is below a world that is not finite is counted, though it may stay the same.
+    // A world that is not finite is propagated, though it may be unchanged, because the worlds
+    // below are counted.
     const bool is_moved = !is_finite || !espl__pose_is_same(&forest->world[slot], &change->world);
     const bool is_stretched = memcmp(change->before.extra.stretch, change->after.extra.stretch,
                                      sizeof change->after.extra.stretch) != 0;
 
+    ESPL_CHECK_FULL(espl__tree_can_hold(espl__tree_of(forest, slot), &change->after));
     espl__slot_place(forest, slot, &change->after);
     forest->world[slot] = change->world;
     context->counts.nodes_visited += 1;
@@ -47,17 +56,18 @@ static bool store(espl__forest *forest, espl__context *context, const espl__node
     return is_moved || is_stretched;
 }
 
+// A bit-equal placement is skipped: neither a store nor a propagation.
 void espl__node_change_commit(espl__forest *forest, espl__context *context,
                               const espl__node_change *change)
 {
     if (espl__placement_is_equal(&change->before, &change->after)) {
         context->counts.writes_skipped += 1;
-    } else if (store(forest, context, change)) {
+    } else if (store_change(forest, context, change)) {
         espl__propagate_below(forest, context, change->slot);
     }
 }
 
-// The world of a node is not finite.
+// Store a local whose world is not finite, or refuse a local that is not finite.
 static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__context *context,
                                                uint32_t slot, espl__wide_pose local,
                                                espl__wide_pose world)
@@ -74,7 +84,9 @@ static ESPL__APART espl_status put_overflowing(espl__forest *forest, espl__conte
     return ESPL_OVERFLOW;
 }
 
-static ESPL__APART espl_status follow(espl__forest *forest, espl__context *context, uint32_t slot)
+// Propagate below a slot. @return ESPL_OK; ESPL_OVERFLOW where a world below is not finite.
+static ESPL__APART espl_status propagate_and_report(espl__forest *forest, espl__context *context,
+                                                    uint32_t slot)
 {
     const uint64_t overflowed = context->counts.overflowed;
 
@@ -82,13 +94,14 @@ static ESPL__APART espl_status follow(espl__forest *forest, espl__context *conte
     return context->counts.overflowed != overflowed ? ESPL_OVERFLOW : ESPL_OK;
 }
 
-// Store the local of a plain node, of unit length, and propagate it. Inline in its callers: the
-// pose stays in registers from check to store.
+// Store a local of unit length in a plain node, and propagate it. Inline, so that the pose stays in
+// registers from the check to the store.
 // @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_NOT_FINITE: nothing changed.
-ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint32_t slot,
-                             espl__wide_pose local)
+ESPL__INLINE espl_status put_plain_local(espl__forest *forest, espl__context *context,
+                                         uint32_t slot, espl__wide_pose local)
 {
     const uint32_t parent = forest->parent[slot];
+    ESPL_CHECK_FULL(espl__slot_is_plain(forest, slot));
     const espl__wide_pose old_local = espl__wide_load(&forest->local[slot]);
     const espl__wide_pose old_world = espl__wide_load(&forest->world[slot]);
     const espl__wide_pose world =
@@ -100,7 +113,7 @@ ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint3
         context->counts.writes_skipped += 1;
         return ESPL_OK;
     }
-    // A world that is finite follows from a local that is.
+    // One check for both: a finite world has a finite local.
     if (!espl__wide_bits_are_zero(espl__wide_nonfinite(world))) {
         return put_overflowing(forest, context, slot, local, world);
     }
@@ -113,10 +126,12 @@ ESPL__INLINE espl_status put(espl__forest *forest, espl__context *context, uint3
         return ESPL_OK;
     }
     espl__wide_store(&forest->world[slot], world);
-    return forest->links[slot].first_child == ESPL__NO_SLOT ? ESPL_OK
-                                                            : follow(forest, context, slot);
+    return forest->links[slot].first_child == ESPL__NO_SLOT
+               ? ESPL_OK
+               : propagate_and_report(forest, context, slot);
 }
 
+// Normalise a rotation that has no unit length, and store the local.
 static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__context *context,
                                               uint32_t slot, const void *value)
 {
@@ -126,18 +141,20 @@ static ESPL__APART espl_status put_normalized(espl__forest *forest, espl__contex
     if (!espl__pose_is_finite(&local) || !espl__rotation_normalize(local.rotation)) {
         return ESPL_ERR_NOT_FINITE;
     }
-    return put(forest, context, slot, espl__wide_load(&local));
+    return put_plain_local(forest, context, slot, espl__wide_load(&local));
 }
 
 espl_status espl__pose_put(espl__forest *forest, espl__context *context, uint32_t slot,
                            const void *value)
 {
-    // A rotation of unit length is finite; whether the rest is shows in the world.
-    return espl__rotation_is_unit(value) // the rotation is the first field
-               ? put(forest, context, slot, espl__wide_from(value))
+    // The rotation is the first field. One of unit length is finite, and put_plain_local() checks
+    // the rest.
+    return espl__rotation_is_unit(value)
+               ? put_plain_local(forest, context, slot, espl__wide_from(value))
                : put_normalized(forest, context, slot, value);
 }
 
+// The frame of the parent has no stretch, because a child of a stretched parent is exceptional.
 espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint32_t slot,
                               espl_write_kind kind, const espl_write_value *value)
 {
@@ -155,51 +172,57 @@ espl_status espl__plain_write(espl__forest *forest, espl__context *context, uint
         status = espl__pose_write(&local, &world, &up, kind, value);
     }
     if (status >= 0) {
-        (void)put(forest, context, slot, espl__wide_load(&local)); // the local is finite
+        // The status of the write is kept: the local is finite, and the context counts overflows.
+        (void)put_plain_local(forest, context, slot, espl__wide_load(&local));
     }
     return status;
 }
 
 // --- Entries ---
 
+// Return the kind of an entry.
 static espl_write_kind kind_at(const espl__write_source *source, uint32_t number)
 {
     return source->writes != NULL ? source->writes[number].kind : source->kind;
 }
 
+// Return the address of the value of an entry.
 static const void *value_at(const espl__write_source *source, uint32_t number)
 {
     return source->values + number * source->value_size;
 }
 
+// Copy the value of an entry.
 static void load_value(const espl__write_source *source, uint32_t number, espl_write_kind kind,
                        espl_write_value *value)
 {
     espl__write_load(value, kind, value_at(source, number));
 }
 
-static uint32_t number_at(const espl__tree_writes *w, uint32_t at)
+// Return the number of the entry at a place of the list of a tree.
+static uint32_t entry_number(const espl__tree_writes *w, uint32_t at)
 {
+    ESPL_CHECK_FULL(at < w->count);
     return w->numbers != NULL ? w->numbers[at] : w->first + at;
 }
 
 // --- Many nodes of one tree ---
 
-// Entries in the order of slots. At first each is written like a single one. Where entries are
-// many, or single writes visited more nodes than passes over the range would, it sweeps: locals are
-// stored, and worlds follow in one pass.
+// The state of writing one tree, in the order of slots. At first each entry is written as a single
+// one. Once entries are many, or single writes visited more nodes than passes over the range would,
+// it sweeps: locals are stored, and worlds follow in one pass.
 typedef struct pass {
     espl__forest *forest;
     espl__context *context;
     const espl__tree_writes *w;
-    uint32_t tree, end; // of the used slots
+    uint32_t tree, end; // tree, and end of its used slots
     bool sweeps;
-    uint32_t final; // sweeps: worlds of slots below it are up to date; UINT32_MAX: all are
-    bool is_told;
-    bool waits; // the tree was added to context->waiting, which counts its overflowed worlds
+    uint32_t final;  // of a sweep: worlds of lower slots are up to date; UINT32_MAX: all worlds are
+    bool has_status; // a result is a status other than ESPL_OK
+    bool is_batched; // the tree was added to context->batches, which counts its overflowed worlds
 } pass;
 
-// Bring the worlds of slots below `end` up to date.
+// Recompute the worlds of slots below `end` that are not up to date.
 static void advance(pass *p, uint32_t end)
 {
     if (p->final >= end) {
@@ -209,12 +232,13 @@ static void advance(pass *p, uint32_t end)
         (void)espl__propagate_node(p->forest, p->context, p->final);
         p->final += 1;
     }
+    ESPL_CHECK(end <= p->end);
     espl__sweep(p->forest, p->context, p->tree, p->final, end);
     p->final = end;
 }
 
-// Recompute worlds once all entries are stored. If the local of the root changed, all nodes of the tree are
-// due: they are recomputed now, or together with other trees. Both ways add the same counts.
+// Recompute the worlds after all entries are stored. If the local of the root changed, all worlds
+// follow: they are recomputed now, or in a batch with other trees. Both ways add the same counts.
 static void follow_root(pass *p)
 {
     espl__forest *const forest = p->forest;
@@ -227,26 +251,28 @@ static void follow_root(pass *p)
     forest->world[t->base] = forest->local[t->base];
     p->context->counts.nodes_visited += 1;
     p->final = UINT32_MAX;
-    if (p->context->waiting != NULL && espl__tree_can_wait(forest, t)) {
-        espl__waiting_add(forest, p->context, p->context->waiting, p->tree);
-        p->waits = true;
+    if (p->context->batches != NULL && espl__tree_can_batch(forest, t)) {
+        espl__shape_batches_add(forest, p->context, p->context->batches, p->tree);
+        p->is_batched = true;
     } else {
         espl__propagate_below(forest, p->context, t->base);
     }
 }
 
-// The local, or what children see of a slot, changed: worlds from there on are out of date.
+// Note that worlds from a slot on are out of date.
 static void set_dirty(pass *p, uint32_t slot)
 {
     p->final = slot < p->final ? slot : p->final;
 }
 
-// A write that needs nothing but the local of a plain node, while worlds follow later.
+// Carry out a local write on a plain node in a sweep: its world follows later.
 static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
                                const espl_write_value *value)
 {
     espl_pose *const old = &p->forest->local[slot];
     espl_pose local = *old;
+
+    ESPL_CHECK_FULL(p->sweeps && espl__slot_is_plain(p->forest, slot));
     const espl_status status = espl__local_write(&local, kind, value);
 
     if (status < 0) {
@@ -262,12 +288,13 @@ static espl_status store_local(pass *p, uint32_t slot, espl_write_kind kind,
     return status;
 }
 
-// Any write, on worlds that are up to date.
+// Carry out any write. Precondition: the worlds of the node and its parent are up to date.
 static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
                               const espl_write_value *value)
 {
     espl__node_change change;
 
+    ESPL_CHECK_FULL(!p->sweeps || p->final > slot);
     espl__node_change_begin(p->forest, slot, &change);
     const espl_status status =
         espl__placement_write(&change.after, &change.world, change.up, kind, value);
@@ -279,12 +306,13 @@ static espl_status write_node(pass *p, uint32_t slot, espl_write_kind kind,
         espl__node_change_commit(p->forest, p->context, &change);
     } else if (espl__placement_is_equal(&change.before, &change.after)) {
         p->context->counts.writes_skipped += 1;
-    } else if (store(p->forest, p->context, &change)) {
+    } else if (store_change(p->forest, p->context, &change)) {
         set_dirty(p, slot + 1);
     }
     return status;
 }
 
+// Carry out a write whose value was checked, by the shortest way that the node and the kind allow.
 static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
                                  const espl_write_value *value)
 {
@@ -302,7 +330,7 @@ static espl_status write_checked(pass *p, uint32_t slot, espl_write_kind kind,
     return write_node(p, slot, kind, value);
 }
 
-// Write one entry. Its result also says whether worlds follow.
+// Carry out one entry. @return its result, with ESPL__UNCHANGED where no world below follows.
 static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
 {
     const espl_write_kind kind = kind_at(p->w->source, number);
@@ -313,20 +341,21 @@ static espl_status write_entry(pass *p, uint32_t slot, uint32_t number)
     load_value(p->w->source, number, kind, &value);
     if (!p->sweeps && espl__write_is_usual(p->forest, slot, kind, &value)) {
         status = espl__pose_put(p->forest, p->context, slot, &value);
-        status = status == ESPL_OVERFLOW ? ESPL_OK : status; // the context counts them
+        // An overflow is no result of an entry, because the context counts overflows.
+        status = status == ESPL_OVERFLOW ? ESPL_OK : status;
     } else {
         status = espl__write_check(kind, &value);
         status = status == ESPL_OK ? write_checked(p, slot, kind, &value) : status;
     }
-    p->is_told = p->is_told || status != ESPL_OK;
+    p->has_status = p->has_status || status != ESPL_OK;
     const bool follows = now->writes != before.writes && now->worlds_kept == before.worlds_kept;
 
     return status >= 0 && !follows ? (espl_status)(status + ESPL__UNCHANGED) : status;
 }
 
-// From here on worlds follow in one pass, where entries are a good part of the slots behind this
-// one, or single writes visited more than two passes would.
-static void choose(pass *p, uint32_t at, uint64_t visited_before)
+// Choose to sweep from an entry on where the entries left are more than a part of the slots left,
+// or where single writes visited more nodes than two passes would.
+static void choose_sweep(pass *p, uint32_t at, uint64_t visited_before)
 {
     enum { PART = 4 };
     const espl__tree *const t = &p->forest->trees[p->tree];
@@ -337,36 +366,38 @@ static void choose(pass *p, uint32_t at, uint64_t visited_before)
         (p->w->count - at > (p->end - p->w->slots[at]) / PART || visited > 2 * (uint64_t)t->used);
 }
 
+// Carry out entries one after the other.
 static void write_each(pass *p, uint32_t begin, uint32_t end)
 {
     const espl__tree_writes *const w = p->w;
     const uint64_t visited = p->context->counts.nodes_visited;
 
     for (uint32_t i = begin; i < end; ++i) {
-        const uint32_t number = number_at(w, i);
+        const uint32_t number = entry_number(w, i);
 
         if (!p->sweeps && w->count > 1) {
-            choose(p, i, visited);
+            choose_sweep(p, i, visited);
         }
         w->source->results[number] = write_entry(p, w->slots[i], number);
     }
 }
 
-// --- Locals from poses, ahead of the worlds ---
+// --- Sweeps of poses ---
 
-// What storing some locals amounted to.
+// The sum of some stores.
 typedef struct stored {
-    uint32_t first; // slot that changed, or UINT32_MAX
+    uint32_t first; // lowest slot that changed, or UINT32_MAX
     uint32_t writes, skipped;
-    bool is_told;
+    bool has_status;
 } stored;
 
-// A pose or a transform, which begins with one.
+// Return the pose of an entry. The value is a pose or a transform, which begins with one.
 static inline const espl_pose *pose_at(const espl__write_source *source, uint32_t number)
 {
     return (const espl_pose *)value_at(source, number);
 }
 
+// Store a checked local, or skip it where it is bit-equal, and add it to the sum.
 ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stored *sum,
                              uint32_t at, espl__wide_pose local)
 {
@@ -374,7 +405,7 @@ ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stor
     espl_pose *const old = &locals[slot];
 
     if (espl__wide_bits_are_zero(espl__wide_difference(espl__wide_load(old), local))) {
-        w->source->results[number_at(w, at)] = (espl_status)ESPL__UNCHANGED;
+        w->source->results[entry_number(w, at)] = (espl_status)ESPL__UNCHANGED;
         sum->skipped += 1;
         return;
     }
@@ -383,7 +414,7 @@ ESPL__INLINE void store_pose(espl_pose *locals, const espl__tree_writes *w, stor
     sum->writes += 1;
 }
 
-// Each entry by itself, because one of them needs a closer look.
+// Check and store entries one by one, because one of them is not finite or not of unit length.
 static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writes *w,
                                         uint32_t begin, uint32_t end)
 {
@@ -391,7 +422,7 @@ static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writ
     stored sum = {.first = UINT32_MAX};
 
     for (uint32_t at = begin; at < end; ++at) {
-        const uint32_t number = number_at(w, at);
+        const uint32_t number = entry_number(w, at);
         espl_write_value value;
 
         load_value(source, number, source->kind, &value);
@@ -401,20 +432,22 @@ static ESPL__APART stored store_closely(espl_pose *locals, const espl__tree_writ
             store_pose(locals, w, &sum, at, espl__wide_from(&value));
         } else {
             source->results[number] = status;
-            sum.is_told = true;
+            sum.has_status = true;
         }
     }
     return sum;
 }
 
-ESPL__INLINE void add(stored *sum, const stored *more)
+// Add a sum to another one.
+ESPL__INLINE void add_sum(stored *sum, const stored *more)
 {
     sum->first = more->first < sum->first ? more->first : sum->first;
     sum->writes += more->writes;
     sum->skipped += more->skipped;
-    sum->is_told = sum->is_told || more->is_told;
+    sum->has_status = sum->has_status || more->has_status;
 }
 
+// Tell whether four values are finite and of unit length, without a branch for each.
 ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
 {
     espl__wide_bits alarm = espl__poses_invalid(v[0], v[1], v[2], v[3]);
@@ -427,7 +460,8 @@ ESPL__INLINE bool are_sound(const espl_pose *const v[4], bool has_stretch)
     return espl__wide_bits_are_zero(alarm);
 }
 
-// `count` entries at most 4, whose values are at v; v is filled up with any of them.
+// Store `count` entries, at most 4, whose values are at v. Unused items of v repeat one of them,
+// because four values are checked in any case.
 ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, stored *sum,
                             uint32_t begin, uint32_t count, const espl_pose *const v[4],
                             bool has_stretch)
@@ -436,7 +470,7 @@ ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, store
         const espl__tree_writes entries = *w;
         const stored few = store_closely(locals, &entries, begin, begin + count);
 
-        add(sum, &few);
+        add_sum(sum, &few);
         return;
     }
     for (uint32_t i = 0; i < count; ++i) {
@@ -444,54 +478,59 @@ ESPL__INLINE void store_few(espl_pose *locals, const espl__tree_writes *w, store
     }
 }
 
-// Entries [begin, end). Checked four at a time, because nearly all are finite and of unit length.
+// Store entries [begin, end). Values are checked four at a time, because nearly all pass.
 static stored store_poses(espl_pose *locals, const espl__tree_writes *of, uint32_t begin,
                           uint32_t end)
 {
-    const espl__write_source source = *of->source; // copies that no store can change, so that they
-    const espl__tree_writes w = *of;               // stay in registers
+    // Copies in registers, because the compiler must assume that a store changes the originals.
+    const espl__write_source source = *of->source;
+    const espl__tree_writes w = *of;
     const bool has_stretch = source.kind == ESPL_WRITE_LOCAL_TRANSFORM;
     stored sum = {.first = UINT32_MAX};
     uint32_t at = begin;
 
     for (; end - at >= 4; at += 4) {
         const espl_pose *const v[4] = {
-            pose_at(&source, number_at(&w, at)), pose_at(&source, number_at(&w, at + 1)),
-            pose_at(&source, number_at(&w, at + 2)), pose_at(&source, number_at(&w, at + 3))};
+            pose_at(&source, entry_number(&w, at)), pose_at(&source, entry_number(&w, at + 1)),
+            pose_at(&source, entry_number(&w, at + 2)), pose_at(&source, entry_number(&w, at + 3))};
 
         store_few(locals, &w, &sum, at, 4, v, has_stretch);
     }
     for (; at < end; ++at) {
-        const espl_pose *const v = pose_at(&source, number_at(&w, at));
+        const espl_pose *const v = pose_at(&source, entry_number(&w, at));
 
         store_few(locals, &w, &sum, at, 1, (const espl_pose *const[4]){v, v, v, v}, has_stretch);
     }
     return sum;
 }
 
+// Add the sum of some stores to the state.
 static void add_stored(pass *p, const stored *sum)
 {
     p->context->counts.writes += sum->writes;
     p->context->counts.writes_skipped += sum->skipped;
-    p->is_told = p->is_told || sum->is_told;
+    p->has_status = p->has_status || sum->has_status;
     set_dirty(p, sum->first);
 }
 
-enum { PIECES = 64 };
+// Upper bound of the number of jobs.
+enum { STORE_JOBS = 64 };
 
-typedef struct store_run {
+// Stores of one tree that are divided into jobs.
+typedef struct store_jobs {
     espl_pose *locals;
     const espl__tree_writes *w;
-    uint32_t pieces;
-    stored done[PIECES];
-    bool is_done[PIECES];
-} store_run;
+    uint32_t job_count;
+    stored done[STORE_JOBS];
+    bool is_done[STORE_JOBS];
+} store_jobs;
 
-// The first entry of a piece. A node's entries are all in one piece.
-static uint32_t piece_begin(const store_run *run, size_t piece)
+// Return the first entry of a job. All entries of a node are in one job, because they must be
+// stored in order.
+static uint32_t first_entry_of(const store_jobs *run, size_t job)
 {
     const uint32_t *const slots = run->w->slots, count = run->w->count;
-    uint32_t at = (uint32_t)((uint64_t)count * piece / run->pieces);
+    uint32_t at = (uint32_t)((uint64_t)count * job / run->job_count);
 
     while (at != 0 && at < count && slots[at] == slots[at - 1]) {
         at += 1;
@@ -499,49 +538,51 @@ static uint32_t piece_begin(const store_run *run, size_t piece)
     return at;
 }
 
-static void store_piece(void *context, size_t piece)
+// Run one job. A second call has no effect.
+static void store_job(void *context, size_t job)
 {
-    store_run *const run = context;
+    store_jobs *const run = context;
 
-    if (!run->is_done[piece]) {
-        run->done[piece] = store_poses(run->locals, run->w, piece_begin(run, piece),
-                                       piece_begin(run, piece + 1));
-        run->is_done[piece] = true;
+    if (!run->is_done[job]) {
+        run->done[job] = store_poses(run->locals, run->w, first_entry_of(run, job),
+                                     first_entry_of(run, job + 1));
+        run->is_done[job] = true;
     }
 }
 
-// On the workers of the context.
-static void store_widely(pass *p)
+// Store all entries on the workers of the context. Structural calls are refused meanwhile.
+static void store_in_jobs(pass *p)
 {
     const espl__workers *const workers = &p->context->workers;
-    const uint32_t pieces = p->w->count / p->forest->grain;
-    store_run run = {.locals = p->forest->local,
-                     .w = p->w,
-                     .pieces = pieces < 1        ? 1
-                               : pieces < PIECES ? pieces
-                                                 : PIECES};
+    const uint32_t job_count = p->w->count / p->forest->grain;
+    store_jobs run = {.locals = p->forest->local,
+                      .w = p->w,
+                      .job_count = job_count < 1            ? 1
+                                   : job_count < STORE_JOBS ? job_count
+                                                            : STORE_JOBS};
 
     ESPL_CHECK(workers->is_closed != NULL);
     const bool was_closed = *workers->is_closed;
 
     *workers->is_closed = true;
-    (void)espl__run_jobs(workers->executor, workers->hooks, store_piece, &run, run.pieces);
+    (void)espl__run_jobs(workers->executor, workers->hooks, store_job, &run, run.job_count);
     *workers->is_closed = was_closed;
-    for (uint32_t piece = 0; piece < run.pieces; ++piece) {
-        store_piece(&run, piece); // unless the executor had it done
-        add_stored(p, &run.done[piece]);
+    for (uint32_t job = 0; job < run.job_count; ++job) {
+        store_job(&run, job); // where the executor did not
+        add_stored(p, &run.done[job]);
     }
 }
 
-// Locals and worlds in turns: what was just stored is in the cache still.
+// Store entries and sweep, a block at a time, because the locals of a block are still in the cache
+// then.
 static void sweep_poses(pass *p)
 {
     enum { BLOCK = 2048 };
     const espl__tree_writes *const w = p->w;
 
-    if (espl__tree_is_wide(p->forest, &p->forest->trees[p->tree]) &&
+    if (espl__tree_is_parallel(p->forest, &p->forest->trees[p->tree]) &&
         !espl__executor_is_serial(p->context->workers.executor)) {
-        store_widely(p);
+        store_in_jobs(p);
         return;
     }
     for (uint32_t at = 0; at < w->count;) {
@@ -558,6 +599,8 @@ static void sweep_poses(pass *p)
     }
 }
 
+// Tell whether all entries are whole locals and the tree has no side arrays, so that its nodes are
+// plain.
 static bool has_only_poses(const pass *p)
 {
     const espl__write_source *const source = p->w->source;
@@ -568,15 +611,16 @@ static bool has_only_poses(const pass *p)
 
 // --- The whole ---
 
-// Worlds that are not finite at or below a node that an entry changed.
+// Count the worlds that are not finite at or below the nodes that entries changed, each once.
 static ESPL__APART uint64_t count_overflowed(const pass *p)
 {
     espl__forest *const forest = p->forest;
     const espl__tree_writes *const w = p->w;
     uint64_t count = 0;
 
+    // Marks spread to children in ascending order of slots, because parents come first.
     for (uint32_t i = 0; i < w->count; ++i) {
-        const espl_status result = w->source->results[number_at(w, i)];
+        const espl_status result = w->source->results[entry_number(w, i)];
 
         if (result >= 0 && (int)result < ESPL__UNCHANGED) {
             forest->flags[w->slots[i]] |= ESPL__SLOT_MARK;
@@ -601,6 +645,8 @@ static ESPL__APART uint64_t count_overflowed(const pass *p)
     return count;
 }
 
+// Whole locals that include the root are swept in any case, because all worlds follow from the
+// root. Other writes begin one by one and may change to a sweep.
 bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__tree_writes *w)
 {
     const uint32_t tree = forest->tree[w->slots[0]];
@@ -614,10 +660,12 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
               .final = UINT32_MAX};
     const bool are_poses = has_only_poses(&p);
 
+    ESPL_CHECK(w->count != 0 && w->slots[0] >= t->base && w->slots[w->count - 1] < p.end);
+    ESPL_CHECK(!forest->is_edited);
     if (are_poses && w->slots[0] == t->base && espl__tree_is_single(forest, t)) {
-        p.sweeps = true; // all other nodes follow the root
+        p.sweeps = true; // all other worlds follow from the root
     } else if (w->count > 1) {
-        choose(&p, 0, context->counts.nodes_visited);
+        choose_sweep(&p, 0, context->counts.nodes_visited);
     }
     if (p.sweeps && are_poses) {
         sweep_poses(&p);
@@ -625,9 +673,9 @@ bool espl__tree_write(espl__forest *forest, espl__context *context, const espl__
         write_each(&p, 0, w->count);
     }
     advance(&p, p.end);
-    // Several passes may have come by a node, or by a node that is below no entry.
-    if (!p.waits && context->counts.overflowed != overflowed) {
+    // Passes may have counted a node several times, or one that is below no entry.
+    if (!p.is_batched && context->counts.overflowed != overflowed) {
         context->counts.overflowed = overflowed + count_overflowed(&p);
     }
-    return p.is_told;
+    return p.has_status;
 }

@@ -14,7 +14,7 @@
 #include "lib/world/slot_writes.h"
 
 #include "lib/base/prefetch.h"
-#include "lib/tree/alike.h"
+#include "lib/tree/shape_batch.h"
 #include "lib/world/slot_sort.h"
 #include "lib/world/tape.h"
 
@@ -359,7 +359,7 @@ static void mark_due_trees(const batch *b)
 // --- Writing ---
 
 // Write the entries of one tree. Postcondition: its world transforms are up to date, or it is in
-// context->waiting and will be at espl__waiting_finish().
+// context->batches and will be at espl__shape_batches_finish().
 static void write_group(batch *b, group *g, espl__context *context)
 {
     ESPL_CHECK_FULL(!g->is_done && g->count != 0 && g->begin + g->count <= b->sorted_count);
@@ -432,8 +432,8 @@ static inline void prefetch_trees(const batch *b, size_t at, size_t end)
 static void write_groups(batch *b, size_t begin, size_t end)
 {
     espl__forest *const forest = &b->world->forest;
-    espl__waiting waiting = {0};
-    espl__context context = {.is_job = true, .waiting = &waiting};
+    espl__shape_batches batches = {0};
+    espl__context context = {.is_job = true, .batches = &batches};
 
     for (size_t i = begin; i < end; ++i) {
         prefetch_trees(b, i, end);
@@ -441,7 +441,7 @@ static void write_groups(batch *b, size_t begin, size_t end)
             write_group(b, &b->groups[i], &context);
         }
     }
-    espl__waiting_finish(forest, &context, &waiting);
+    espl__shape_batches_finish(forest, &context, &batches);
     add_counts(b, &context);
 }
 

@@ -20,14 +20,14 @@ void espl__destroy_begin(espl_world *world, espl__edit *edit)
 {
     espl__edit_init(edit, &world->forest);
     espl__edit_begin(edit);
-    edit->bury = remove_entity;
-    edit->bury_context = &world->store;
+    edit->destroyed = remove_entity;
+    edit->destroyed_context = &world->store;
     espl__heap_forbid(&world->heap);
 }
 
 espl_status espl__destroy_end(espl_world *world, const espl__edit *edit)
 {
-    ESPL_CHECK(edit->bury == remove_entity);
+    ESPL_CHECK(edit->destroyed == remove_entity);
     espl__rows_settle(&world->store);
     espl__heap_allow(&world->heap);
     espl__counts_add(&world->forest.context.counts, &edit->context.counts);

@@ -136,7 +136,7 @@ void espl__settle(espl_world *world)
             espl__tree_unmark_unsettled(forest, tree);
         }
     }
-    if (espl__forest_wants_pack(forest)) {
-        (void)espl__forest_pack(forest, false, espl__entity_record_slot, &world->store);
+    if (espl__forest_wants_compaction(forest)) {
+        (void)espl__forest_compact(forest, false, espl__entity_record_slot, &world->store);
     }
 }

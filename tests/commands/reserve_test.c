@@ -75,9 +75,9 @@ static void place(espl__edit *const *list, size_t count)
     test_heap_arm(&fix.under, 1, true); // each allocation would fail
     espl__heap_forbid(&fix.heap);
     for (size_t i = 0; i < count; ++i) {
-        espl__edit_place(list[i], fixture_moved, &fix);
+        espl__edit_relocate(list[i], fixture_moved, &fix);
     }
-    espl__places_finish(forest, list, count, fix.nursery_begin, fix.nursery_end);
+    espl__relocations_finish(forest, list, count, fix.nursery_begin, fix.nursery_end);
     fixture_close_nursery(&fix, false);
     espl__heap_allow(&fix.heap);
     ck_assert_uint_eq(fix.under.calls, 0);
@@ -94,7 +94,7 @@ START_TEST(nothing_asks_for_memory_once_places_are_reserved)
         uint64_t random = seed;
 
         prepare(&random, seed % 4 == 0, 1 + test_below(&random, 40));
-        ck_assert_int_eq(espl__places_reserve(forest, list, 1), ESPL_OK);
+        ck_assert_int_eq(espl__relocations_reserve(forest, list, 1), ESPL_OK);
         fixture_name_made(&fix, &edits[0]);
         list_links(parents[0], numbers[0]);
         place(list, 1);
@@ -130,7 +130,7 @@ static fixture_snapshot play_groups(uint64_t seed, bool is_split)
         }
         ck_assert_int_eq(espl__edit_survey(edit), ESPL_OK);
     }
-    ck_assert_int_eq(espl__places_reserve(forest, list, parts), ESPL_OK);
+    ck_assert_int_eq(espl__relocations_reserve(forest, list, parts), ESPL_OK);
     for (size_t i = 0; i < parts; ++i) {
         fixture_name_made(&fix, list[i]);
     }
@@ -193,7 +193,7 @@ static bool fail_reserve(uint64_t seed, size_t fail_at)
     const uint32_t capacity = forest->capacity, headers = forest->tree_capacity;
 
     test_heap_arm(&fix.under, fail_at, seed % 2 == 0);
-    const espl_status status = espl__places_reserve(forest, list, 1);
+    const espl_status status = espl__relocations_reserve(forest, list, 1);
 
     test_heap_arm(&fix.under, 0, false);
     if (status == ESPL_OK) {

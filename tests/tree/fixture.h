@@ -105,7 +105,7 @@ static inline uint32_t fixture_tree(forest_fixture *fix, uint32_t capacity)
         forest->tree[slot] = tree;
     }
     uint32_t after = 0;
-    ck_assert_uint_eq(espl__slot_take(forest, tree, base, &after), base);
+    ck_assert_uint_eq(espl__slot_take(forest, tree, ESPL__NO_SLOT, &after), base);
     fixture_fill(fix, base);
     return tree;
 }
@@ -622,9 +622,9 @@ static inline uint32_t fixture_choose(forest_fixture *fix, uint64_t *random)
     return slot;
 }
 
-static inline espl__stay_rules fixture_stay(uint64_t *random)
+static inline espl__keep_rules fixture_stay(uint64_t *random)
 {
-    espl__stay_rules rules = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    espl__keep_rules rules = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
 
     if (test_one_in(random, 2)) {
         rules.position = (uint8_t)test_below(random, 3);
@@ -731,12 +731,11 @@ static inline espl_status fixture_edit_inherit(forest_fixture *fix, espl__edit *
 static inline espl_status fixture_edit_make(forest_fixture *fix, espl__edit *edit, uint32_t source,
                                             bool clones, uint64_t *random)
 {
-    espl__new_place place = {.parent = test_one_in(random, 3) ? ESPL__NO_SLOT
-                                                              : fixture_choose(fix, random),
-                             .before = ESPL__NO_SLOT,
-                             .link = (uint8_t)test_below(random, 2),
-                             .placement = {fixture_pose(random), espl__kept_none(),
-                                           espl__extra_default()}};
+    espl__new_node place = {
+        .parent = test_one_in(random, 3) ? ESPL__NO_SLOT : fixture_choose(fix, random),
+        .before = ESPL__NO_SLOT,
+        .link = (uint8_t)test_below(random, 2),
+        .placement = {fixture_pose(random), espl__kept_none(), espl__extra_default()}};
     espl__template from = {.count = 1};
     uint32_t made = 0;
 
@@ -867,7 +866,7 @@ static inline espl_transform world_fixture_transform(uint64_t *random)
 
 static inline espl_attach_options world_fixture_options(uint64_t *random)
 {
-    const espl__stay_rules stay = fixture_stay(random);
+    const espl__keep_rules stay = fixture_stay(random);
 
     return (espl_attach_options){.position = (espl_keep)stay.position,
                                  .rotation = (espl_keep)stay.rotation,

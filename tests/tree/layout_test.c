@@ -184,7 +184,7 @@ START_TEST(a_tree_in_order_owes_nothing)
     espl__context context = {.is_job = false};
 
     (void)fixture_add(&fix, forest->trees[tree].base, ESPL__NO_SLOT);
-    espl__tree_owe(forest, &context, tree, 1000);
+    espl__tree_add_debt(forest, &context, tree, 1000);
     ck_assert_uint_eq(forest->trees[tree].debt, 0);
     ck_assert_uint_eq(context.counts.debt, 0);
     ck_assert_uint_eq(forest->unsettled, ESPL__NO_TREE);
@@ -212,7 +212,7 @@ START_TEST(debt_is_due_when_it_reaches_the_cost_of_the_layout)
 
             ck_assert(!espl__tree_is_due(t));
             ck_assert_uint_eq(t->flags & (ESPL__TREE_UNSETTLED | ESPL__TREE_DUE), 0);
-            espl__tree_owe(forest, &context, tree, amount);
+            espl__tree_add_debt(forest, &context, tree, amount);
             debt += amount;
         }
         ck_assert(espl__tree_is_due(t));
@@ -220,7 +220,7 @@ START_TEST(debt_is_due_when_it_reaches_the_cost_of_the_layout)
         ck_assert(context.has_due == context.is_job);
         ck_assert_uint_eq(t->flags & (ESPL__TREE_UNSETTLED | ESPL__TREE_DUE),
                           context.is_job ? ESPL__TREE_DUE : ESPL__TREE_UNSETTLED);
-        espl__tree_owe(forest, &context, tree, UINT32_MAX);
+        espl__tree_add_debt(forest, &context, tree, UINT32_MAX);
         ck_assert_uint_eq(t->debt, UINT32_MAX);
         begin_again();
     }

@@ -578,9 +578,9 @@ END_TEST
 
 // --- Other parents ---
 
-static espl__stay_rules any_rules(void)
+static espl__keep_rules any_rules(void)
 {
-    return (espl__stay_rules){(uint8_t)test_below(&random_state, 3),
+    return (espl__keep_rules){(uint8_t)test_below(&random_state, 3),
                               (uint8_t)test_below(&random_state, 3),
                               (uint8_t)test_below(&random_state, 3)};
 }
@@ -599,7 +599,7 @@ START_TEST(parts_come_along_to_another_parent_by_their_rules)
 
     for (uint32_t i = 0; i < ESPL_COPY_PARENT * 60; ++i) {
         const uint32_t flags = i % ESPL_COPY_PARENT;
-        const espl__stay_rules rules = any_rules();
+        const espl__keep_rules rules = any_rules();
         scene s;
 
         any_scene(&s, (parent_kind)(i % 3), legal_flags(test_below(&random_state, FLAG_SETS)),
@@ -638,7 +638,7 @@ END_TEST
 START_TEST(move_to_be_a_copy_snaps_whatever_the_rules_are)
 {
     for (uint32_t i = 0; i < 27 * 20; ++i) {
-        const espl__stay_rules rules = {(uint8_t)(i % 3), (uint8_t)(i / 3 % 3),
+        const espl__keep_rules rules = {(uint8_t)(i % 3), (uint8_t)(i / 3 % 3),
                                         (uint8_t)(i / 9 % 3)};
         scene s;
 
@@ -659,7 +659,7 @@ END_TEST
 START_TEST(root_keeps_nothing_and_stands_by_the_rules)
 {
     for (uint32_t i = 0; i < 27 * 200; ++i) {
-        const espl__stay_rules rules = {(uint8_t)(i % 3), (uint8_t)(i / 3 % 3),
+        const espl__keep_rules rules = {(uint8_t)(i % 3), (uint8_t)(i / 3 % 3),
                                         (uint8_t)(i / 9 % 3)};
         const espl_pose identity = espl__pose_identity();
         scene s;
@@ -696,7 +696,7 @@ START_TEST(move_below_a_zero_is_lossy_when_a_world_part_that_is_to_stay_is_misse
 
     for (uint32_t i = 0; i < ESPL_COPY_PARENT * 60; ++i) {
         const uint32_t flags = i % ESPL_COPY_PARENT;
-        const espl__stay_rules rules = any_rules();
+        const espl__keep_rules rules = any_rules();
         scene s;
 
         any_scene(&s, PARENT_PLAIN, 0, true, &random_state);
@@ -720,8 +720,8 @@ END_TEST
 
 START_TEST(refused_move_leaves_everything_bit_for_bit)
 {
-    const espl__stay_rules stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
-    const espl__stay_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
+    const espl__keep_rules stays = {ESPL_KEEP_WORLD, ESPL_KEEP_WORLD, ESPL_KEEP_WORLD};
+    const espl__keep_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
 
     for (uint32_t i = 0; i < ESPL_COPY_PARENT * 8; ++i) {
         const uint32_t flags = i % ESPL_COPY_PARENT;
@@ -750,7 +750,7 @@ END_TEST
 
 START_TEST(refused_root_leaves_everything_bit_for_bit)
 {
-    const espl__stay_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
+    const espl__keep_rules follows = {ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL, ESPL_KEEP_LOCAL};
     scene s;
 
     any_scene(&s, PARENT_PLAIN, ESPL_ABSOLUTE_UP, false, &random_state);
@@ -771,15 +771,15 @@ START_TEST(parts_snap_where_a_node_stands)
 
     for (uint32_t i = 0; i < FLAG_SETS * 27 * 2; ++i) {
         const uint32_t flags = legal_flags(i % FLAG_SETS), rule = i / FLAG_SETS % 27;
-        const espl__stay_rules rules = {(uint8_t)(rule % 3), (uint8_t)(rule / 3 % 3),
+        const espl__keep_rules rules = {(uint8_t)(rule % 3), (uint8_t)(rule / 3 % 3),
                                         (uint8_t)(rule / 9)};
         scene s;
 
         any_scene(&s, (parent_kind)(1 + i % 4), flags, false, &random_state);
         const scene before = s;
-        ck_assert_int_eq(
-            espl__placement_attach_again(&s.placement, &s.world, s.parent, rules, s.placement.kept.flags),
-            ESPL_OK);
+        ck_assert_int_eq(espl__placement_reattach(&s.placement, &s.world, s.parent, rules,
+                                                  s.placement.kept.flags),
+                         ESPL_OK);
         scene_is_sound(&s);
         if (flags == ESPL_COPY_PARENT || rule == 0) {
             ck_assert(scene_stays(&before, &s));

@@ -125,7 +125,7 @@ START_TEST(a_transform_that_came_to_a_new_node_goes_with_the_node)
     const uint32_t tree = fixture_tree(&fix, 4);
     const uint32_t root = forest->trees[tree].base;
     espl__placement placement = espl__placement_identity();
-    espl__new_place place = {.parent = root, .before = ESPL__NO_SLOT, .is_bare = true};
+    espl__new_node place = {.parent = root, .before = ESPL__NO_SLOT, .is_bare = true};
     uint32_t made = 0;
 
     placement.extra.user_data = 5;

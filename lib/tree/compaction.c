@@ -1,33 +1,37 @@
 // SPDX-License-Identifier: MIT
-// Packing: all trees move together into one block that fits them, each laid out breadth-first. The
-// pool does not stay much larger than its content, and memory is in the order of propagation.
+// Compaction of a forest: all trees move to a new block that fits them, each laid out, in the order
+// of their numbers. So the pool does not stay much larger than its contents, and trees that are
+// propagated one after the other are neighbours in memory. The old forest stays whole until all
+// memory is allocated; then nothing can fail. espl_compact() compacts tightly; structural calls
+// compact with room to spare when much of the pool is free.
 #include "lib/tree/forest.h"
 
 #include <string.h>
 
-// A pool that is packed with room to spare keeps this share of it for new trees, beside the room of
-// each tree.
+// Slots of a pool whose compaction is worth its cost; and the part of slots and headers, as a
+// divisor, that a compaction keeps for new trees beside the spare room of each tree.
 enum { WORTHWHILE = 4096, SPARE_SHARE = 128 };
 
-// One packing under way.
-typedef struct packing {
+// The arguments of one compaction, and the new forest.
+typedef struct compaction {
     const espl__forest *from;
     espl__forest *to;
-    bool is_tight; // no room to spare, and no side arrays without need
+    bool is_tight; // no spare room, and no side arrays that no entry needs
     espl__moved_function moved;
     void *context;
-} packing;
+} compaction;
 
-bool espl__forest_wants_pack(const espl__forest *forest)
+bool espl__forest_wants_compaction(const espl__forest *forest)
 {
     return forest->end >= WORTHWHILE && forest->free_slots > forest->end / 3;
 }
 
-// --- What each tree gets ---
+// --- Memory ---
 
-static uint32_t packed_capacity(const packing *p, const espl__tree *tree)
+// Return the slots that a tree gets: never more than it has.
+static uint32_t packed_capacity(const compaction *p, const espl__tree *tree)
 {
-    // One with several roots keeps its slots in their order, holes too.
+    // A range with several roots is copied slot by slot, with its holes.
     const uint32_t needed = espl__tree_is_single(p->from, tree) ? tree->live : tree->used;
     const uint32_t roomy = espl__tree_room(needed);
 
@@ -37,18 +41,22 @@ static uint32_t packed_capacity(const packing *p, const espl__tree *tree)
     return roomy < tree->capacity ? roomy : tree->capacity;
 }
 
-static bool needs_side(const packing *p, const espl__side *side)
+// Tell whether a tree gets side arrays: a tight compaction frees those without an entry.
+static bool needs_side(const compaction *p, const espl__side *side)
 {
     return side != NULL && (!p->is_tight || side->extra_count != 0 || side->kept_count != 0);
 }
 
-static bool needs_kept(const packing *p, const espl__side *side)
+// Tell whether side arrays get room for inherit flags.
+static bool needs_kept(const compaction *p, const espl__side *side)
 {
     return p->is_tight ? side->kept_count != 0 : side->kept != NULL;
 }
 
-// Take all memory for the trees of the old forest: headers and side arrays in order, and slots.
-static bool prepare(const packing *p)
+// Allocate all memory of the new forest, and give each tree its header, its range and its side
+// arrays, in the order of the old numbers. @return false: no memory; the caller frees the new
+// forest.
+static bool reserve_compacted(const compaction *p)
 {
     size_t slots = 0, trees = 0;
 
@@ -78,6 +86,7 @@ static bool prepare(const packing *p)
         header->base = p->to->end;
         header->capacity = packed_capacity(p, old);
         p->to->end += header->capacity;
+        ESPL_CHECK(header->capacity >= old->live && p->to->end <= p->to->capacity);
         if (needs_side(p, old->side)) {
             header->side = espl__side_make(p->to->heap, header->capacity, needs_kept(p, old->side));
             if (header->side == NULL) {
@@ -89,21 +98,23 @@ static bool prepare(const packing *p)
     return true;
 }
 
-// --- Moving ---
+// --- Copies ---
 
-// Copy one node, links aside.
-static void move_node(const packing *p, const espl__tree *to_tree, uint32_t to, uint32_t from)
+// Copy placement, world, flags and entity of one slot, which may be a hole.
+static void move_node(const compaction *p, const espl__tree *to_tree, uint32_t to, uint32_t from)
 {
     const espl__tree *const from_tree = espl__tree_of(p->from, from);
     const espl__side *const old = from_tree->side;
     espl__side *const side = to_tree->side;
     const unsigned flags = p->from->flags[from] & ~(unsigned)ESPL__SLOT_SIDE;
 
+    ESPL_CHECK_FULL((flags & (ESPL__SLOT_MOVED | ESPL__SLOT_MARK | ESPL__SLOT_STALE)) == 0);
     p->to->local[to] = p->from->local[from];
     p->to->world[to] = p->from->world[from];
     p->to->flags[to] = (uint8_t)(flags | (side != NULL ? (unsigned)ESPL__SLOT_SIDE : 0u));
     p->to->links[to].entity = p->from->links[from].entity;
     if (side != NULL) {
+        ESPL_CHECK_FULL(old != NULL && to - to_tree->base < side->capacity);
         side->extra[to - to_tree->base] = old->extra[from - from_tree->base];
     }
     if (side != NULL && side->kept != NULL) {
@@ -114,9 +125,9 @@ static void move_node(const packing *p, const espl__tree *to_tree, uint32_t to, 
     }
 }
 
-// Lay a tree out breadth-first. The new slots are their own queue: links.next is the old slot until
-// the second pass.
-static void lay_out(const packing *p, const espl__tree *tree, uint32_t root)
+// Copy a single tree in breadth-first order, in two passes as espl__copy_in_order(): the new slots
+// are their own queue, in which `next` is the old slot until the second pass.
+static void copy_breadth_first(const compaction *p, const espl__tree *tree, uint32_t root)
 {
     uint32_t *const parent = p->to->parent;
     espl__links *const links = p->to->links;
@@ -150,16 +161,18 @@ static void lay_out(const packing *p, const espl__tree *tree, uint32_t root)
     }
 }
 
+// Return a slot at the same distance from the new base, or ESPL__NO_SLOT for itself.
 static uint32_t shifted(uint32_t slot, uint32_t by)
 {
     return slot == ESPL__NO_SLOT ? slot : slot + by;
 }
 
-// Move a tree with several roots, holes too: each slot keeps its distance from the base.
-static void shift(const packing *p, const espl__tree *tree, const espl__tree *old)
+// Copy a range with several roots, with its holes: each slot keeps its distance from the base.
+static void copy_shifted(const compaction *p, const espl__tree *tree, const espl__tree *old)
 {
     const uint32_t by = tree->base - old->base; // modulo 2^32
 
+    ESPL_CHECK(tree->capacity >= old->used);
     for (uint32_t from = old->base; from < old->base + old->used; ++from) {
         const espl__links *const links = &p->from->links[from];
 
@@ -171,11 +184,13 @@ static void shift(const packing *p, const espl__tree *tree, const espl__tree *ol
     }
 }
 
-static void move_tree(const packing *p, uint32_t number, const espl__tree *old)
+// Copy one tree to its new range, and complete its new header.
+static void move_tree(const compaction *p, uint32_t number, const espl__tree *old)
 {
     espl__tree *const tree = &p->to->trees[number];
     const bool is_single = espl__tree_is_single(p->from, old);
 
+    ESPL_CHECK(old->moved == 0 && old->incoming == 0 && old->mark == 0);
     tree->live = old->live;
     tree->roots = old->roots;
     tree->exceptional = old->exceptional;
@@ -189,13 +204,14 @@ static void move_tree(const packing *p, uint32_t number, const espl__tree *old)
     if (is_single) {
         tree->used = old->live;
         tree->flags = ESPL__TREE_IN_ORDER;
-        lay_out(p, tree, old->base);
+        copy_breadth_first(p, tree, old->base);
     } else {
         tree->used = old->used;
         tree->hole = shifted(old->hole, tree->base - old->base);
         tree->debt = old->debt;
-        shift(p, tree, old);
+        copy_shifted(p, tree, old);
     }
+    // A tree that was in order was copied, not laid out.
     if (is_single && (old->flags & ESPL__TREE_IN_ORDER) == 0) {
         p->to->layouts += 1;
         p->to->nodes_laid_out += old->live;
@@ -205,6 +221,7 @@ static void move_tree(const packing *p, uint32_t number, const espl__tree *old)
     }
 }
 
+// Copy what does not depend on slots: settings, counts, and the context of immediate calls.
 static void keep_settings(espl__forest *to, const espl__forest *from)
 {
     to->kernels = from->kernels;
@@ -214,13 +231,15 @@ static void keep_settings(espl__forest *to, const espl__forest *from)
     to->nodes_laid_out = from->nodes_laid_out;
 }
 
-// --- Whether there is anything to do ---
+// --- Compaction ---
 
+// Tell whether a tight compaction would leave side arrays as they are.
 static bool is_side_tight(const espl__side *side)
 {
     return side == NULL || ((side->kept != NULL) == (side->kept_count != 0) && !side->is_prepaid);
 }
 
+// Tell whether a tight compaction would change nothing, so that it is skipped and moves no node.
 static bool is_tight(const espl__forest *forest)
 {
     if (forest->capacity != forest->end || forest->free_slots != 0 ||
@@ -230,7 +249,7 @@ static bool is_tight(const espl__forest *forest)
     for (uint32_t tree = 0; tree < forest->tree_end; ++tree) {
         const espl__tree *const header = &forest->trees[tree];
 
-        // A free header has no flags, so it is not tight either.
+        // A free header has no flags, so that it is not tight.
         if (header->capacity != header->live || (header->flags & ESPL__TREE_IN_ORDER) == 0 ||
             !is_side_tight(header->side)) {
             return false;
@@ -239,18 +258,19 @@ static bool is_tight(const espl__forest *forest)
     return true;
 }
 
-bool espl__forest_pack(espl__forest *forest, bool tightly, espl__moved_function moved,
-                       void *context)
+bool espl__forest_compact(espl__forest *forest, bool tightly, espl__moved_function moved,
+                          void *context)
 {
     espl__forest packed;
-    const packing p = {forest, &packed, tightly, moved, context};
+    const compaction p = {forest, &packed, tightly, moved, context};
     uint32_t next = 0;
 
+    ESPL_CHECK(!forest->is_edited && forest->nursery == ESPL__NO_TREE);
     if (tightly && is_tight(forest)) {
         return true;
     }
     espl__forest_init(&packed, forest->heap);
-    if (!prepare(&p)) {
+    if (!reserve_compacted(&p)) {
         espl__forest_free(&packed);
         return false;
     }
@@ -263,6 +283,7 @@ bool espl__forest_pack(espl__forest *forest, bool tightly, espl__moved_function 
             move_tree(&p, next++, &forest->trees[tree]);
         }
     }
+    ESPL_CHECK(next == packed.tree_end);
     espl__forest_free(forest);
     *forest = packed;
     espl__heap_allow(forest->heap);

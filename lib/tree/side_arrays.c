@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What is stored of one node, and the side arrays of its tree.
+// The side arrays of trees, and the placement of one node, which may have parts in them. Owns the
+// counts of a block and the flags ESPL__SLOT_SIDE and ESPL__SLOT_KEEPS. Edits and writes store
+// placements by espl__slot_place() alone, after they made sure of the side arrays that the
+// placement needs.
 #include "lib/tree/forest.h"
 
 #include <string.h>
 
 enum { SIDE_ALIGNMENT = 16 };
 
+// Return the bytes of a block. `kept` follows `extra`, so that the block is one allocation.
 static size_t side_size(uint32_t capacity, bool keeps)
 {
     const size_t entry = sizeof(espl__extra) + (keeps ? sizeof(espl__kept) : 0);
@@ -13,6 +17,7 @@ static size_t side_size(uint32_t capacity, bool keeps)
     return sizeof(espl__side) + capacity * entry;
 }
 
+// Entries are initialised, because holes and unused slots must have the default as well.
 espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
 {
     espl__side *const side =
@@ -21,6 +26,7 @@ espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps)
     if (side == NULL) {
         return NULL;
     }
+    ESPL_CHECK(capacity != 0);
     *side = (espl__side){.capacity = capacity};
     side->kept = keeps ? (espl__kept *)(void *)(side->extra + capacity) : NULL;
     for (uint32_t i = 0; i < capacity; ++i) {
@@ -50,9 +56,11 @@ void espl__tree_set_side(espl__forest *forest, uint32_t tree, espl__side *side)
     espl__side *const old = header->side;
 
     ESPL_CHECK(side->capacity == header->capacity);
+    ESPL_CHECK(side->extra_count == 0 && side->kept_count == 0);
     if (old != NULL) {
-        // The new arrays differ from the old ones by their room for inherit flags alone.
+        // The new arrays differ from the old ones only by their room for inherit flags.
         ESPL_CHECK(old->kept == NULL && old->kept_count == 0);
+        ESPL_CHECK(old->capacity == side->capacity);
         side->extra_count = old->extra_count;
         side->is_prepaid = old->is_prepaid;
         memcpy(side->extra, old->extra, old->capacity * sizeof *side->extra);
@@ -77,9 +85,11 @@ bool espl__tree_add_side(espl__forest *forest, uint32_t tree, bool keeps)
         return false;
     }
     espl__tree_set_side(forest, tree, side);
+    ESPL_CHECK(header->side == side && (side->kept != NULL || !keeps));
     return true;
 }
 
+// Called after any change that may have removed the last entry.
 void espl__tree_drop_side(espl__forest *forest, uint32_t tree)
 {
     espl__tree *const header = &forest->trees[tree];
@@ -97,19 +107,22 @@ void espl__tree_drop_side(espl__forest *forest, uint32_t tree)
 
 // --- One node ---
 
-// 1 for a node that has stretch or user data of its own other than the default.
+// Return 1 for a node with its own stretch or user data, other than the default. A node that copies
+// its parent has none of its own.
 static uint32_t own_extras(const espl__placement *placement, bool is_bare)
 {
     return !is_bare && !espl__placement_copies(placement) &&
            !espl__extra_is_default(&placement->extra);
 }
 
-// Store what is in the side arrays. @return true where the stretch that children see changed.
-static bool place_side(espl__forest *forest, uint32_t slot, const espl__placement *placement)
+// Store the parts of a placement that are in the side arrays.
+// @return true where the stretch that the children see changed.
+static bool place_in_side(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
     const espl__tree *const tree = espl__tree_of(forest, slot);
     espl__side *const side = tree->side;
     const uint32_t at = slot - tree->base;
+    ESPL_CHECK(side != NULL && at < side->capacity);
     const bool is_bare = espl__slot_is(forest, slot, ESPL__SLOT_BARE);
     const espl__placement before = espl__slot_placement(forest, slot);
     const bool keeps = placement->kept.flags != 0;
@@ -117,11 +130,13 @@ static bool place_side(espl__forest *forest, uint32_t slot, const espl__placemen
                                            own_extras(&before, is_bare),
                                        (keeps ? 1u : 0u) - (before.kept.flags != 0 ? 1u : 0u)};
 
-    // Several threads write in the nursery, so its counts are made when its trees are known.
+    // Several threads write in the nursery, so that its counts would race. They are computed when
+    // the new trees get headers of their own.
     if (forest->tree[slot] != forest->nursery) {
         espl__side_count(side, changes);
     }
     side->extra[at] = placement->extra;
+    ESPL_CHECK(side->kept != NULL || !keeps);
     if (side->kept != NULL) {
         side->kept[at] = placement->kept;
     }
@@ -130,17 +145,19 @@ static bool place_side(espl__forest *forest, uint32_t slot, const espl__placemen
     return memcmp(before.extra.stretch, placement->extra.stretch, sizeof before.extra.stretch) != 0;
 }
 
+// Children are visited only where the stretch changed, because it alone makes them exceptional.
 void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement *placement)
 {
     ESPL_CHECK(espl__tree_can_hold(espl__tree_of(forest, slot), placement));
     ESPL_CHECK(espl__slot_is(forest, slot, ESPL__SLOT_SIDE) ==
                (espl__tree_of(forest, slot)->side != NULL));
+    ESPL_CHECK_FULL(espl__pose_is_finite(&placement->local));
     forest->local[slot] = placement->local;
-    // Without side arrays there are no inherit flags and no stretches, neither before nor after.
+    // Without side arrays the node has neither inherit flags nor a stretch, before and after.
     if (!espl__slot_is(forest, slot, ESPL__SLOT_SIDE)) {
         return;
     }
-    const bool is_restretched = place_side(forest, slot, placement);
+    const bool is_restretched = place_in_side(forest, slot, placement);
 
     espl__node_update_exceptional(forest, slot);
     if (is_restretched) {
@@ -148,6 +165,8 @@ void espl__slot_place(espl__forest *forest, uint32_t slot, const espl__placement
     }
 }
 
+// The side entry of a bare node stays: it is that of its parent from now on, and of the caller to
+// write.
 void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
 {
     const espl__extra extra = espl__slot_extra(forest, slot);
@@ -156,7 +175,7 @@ void espl__slot_set_bare(espl__forest *forest, uint32_t slot, bool is_bare)
 
     forest->flags[slot] =
         (uint8_t)((forest->flags[slot] & ~ESPL__SLOT_BARE) | (is_bare ? ESPL__SLOT_BARE : 0));
-    // What a bare node shows is not its own.
+    // The extra of a bare node is that of its parent, so that it does not count as its own.
     if (!espl__extra_is_default(&extra) && forest->tree[slot] != forest->nursery) {
         espl__side_count(espl__tree_of(forest, slot)->side, changes);
     }

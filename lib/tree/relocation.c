@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: MIT
+// The relocations of edits: subtrees that were linked to another tree move to its range, new roots
+// get ranges of their own, and trees that outgrew their range are laid out in a longer one. The
+// survey listed them. After a relocation all invariants of forest.h hold again.
+//
+// There are three stages. Reserve allocates everything for all edits, and can fail. Relocate moves
+// nodes and may run concurrently for edits of different trees, so that it allocates nothing and
+// writes no header of a tree of another edit. Finish runs on the calling thread and writes what is
+// shared: free ranges, free headers, the list of unsettled trees. The slots that trees get depend
+// on the order of groups alone, not on how groups are divided among edits.
+#include "lib/tree/edit_steps.h"
+
+#include "lib/base/prefetch.h"
+#include "lib/tree/layout.h"
+
+// --- Reserve ---
+
+// Flags of trees from reserve to finish. clear_tree() clears them.
+enum {
+    GETS_RANGE = 256,     // a growth of the tree is listed
+    WANTS_SIDE = 512,     // some arriving node has an entry in side arrays
+    WANTS_KEPT = 1024,    // some arriving node has inherit flags
+    SIDE_RESERVED = 2048, // the side arrays that it wants are allocated
+};
+
+// Tell whether a relocation is an arrival; see espl__relocation.
+static bool is_arrival(const espl__relocation *relocation)
+{
+    return !relocation->is_new && relocation->capacity == 0;
+}
+
+// Collect what arriving subtrees want in the flags of their tree, and list a growth where its range
+// is too short for them.
+static espl_status reserve_arrival(espl__edit *edit, size_t number)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__relocation relocation = edit->relocations[number];
+    espl__tree *const t = &forest->trees[relocation.tree];
+
+    t->flags |= relocation.needs_side ? (uint32_t)WANTS_SIDE : 0u;
+    t->flags |= relocation.needs_kept ? (uint32_t)WANTS_KEPT : 0u;
+    if ((t->flags & GETS_RANGE) != 0 || t->used + t->incoming <= t->capacity) {
+        return ESPL_OK;
+    }
+    if (t->incoming >= UINT32_MAX / 4 || !ESPL__EDIT_RESERVE(edit, relocations, 1)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    const uint32_t count = t->live + t->incoming, spare = espl__tree_room(count) - count;
+
+    // At most as much spare room as there are nodes now: a tree that was just made gets what it
+    // needs, and a tree that grows repeatedly moves rarely.
+    ESPL_CHECK(espl__is_root(forest, t->base));
+    t->flags |= GETS_RANGE;
+    ESPL_ARRAY_PUSH(edit->relocations,
+                    (espl__relocation){.root = t->base,
+                                       .tree = relocation.tree,
+                                       .count = count,
+                                       .capacity = count + (spare < t->live ? spare : t->live)});
+    return ESPL_OK;
+}
+
+// Allocate the side arrays of a relocation. @return false: no memory.
+static bool make_side(espl__forest *forest, espl__relocation *relocation, uint32_t capacity,
+                      bool keeps)
+{
+    relocation->side = espl__side_make(forest->heap, capacity, keeps);
+    return relocation->side != NULL;
+}
+
+// Allocate side arrays for a new range, or the ones that a tree lacks for what arrives. @return
+// false: no memory.
+static bool reserve_side(espl__forest *forest, espl__relocation *relocation)
+{
+    if (relocation->is_new) {
+        return !relocation->needs_side ||
+               make_side(forest, relocation, relocation->capacity, relocation->needs_kept);
+    }
+    espl__tree *const t = &forest->trees[relocation->tree];
+    const bool has_kept = t->side != NULL && t->side->kept != NULL;
+    const bool wants_kept = (t->flags & WANTS_KEPT) != 0;
+    const bool wants_side = (t->flags & WANTS_SIDE) != 0;
+
+    // In a tree that grows, the growth has the side arrays, not the arrivals.
+    if ((t->flags & GETS_RANGE) != 0) {
+        return is_arrival(relocation) || (t->side == NULL && !wants_side) ||
+               make_side(forest, relocation, relocation->capacity, has_kept || wants_kept);
+    }
+    if ((t->flags & SIDE_RESERVED) != 0 || (t->side != NULL && (has_kept || !wants_kept)) ||
+        !wants_side) {
+        return true;
+    }
+    t->flags |= SIDE_RESERVED;
+    return make_side(forest, relocation, t->capacity, wants_kept);
+}
+
+// Allocate the side arrays of one edit, and add the slots and headers that it needs to the sums.
+static espl_status reserve_edit(espl__edit *edit, size_t *slots, size_t *trees)
+{
+    espl__forest *const forest = edit->forest;
+    espl_status status = ESPL_OK;
+    const size_t surveyed = espl__array_length(edit->relocations);
+
+    for (size_t i = 0; i < surveyed && status == ESPL_OK; ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
+
+        if (relocation->is_new) {
+            relocation->capacity = relocation->count;
+            *slots += relocation->is_adopted ? 0 : relocation->capacity;
+            *trees += 1;
+        } else {
+            status = reserve_arrival(edit, i);
+        }
+    }
+    for (size_t i = surveyed; i < espl__array_length(edit->relocations); ++i) {
+        *slots += edit->relocations[i].capacity;
+    }
+    for (size_t i = 0; i < espl__array_length(edit->relocations) && status == ESPL_OK; ++i) {
+        status = reserve_side(forest, &edit->relocations[i]) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+    }
+    return status;
+}
+
+// Clear the flags and counts that a header has only inside an edit.
+static void clear_tree(espl__tree *t)
+{
+    t->flags &= ~(uint32_t)(GETS_RANGE | WANTS_SIDE | WANTS_KEPT | SIDE_RESERVED);
+    t->incoming = 0;
+    t->moved = 0;
+}
+
+// Free the side arrays that were reserved, because a later allocation failed.
+static void drop_reserved(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
+
+        espl__side_free(forest->heap, relocation->side);
+        relocation->side = NULL;
+        if (relocation->tree != ESPL__NO_TREE) {
+            // Side arrays of trees stay, needed or not, because the undo may store to them.
+            clear_tree(&forest->trees[relocation->tree]);
+        }
+    }
+}
+
+// Take the headers and ranges of new trees, or the ranges of growths. The caller takes those of new
+// trees for all edits first: growths are listed after them in each edit, and the slots must not
+// depend on how groups are divided among edits.
+static void take_reserved(espl__edit *edit, bool is_new)
+{
+    espl__forest *const forest = edit->forest;
+
+    for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
+
+        if (relocation->is_new && is_new) {
+            relocation->tree = espl__tree_take(forest);
+        }
+        if (relocation->capacity != 0 && relocation->is_new == is_new) {
+            relocation->base = relocation->is_adopted
+                                   ? relocation->root
+                                   : espl__range_take(forest, relocation->capacity);
+        }
+    }
+}
+
+// All that can fail is here. The ranges are taken last, so that a failure has none to free.
+espl_status espl__relocations_reserve(espl__forest *forest, espl__edit *const *edits, size_t count)
+{
+    size_t slots = 0, trees = 0;
+    espl_status status = ESPL_OK;
+
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        status = reserve_edit(edits[i], &slots, &trees);
+    }
+    if (status == ESPL_OK && slots + trees != 0) {
+        status = espl__forest_reserve(forest, slots, trees);
+    }
+    // From here on nothing fails: the room is reserved.
+    for (size_t i = 0; i < 2 * count && status == ESPL_OK; ++i) {
+        take_reserved(edits[i % count], i < count);
+    }
+    for (size_t i = 0; i < count && status != ESPL_OK; ++i) {
+        drop_reserved(edits[i]);
+    }
+    return status;
+}
+
+// --- Relocate ---
+
+// Propagate below all stale nodes. The survey sorted them, so that nodes below two stale ones are
+// recomputed once. In a tree whose nodes are in several ranges they may be recomputed twice, to the
+// same bits.
+static void propagate_stale(espl__edit *edit)
+{
+    espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->stale);
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t slot = edit->stale[i];
+
+        if (!espl__slot_is(forest, slot, ESPL__SLOT_STALE) || espl__slot_is_dead(forest, slot)) {
+            continue;
+        }
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_STALE;
+        const espl__tree *const t = espl__tree_of(forest, slot);
+        // The fast path needs all descendants in the range of the tree.
+        const bool is_whole = forest->tree[slot] != forest->nursery && t->incoming == 0 &&
+                              t->moved == 0 && espl__tree_is_single(forest, t);
+
+        if (is_whole) {
+            espl__propagate_below(forest, &edit->context, slot);
+        } else {
+            espl__propagate_by_links(forest, &edit->context, slot);
+        }
+    }
+}
+
+// --- Overflow ---
+
+// Mark a node and its descendants that have no mark yet, and count those whose worlds are not
+// finite. The walk does not enter nodes that keep their world, because no change above them reaches
+// them.
+static uint64_t count_overflowed_at(espl__forest *forest, uint32_t top)
+{
+    uint64_t count = 0;
+
+    if (espl__slot_is_dead(forest, top)) {
+        return 0;
+    }
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;) {
+        const bool is_open = !espl__slot_is(forest, slot, ESPL__SLOT_MARK) &&
+                             (slot == top || !espl__slot_keeps_world(forest, slot));
+
+        count += is_open && !espl__pose_is_finite(&forest->world[slot]) ? 1 : 0;
+        forest->flags[slot] |= is_open ? ESPL__SLOT_MARK : 0;
+        slot = espl__next_in_walk(forest, slot, top, is_open);
+    }
+    return count;
+}
+
+// Clear the marks of count_overflowed_at(). @return 0, as a function for for_each_change().
+static uint64_t clear_overflow_marks(espl__forest *forest, uint32_t top)
+{
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT && !espl__slot_is_dead(forest, slot);) {
+        const bool is_marked = espl__slot_is(forest, slot, ESPL__SLOT_MARK);
+
+        forest->flags[slot] &= (uint8_t)~ESPL__SLOT_MARK;
+        slot = espl__next_in_walk(forest, slot, top, is_marked);
+    }
+    return 0;
+}
+
+// Call a function for each node that the edit changed or made, perhaps several times. @return the
+// sum.
+static uint64_t for_each_change(const espl__edit *edit,
+                                uint64_t (*function)(espl__forest *forest, uint32_t slot))
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
+        sum += function(edit->forest, edit->stale[i]);
+    }
+    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
+        sum += function(edit->forest, edit->made[i].slot);
+    }
+    for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
+        const unsigned kind = edit->log[i].kind;
+
+        if (kind == ESPL__UNDO_PLACE || kind == ESPL__UNDO_LINK) {
+            sum += function(edit->forest, edit->log[i].slot);
+        }
+    }
+    return sum;
+}
+
+// Count the worlds that are not finite after the edit, each once: inside the edit one may have been
+// counted several times, or be finite again. The count is skipped where no world was ever found not
+// finite. It must not be skipped where another edit found one, because a subtree may have had such
+// worlds before, and the sum must not depend on how groups are divided among edits.
+static void recount_overflowed(espl__edit *edit)
+{
+    edit->overflow_events = edit->context.counts.overflowed;
+    if (edit->overflow_events != 0 || edit->forest->context.counts.overflowed != 0) {
+        edit->context.counts.overflowed = for_each_change(edit, count_overflowed_at);
+        (void)for_each_change(edit, clear_overflow_marks);
+    }
+}
+
+// Free the slots of the dead, last first. Slots are prefetched at three distances, because the
+// address of a side array follows from the header, and the header from the tree of the slot.
+static void free_dead(espl__edit *edit)
+{
+    enum { FAR = 12, MIDDLE = 8, NEAR = 4 };
+    espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->removed);
+
+    for (size_t i = count; i > 0; --i) {
+        if (i > FAR) {
+            const espl__removed *const now = &edit->removed[i - 1];
+            const uint32_t far = now[-FAR].slot, near = now[-NEAR].slot;
+            const espl__tree *const t = espl__tree_of(forest, near);
+
+            espl__prefetch_to_write(&forest->links[far]);
+            espl__prefetch_to_write(&forest->flags[far]);
+            espl__prefetch_to_write(&forest->parent[far]);
+            espl__prefetch(&forest->tree[far]);
+            espl__prefetch_to_write(espl__tree_of(forest, now[-MIDDLE].slot));
+            espl__side_prefetch(t->side, t->capacity, near - t->base);
+        }
+        espl__slot_free(forest, edit->removed[i - 1].slot);
+    }
+}
+
+// Copy a new or growing tree to its new range. The header is written by espl__relocations_finish(),
+// because nodes in the old range that move to other trees are still read through it.
+static void relocate_tree(espl__edit *edit, espl__relocation *relocation,
+                          espl__moved_function moved, void *context)
+{
+    espl__forest *const forest = edit->forest;
+    uint32_t exceptional = 0;
+    const uint32_t count =
+        espl__copy_in_order(forest, relocation->root, relocation->tree, relocation->base,
+                            relocation->side, &exceptional, moved, context);
+
+    for (uint32_t slot = relocation->base + count; slot < relocation->base + relocation->capacity;
+         ++slot) {
+        forest->tree[slot] = relocation->tree;
+    }
+    ESPL_CHECK(count != 0 && count <= relocation->capacity);
+    relocation->count = count;
+    relocation->exceptional = exceptional;
+}
+
+// Make slots [root, root + count) of the nursery the range of a new tree: compute the counts, which
+// the nursery does not have, and copy the side entries.
+static void adopt(espl__edit *edit, espl__relocation *relocation)
+{
+    espl__forest *const forest = edit->forest;
+    const espl__tree *const nursery = &forest->trees[forest->nursery];
+    const uint32_t end = relocation->root + relocation->count;
+
+    ESPL_CHECK(relocation->root >= nursery->base);
+    ESPL_CHECK(end - nursery->base <= nursery->capacity);
+    relocation->exceptional = 0;
+    for (uint32_t slot = relocation->root; slot < end; ++slot) {
+        if (relocation->side != NULL) {
+            const uint32_t at = slot - nursery->base;
+            const espl__extra extra = nursery->side->extra[at];
+
+            relocation->side->extra[slot - relocation->root] = extra;
+            relocation->side->extra_count +=
+                !espl__slot_copies(forest, slot) && !espl__extra_is_default(&extra) ? 1 : 0;
+            if (espl__slot_is(forest, slot, ESPL__SLOT_KEEPS)) {
+                relocation->side->kept[slot - relocation->root] = nursery->side->kept[at];
+                relocation->side->kept_count += 1;
+            }
+        } else {
+            forest->flags[slot] &= (uint8_t)~ESPL__SLOT_SIDE;
+        }
+        relocation->exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+    }
+    for (uint32_t slot = relocation->root; slot < end; ++slot) {
+        forest->tree[slot] = relocation->tree;
+    }
+}
+
+// Link the copy of a node in place of the node among its siblings, below the same parent.
+static void replace_among_siblings(espl__forest *forest, uint32_t slot, uint32_t old)
+{
+    espl__links *const links = forest->links;
+    const uint32_t parent = forest->parent[old], first = links[parent].first_child;
+    const uint32_t next = links[old].next, previous = links[old].previous;
+
+    ESPL_CHECK(parent != ESPL__NO_SLOT && first != ESPL__NO_SLOT);
+    // `previous` of an only child is the child itself.
+    links[slot].next = next;
+    links[slot].previous = previous == old ? slot : previous;
+    if (first == old) {
+        links[parent].first_child = slot;
+    } else {
+        links[previous].next = slot;
+    }
+    if (next != ESPL__NO_SLOT) {
+        links[next].previous = slot;
+    } else if (first != old) {
+        links[first].previous = slot;
+    }
+    forest->parent[slot] = parent;
+}
+
+// Copy one node of an arriving subtree to a slot of `tree` above its parent. `previous` of the old
+// slot is the new slot from then on, so that its children find their new parent; the other links of
+// the old slot stay for the walk. @return the new slot.
+static uint32_t copy_arrival(espl__forest *forest, uint32_t tree, uint32_t old, uint32_t top,
+                             espl__moved_function moved, void *context)
+{
+    espl__tree *const t = &forest->trees[tree];
+    const uint32_t parent =
+        old == top ? forest->parent[old] : forest->links[forest->parent[old]].previous;
+    uint32_t after = 0;
+    const uint32_t slot = espl__slot_take(forest, tree, parent, &after);
+    const uint32_t entity = forest->links[old].entity;
+
+    ESPL_CHECK(slot != ESPL__NO_SLOT && parent < slot && forest->tree[parent] == tree);
+    // espl__slot_take() counted it as a root.
+    t->roots -= 1;
+    t->flags &= ~(uint32_t)ESPL__TREE_IN_ORDER;
+    espl__node_copy(forest, slot, old, t->base, t->side);
+    t->exceptional += espl__slot_is(forest, slot, ESPL__SLOT_EXCEPTIONAL) ? 1 : 0;
+    forest->links[slot].first_child = ESPL__NO_SLOT;
+    forest->links[slot].entity = entity;
+    if (old == top) {
+        replace_among_siblings(forest, slot, old);
+    } else {
+        forest->parent[slot] = parent;
+        espl__links_insert(forest->links, slot, parent, ESPL__NO_SLOT);
+    }
+    forest->links[old].previous = slot;
+    moved(context, entity, slot);
+    return slot;
+}
+
+// Free the old slots of a subtree that was copied. Children are freed before their parents, because
+// freeing a slot ends its links. No link of a living node leads to the old top.
+static void free_subtree(espl__forest *forest, uint32_t top)
+{
+    for (uint32_t slot = espl__first_leaf(forest, top);;) {
+        const uint32_t parent = forest->parent[slot], next = forest->links[slot].next;
+        const bool is_top = slot == top;
+
+        espl__slot_free(forest, slot);
+        if (is_top) {
+            return;
+        }
+        if (next != ESPL__NO_SLOT) {
+            slot = espl__first_leaf(forest, next);
+        } else {
+            slot = parent;
+        }
+    }
+}
+
+// Move an arriving subtree to free slots of its tree.
+static void relocate_arrival(espl__edit *edit, espl__relocation *relocation,
+                             espl__moved_function moved, void *context)
+{
+    espl__forest *const forest = edit->forest;
+    const uint32_t top = relocation->root;
+
+    if (relocation->side != NULL) {
+        espl__tree_set_side(forest, relocation->tree, relocation->side);
+        relocation->side = NULL;
+    }
+    for (uint32_t slot = top; slot != ESPL__NO_SLOT;
+         slot = espl__next_in_walk(forest, slot, top, true)) {
+        (void)copy_arrival(forest, relocation->tree, slot, top, moved, context);
+    }
+    free_subtree(forest, top);
+}
+
+// Arrivals need slots of the dead, so that these are freed first.
+void espl__edit_relocate(espl__edit *edit, espl__moved_function moved, void *context)
+{
+    espl__forest *const forest = edit->forest;
+    const size_t count = espl__array_length(edit->relocations);
+
+    // Worlds are final before nodes move, because the copies are not recomputed. Growths come
+    // before arrivals, because they take their arrivals along.
+    propagate_stale(edit);
+    recount_overflowed(edit);
+    free_dead(edit);
+    for (size_t i = 0; i < count; ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
+
+        if (relocation->is_adopted) {
+            adopt(edit, relocation);
+        } else if (relocation->capacity != 0) {
+            relocate_tree(edit, relocation, moved, context);
+        }
+    }
+    for (size_t i = 0; i < count; ++i) {
+        espl__relocation *const relocation = &edit->relocations[i];
+
+        if (is_arrival(relocation) && (forest->trees[relocation->tree].flags & GETS_RANGE) == 0) {
+            relocate_arrival(edit, relocation, moved, context);
+        }
+    }
+}
+
+// --- Finish ---
+
+// Give the header of a new or growing tree its new range, and free the old one.
+static void point_header(espl__forest *forest, const espl__relocation *relocation)
+{
+    espl__tree *const t = &forest->trees[relocation->tree];
+    const espl__tree old = *t;
+
+    *t = espl__tree_in_order(relocation->base, relocation->capacity, relocation->count,
+                             relocation->exceptional, relocation->side);
+    if (relocation->is_new) {
+        espl__tree_drop_side(forest, relocation->tree);
+        return;
+    }
+    t->flags |= old.flags & (uint32_t)ESPL__TREE_UNSETTLED;
+    t->next = old.next;
+    t->previous = old.previous;
+    if (t->side != NULL && old.side != NULL) {
+        t->side->is_prepaid = old.side->is_prepaid;
+    }
+    espl__side_free(forest->heap, old.side);
+    espl__range_give(forest, old.base, old.capacity);
+    espl__tree_drop_side(forest, relocation->tree);
+    forest->layouts += 1;
+    forest->nodes_laid_out += relocation->count;
+}
+
+// Free the tree of a slot if no node is left in it.
+static void release_if_empty(espl__forest *forest, uint32_t slot)
+{
+    const uint32_t tree = forest->tree[slot];
+
+    if (tree == ESPL__NO_TREE || tree == forest->nursery || tree >= forest->tree_end) {
+        return;
+    }
+    espl__tree *const t = &forest->trees[tree];
+
+    // An earlier slot of the list freed it.
+    if (t->capacity == 0) {
+        return;
+    }
+    clear_tree(t);
+    if (t->live == 0) {
+        espl__tree_release(forest, tree);
+    } else if (t->side != NULL) {
+        espl__tree_drop_side(forest, tree);
+    }
+}
+
+// Mark the tree of a slot as unsettled if its layout debt became due, and free side arrays that no
+// entry needs.
+static void note_due_tree(espl__forest *forest, uint32_t slot)
+{
+    const uint32_t tree = forest->tree[slot];
+
+    if (tree == ESPL__NO_TREE || tree == forest->nursery || tree >= forest->tree_end) {
+        return;
+    }
+    espl__tree *const t = &forest->trees[tree];
+
+    if ((t->flags & ESPL__TREE_DUE) != 0) {
+        t->flags &= ~(uint32_t)ESPL__TREE_DUE;
+        espl__tree_mark_unsettled(forest, tree);
+    }
+    if (t->capacity != 0 && t->side != NULL) {
+        espl__tree_drop_side(forest, tree);
+    }
+}
+
+// Tell whether the tree of a slot differs from that of the previous call: entries of a list are
+// mostly of one tree, which is processed once then.
+static bool is_other_tree(const espl__forest *forest, uint32_t slot, uint32_t *last)
+{
+    const uint32_t tree = forest->tree[slot], before = *last;
+
+    *last = tree;
+    return tree != before;
+}
+
+// The trees of stale nodes.
+static void note_due_stale(espl__forest *forest, const espl__edit *edit)
+{
+    uint32_t last = ESPL__NO_TREE;
+
+    for (size_t i = 0; i < espl__array_length(edit->stale); ++i) {
+        if (is_other_tree(forest, edit->stale[i], &last)) {
+            note_due_tree(forest, edit->stale[i]);
+        }
+    }
+}
+
+// The trees of nodes whose placement or side arrays changed.
+static void note_due_placed(espl__forest *forest, const espl__edit *edit)
+{
+    for (size_t i = 0; i < espl__array_length(edit->log); ++i) {
+        if (edit->log[i].kind == ESPL__UNDO_PLACE || edit->log[i].kind == ESPL__UNDO_SIDE) {
+            note_due_tree(forest, edit->log[i].slot);
+        }
+    }
+}
+
+// The trees of new nodes.
+static void note_due_made(espl__forest *forest, const espl__edit *edit)
+{
+    uint32_t last = ESPL__NO_TREE;
+
+    for (size_t i = 0; i < espl__array_length(edit->made); ++i) {
+        if (is_other_tree(forest, edit->made[i].slot, &last)) {
+            note_due_tree(forest, edit->made[i].slot);
+        }
+    }
+}
+
+// Free trees whose nodes all died. They are found by the old slots, whose `tree` is still theirs.
+static void release_dead(espl__forest *forest, const espl__edit *edit)
+{
+    uint32_t last = ESPL__NO_TREE;
+
+    for (size_t i = 0; i < espl__array_length(edit->removed); ++i) {
+        if (is_other_tree(forest, edit->removed[i].slot, &last)) {
+            release_if_empty(forest, edit->removed[i].slot);
+        }
+    }
+}
+
+// Free trees whose nodes all moved to other trees.
+static void release_left(espl__forest *forest, const espl__edit *edit)
+{
+    for (size_t i = 0; i < espl__array_length(edit->moved); ++i) {
+        release_if_empty(forest, edit->moved[i]);
+    }
+}
+
+// Complete the headers of all relocated trees.
+static void point_headers(espl__forest *forest, const espl__edit *edit)
+{
+    for (size_t i = 0; i < espl__array_length(edit->relocations); ++i) {
+        const espl__relocation *const relocation = &edit->relocations[i];
+
+        if (relocation->capacity != 0) {
+            point_header(forest, relocation);
+        } else {
+            clear_tree(&forest->trees[relocation->tree]);
+            espl__tree_drop_side(forest, relocation->tree);
+        }
+    }
+}
+
+// Free the slots of the nursery that no new tree adopted. Adopted trees are in ascending order over
+// all edits, because each group has its part of the nursery.
+static void give_rest(espl__forest *forest, espl__edit *const *edits, size_t count, uint32_t begin,
+                      uint32_t end)
+{
+    uint32_t at = begin;
+
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t k = 0; k < espl__array_length(edits[i]->relocations); ++k) {
+            const espl__relocation *const relocation = &edits[i]->relocations[k];
+
+            if (relocation->is_adopted) {
+                ESPL_CHECK(relocation->root >= at && relocation->root < end);
+                if (relocation->root > at) {
+                    espl__range_give(forest, at, relocation->root - at);
+                }
+                at = relocation->root + relocation->count;
+            }
+        }
+    }
+    if (end > at) {
+        espl__range_give(forest, at, end - at);
+    }
+}
+
+void espl__relocations_finish(espl__forest *forest, espl__edit *const *edits, size_t count,
+                              uint32_t nursery_begin, uint32_t nursery_end)
+{
+    // Each step runs over all edits before the next one, so that the result does not depend on how
+    // groups are divided among edits.
+    static void (*const steps[])(espl__forest *, const espl__edit *) = {
+        note_due_stale, note_due_placed, note_due_made, release_dead, release_left, point_headers,
+    };
+
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
+        for (size_t i = 0; i < count; ++i) {
+            steps[step](forest, edits[i]);
+        }
+    }
+    give_rest(forest, edits, count, nursery_begin, nursery_end);
+}

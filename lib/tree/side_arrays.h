@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Side arrays: one block for a tree, with the node data that few trees have. These are stretch and
+// user data, and the parts of the world that inherit flags keep. A tree without a block has the
+// default for each node. The block has one entry for each slot of the range, so that its capacity
+// is that of the range, and it counts the entries that need it, so that it is freed when there are
+// none.
+#ifndef ESPALIER_LIB_TREE_SIDE_ARRAYS_H
+#define ESPALIER_LIB_TREE_SIDE_ARRAYS_H
+
+#include "lib/base/prefetch.h"
+#include "lib/base/heap.h"
+#include "lib/base/trap.h"
+#include "lib/math/inherit.h"
+
+typedef struct espl__side {
+    uint32_t capacity;    // slots
+    uint32_t extra_count; // slots with their own extra, other than the default
+    uint32_t kept_count;  // slots with inherit flags
+    uint32_t is_prepaid;  // a user reserved the block: it stays though no entry needs it
+    espl__kept *kept;     // [capacity] in this block; NULL: no room for inherit flags
+    espl__extra extra[];  // [capacity] own extra, or the parent's where the slot copies its parent
+} espl__side;
+
+/// Changes of the counts of a block, modulo 2^32.
+typedef struct espl__side_counts {
+    uint32_t extras, kept;
+} espl__side_counts;
+
+/// Add changes to the counts of a block. Without a block the changes are 0.
+static inline void espl__side_count(espl__side *side, espl__side_counts changes)
+{
+    ESPL_CHECK(side != NULL || (changes.extras == 0 && changes.kept == 0));
+    if (side != NULL) {
+        side->extra_count += changes.extras;
+        side->kept_count += changes.kept;
+        // A count below 0 wraps, and is above the capacity then.
+        ESPL_CHECK(side->extra_count <= side->capacity && side->kept_count <= side->capacity);
+    }
+}
+
+/// Prefetch the header of a block and its entries number `at`. NULL has no effect.
+static inline void espl__side_prefetch(const espl__side *side, uint32_t capacity, uint32_t at)
+{
+    if (side != NULL) {
+        // The address of the second array is computed, because reading it from the header would
+        // wait for the line that is being prefetched.
+        const espl__kept *const kept = (const espl__kept *)(const void *)&side->extra[capacity];
+
+        espl__prefetch_to_write(side);
+        espl__prefetch_to_write(&side->extra[at]);
+        espl__prefetch_to_write(&kept[at]);
+    }
+}
+
+/// Make a block with default entries. @return NULL where there is no memory.
+espl__side *espl__side_make(espl__heap *heap, uint32_t capacity, bool keeps);
+/// Return the bytes of a block; 0 for NULL.
+size_t espl__side_bytes(const espl__side *side);
+/// Free a block. NULL has no effect.
+void espl__side_free(espl__heap *heap, espl__side *side);
+
+#endif
