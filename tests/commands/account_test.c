@@ -169,6 +169,31 @@ START_TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
 }
 END_TEST
 
+// Three commands change two nodes of a chain of five, and the worlds of four are computed several times.
+START_TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_it)
+{
+    const float far[3] = {3e38f, 0, 0}, other[3] = {2e38f, 0, 0}, near[3] = {1, 2, 0};
+    espl_report report;
+    test_world test;
+
+    test_world_begin(&test, 0, NULL);
+    espl_command_buffer *const commands = begin(test.world);
+    espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
+    espl_entity *const chain = plant_chain(test.world, 5);
+
+    ck_assert_int_eq(espl_set_local_position(test.world, chain[0], far), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[1], far), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[2], near), ESPL_OK);
+    ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[1], other), ESPL_OK);
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(test_count_overflowed(test.world), 4);
+    ck_assert_uint_eq(report.overflowed, 4);
+    free(chain);
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("account");
@@ -178,6 +203,7 @@ static Suite *make_suite(void)
     tcase_add_test(rule, what_is_kept_is_known_without_memory);
     tcase_add_test(rule, played_commands_are_counted_and_no_others);
     tcase_add_test(rule, worlds_that_were_not_finite_before_and_are_not_visited_do_not_count);
+    tcase_add_test(rule, a_world_that_is_not_finite_counts_once_however_many_commands_changed_it);
     suite_add_tcase(suite, rule);
     return suite;
 }

@@ -499,55 +499,6 @@ START_TEST(a_callback_without_a_function_is_refused)
 }
 END_TEST
 
-START_TEST(callbacks_end_at_their_limit)
-{
-    const espl_custom_command_def def = {.name = "one of many", .function = hear};
-    test_world test;
-    espl_custom_command out = 0;
-
-    test_world_begin(&test, 0, NULL);
-    for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
-        ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
-        ck_assert_uint_eq(out, i + 1);
-    }
-    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_ERR_LIMIT);
-    ck_assert_uint_eq(out, ESPL_CUSTOM_COMMAND_LIMIT);
-    test_world_end(&test);
-}
-END_TEST
-
-static void count_visit(void *user, const espl_custom_calls *calls)
-{
-    *(size_t *)user += calls->count;
-}
-
-START_TEST(the_last_of_all_callbacks_is_called)
-{
-    size_t visits = 0, others = 0;
-    test_world test;
-    espl_custom_command out = 0;
-
-    test_world_begin(&test, 0, NULL);
-    for (uint32_t i = 0; i < ESPL_CUSTOM_COMMAND_LIMIT; ++i) {
-        const espl_custom_command_def def = {.name = "one of many",
-                                             .user = i + 1 < ESPL_CUSTOM_COMMAND_LIMIT ? &others
-                                                                                       : &visits,
-                                             .function = count_visit};
-        ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
-    }
-    espl_command_buffer *const commands = commands_of(test.world, 1);
-    espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, out, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, out - 1, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_custom(recorder, 0, out, NULL, 0, 0), ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    ck_assert_uint_eq(visits, 2);
-    ck_assert_uint_eq(others, 1);
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
-}
-END_TEST
-
 START_TEST(registering_without_memory_changes_nothing)
 {
     const espl_custom_command_def def = {.name = "sparks", .function = hear};
@@ -567,23 +518,6 @@ START_TEST(registering_without_memory_changes_nothing)
     }
     ck_assert_uint_ge(points, 2);
     ck_assert_uint_eq(out, 1);
-    test_world_end(&test);
-}
-END_TEST
-
-START_TEST(registering_during_iteration_is_busy)
-{
-    const espl_custom_command_def def = {.name = "sparks", .function = hear};
-    const espl_query_def everything = {0};
-    espl_query query;
-    espl_custom_command out = 0;
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    ck_assert_int_eq(espl_query_begin(test.world, &everything, &query), ESPL_OK);
-    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_ERR_BUSY);
-    espl_query_end(&query);
-    ck_assert_int_eq(espl_register_command(test.world, &def, &out), ESPL_OK);
     test_world_end(&test);
 }
 END_TEST
@@ -738,7 +672,6 @@ static Suite *calls_suite(void)
     tcase_add_loop_test(rule, payloads_arrive_together_and_in_playback_order, 0, 3);
     tcase_add_test(rule, without_payloads_nobody_is_called);
     tcase_add_test(rule, calls_are_in_no_group);
-    tcase_add_test(rule, the_last_of_all_callbacks_is_called);
     tcase_add_test(rule, payloads_may_be_zeros_or_nothing);
     suite_add_tcase(suite, rule);
     tcase_add_test(within, a_callback_sees_what_the_playback_did);
@@ -749,9 +682,7 @@ static Suite *calls_suite(void)
     suite_add_tcase(suite, within);
     tcase_add_test(refused, a_callback_without_a_sound_name_is_refused);
     tcase_add_test(refused, a_callback_without_a_function_is_refused);
-    tcase_add_test(refused, callbacks_end_at_their_limit);
     tcase_add_test(refused, registering_without_memory_changes_nothing);
-    tcase_add_test(refused, registering_during_iteration_is_busy);
     tcase_add_test(refused, a_call_is_refused_when_recorded);
     tcase_add_test(refused, without_memory_nobody_is_called_and_the_retry_calls_once);
     suite_add_tcase(suite, refused);

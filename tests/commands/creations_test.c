@@ -64,72 +64,6 @@ START_TEST(nothing_asked_for_is_a_bare_solo)
 }
 END_TEST
 
-START_TEST(copies_are_alike_and_stand_in_order)
-{
-    const espl_entity parent = test_solo_at(p.world, 1, 2, 3), first = test_solo(p.world);
-    const espl_transform local = somewhere();
-    const uint32_t word = 77;
-    const espl_component_value values[] = {{p.word, 4, &word},
-                                           {p.pair, 8, NULL},
-                                           {ESPL_TRANSFORM, sizeof local, &local},
-                                           {ESPL_DISABLED, 0, NULL}};
-    const espl_creation_def def = {
-        .values = values, .value_count = 4, .parent = parent, .before = first};
-    espl_entity pending[5] = {{0}};
-
-    hang(&p, first, parent, ESPL_LINK_OWNED);
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 5, pending), ESPL_OK);
-    parts_play(&p);
-    ck_assert_uint_eq(p.report.created, 5);
-    for (uint32_t i = 0; i < 5; ++i) {
-        const espl_entity made = parts_resolved(&p, pending[i]);
-        const espl_transform got = test_local_of(p.world, made);
-        uint64_t pair = 1;
-
-        ck_assert(espl_entity_equal(espl_get_child(p.world, parent, i), made));
-        ck_assert(test_same(&got, &local));
-        ck_assert_uint_eq(word_of(&p, made), 77);
-        ck_assert_int_eq(espl_get_component(p.world, made, p.pair, &pair, 8), ESPL_OK);
-        ck_assert_uint_eq(pair, 0);
-        ck_assert(!espl_is_enabled(p.world, made));
-    }
-    ck_assert(espl_entity_equal(espl_get_last_child(p.world, parent), first));
-}
-END_TEST
-
-// What the calls stand for: made, written, then attached with what stays.
-START_TEST(a_place_is_relative_to_the_parent_or_to_the_world)
-{
-    static const espl_place places[] = {ESPL_PLACE_SOURCE, ESPL_PLACE_LOCAL, ESPL_PLACE_WORLD};
-    static const uint32_t flags[] = {0, ESPL_ABSOLUTE_Y, ESPL_ABSOLUTE_ROTATION, ESPL_COPY_PARENT};
-    const espl_place place = places[_i % 3];
-    const espl_keep stay = place == ESPL_PLACE_WORLD ? ESPL_KEEP_WORLD : ESPL_KEEP_LOCAL;
-    const espl_attach_options options = {.position = stay,
-                                         .rotation = stay,
-                                         .scale = stay,
-                                         .link = ESPL_LINK_FREE,
-                                         .inherit = flags[_i / 3]};
-    const espl_transform up = somewhere(), local = {{0, 0, 0, 1}, {1, 1, 1}, 0.5f, {2, 1, 1}, 4};
-    const espl_entity parent = test_solo(p.world), other = test_solo(p.world);
-
-    ck_assert_int_eq(espl_set_local_transform(p.world, parent, &up), ESPL_OK);
-    ck_assert_int_eq(espl_set_local_transform(p.world, other, &local), ESPL_OK);
-    const espl_entity pending = record_placed(
-        (espl_creation_def){
-            .parent = parent, .link = ESPL_LINK_FREE, .place = place, .inherit = flags[_i / 3]},
-        &local);
-    parts_play(&p);
-    ck_assert_int_eq(parts_result(&p, 0), espl_attach(p.world, other, parent, &options));
-    const espl_entity made = parts_resolved(&p, pending);
-    const espl_transform x = test_local_of(p.world, made), y = test_local_of(p.world, other);
-    const espl_transform u = test_world_of(p.world, made), v = test_world_of(p.world, other);
-    ck_assert(test_same(&x, &y) && test_same(&u, &v));
-    ck_assert_int_eq(espl_get_link(p.world, made), ESPL_LINK_FREE);
-    ck_assert_uint_eq(espl_get_inherit(p.world, made), flags[_i / 3]);
-    ck_assert_uint_eq(p.report.lossy, 0);
-}
-END_TEST
-
 START_TEST(a_world_that_cannot_be_reached_is_lossy)
 {
     espl_transform flat = espl_transform_identity();
@@ -143,87 +77,6 @@ START_TEST(a_world_that_cannot_be_reached_is_lossy)
     ck_assert_int_eq(parts_result(&p, 0), ESPL_LOSSY);
     ck_assert_uint_eq(p.report.lossy, 1);
     ck_assert_uint_eq(espl_count_children(p.world, parent), 1);
-}
-END_TEST
-
-START_TEST(a_whole_hierarchy_is_made_in_one_playback)
-{
-    const espl_transform step = {{0, 0, 0, 1}, {1, 0, 0}, 1, {1, 1, 1}, 0};
-    espl_entity node[6] = {{0}};
-
-    node[0] = record_placed((espl_creation_def){0}, &step);
-    for (int i = 1; i < 6; ++i) {
-        // A pass-through in between breaks no chain.
-        node[i] = i == 3 ? record_bare(node[i - 1], nobody)
-                         : record_placed((espl_creation_def){.parent = node[i - 1]}, &step);
-    }
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, node[5], p.mark, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(p.lane, 0, node[1], &step), ESPL_OK);
-    ck_assert_int_eq(espl_record_disable(p.lane, 0, node[2], ESPL_EXTENT_OWNED), ESPL_OK);
-    parts_play(&p);
-    ck_assert_uint_eq(p.report.refused, 0);
-    ck_assert_uint_eq(p.report.created, 6);
-    ck_assert_uint_eq(p.report.groups, 1);
-    const espl_entity last = parts_resolved(&p, node[5]);
-    ck_assert_float_eq(test_world_of(p.world, last).position[0], 5);
-    ck_assert_uint_eq(espl_get_depth(p.world, last), 5);
-    ck_assert(espl_has_component(p.world, last, p.mark) && !espl_is_enabled(p.world, last));
-    ck_assert(espl_is_enabled(p.world, parts_resolved(&p, node[1])));
-}
-END_TEST
-
-START_TEST(what_is_made_is_cloned_and_destroyed_like_any_other)
-{
-    const espl_transform local = somewhere();
-    const espl_entity top = record_placed((espl_creation_def){0}, &local);
-    const espl_entity low = record_bare(top, nobody);
-    const uint32_t word = 5;
-    espl_entity copies[2] = {{0}}, second = {0};
-
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, low, p.word, &word, 4), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = top}, 2, copies),
-        ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, top, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_int_eq(espl_record_add_component(p.lane, 0, copies[0], ESPL_PREFAB, NULL, 0),
-                     ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = copies[0]}, 1, &second),
-        ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(p.lane, 0, copies[1], ESPL_EXTENT_ENTITY), ESPL_OK);
-    parts_play(&p);
-    ck_assert_uint_eq(p.report.refused, 0);
-    ck_assert_uint_eq(p.report.created, 5);
-    const espl_entity one = parts_resolved(&p, copies[0]), two = parts_resolved(&p, second);
-    const espl_transform x = test_world_of(p.world, one), y = test_world_of(p.world, two);
-    espl_entity dead = {0};
-    ck_assert(test_same(&x, &local) && test_same(&y, &local));
-    ck_assert_uint_eq(word_of(&p, espl_get_first_child(p.world, two)), 5);
-    ck_assert(espl_has_component(p.world, one, ESPL_PREFAB) &&
-              !espl_has_component(p.world, two, ESPL_PREFAB));
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, top, &dead), ESPL_ERR_DEAD);
-    ck_assert_int_eq(espl_command_buffer_resolve(p.commands, copies[1], &dead), ESPL_ERR_DEAD);
-}
-END_TEST
-
-// The value of a created entity stands as it is; a clone's names the clone.
-START_TEST(references_of_what_is_made_are_mapped_in_its_clones)
-{
-    const espl_entity member = test_solo(p.world);
-    const parts_link value = {1, member};
-    const espl_component_value values[] = {{p.link, sizeof value, &value}};
-    const espl_creation_def def = {.values = values, .value_count = 1};
-    espl_entity top = {0}, copy = {0};
-
-    ck_assert_int_eq(espl_record_create(p.lane, 0, &def, 1, &top), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(p.lane, 0, member, top, NULL), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(p.lane, 0, &(espl_instance_def){.source = top}, 1, &copy), ESPL_OK);
-    parts_play(&p);
-    ck_assert_uint_eq(p.report.refused, 0);
-    const espl_entity made = parts_resolved(&p, top), clone = parts_resolved(&p, copy);
-    ck_assert(espl_entity_equal(link_of(&p, made).named, member));
-    ck_assert(espl_entity_equal(link_of(&p, clone).named, espl_get_first_child(p.world, clone)));
 }
 END_TEST
 
@@ -396,39 +249,6 @@ END_TEST
 
 // --- Many ---
 
-START_TEST(many_are_made_in_neighbouring_rows)
-{
-    const uint32_t count = test_fitting(10000, 2);
-    const uint32_t word = 3;
-    const espl_component_value values[] = {{p.word, 4, &word}, {p.mark, 0, NULL}};
-    const espl_creation_def def = {.values = values, .value_count = 2};
-    const espl_query_def marked = {.all = &p.mark, .all_count = 1};
-    espl_query query;
-    size_t found = 0, chunks = 0;
-
-    for (uint32_t made = 0; made < count; made += count / 4) {
-        const uint32_t some = count - made < count / 4 ? count - made : count / 4;
-
-        ck_assert_int_eq(espl_record_create(p.lane, 0, &def, some, NULL), ESPL_OK);
-    }
-    parts_play(&p);
-    ck_assert_uint_eq(p.report.created, count);
-    ck_assert_int_eq(espl_query_begin(p.world, &marked, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        const uint32_t *const words = espl_query_read(&query, p.word, 4);
-
-        for (size_t i = 0; i < query.count; ++i) {
-            ck_assert_uint_eq(words[i], 3);
-        }
-        found += query.count;
-        chunks += 1;
-    }
-    const size_t rows = test_limits_of_build().rows;
-    ck_assert_uint_eq(found, count);
-    ck_assert_uint_eq(chunks, (count + rows - 1) / rows);
-}
-END_TEST
-
 // --- At once ---
 
 START_TEST(a_refused_call_that_makes_entities_changes_nothing)
@@ -491,19 +311,13 @@ static Suite *make_suite(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, a_refused_call_that_makes_entities_changes_nothing);
     tcase_add_test(all, nothing_asked_for_is_a_bare_solo);
-    tcase_add_test(all, copies_are_alike_and_stand_in_order);
-    tcase_add_loop_test(all, a_place_is_relative_to_the_parent_or_to_the_world, 0, 12);
     tcase_add_test(all, a_world_that_cannot_be_reached_is_lossy);
-    tcase_add_test(all, a_whole_hierarchy_is_made_in_one_playback);
-    tcase_add_test(all, what_is_made_is_cloned_and_destroyed_like_any_other);
-    tcase_add_test(all, references_of_what_is_made_are_mapped_in_its_clones);
     tcase_add_test(all, a_dead_parent_refuses_or_leaves_a_root);
     tcase_add_test(all, a_sibling_must_be_a_child_of_the_parent);
     tcase_add_test(all, recording_an_instance_refuses_what_needs_no_world);
     tcase_add_test(all, recording_a_creation_refuses_what_needs_no_world);
     tcase_add_test(all, a_set_with_its_role_stays_within_the_limit);
     tcase_add_test(all, a_creation_whose_world_overflows_is_done);
-    tcase_add_test(all, many_are_made_in_neighbouring_rows);
     suite_add_tcase(suite, all);
     return suite;
 }

@@ -596,6 +596,40 @@ START_TEST(debts_that_come_due_in_one_playback_are_paid_in_one_order)
 }
 END_TEST
 
+// Commands are resolved in jobs of 4096 and more. The number of these divides into no number of jobs
+// evenly, and each command is the last one of its entity somewhere near the end.
+START_TEST(each_command_of_a_playback_that_is_cut_into_jobs_is_done)
+{
+    enum { COMMANDS = 3 * 4096 + 2, TARGETS = 37 };
+    test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 3, .random = 8};
+    const espl_executor executor = test_executor_of(&shuffled);
+    espl_command_buffer *commands = NULL;
+    espl_entity entities[TARGETS];
+    espl_report report;
+    test_world test;
+
+    test_world_begin(&test, 0, &executor);
+    for (uint32_t i = 0; i < TARGETS; ++i) {
+        entities[i] = test_solo(test.world);
+    }
+    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
+    espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
+    for (uint32_t i = 0; i < COMMANDS; ++i) {
+        const float position[3] = {(float)i, 0, 0};
+
+        ck_assert_int_eq(espl_record_set_local_position(lane, 0, entities[i % TARGETS], position),
+                         ESPL_OK);
+    }
+    ck_assert_int_eq(espl_play(test.world, commands, &report), ESPL_OK);
+    ck_assert_uint_eq(report.applied, COMMANDS);
+    for (uint32_t i = COMMANDS - TARGETS; i < COMMANDS; ++i) {
+        ck_assert_float_eq(test_world_of(test.world, entities[i % TARGETS]).position[0], (float)i);
+    }
+    espl_command_buffer_destroy(commands);
+    test_world_end(&test);
+}
+END_TEST
+
 static Suite *determinism_suite(void)
 {
     Suite *const suite = suite_create("determinism");
@@ -614,6 +648,7 @@ static Suite *determinism_suite(void)
     tcase_add_test(tcase, any_allocator_gives_the_same_bits);
     tcase_add_test(tcase, a_trim_before_each_frame_changes_nothing_but_where_things_stand);
     tcase_add_test(tcase, debts_that_come_due_in_one_playback_are_paid_in_one_order);
+    tcase_add_test(tcase, each_command_of_a_playback_that_is_cut_into_jobs_is_done);
     suite_add_tcase(suite, tcase);
     return suite;
 }

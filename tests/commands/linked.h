@@ -159,30 +159,4 @@ static inline espl_entity clone(scene *s, espl_entity source)
 
 static const espl_entity nobody = {0, 0};
 
-// --- Random trees ---
-
-enum { TREE = 24 };
-
-typedef struct tree {
-    espl_entity nodes[TREE];
-    espl_entity pairs[TREE][2]; // of the closure: source and its clone
-    uint32_t pair_count;
-} tree;
-
-static inline void plant(scene *s, uint64_t *random, tree *t)
-{
-    for (uint32_t i = 0; i < TREE; ++i) {
-        t->nodes[i] = i == 0 || test_one_in(random, 6)
-                          ? make(s)
-                          : make_below(s, t->nodes[test_below(random, i)],
-                                       test_one_in(random, 4) ? ESPL_LINK_FREE : ESPL_LINK_OWNED);
-    }
-    for (uint32_t i = 0; i < TREE; ++i) {
-        set_links(s, t->nodes[i], t->nodes[test_below(random, TREE)],
-                  t->nodes[test_below(random, TREE)],
-                  test_one_in(random, 2) ? nobody : t->nodes[test_below(random, TREE)]);
-        set_target(s, t->nodes[i], t->nodes[test_below(random, TREE)]);
-    }
-}
-
 #endif

@@ -14,17 +14,12 @@ enum { PARTS_LANES = 2, PARTS_TAGS = ESPL_SET_LIMIT };
 typedef struct parts {
     test_world test;
     espl_world *world;
-    espl_component word, pair, link, mark; // 4 and 8 bytes, a reference behind a word, a tag
+    espl_component word, pair, mark; // 4 and 8 bytes, a tag
     espl_component tags[PARTS_TAGS];
     espl_command_buffer *commands;
     espl_recorder *lane, *next; // the first and the second
     espl_report report;
 } parts;
-
-typedef struct parts_link {
-    uint32_t data;
-    espl_entity named;
-} parts_link;
 
 static const espl_entity nobody = {0, 0};
 
@@ -41,14 +36,11 @@ static inline espl_component parts_register(espl_world *world, const char *name,
 
 static inline void parts_begin(parts *p)
 {
-    static const uint32_t behind[1] = {4};
-
     memset(p, 0, sizeof *p);
     test_world_begin(&p->test, 5, NULL);
     p->world = p->test.world;
     p->word = parts_register(p->world, "word", 4, NULL);
     p->pair = parts_register(p->world, "pair", 8, NULL);
-    p->link = parts_register(p->world, "link", sizeof(parts_link), behind);
     p->mark = parts_register(p->world, "mark", 0, NULL);
     for (uint32_t i = 0; i < PARTS_TAGS; ++i) {
         const char name[] = {'t', (char)('a' + i / 10), (char)('0' + i % 10), '\0'};
@@ -104,24 +96,9 @@ static inline uint32_t word_of(const parts *p, espl_entity entity)
     return out;
 }
 
-static inline parts_link link_of(const parts *p, espl_entity entity)
-{
-    parts_link out = {0};
-
-    ck_assert_int_eq(espl_get_component(p->world, entity, p->link, &out, sizeof out), ESPL_OK);
-    return out;
-}
-
 static inline void give_word(const parts *p, espl_entity entity, uint32_t value)
 {
     ck_assert_int_eq(espl_add_component(p->world, entity, p->word, &value, sizeof value), ESPL_OK);
-}
-
-static inline void give_link(const parts *p, espl_entity entity, espl_entity named)
-{
-    const parts_link value = {7, named};
-
-    ck_assert_int_eq(espl_add_component(p->world, entity, p->link, &value, sizeof value), ESPL_OK);
 }
 
 static inline void hang(const parts *p, espl_entity child, espl_entity parent, espl_link link)
@@ -129,34 +106,6 @@ static inline void hang(const parts *p, espl_entity child, espl_entity parent, e
     const espl_attach_options options = {.link = link};
 
     ck_assert_int_eq(espl_attach(p->world, child, parent, &options), ESPL_OK);
-}
-
-// Everything that a world shows, the components and their values included.
-static inline uint64_t parts_hash(const parts *p)
-{
-    const espl_query_def all = {.include = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED};
-    const espl_component ends[2] = {1, p->tags[PARTS_TAGS - 1]};
-    uint64_t hash = test_physical_hash(p->world);
-    espl_query query;
-
-    ck_assert_int_eq(espl_query_begin(p->world, &all, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        for (size_t row = 0; row < query.count; ++row) {
-            for (espl_component c = ends[0]; c <= ends[1]; ++c) {
-                const bool has = espl_has_component(p->world, query.entities[row], c);
-
-                hash = test_hash_bytes(hash, &has, sizeof has);
-            }
-        }
-        const void *const word = espl_query_read(&query, p->word, 4);
-        const void *const pair = espl_query_read(&query, p->pair, 8);
-        const void *const link = espl_query_read(&query, p->link, sizeof(parts_link));
-
-        hash = word != NULL ? test_hash_bytes(hash, word, 4 * query.count) : hash;
-        hash = pair != NULL ? test_hash_bytes(hash, pair, 8 * query.count) : hash;
-        hash = link != NULL ? test_hash_bytes(hash, link, sizeof(parts_link) * query.count) : hash;
-    }
-    return hash;
 }
 
 #endif

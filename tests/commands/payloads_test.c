@@ -3,7 +3,6 @@
 // where recording goes as before; and every kind of command that has a payload.
 #include "lib/commands/playback.h"
 #include "tests/commands/forms_used.h"
-#include "tests/forms.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -485,85 +484,6 @@ START_TEST(values_of_one_component_are_aligned_too)
 }
 END_TEST
 
-// --- Kinds of write ---
-
-static espl_write any_write(espl_entity entity, espl_write_kind kind, uint64_t *random)
-{
-    espl_write write;
-
-    memset(&write, 0, sizeof write);
-    write.entity = entity;
-    write.kind = kind;
-    switch (form_type(kind)) {
-    case VALUE_SCALE:
-        write.value.scale = test_between(random, 0.5f, 2);
-        return write;
-    case VALUE_CONTEXT:
-        write.value.user_data = test_below(random, 100);
-        return write;
-    case VALUE_POSE:
-    case VALUE_TRANSFORM:
-        write.value.transform =
-            test_at(test_between(random, -3, 3), 1, test_between(random, -3, 3));
-        write.value.transform.rotation[0] = test_between(random, -1, 1);
-        write.value.transform.scale = test_between(random, 0.5f, 2);
-        return write;
-    case VALUE_ROTATION:
-        write.value.rotation[3] = 1; // and what the others get below
-        break;
-    case VALUE_POSITION:
-    case VALUE_STRETCH:
-        break;
-    }
-    for (int i = 0; i < 3; ++i) {
-        write.value.position[i] = test_between(random, 0.5f, 2);
-    }
-    return write;
-}
-
-// Three below each other.
-static void plant_three(espl_world *world, espl_entity out[3])
-{
-    for (int i = 0; i < 3; ++i) {
-        out[i] = test_solo_at(world, (float)i, 1, (float)-i);
-    }
-    ck_assert_int_eq(espl_attach(world, out[1], out[0], NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(world, out[2], out[1], NULL), ESPL_OK);
-}
-
-START_TEST(each_kind_of_write_is_recorded_as_it_is_made_at_once)
-{
-    const espl_write_kind kind = (espl_write_kind)_i;
-    uint64_t random = (uint64_t)_i + 1;
-    espl_entity node[3], twin[3];
-    test_world test, at_once;
-
-    test_world_begin(&test, 5, NULL);
-    test_world_begin(&at_once, 5, NULL);
-    plant_three(test.world, node);
-    plant_three(at_once.world, twin);
-    espl_command_buffer *const commands = commands_of(test.world, 1);
-    for (int round = 0; round < 20; ++round) {
-        const uint32_t i = test_below(&random, 3);
-        espl_write write = any_write(node[i], kind, &random);
-
-        ck_assert_int_eq(espl_record_write(espl_command_buffer_recorder(commands, 0), 0,
-                                           write.entity, write.kind, &write.value),
-                         ESPL_OK);
-        write.entity = twin[i];
-        const espl_status status = form_write(at_once.world, &write, FORM_FUNCTION);
-        ck_assert_int_ge(status, 0);
-        ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-        ck_assert_int_eq(espl_command_buffer_result(commands, 0, 0), status);
-        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(at_once.world));
-        espl_command_buffer_reset(commands);
-    }
-    espl_command_buffer_destroy(commands);
-    test_world_end(&test);
-    test_world_end(&at_once);
-}
-END_TEST
-
 // --- Short forms ---
 
 static void hear_health(void *user, const espl_custom_calls *calls)
@@ -667,8 +587,6 @@ static Suite *payloads_suite(void)
     tcase_add_test(lanes, values_stand_aligned_where_they_were_recorded);
     tcase_add_test(lanes, values_of_one_component_are_aligned_too);
     suite_add_tcase(suite, lanes);
-    tcase_add_loop_test(kinds, each_kind_of_write_is_recorded_as_it_is_made_at_once, 0,
-                        ESPL_WRITE_KIND_COUNT);
     tcase_add_test(kinds, short_forms_record_what_they_say);
     tcase_add_test(kinds, short_forms_of_components_record_what_they_say);
     suite_add_tcase(suite, kinds);

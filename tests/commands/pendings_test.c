@@ -242,22 +242,6 @@ START_TEST(what_is_made_later_in_playback_order_is_dead)
 }
 END_TEST
 
-START_TEST(with_equal_keys_a_lower_lane_comes_first)
-{
-    for (int use = 0; use < USES; ++use) {
-        stage s;
-
-        stage_begin(&s, _i);
-        const espl_entity pending = make(&s, 2, 5, s.top);
-        ck_assert_int_eq(record_use(&s, use, 0, 5, pending), ESPL_OK);
-        play(&s);
-        ck_assert_int_eq(result(&s, 0, 0), ESPL_ERR_DEAD);
-        ck_assert_int_eq(result(&s, 2, 0), ESPL_OK);
-        stage_end(&s);
-    }
-}
-END_TEST
-
 START_TEST(what_a_refused_command_would_have_made_is_dead)
 {
     for (int use = 0; use < USES; ++use) {
@@ -325,56 +309,7 @@ END_TEST
 
 // --- Orphans ---
 
-START_TEST(a_parent_that_is_not_made_orphans_like_one_that_is_dead)
-{
-    stage s;
-    espl_entity of_refused, of_later, of_destroyed;
-
-    stage_begin(&s, _i);
-    const espl_entity refused = make_refused(&s, 0, 1), later = make(&s, 0, 9, nobody);
-    const espl_entity destroyed = make(&s, 0, 2, nobody);
-    ck_assert_int_eq(espl_record_destroy(s.lane[0], 3, destroyed, ESPL_EXTENT_OWNED), ESPL_OK);
-    making how = {.parent = refused, .dead_parent = ESPL_DEAD_PARENT_ROOT};
-    ck_assert_int_eq(record_maker(&s, 1, 4, &how, &of_refused), ESPL_OK);
-    how.parent = later;
-    ck_assert_int_eq(record_maker(&s, 2, 4, &how, &of_later), ESPL_OK);
-    how.parent = destroyed;
-    ck_assert_int_eq(record_maker(&s, 3, 4, &how, &of_destroyed), ESPL_OK);
-    play(&s);
-    ck_assert_uint_eq(s.report.refused, 1);
-    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_refused)), ESPL_ROLE_SOLO);
-    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_later)), ESPL_ROLE_SOLO);
-    ck_assert_int_eq(espl_get_role(s.world, resolved(&s, of_destroyed)), ESPL_ROLE_SOLO);
-    stage_end(&s);
-}
-END_TEST
-
 // --- Places ---
-
-START_TEST(pendings_stand_before_pendings_of_other_lanes)
-{
-    stage s;
-    espl_entity a[3], b, c;
-
-    stage_begin(&s, _i);
-    making how = {.parent = s.top, .count = 3};
-    ck_assert_int_eq(record_maker(&s, 3, 1, &how, a), ESPL_OK);
-    how = (making){.parent = s.top, .before = a[1]};
-    ck_assert_int_eq(record_maker(&s, 0, 2, &how, &b), ESPL_OK);
-    how.before = b;
-    ck_assert_int_eq(record_maker(&s, 2, 3, &how, &c), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_sibling(s.lane[1], 4, a[2], c), ESPL_OK);
-    play(&s);
-    ck_assert_uint_eq(s.report.refused, 0);
-    const espl_entity order[] = {s.child,         resolved(&s, a[0]), resolved(&s, a[2]),
-                                 resolved(&s, c), resolved(&s, b),    resolved(&s, a[1])};
-    for (size_t i = 0; i < sizeof order / sizeof *order; ++i) {
-        ck_assert(is(espl_get_child(s.world, s.top, i), order[i]));
-    }
-    ck_assert_uint_eq(espl_count_children(s.world, s.top), 6);
-    stage_end(&s);
-}
-END_TEST
 
 START_TEST(a_pending_that_is_no_child_is_no_place)
 {
@@ -390,34 +325,6 @@ START_TEST(a_pending_that_is_no_child_is_no_place)
     ck_assert_int_eq(result(&s, 1, 0), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(result(&s, 2, 0), ESPL_ERR_NOT_CHILD);
     ck_assert_int_eq(result(&s, 3, 0), ESPL_ERR_CYCLE);
-    stage_end(&s);
-}
-END_TEST
-
-// What was done to a pending before is cloned with it, and nothing of what is done later.
-START_TEST(a_clone_of_a_pending_is_of_what_it_is_at_that_moment)
-{
-    stage s;
-    espl_entity first, second;
-
-    stage_begin(&s, _i);
-    const espl_entity pending = make(&s, 2, 1, nobody);
-    const espl_transform at = test_at(5, 5, 5);
-    const espl_instance_def def = {.source = pending};
-    ck_assert_int_eq(espl_record_instantiate(s.lane[1], 2, &def, 1, &first), ESPL_OK);
-    ck_assert_int_eq(espl_record_attach(s.lane[0], 3, s.source, pending, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_record_set_local_transform(s.lane[3], 3, pending, &at), ESPL_OK);
-    ck_assert_int_eq(espl_record_instantiate(s.lane[0], 4, &def, 1, &second), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(s.lane[2], 5, pending, ESPL_EXTENT_SUBTREE), ESPL_OK);
-    play(&s);
-    ck_assert_uint_eq(s.report.refused, 0);
-    const espl_entity one = resolved(&s, first), two = resolved(&s, second);
-    const espl_transform placed = test_world_of(s.world, two);
-    ck_assert_int_eq(espl_get_role(s.world, one), ESPL_ROLE_SOLO);
-    ck_assert_uint_eq(espl_count_descendants(s.world, two), 1);
-    ck_assert(test_same(&placed, &at));
-    ck_assert(!espl_is_alive(s.world, s.source));
-    resolves_to(&s, pending, ESPL_ERR_DEAD);
     stage_end(&s);
 }
 END_TEST
@@ -441,32 +348,6 @@ START_TEST(a_pending_in_a_value_stays_as_it_is)
 END_TEST
 
 // --- Copies ---
-
-START_TEST(each_copy_has_a_handle_of_its_own)
-{
-    enum { COPIES = 20 };
-    const uint32_t count = test_fitting(COPIES, 4);
-    espl_entity pending[COPIES];
-    stage s;
-
-    stage_begin(&s, _i);
-    const making how = {.parent = s.top, .count = count};
-    ck_assert_int_eq(record_maker(&s, 2, 0, &how, pending), ESPL_OK);
-    for (uint32_t i = 0; i < count; i += 2) {
-        ck_assert_int_eq(espl_record_destroy(s.lane[i % LANES], 1, pending[i], ESPL_EXTENT_OWNED),
-                         ESPL_OK);
-    }
-    play(&s);
-    for (uint32_t i = 0; i < count; ++i) {
-        if (i % 2 == 0) {
-            resolves_to(&s, pending[i], ESPL_ERR_DEAD);
-        } else {
-            ck_assert(is(resolved(&s, pending[i]), espl_get_child(s.world, s.top, 1 + i / 2)));
-        }
-    }
-    stage_end(&s);
-}
-END_TEST
 
 START_TEST(no_copies_are_no_command_and_no_handle)
 {
@@ -711,33 +592,6 @@ START_TEST(a_million_pendings_are_made_named_and_resolved)
 }
 END_TEST
 
-// Each made by a command of its own under one of the pendings before it, lanes in turn.
-START_TEST(pendings_hang_below_pendings_by_the_ten_thousand)
-{
-    enum { MANY = 60000 };
-    const uint32_t count = test_fitting(test_scaled(MANY), 4);
-    espl_entity *const pending = calloc(count, sizeof *pending);
-    stage s;
-
-    ck_assert_ptr_nonnull(pending);
-    stage_begin(&s, _i);
-    for (uint32_t i = 0; i < count; ++i) {
-        pending[i] = make(&s, i % LANES, i, i == 0 ? s.top : pending[(i - 1) / 2]);
-    }
-    play(&s);
-    ck_assert_uint_eq(s.report.refused, 0);
-    for (uint32_t i = 0; i < count; ++i) {
-        const espl_entity parent = i == 0 ? s.top : resolved(&s, pending[(i - 1) / 2]);
-
-        if (!is(espl_get_parent(s.world, resolved(&s, pending[i])), parent)) {
-            ck_abort_msg("pending %u hangs elsewhere", (unsigned)i);
-        }
-    }
-    free(pending);
-    stage_end(&s);
-}
-END_TEST
-
 static Suite *pendings_suite(void)
 {
     Suite *const suite = suite_create("pendings");
@@ -747,16 +601,11 @@ static Suite *pendings_suite(void)
 
     tcase_add_loop_test(names, any_command_of_any_lane_may_name_what_another_lane_makes, 0, MAKERS);
     tcase_add_loop_test(names, what_is_made_later_in_playback_order_is_dead, 0, MAKERS);
-    tcase_add_loop_test(names, with_equal_keys_a_lower_lane_comes_first, 0, MAKERS);
     tcase_add_loop_test(names, what_a_refused_command_would_have_made_is_dead, 0, MAKERS);
     tcase_add_loop_test(names, what_was_destroyed_in_the_same_playback_is_dead, 0, MAKERS);
     tcase_add_loop_test(names, a_chain_hangs_on_its_first_maker, 0, MAKERS);
-    tcase_add_loop_test(names, a_parent_that_is_not_made_orphans_like_one_that_is_dead, 0, MAKERS);
-    tcase_add_loop_test(names, pendings_stand_before_pendings_of_other_lanes, 0, MAKERS);
     tcase_add_loop_test(names, a_pending_that_is_no_child_is_no_place, 0, MAKERS);
-    tcase_add_loop_test(names, a_clone_of_a_pending_is_of_what_it_is_at_that_moment, 0, MAKERS);
     tcase_add_test(names, a_pending_in_a_value_stays_as_it_is);
-    tcase_add_loop_test(answers, each_copy_has_a_handle_of_its_own, 0, MAKERS);
     tcase_add_loop_test(answers, no_copies_are_no_command_and_no_handle, 0, MAKERS);
     tcase_add_loop_test(answers, resolving_answers_in_every_state, 0, MAKERS);
     tcase_add_loop_test(answers, pendings_of_other_commands_are_foreign_when_recorded, 0, MAKERS);
@@ -767,7 +616,6 @@ static Suite *pendings_suite(void)
     tcase_add_test(answers, handles_of_all_objects_lanes_and_resets_are_distinct);
     tcase_set_timeout(many, 240);
     tcase_add_loop_test(many, a_million_pendings_are_made_named_and_resolved, 0, MAKERS);
-    tcase_add_loop_test(many, pendings_hang_below_pendings_by_the_ten_thousand, 0, MAKERS);
     suite_add_tcase(suite, names);
     suite_add_tcase(suite, answers);
     suite_add_tcase(suite, many);

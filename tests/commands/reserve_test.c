@@ -246,68 +246,16 @@ START_TEST(a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_we
 }
 END_TEST
 
-// --- Playbacks ---
-
-// Allocations when the change stage of the playback under way began, and when the last stage ended.
-static const test_heap *traced;
-static size_t calls_before, calls_in_stages;
-
-static void trace(void *user, const char *name, bool begins)
-{
-    (void)user;
-    if (begins && strcmp(name, espl_stage_name(ESPL_STAGE_CHANGE)) == 0) {
-        calls_before = traced->calls;
-    }
-    if (!begins && strcmp(name, espl_stage_name(ESPL_STAGE_REPORT)) == 0) {
-        calls_in_stages += traced->calls - calls_before;
-    }
-}
-
-START_TEST(the_stages_that_cannot_fail_ask_for_no_memory)
-{
-    if (test_lacks_room(4096, "random worlds and their clones")) {
-        return;
-    }
-    const uint64_t seeds = test_scaled(2000);
-    size_t commits = 0;
-
-    for (uint64_t seed = 0; seed < seeds; ++seed) {
-        test_executor shuffled = {.manner = TEST_SHUFFLED, .workers = 4, .random = seed};
-        const espl_executor executor = test_executor_of(&shuffled);
-        world_fixture w;
-
-        world_fixture_begin(&w, seed, seed % 2 == 0 ? NULL : &executor);
-        world_fixture_record(&w, seed, 0);
-        w.test.world->hooks.trace = trace;
-        w.test.world->playback.part_entries = 1 + (uint32_t)(seed % 5);
-        const uint64_t before = w.test.world->heap.commits;
-
-        traced = &w.test.heap;
-        calls_in_stages = 0;
-        test_heap_arm(&w.test.heap, 0, false);
-        ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
-        ck_assert_uint_eq(calls_in_stages, 0);
-        ck_assert_uint_gt(w.test.heap.calls, 0);
-        commits += (size_t)(w.test.world->heap.commits - before);
-        world_fixture_end(&w);
-    }
-    ck_assert_uint_ge(commits, seeds);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("commands/reserve");
     TCase *const forests = tcase_create("forests");
-    TCase *const playbacks = tcase_create("playbacks");
 
     tcase_add_checked_fixture(forests, set_up, tear_down);
     tcase_add_test(forests, nothing_asks_for_memory_once_places_are_reserved);
     tcase_add_test(forests, groups_come_to_the_same_slots_however_they_are_divided_among_edits);
     tcase_add_test(forests, a_reserve_that_fails_leaves_ranges_headers_and_side_arrays_as_they_were);
     suite_add_tcase(suite, forests);
-    tcase_add_test(playbacks, the_stages_that_cannot_fail_ask_for_no_memory);
-    suite_add_tcase(suite, playbacks);
     return suite;
 }
 

@@ -158,45 +158,6 @@ START_TEST(each_of_six_comes_to_every_place)
 }
 END_TEST
 
-// Some died before: places are those of the living.
-static void move_among_dead(uint32_t dead, uint32_t i, uint32_t k, bool is_recorded)
-{
-    espl_entity list[2 * LIST];
-    uint32_t count = 0, from = 0, to = 0;
-    scene s;
-
-    scene_begin(&s, LIST);
-    for (uint32_t n = 0; n < LIST; ++n) {
-        const bool dies = (dead >> n & 1) != 0;
-
-        if (dies) {
-            ck_assert_int_eq(espl_destroy(s.world, s.children[n], ESPL_EXTENT_ENTITY), ESPL_OK);
-        }
-        from = n == i ? count : from;
-        to = n == k ? count : to;
-        list[count++] = dies ? s.below[n] : s.children[n];
-    }
-    to = k == LIST ? count : to;
-    const espl_entity sibling = k == LIST ? espl_entity_null() : list[to];
-    ck_assert_int_eq(move(&s, list[from], sibling, is_recorded), ESPL_OK);
-    test_world_is_valid(s.world);
-    if (from != to) {
-        move_plainly(list, count, from, to);
-    }
-    order_is(&s, list, count);
-    scene_end(&s);
-}
-
-START_TEST(the_dead_between_them_do_not_count)
-{
-    for (uint32_t dead = 1; dead < 1u << LIST; dead += 3) {
-        for (uint32_t i = 0; i < LIST; ++i) {
-            move_among_dead(dead, i, (i + dead) % (LIST + 1), _i != 0);
-        }
-    }
-}
-END_TEST
-
 static void is_refused(scene *s, espl_entity child, espl_entity before, espl_status status)
 {
     const uint64_t hash = test_physical_hash(s->world);
@@ -294,39 +255,15 @@ START_TEST(pending_entities_take_part)
 }
 END_TEST
 
-START_TEST(without_memory_nothing_moves)
-{
-    espl_status status = ESPL_ERR_NO_MEMORY;
-    scene s;
-
-    scene_begin(&s, LIST);
-    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-        const uint64_t before = test_physical_hash(s.world);
-        test_heap_arm(&s.test.heap, n, _i != 0);
-        status = espl_set_sibling(s.world, s.children[4], s.children[1]);
-        test_heap_arm(&s.test.heap, 0, false);
-        if (status == ESPL_ERR_NO_MEMORY) {
-            ck_assert_uint_eq(test_physical_hash(s.world), before);
-        }
-    }
-    ck_assert_int_eq(status, ESPL_OK);
-    move_plainly(s.children, LIST, 4, 1);
-    order_is(&s, s.children, LIST);
-    scene_end(&s);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("siblings");
     TCase *const rule = tcase_create("rule");
 
     tcase_add_loop_test(rule, each_of_six_comes_to_every_place, 0, 2);
-    tcase_add_loop_test(rule, the_dead_between_them_do_not_count, 0, 2);
     tcase_add_test(rule, what_is_no_sibling_is_refused);
     tcase_add_test(rule, recording_refuses_what_is_known_by_then);
     tcase_add_test(rule, pending_entities_take_part);
-    tcase_add_loop_test(rule, without_memory_nothing_moves, 0, 2);
     tcase_set_timeout(rule, 60);
     suite_add_tcase(suite, rule);
     return suite;

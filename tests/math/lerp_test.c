@@ -467,8 +467,6 @@ START_TEST(overflow_beyond_the_ends_is_refused)
 }
 END_TEST
 
-//GOLDEN
-
 static TCase *rotations_case(void)
 {
     TCase *const rotations = tcase_create("rotations");

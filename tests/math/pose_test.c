@@ -20,24 +20,6 @@ static espl_pose any_pose(uint64_t *random)
 
 // --- Compose ---
 
-START_TEST(worked_example_composes_and_comes_back)
-{
-    const espl_transform parent = {{0, 0, 0, 1}, {0, 0, 0}, 2, {1, 3, 1}, 7};
-    const espl_transform local = {{0, 0, 0, 1}, {1, 1, 1}, 0.5f, {1, 1, 2}, 8};
-    const espl_transform expected = {{0, 0, 0, 1}, {2, 6, 2}, 1, {1, 1, 2}, 8};
-    const espl_transform asked = {{0, 0, 0, 1}, {4, 6, 2}, 3, {1, 1, 2}, 9};
-    const espl_transform world = espl_transform_compose(&parent, &local);
-    espl_transform back = local;
-
-    ck_assert_mem_eq(&world, &expected, sizeof world);
-    ck_assert_int_eq(espl_transform_relative(&back, &parent, &asked), ESPL_OK);
-    ck_assert(back.position[0] == 2 && back.position[1] == 1 && back.position[2] == 1);
-    ck_assert(back.scale == 1.5f);
-    ck_assert_mem_eq(back.stretch, asked.stretch, sizeof back.stretch);
-    ck_assert_uint_eq(back.user_data, 9);
-}
-END_TEST
-
 START_TEST(quarter_turn_about_up_takes_forward_to_right)
 {
     const float half = sqrtf(0.5f);
@@ -179,26 +161,6 @@ START_TEST(wide_poses_give_the_same_bits)
 }
 END_TEST
 
-START_TEST(overflow_is_seen_by_the_check)
-{
-    espl_pose parent = espl__pose_identity(), local = espl__pose_identity();
-
-    parent.scale = 1e30f;
-    local.scale = 1e30f;
-    espl_pose world = espl__pose_compose(&parent, NULL, &local);
-    ck_assert(!espl__pose_is_finite(&world));
-
-    local.scale = 1;
-    local.position[1] = -1e30f;
-    world = espl__pose_compose(&parent, NULL, &local);
-    ck_assert(!espl__pose_is_finite(&world));
-
-    local.position[1] = 0;
-    world = espl__pose_compose(&parent, NULL, &local);
-    ck_assert(espl__pose_is_finite(&world));
-}
-END_TEST
-
 // --- Relative ---
 
 START_TEST(relative_agrees_with_double_oracle)
@@ -241,48 +203,6 @@ START_TEST(compose_undoes_relative)
 }
 END_TEST
 
-START_TEST(relative_undoes_compose)
-{
-    uint64_t random = 6;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        const espl_transform parent = any_transform(&random), local = any_transform(&random);
-        const espl_transform world = espl_transform_compose(&parent, &local);
-        espl_transform again = espl_transform_identity();
-        double expected[3];
-
-        ck_assert_int_eq(espl_transform_relative(&again, &parent, &world), ESPL_OK);
-        widen(expected, local.position);
-        is_near(again.position, expected, 16 * 0x1p-24 * 16 * 2900);
-        turns_like(again.rotation, local.rotation, 1e-12);
-        ck_assert_double_eq_tol((double)again.scale, (double)local.scale, 8 * 0x1p-24);
-    }
-}
-END_TEST
-
-START_TEST(huge_and_tiny_factors_come_back)
-{
-    const float factors[] = {1e-30f, 1e-20f, 1e10f, 1e15f, -1e-30f, -1e15f};
-    uint64_t random = 7;
-
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; ++i) {
-        espl_transform parent = any_transform(&random);
-        const espl_transform local = any_transform(&random);
-        espl_transform again = espl_transform_identity();
-
-        parent.scale = factors[i];
-        memset(parent.position, 0, sizeof parent.position);
-        const espl_transform world = espl_transform_compose(&parent, &local);
-        ck_assert_int_eq(espl_transform_relative(&again, &parent, &world), ESPL_OK);
-        ck_assert(espl__transform_is_finite(&again));
-        is_near(again.position,
-                (const double[]){(double)local.position[0], (double)local.position[1],
-                                 (double)local.position[2]},
-                0.01);
-    }
-}
-END_TEST
-
 START_TEST(relative_rotation_is_of_unit_length)
 {
     uint64_t random = 8;
@@ -300,44 +220,6 @@ START_TEST(relative_rotation_is_of_unit_length)
         ck_assert(espl__rotation_normalize(local.rotation));
         ck_assert(same_pose(&local, &before));
     }
-}
-END_TEST
-
-START_TEST(change_of_parent_does_not_drift)
-{
-    const int rounds = (int)test_scaled(100000);
-    uint64_t random = 9;
-    const espl_pose start = any_pose(&random);
-    espl_pose world = start;
-    unsigned lost = 0;
-
-    for (int i = 0; i < rounds; ++i) {
-        espl_pose parent = any_pose(&random), local;
-
-        memset(parent.position, 0, sizeof parent.position);
-        parent.scale = 2;
-        lost |= espl__pose_relative(&local, &parent, NULL, &world, &world);
-        world = espl__pose_compose(&parent, NULL, &local);
-    }
-    ck_assert_uint_eq(lost, 0);
-    ck_assert_double_eq_tol(length_of(world.rotation), 1, 1e-6);
-    ck_assert_float_eq(world.scale, start.scale);
-}
-END_TEST
-
-START_TEST(parent_of_zero_scale_keeps_what_cannot_be_reached)
-{
-    const espl_transform parent = {{0, 0, 0, 1}, {10, 0, 0}, 0, {1, 1, 1}, 0};
-    const espl_transform asked = {{0, 1, 0, 0}, {12, 3, 4}, 2, {1, 2, 3}, 4};
-    espl_transform local = {{0, 0, 0, 1}, {5, 6, 7}, 8, {1, 1, 1}, 0};
-
-    ck_assert_int_eq(espl_transform_relative(&local, &parent, &asked), ESPL_LOSSY);
-    ck_assert(local.position[0] == 5 && local.position[1] == 6 && local.position[2] == 7);
-    ck_assert(local.scale == 8);
-    const espl_transform world = espl_transform_compose(&parent, &local);
-    ck_assert(world.position[0] == 10 && world.position[1] == 0 && world.position[2] == 0);
-    ck_assert_mem_eq(world.rotation, asked.rotation, sizeof world.rotation);
-    ck_assert_mem_eq(world.stretch, asked.stretch, sizeof world.stretch);
 }
 END_TEST
 
@@ -413,32 +295,6 @@ START_TEST(result_may_stand_in_any_input)
         ck_assert(same_pose(&at_parent, &apart));
         ck_assert(same_pose(&at_world, &apart));
         ck_assert(same_pose(&at_fallback, &apart));
-    }
-}
-END_TEST
-
-// Zero on each field of scale and stretch at each depth of a chain: nothing becomes NaN.
-START_TEST(zero_at_any_depth_stays_finite)
-{
-    enum { DEPTH = 6 };
-    uint64_t random = 11;
-
-    for (int zero = 0; zero < 4 * DEPTH; ++zero) {
-        espl_transform above = espl_transform_identity();
-
-        for (int depth = 0; depth < DEPTH; ++depth) {
-            espl_transform local = any_transform(&random), back = any_transform(&random);
-            const espl_transform elsewhere = any_transform(&random);
-
-            if (zero / 4 == depth) {
-                *(zero % 4 == 3 ? &local.scale : &local.stretch[zero % 4]) = 0;
-            }
-            const espl_transform world = espl_transform_compose(&above, &local);
-            ck_assert(espl__transform_is_finite(&world));
-            ck_assert_int_ge(espl_transform_relative(&back, &world, &elsewhere), 0);
-            ck_assert(espl__transform_is_finite(&back));
-            above = world;
-        }
     }
 }
 END_TEST
@@ -529,31 +385,6 @@ START_TEST(rotation_of_any_magnitude_has_a_direction)
 }
 END_TEST
 
-START_TEST(turning_for_ever_neither_drifts_nor_scales)
-{
-    const int rounds = (int)test_scaled(1000000);
-    espl_pose pose = espl__pose_identity();
-    const float turn[4] = {0.0012f, -0.0023f, 0.0031f, 0.99999183f};
-    float step[4];
-
-    bool all_turned = true;
-
-    memcpy(step, turn, sizeof step);
-    ck_assert(espl__rotation_normalize(step));
-    pose.scale = 1.37f;
-    for (int i = 0; i < rounds; ++i) {
-        float next[4];
-
-        espl__rotation_multiply(next, step, pose.rotation);
-        all_turned &= espl__rotation_normalize(next);
-        memcpy(pose.rotation, next, sizeof next);
-    }
-    ck_assert(all_turned);
-    ck_assert_double_eq_tol(length_of(pose.rotation), 1, 1e-6);
-    ck_assert(pose.scale == 1.37f);
-}
-END_TEST
-
 enum { FLOAT_FIELDS = 11 };
 
 static float *field_of(espl_transform *t, int field)
@@ -565,28 +396,6 @@ static float *field_of(espl_transform *t, int field)
 
     return fields[field];
 }
-
-START_TEST(each_field_refuses_what_is_not_finite)
-{
-    const uint32_t bad[] = {0x7FC00000, 0xFFC00001, 0x7F800001, 0xFFBFFFFF, 0x7F800000, 0xFF800000};
-    uint64_t random = 14;
-
-    for (int field = 0; field < FLOAT_FIELDS; ++field) {
-        for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-            espl_transform t = any_transform(&random);
-
-            t.rotation[field % 4] *= 3; // a refused call does not normalise either
-            memcpy(field_of(&t, field), &bad[i], sizeof bad[i]);
-            const espl_transform before = t;
-            const espl_pose pose = espl__pose_of(&t);
-            ck_assert_int_eq(espl_transform_normalize(&t), ESPL_ERR_NOT_FINITE);
-            ck_assert_mem_eq(&t, &before, sizeof t);
-            ck_assert(!espl__transform_is_finite(&t));
-            ck_assert_int_eq(espl__pose_is_finite(&pose), field >= 8);
-        }
-    }
-}
-END_TEST
 
 START_TEST(each_field_takes_what_is_finite)
 {
@@ -609,118 +418,15 @@ START_TEST(each_field_takes_what_is_finite)
 }
 END_TEST
 
-START_TEST(rotation_of_zero_length_is_refused)
-{
-    espl_transform t = espl_transform_identity();
-    const float zero[4] = {0, -0.0f, 0, -0.0f};
-
-    memcpy(t.rotation, zero, sizeof zero);
-    ck_assert_int_eq(espl_transform_normalize(&t), ESPL_ERR_NOT_FINITE);
-    ck_assert_mem_eq(t.rotation, zero, sizeof zero);
-}
-END_TEST
-
-// --- The same bits everywhere ---
-
-// A float with 24 random bits below 2^power, made without rounding.
-static float exact(uint64_t *random, int power)
-{
-    const int32_t bits = (int32_t)(test_random(random) >> 39) - (1 << 24);
-
-    return ldexpf((float)(bits / 2), power - 23);
-}
-
-static espl_transform tape_transform(uint64_t *random)
-{
-    espl_transform t = {.user_data = (uint32_t)test_random(random)};
-    const int spread = (int)test_below(random, 21) - 10;
-
-    for (int i = 0; i < 4; ++i) {
-        t.rotation[i] = exact(random, spread);
-    }
-    for (int i = 0; i < 3; ++i) {
-        t.position[i] = exact(random, spread);
-        t.stretch[i] = test_one_in(random, 16) ? 0 : exact(random, 3);
-    }
-    t.scale = test_one_in(random, 16) ? 0 : exact(random, spread);
-    return t;
-}
-
-static uint64_t hash_floats(uint64_t hash, const float *values, int count)
-{
-    for (int i = 0; i < count; ++i) {
-        uint32_t bits;
-
-        memcpy(&bits, &values[i], sizeof bits);
-        for (int shift = 0; shift < 32; shift += 8) {
-            const unsigned char byte = (unsigned char)(bits >> shift);
-            hash = test_hash_bytes(hash, &byte, 1);
-        }
-    }
-    return hash;
-}
-
-static uint64_t hash_transform(uint64_t hash, espl_transform t)
-{
-    for (int field = 0; field < FLOAT_FIELDS; ++field) {
-        hash = hash_floats(hash, field_of(&t, field), 1);
-    }
-    return hash;
-}
-
-static uint64_t hash_conversions(uint64_t hash, const espl_transform *t, const float point[3])
-{
-    float out[16];
-
-    espl_transform_point(out, t, point);
-    hash = hash_floats(hash, out, 3);
-    espl_transform_point_inverse(out, t, point);
-    hash = hash_floats(hash, out, 3);
-    espl_transform_matrix_4x4(out, t);
-    hash = hash_floats(hash, out, 16);
-    espl_transform_matrix_4x4_inverse(out, t);
-    return hash_floats(hash, out, 16);
-}
-
-// The figure was the same from gcc and clang, -O0 and -O3, with and without -mavx2 -mfma. A change
-// of it is a change of every recorded world: never by accident.
-START_TEST(bits_are_the_same_as_ever)
-{
-    uint64_t random = 2026, hash = TEST_HASH_START;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        espl_transform parent = tape_transform(&random), local = tape_transform(&random);
-
-        ck_assert_int_eq(espl_transform_normalize(&parent), ESPL_OK);
-        ck_assert_int_eq(espl_transform_normalize(&local), ESPL_OK);
-        hash = hash_floats(hash, parent.rotation, 4);
-
-        const espl_transform world = espl_transform_compose(&parent, &local);
-        ck_assert(espl__transform_is_finite(&world));
-        hash = hash_transform(hash, world);
-
-        espl_transform relative = local;
-        hash = hash * 3 + (uint64_t)espl_transform_relative(&relative, &parent, &world);
-        ck_assert(espl__transform_is_finite(&relative));
-        hash = hash_transform(hash, relative);
-        hash = hash_conversions(hash, &parent, local.position);
-    }
-    ck_assert_uint_eq(hash, UINT64_C(1728311252700176708));
-}
-END_TEST
-
 static TCase *compose_case(void)
 {
     TCase *const compose = tcase_create("compose");
 
-    tcase_add_test(compose, worked_example_composes_and_comes_back);
     tcase_add_test(compose, quarter_turn_about_up_takes_forward_to_right);
     tcase_add_test(compose, compose_agrees_with_double_oracle);
     tcase_add_test(compose, stretch_of_ones_is_no_stretch_bit_for_bit);
     tcase_add_test(compose, identity_parent_changes_nothing);
     tcase_add_test(compose, wide_poses_give_the_same_bits);
-    tcase_add_test(compose, overflow_is_seen_by_the_check);
-    tcase_add_test(compose, bits_are_the_same_as_ever);
     return compose;
 }
 
@@ -730,15 +436,10 @@ static TCase *relative_case(void)
 
     tcase_add_test(relative, relative_agrees_with_double_oracle);
     tcase_add_test(relative, compose_undoes_relative);
-    tcase_add_test(relative, relative_undoes_compose);
-    tcase_add_test(relative, huge_and_tiny_factors_come_back);
     tcase_add_test(relative, relative_rotation_is_of_unit_length);
-    tcase_add_test(relative, change_of_parent_does_not_drift);
-    tcase_add_test(relative, parent_of_zero_scale_keeps_what_cannot_be_reached);
     tcase_add_test(relative, only_parts_out_of_reach_and_asked_for_are_lost);
     tcase_add_test(relative, lost_axes_are_those_of_the_parent);
     tcase_add_test(relative, result_may_stand_in_any_input);
-    tcase_add_test(relative, zero_at_any_depth_stays_finite);
     return relative;
 }
 
@@ -750,10 +451,7 @@ static TCase *fields_case(void)
     tcase_add_test(fields, bound_of_unit_length_is_where_it_is_said_to_be);
     tcase_add_test(fields, normalising_twice_is_normalising_once);
     tcase_add_test(fields, rotation_of_any_magnitude_has_a_direction);
-    tcase_add_test(fields, turning_for_ever_neither_drifts_nor_scales);
-    tcase_add_test(fields, each_field_refuses_what_is_not_finite);
     tcase_add_test(fields, each_field_takes_what_is_finite);
-    tcase_add_test(fields, rotation_of_zero_length_is_refused);
     return fields;
 }
 

@@ -462,8 +462,6 @@ START_TEST(bad_directions_are_refused)
 }
 END_TEST
 
-//GOLDEN
-
 static TCase *components_case(void)
 {
     TCase *const components = tcase_create("components");

@@ -238,34 +238,6 @@ static void cglm_matrix(mat4 out, const espl_transform *t)
     glm_scale(out, factors);
 }
 
-START_TEST(compose_agrees_with_cglm)
-{
-    uint64_t random = 9;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        const espl_transform parent = any_transform(&random), local = any_transform(&random);
-        const espl_transform world = espl_transform_compose(&parent, &local);
-        versor p, l, rotation;
-        vec3 offset, turned;
-
-        to_versor(p, &parent);
-        to_versor(l, &local);
-        glm_quat_mul(p, l, rotation);
-        for (int k = 0; k < 3; ++k) {
-            offset[k] = local.position[k] * parent.stretch[k] * parent.scale;
-        }
-        glm_quat_rotatev(p, offset, turned);
-        for (int k = 0; k < 4; ++k) {
-            ck_assert_float_eq_tol(world.rotation[k], rotation[k], 4e-7f);
-        }
-        for (int k = 0; k < 3; ++k) {
-            ck_assert_float_eq_tol(world.position[k], parent.position[k] + turned[k],
-                                   (float)point_tolerance);
-        }
-    }
-}
-END_TEST
-
 START_TEST(matrix_agrees_with_cglm)
 {
     uint64_t random = 10;
@@ -283,28 +255,6 @@ START_TEST(matrix_agrees_with_cglm)
         // The position and the last row are not computed at all.
         ck_assert_mem_eq(&columns[12], t.position, sizeof t.position);
         ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
-    }
-}
-END_TEST
-
-START_TEST(matrix_places_points_as_the_transform_does)
-{
-    uint64_t random = 11;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        const espl_transform t = any_transform(&random);
-        mat4 matrix;
-        float columns[16], point[3], out[3];
-        vec3 placed;
-
-        any_point(point, &random);
-        espl_transform_matrix_4x4(columns, &t);
-        memcpy(matrix, columns, sizeof matrix);
-        glm_mat4_mulv3(matrix, point, 1, placed);
-        espl_transform_point(out, &t, point);
-        for (int k = 0; k < 3; ++k) {
-            ck_assert_float_eq_tol(out[k], placed[k], (float)point_tolerance);
-        }
     }
 }
 END_TEST
@@ -356,29 +306,6 @@ START_TEST(inverse_matrix_agrees_with_cglm_and_undoes)
 }
 END_TEST
 
-START_TEST(inverse_matrix_places_points_as_the_inverse_does)
-{
-    uint64_t random = 14;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        const espl_transform t = any_transform(&random);
-        float columns[16], point[3], out[3];
-
-        any_point(point, &random);
-        espl_transform_matrix_4x4_inverse(columns, &t);
-        espl_transform_point_inverse(out, &t, point);
-        for (int row = 0; row < 3; ++row) {
-            double sum = (double)columns[12 + row];
-
-            for (int k = 0; k < 3; ++k) {
-                sum += (double)columns[4 * k + row] * (double)point[k];
-            }
-            ck_assert_double_eq_tol((double)out[row], sum, point_tolerance);
-        }
-    }
-}
-END_TEST
-
 START_TEST(flat_axes_become_rows_of_zeros)
 {
     uint64_t random = 15;
@@ -397,26 +324,6 @@ START_TEST(flat_axes_become_rows_of_zeros)
             ck_assert(!is_flat || columns[k] == 0);
         }
         ck_assert(columns[3] == 0 && columns[7] == 0 && columns[11] == 0 && columns[15] == 1);
-    }
-}
-END_TEST
-
-START_TEST(negative_factors_mirror)
-{
-    uint64_t random = 16;
-
-    for (int i = 0; i < ROUNDS; ++i) {
-        const espl_transform t = any_transform(&random);
-        const float volume =
-            t.scale * t.scale * t.scale * t.stretch[0] * t.stretch[1] * t.stretch[2];
-        float columns[16];
-        mat3 shape;
-
-        espl_transform_matrix_4x4(columns, &t);
-        for (int k = 0; k < 9; ++k) {
-            shape[k / 3][k % 3] = columns[4 * (k / 3) + k % 3];
-        }
-        ck_assert_double_eq_tol((double)(glm_mat3_det(shape) / volume), 1, 1e-4);
     }
 }
 END_TEST
@@ -440,15 +347,11 @@ static TCase *matrices_case(void)
 {
     TCase *const matrices = tcase_create("matrices");
 
-    tcase_add_test(matrices, compose_agrees_with_cglm);
     tcase_add_test(matrices, matrix_agrees_with_cglm);
-    tcase_add_test(matrices, matrix_places_points_as_the_transform_does);
     tcase_add_test(matrices, matrix_of_the_largest_scale_does_not_overflow_on_the_way);
     tcase_add_test(matrices, rows_are_the_columns_turned_over);
     tcase_add_test(matrices, inverse_matrix_agrees_with_cglm_and_undoes);
-    tcase_add_test(matrices, inverse_matrix_places_points_as_the_inverse_does);
     tcase_add_test(matrices, flat_axes_become_rows_of_zeros);
-    tcase_add_test(matrices, negative_factors_mirror);
     return matrices;
 }
 

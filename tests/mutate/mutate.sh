@@ -232,7 +232,7 @@ summarize()
             close("sort")
             printf row, "all", NR - 1, total["broken"] + 0, total["same"] + 0, total["killed"] + 0,
                 total["survived"] + 0
-            printf "\n%d killed by time alone; %.1f s a mutant\n\n", timed, NR > 1 ? seconds / (NR - 1) : 0
+            printf "\n%d killed by time alone; %.1f s a mutant\n\n", timed, (NR > 1 ? seconds / (NR - 1) : 0)
             for (suite in by) {
                 printf "%6d %s\n", by[suite], suite | "sort -rn"
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tests/store/fixture.h"
+#include "tests/support.h"
 
 #define INDEX_LIMIT ((size_t)1 << ESPL__INDEX_BITS)
 #define LAST_GENERATION ((UINT32_C(1) << ESPL__GENERATION_BITS) - 1)
@@ -31,6 +32,17 @@ static void destroy(espl_entity entity)
     fixture_destroy(&fix, entity.index);
     fixture_settle(&fix);
 }
+
+// Suites that include no header of the store take the limits from tests/support.h.
+START_TEST(limits_are_those_that_the_tests_know)
+{
+    const test_limits limits = test_limits_of_build();
+
+    ck_assert_uint_eq(limits.entities, INDEX_LIMIT);
+    ck_assert_uint_eq(limits.lives, LAST_GENERATION);
+    ck_assert_uint_eq(limits.rows, ESPL__CHUNK_ROWS);
+}
+END_TEST
 
 START_TEST(first_life_carries_tag_and_one)
 {
@@ -345,6 +357,7 @@ static Suite *entities_suite(void)
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, limits_are_those_that_the_tests_know);
     tcase_add_test(cases, first_life_carries_tag_and_one);
     tcase_add_test(cases, recycled_index_differs_in_the_count_alone);
     tcase_add_test(cases, generation_of_an_index_only_goes_up);

@@ -16,8 +16,6 @@ typedef struct fixture {
     size_t bytes;          // outstanding
     size_t calls, fail_at; // the call that fails, counted from 1; 0: none
     size_t faults;         // wrong sizes, written guards
-    unsigned char *arena;  // blocks come from the end of it downwards; NULL: from malloc
-    size_t arena_left;
     espl__heap heap;
     espl__store store;
 } fixture;
@@ -27,18 +25,6 @@ typedef struct fixture_header {
     unsigned char *base;
     size_t size, alignment;
 } fixture_header;
-
-static unsigned char *fixture_take(fixture *fix, size_t size)
-{
-    if (fix->arena == NULL) {
-        return malloc(size);
-    }
-    if (fix->arena_left < size) {
-        return NULL;
-    }
-    fix->arena_left -= size;
-    return fix->arena + fix->arena_left;
-}
 
 // Aligned to what was asked for and to no more.
 static void *fixture_allocate(void *user, size_t size, size_t alignment)
@@ -50,7 +36,7 @@ static void *fixture_allocate(void *user, size_t size, size_t alignment)
         return NULL;
     }
     unsigned char *const base =
-        fixture_take(fix, sizeof(fixture_header) + 2 * alignment + size + FIXTURE_GUARD);
+        malloc(sizeof(fixture_header) + 2 * alignment + size + FIXTURE_GUARD);
     if (base == NULL) {
         return NULL;
     }
@@ -80,20 +66,13 @@ static void fixture_release(void *user, void *block, size_t size, size_t alignme
     }
     fix->bytes -= header.size;
     memset(block, 0xDD, header.size);
-    if (fix->arena == NULL) {
-        free(header.base);
-    }
-}
-
-static inline void fixture_begin_heap(fixture *fix)
-{
-    *fix = (fixture){0};
-    espl__heap_init(&fix->heap, &(espl_allocator){fix, fixture_allocate, fixture_release});
+    free(header.base);
 }
 
 static inline void fixture_begin(fixture *fix)
 {
-    fixture_begin_heap(fix);
+    *fix = (fixture){0};
+    espl__heap_init(&fix->heap, &(espl_allocator){fix, fixture_allocate, fixture_release});
     ck_assert_int_eq(espl__store_init(&fix->store, &fix->heap, FIXTURE_TAG), ESPL_OK);
 }
 

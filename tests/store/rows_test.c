@@ -607,12 +607,71 @@ START_TEST(reserve_that_was_not_used_outlives_one_settle)
 }
 END_TEST
 
+// Trim a store with much to spare, with the n-th allocation failing. Tells whether one failed.
+static bool trim_faulted(size_t n)
+{
+    uint32_t indices[MANY];
+
+    fixture_create(&fix, plain, indices, MANY / 2);
+    fixture_create(&fix, paged, indices + MANY / 2, MANY / 2);
+    for (size_t i = 1; i < MANY; ++i) {
+        fixture_destroy(&fix, indices[i]);
+    }
+    fixture_settle(&fix);
+    const size_t bytes = fix.bytes;
+
+    fix.fail_at = fix.calls + n;
+    const bool is_done = espl__store_trim(&fix.store);
+    ck_assert_uint_eq(is_done, fix.calls < fix.fail_at);
+    fix.fail_at = 0;
+    // Chunks need no memory to go, whatever becomes of the tables.
+    ck_assert_uint_lt(fix.bytes, bytes);
+    ck_assert_int_eq(espl__entity_check(&fix.store, espl__entity_at(&fix.store, indices[0])),
+                     ESPL_OK);
+    fixture_is_sound(&fix);
+    ck_assert(espl__store_trim(&fix.store));
+    return !is_done;
+}
+
+START_TEST(trim_says_whether_each_table_gave_back_what_it_could)
+{
+    size_t n = 1;
+
+    while (trim_faulted(n)) {
+        fixture_end(&fix);
+        set_up();
+        n += 1;
+    }
+    ck_assert_uint_gt(n, 6);
+}
+END_TEST
+
+START_TEST(filling_no_row_or_a_column_that_is_lacking_is_no_write)
+{
+    const uint64_t value = 9;
+    uint32_t indices[2];
+
+    fixture_create(&fix, plain, indices, 2);
+    const uint32_t chunk = fix.store.records[indices[0]].chunk;
+    const uint64_t version = fix.store.version;
+
+    espl__rows_fill(&fix.store, chunk, weight, 1, 0, &value);
+    espl__rows_fill(&fix.store, chunk, tag, 0, 2, NULL);
+    ck_assert_ptr_null(espl__row_write(&fix.store, indices[0], page));
+    ck_assert_uint_eq(fix.store.version, version);
+    espl__rows_fill(&fix.store, chunk, weight, 1, 1, &value);
+    ck_assert(get(indices[0], weight) == 0 && get(indices[1], weight) == 9);
+}
+END_TEST
+
 static Suite *rows_suite(void)
 {
     Suite *const suite = suite_create("rows");
     TCase *const cases = tcase_create("rows"), *const memory = tcase_create("memory");
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
+    tcase_add_test(cases, trim_says_whether_each_table_gave_back_what_it_could);
+    tcase_add_test(cases, filling_no_row_or_a_column_that_is_lacking_is_no_write);
     tcase_add_test(cases, new_row_is_zero_but_for_the_slot);
     tcase_add_test(cases, copies_carry_the_values_of_their_source);
     tcase_add_test(cases, source_may_stand_where_its_copies_go);

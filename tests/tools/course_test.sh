@@ -97,6 +97,10 @@ animate 500x11 $deferred linked espalier onebyone batch
 roots 500x20 $deferred linked espalier onebyone batch
 bevy chain $deferred linked espalier
 spawn 100x12 $chunks linked espalier
+mixed plain linked espalier
+mixed all espalier
+full 10x1000-flag espalier
+full 10x1000-stretch espalier
 reparent 100x20 $chunks linked espalier
 battle 500x11 $chunks linked espalier onebyone
 giant 10000-edits $chunks linked espalier

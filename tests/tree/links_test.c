@@ -410,116 +410,90 @@ static void destroy_node(uint32_t at)
     c.nodes[at] = c.nodes[--c.count];
 }
 
-START_TEST(growth_costs_a_constant_for_each_node)
+// Nodes die and others come below any node.
+static void step_at_random(size_t step, uint32_t size, uint64_t *random)
 {
-    if (test_lacks_room(5002, "churn")) {
-        return;
-    }
-    static const uint32_t sizes[] = {1, 2, 10, 60, 500, 5000};
+    (void)step;
+    if (c.count > size / 2 && (test_one_in(random, 2) || c.count > size)) {
+        destroy_node(test_below(random, c.count));
+    } else {
+        const espl_entity parent = c.count == 0 ? c.tree[0] : c.nodes[test_below(random, c.count)];
 
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        begin_churn(sizes[i]);
-        end_churn("growth");
+        c.nodes[c.count++] = make_below(parent);
     }
 }
-END_TEST
-
-START_TEST(random_churn_costs_a_constant_for_each_node)
-{
-    if (test_lacks_room(5003, "churn")) {
-        return;
-    }
-    static const uint32_t sizes[] = {3, 30, 300, 5000};
-    const size_t steps = test_scaled(20000);
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        uint64_t random = i;
-
-        begin_churn(sizes[i]);
-        for (size_t k = 0; k < steps; ++k) {
-            if (c.count > sizes[i] / 2 && (test_one_in(&random, 2) || c.count > sizes[i])) {
-                destroy_node(test_below(&random, c.count));
-            } else {
-                c.nodes[c.count] = make_below(c.count == 0
-                                                  ? c.tree[0]
-                                                  : c.nodes[test_below(&random, c.count)]);
-                c.count += 1;
-            }
-        }
-        end_churn("random churn");
-    }
-}
-END_TEST
 
 // Each hole is below the slot of the parent that the next node comes to.
-START_TEST(holes_that_no_node_can_take_cost_a_constant_for_each_node)
+static void step_to_high_parents(size_t step, uint32_t size, uint64_t *random)
 {
+    const espl_entity last = c.nodes[c.count - 1];
+
+    (void)size;
+    (void)random;
+    destroy_node((uint32_t)(step % (c.count - 1)));
+    c.nodes[c.count++] = make_below(last);
+}
+
+// A subtree goes from tree to tree, and inside one tree below parents with higher and higher slots.
+static void step_of_subtree(size_t step, uint32_t size, uint64_t *random)
+{
+    const espl_entity child = c.nodes[test_below(random, c.count)];
+    const espl_entity parent = test_one_in(random, 2) ? c.tree[test_below(random, 2)]
+                                                      : c.nodes[test_below(random, c.count)];
+    const size_t moved = 1 + espl_count_descendants(c.test.world, child);
+    const espl_status status = espl_attach(c.test.world, child, parent, NULL);
+
+    (void)step;
+    (void)size;
+    ck_assert(status == ESPL_OK || status == ESPL_ERR_CYCLE);
+    c.came += status == ESPL_OK ? moved : 0;
+}
+
+// Two leaves take turns below each other.
+static void step_of_turns(size_t step, uint32_t size, uint64_t *random)
+{
+    const espl_entity a = c.nodes[c.count - 1 - step % 2], b = c.nodes[c.count - 2 + step % 2];
+
+    (void)size;
+    (void)random;
+    ck_assert_int_eq(espl_attach(c.test.world, a, step % 2 == 0 ? b : c.nodes[50], NULL), ESPL_OK);
+    ck_assert_int_eq(espl_attach(c.test.world, a, c.nodes[70], NULL), ESPL_OK);
+    c.came += 2;
+}
+
+typedef struct churn_case {
+    const char *name;
+    uint32_t sizes[6]; // 0: no more
+    size_t steps;
+    void (*step)(size_t step, uint32_t size, uint64_t *random);
+} churn_case;
+
+static const churn_case churn_cases[] = {
+    {"growth", {1, 2, 10, 60, 500, 5000}, 0, NULL},
+    {"random churn", {3, 30, 300, 5000}, 20000, step_at_random},
+    {"high parents", {3, 30, 300, 5000}, 20000, step_to_high_parents},
+    {"moves of subtrees", {10, 100, 2000}, 3000, step_of_subtree},
+    {"turns", {102}, 5000, step_of_turns},
+};
+
+enum { CHURN_CASES = sizeof churn_cases / sizeof *churn_cases };
+
+START_TEST(churn_costs_a_constant_for_each_node_that_comes)
+{
+    const churn_case *const way = &churn_cases[_i];
+
     if (test_lacks_room(5003, "churn")) {
         return;
     }
-    static const uint32_t sizes[] = {3, 30, 300, 5000};
-    const size_t steps = test_scaled(20000);
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        begin_churn(sizes[i]);
-        espl_entity last = c.nodes[c.count - 1];
-
-        for (size_t k = 0; k < steps; ++k) {
-            destroy_node((uint32_t)(k % (c.count - 1)));
-            last = c.nodes[c.count] = make_below(last);
-            c.count += 1;
-        }
-        end_churn("high parents");
-    }
-}
-END_TEST
-
-// A subtree goes from tree to tree, and inside one tree below parents with higher and higher slots.
-START_TEST(subtrees_that_come_and_go_cost_a_constant_for_each_node_that_moves)
-{
-    if (test_lacks_room(2002, "churn")) {
-        return;
-    }
-    static const uint32_t sizes[] = {10, 100, 2000};
-    const size_t steps = test_scaled(3000);
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        begin_churn(sizes[i]);
+    for (size_t i = 0; i < 6 && way->sizes[i] != 0; ++i) {
         uint64_t random = i;
 
-        for (size_t k = 0; k < steps; ++k) {
-            const espl_entity child = c.nodes[test_below(&random, c.count)];
-            const espl_entity parent =
-                test_one_in(&random, 2) ? c.tree[test_below(&random, 2)]
-                                        : c.nodes[test_below(&random, c.count)];
-            const size_t moved = 1 + espl_count_descendants(c.test.world, child);
-            const espl_status status = espl_attach(c.test.world, child, parent, NULL);
-
-            ck_assert(status == ESPL_OK || status == ESPL_ERR_CYCLE);
-            c.came += status == ESPL_OK ? moved : 0;
+        begin_churn(way->sizes[i]);
+        for (size_t step = 0; way->steps != 0 && step < test_scaled(way->steps); ++step) {
+            way->step(step, way->sizes[i], &random);
         }
-        end_churn("moves");
+        end_churn(way->name);
     }
-}
-END_TEST
-
-START_TEST(two_leaves_that_take_turns_below_each_other_cost_a_constant)
-{
-    if (test_lacks_room(104, "churn")) {
-        return;
-    }
-    const size_t steps = test_scaled(5000);
-
-    begin_churn(100);
-    const espl_entity a = make_below(c.nodes[50]), b = make_below(c.nodes[60]);
-
-    for (size_t k = 0; k < steps; ++k) {
-        ck_assert_int_eq(espl_attach(c.test.world, k % 2 == 0 ? a : b, k % 2 == 0 ? b : c.nodes[50],
-                                     NULL), ESPL_OK);
-        ck_assert_int_eq(espl_attach(c.test.world, k % 2 == 0 ? a : b, c.nodes[70], NULL), ESPL_OK);
-        c.came += 2;
-    }
-    end_churn("turns");
 }
 END_TEST
 
@@ -543,11 +517,7 @@ static Suite *make_suite(void)
     tcase_add_test(links, a_tree_stays_in_order_exactly_as_long_as_nodes_are_appended_breadth_first);
     tcase_add_test(links, every_unlink_ends_the_order);
     suite_add_tcase(suite, links);
-    tcase_add_test(costs, growth_costs_a_constant_for_each_node);
-    tcase_add_test(costs, random_churn_costs_a_constant_for_each_node);
-    tcase_add_test(costs, holes_that_no_node_can_take_cost_a_constant_for_each_node);
-    tcase_add_test(costs, subtrees_that_come_and_go_cost_a_constant_for_each_node_that_moves);
-    tcase_add_test(costs, two_leaves_that_take_turns_below_each_other_cost_a_constant);
+    tcase_add_loop_test(costs, churn_costs_a_constant_for_each_node_that_comes, 0, CHURN_CASES);
     suite_add_tcase(suite, costs);
     return suite;
 }

@@ -268,31 +268,6 @@ START_TEST(a_range_is_cut_from_the_smallest_class_that_holds_it)
 }
 END_TEST
 
-START_TEST(a_range_comes_back_to_a_tree_of_the_same_size)
-{
-    const uint64_t seeds = test_scaled(300);
-
-    for (uint64_t seed = 0; seed < seeds; ++seed) {
-        uint64_t random = seed;
-
-        for (int i = 0; i < 40; ++i) {
-            (void)take(random_size(&random));
-        }
-        for (int i = 0; i < 40; ++i) {
-            const uint32_t tree = living[test_below(&random, living_count)];
-            const espl__tree header = forest->trees[tree];
-            const uint32_t mark = forest->end;
-
-            give_tree(tree);
-            (void)take(header.capacity);
-            ck_assert_uint_le(forest->end, mark);
-        }
-        check_pool();
-        begin_again();
-    }
-}
-END_TEST
-
 START_TEST(steady_churn_does_not_move_the_end)
 {
     const size_t steps = test_scaled(5000);
@@ -342,39 +317,6 @@ START_TEST(churn_that_takes_before_it_gives_stays_below_twice_what_lives)
         ck_assert_uint_le(forest->end, 2 * total);
     }
     check_pool();
-}
-END_TEST
-
-// Bases that a sequence of calls gives, as a hash. @param kind  of the blocks of the allocator.
-static uint64_t hash_of_sequence(uint64_t seed, test_blocks kind)
-{
-    uint64_t random = seed, hash = TEST_HASH_START;
-
-    fix.under.blocks_kind = kind;
-    for (int i = 0; i < 300; ++i) {
-        if (living_count == 0 || (living_count < 100 && !test_one_in(&random, 3))) {
-            const uint32_t base = base_of(take(random_size(&random)));
-
-            hash = test_hash_bytes(hash, &base, sizeof base);
-        } else {
-            give(test_below(&random, living_count));
-        }
-    }
-    begin_again();
-    return hash;
-}
-
-START_TEST(the_same_calls_give_the_same_ranges_wherever_memory_is)
-{
-    const uint64_t seeds = test_scaled(20);
-
-    for (uint64_t seed = 0; seed < seeds; ++seed) {
-        const uint64_t expected = hash_of_sequence(seed, TEST_BLOCKS_TIGHT);
-
-        for (int kind = TEST_BLOCKS_SCATTERED; kind < TEST_BLOCKS_KINDS; ++kind) {
-            ck_assert(hash_of_sequence(seed, (test_blocks)kind) == expected);
-        }
-    }
 }
 END_TEST
 
@@ -501,10 +443,8 @@ static Suite *make_suite(void)
     tcase_add_test(ranges, a_free_range_merges_with_those_before_and_behind_it);
     tcase_add_test(ranges, the_end_shrinks_past_the_free_range_before_it);
     tcase_add_test(ranges, a_range_is_cut_from_the_smallest_class_that_holds_it);
-    tcase_add_test(ranges, a_range_comes_back_to_a_tree_of_the_same_size);
     tcase_add_test(ranges, steady_churn_does_not_move_the_end);
     tcase_add_test(ranges, churn_that_takes_before_it_gives_stays_below_twice_what_lives);
-    tcase_add_test(ranges, the_same_calls_give_the_same_ranges_wherever_memory_is);
     tcase_add_test(ranges, a_reserve_past_the_limit_is_refused);
     tcase_add_test(ranges, a_reserve_that_fails_changes_nothing);
     tcase_add_test(ranges, ranges_that_were_reserved_need_no_memory);

@@ -184,98 +184,6 @@ START_TEST(side_arrays_that_a_playback_emptied_are_there_for_its_undo)
 }
 END_TEST
 
-// Play a batch in a new world, and let one allocation fail. @return whether all went well at once.
-static bool play_short_of_memory(uint64_t seed, size_t fail_at, uint64_t expected)
-{
-    world_fixture w;
-    espl_report report;
-
-    world_fixture_begin(&w, seed, NULL);
-    world_fixture_record(&w, seed, 0);
-    const uint64_t before = test_physical_hash(w.test.world);
-
-    test_heap_arm(&w.test.heap, fail_at, seed % 2 != 0);
-    const espl_status status = espl_play(w.test.world, w.commands, &report);
-    const bool is_done = w.test.heap.failures == 0;
-
-    test_heap_arm(&w.test.heap, 0, false);
-    test_world_is_valid(w.test.world);
-    if (status == ESPL_OK) {
-        // What comes behind a playback may lack memory too, and changes nothing that can be read.
-        ck_assert_uint_eq(is_done ? test_physical_hash(w.test.world) : expected,
-                          expected);
-    } else {
-        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
-        ck_assert_msg(test_physical_hash(w.test.world) == before,
-                      "seed %llu, allocation %zu: the refused playback changed the world",
-                      (unsigned long long)seed, fail_at);
-        ck_assert_int_eq(espl_play(w.test.world, w.commands, &report), ESPL_OK);
-        ck_assert_msg(test_physical_hash(w.test.world) == expected,
-                      "seed %llu, allocation %zu: the retry gave another world",
-                      (unsigned long long)seed, fail_at);
-    }
-    world_fixture_end(&w);
-    return is_done;
-}
-
-START_TEST(a_playback_that_runs_out_of_memory_leaves_the_world_as_it_was)
-{
-    if (test_lacks_room(4096, "random worlds and their clones")) {
-        return;
-    }
-    const uint64_t seeds = 1 + test_scaled(60);
-    size_t points = 0;
-
-    for (uint64_t seed = 0; seed < seeds; ++seed) {
-        world_fixture w;
-
-        world_fixture_begin(&w, seed, NULL);
-        world_fixture_record(&w, seed, 0);
-        ck_assert_int_eq(espl_play(w.test.world, w.commands, NULL), ESPL_OK);
-        const uint64_t expected = test_physical_hash(w.test.world);
-
-        world_fixture_end(&w);
-        for (size_t fail_at = 1; !play_short_of_memory(seed, fail_at, expected); ++fail_at) {
-            points += 1;
-        }
-    }
-    test_tell_figure(points, "allocations failed in playbacks");
-}
-END_TEST
-
-START_TEST(playbacks_that_fail_at_each_allocation_in_turn_add_up_to_one_that_does_not_fail)
-{
-    if (test_lacks_room(4096, "random worlds and their clones")) {
-        return;
-    }
-    const uint64_t seeds = test_scaled(300);
-
-    // The same world goes on, with the scratch that each attempt leaves behind.
-    for (uint64_t seed = 1000; seed < 1000 + seeds; ++seed) {
-        world_fixture w, twin;
-        espl_status status = ESPL_ERR_NO_MEMORY;
-
-        world_fixture_begin(&twin, seed, NULL);
-        world_fixture_record(&twin, seed, 0);
-        ck_assert_int_eq(espl_play(twin.test.world, twin.commands, NULL), ESPL_OK);
-        world_fixture_begin(&w, seed, NULL);
-        world_fixture_record(&w, seed, 0);
-        const uint64_t before = test_physical_hash(w.test.world);
-
-        for (size_t fail_at = 1; status == ESPL_ERR_NO_MEMORY; ++fail_at) {
-            ck_assert_uint_eq(test_physical_hash(w.test.world), before);
-            test_heap_arm(&w.test.heap, fail_at, false);
-            status = espl_play(w.test.world, w.commands, NULL);
-        }
-        ck_assert_int_eq(status, ESPL_OK);
-        test_heap_arm(&w.test.heap, 0, false);
-        ck_assert_uint_eq(test_logical_hash(w.test.world), test_logical_hash(twin.test.world));
-        world_fixture_end(&w);
-        world_fixture_end(&twin);
-    }
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("tree/undo");
@@ -290,9 +198,6 @@ static Suite *make_suite(void)
     tcase_add_test(forests, a_transform_that_came_to_a_new_node_goes_with_the_node);
     suite_add_tcase(suite, forests);
     tcase_add_test(playbacks, side_arrays_that_a_playback_emptied_are_there_for_its_undo);
-    tcase_add_test(playbacks, a_playback_that_runs_out_of_memory_leaves_the_world_as_it_was);
-    tcase_add_test(playbacks,
-                   playbacks_that_fail_at_each_allocation_in_turn_add_up_to_one_that_does_not_fail);
     suite_add_tcase(suite, playbacks);
     return suite;
 }
