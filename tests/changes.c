@@ -9,15 +9,15 @@
 
 void side_register(espl_world *world)
 {
-    static const uint32_t kin_at = offsetof(side_kin, kin);
+    static const uint32_t peer_at = offsetof(side_peer, peer);
     const espl_component_def defs[] = {
         {.name = "tag", .size = sizeof(uint32_t), .alignment = _Alignof(uint32_t)},
         {.name = "mark"},
         {.name = "load", .size = sizeof(uint64_t), .alignment = _Alignof(uint64_t)},
-        {.name = "kin",
-         .size = sizeof(side_kin),
-         .alignment = _Alignof(side_kin),
-         .references = &kin_at,
+        {.name = "peer",
+         .size = sizeof(side_peer),
+         .alignment = _Alignof(side_peer),
+         .references = &peer_at,
          .reference_count = 1}};
 
     for (espl_component i = MODEL_TAG; i < MODEL_BULK + MODEL_BULK_COUNT; ++i) {
@@ -52,8 +52,8 @@ static espl_component_value value_of(const side_values *v, espl_component compon
         return (espl_component_value){component, sizeof v->tag, &v->tag};
     case MODEL_LOAD:
         return (espl_component_value){component, sizeof v->load, &v->load};
-    case MODEL_KIN:
-        return (espl_component_value){component, sizeof v->kin, &v->kin};
+    case MODEL_PEER:
+        return (espl_component_value){component, sizeof v->peer, &v->peer};
     default:
         return (espl_component_value){component, 0, NULL};
     }
@@ -65,9 +65,9 @@ void side_fill_values(const test_side *side, side_values *out, uint32_t set, uin
     out->count = 0;
     out->tag = values->tag;
     out->load = values->load;
-    memset(&out->kin, 0, sizeof out->kin);
-    if ((set & ~zeroed & model_bit(MODEL_KIN)) != 0 && values->kin != MODEL_NONE) {
-        out->kin.kin = side->handles[values->kin];
+    memset(&out->peer, 0, sizeof out->peer);
+    if ((set & ~zeroed & model_bit(MODEL_PEER)) != 0 && values->peer != MODEL_NONE) {
+        out->peer.peer = side->handles[values->peer];
     }
     for (espl_component i = ESPL_TRANSFORM; i < MODEL_COMPONENT_END; ++i) {
         if ((set & model_bit(i)) != 0) {
@@ -262,7 +262,7 @@ espl_status side_record_change(const test_side *side, espl_recorder *recorder, c
 // The component and its value, or what the flaw makes of them.
 static espl_component_value set_value_of(const test_side *side, const operation *op, side_values *v)
 {
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
 
     side_fill_values(side, v, model_bit(op->component), 0, &values);
     v->placement = op->value;
@@ -335,23 +335,24 @@ void side_check_change(const test_side *side, const test_tape *tape, const opera
 
 // --- What is there ---
 
-static void compare_kin(const test_side *side, const test_tape *tape, uint32_t node)
+static void compare_peer(const test_side *side, const test_tape *tape, uint32_t node)
 {
-    const uint32_t kin = tape->model.nodes[node].values.kin;
+    const uint32_t peer = tape->model.nodes[node].values.peer;
     const espl_entity entity = side->handles[node];
-    side_kin got = {7, {7, 7}};
+    side_peer got = {7, {7, 7}};
 
-    const espl_status status = espl_get_component(side->world, entity, MODEL_KIN, &got, sizeof got);
-    tape_demand(tape, status == ESPL_OK && got.word == 0, "node %u has no kin: %s", node,
+    const espl_status status =
+        espl_get_component(side->world, entity, MODEL_PEER, &got, sizeof got);
+    tape_demand(tape, status == ESPL_OK && got.word == 0, "node %u has no peer: %s", node,
                 espl_status_name(status));
-    if (kin == MODEL_NONE) {
-        tape_demand(tape, espl_entity_is_null(got.kin), "node %u refers to somebody", node);
-    } else if (tape->model.nodes[kin].is_alive) {
-        tape_demand(tape, espl_entity_equal(got.kin, side->handles[kin]),
-                    "node %u does not refer to node %u", node, kin);
+    if (peer == MODEL_NONE) {
+        tape_demand(tape, espl_entity_is_null(got.peer), "node %u refers to somebody", node);
+    } else if (tape->model.nodes[peer].is_alive) {
+        tape_demand(tape, espl_entity_equal(got.peer, side->handles[peer]),
+                    "node %u does not refer to node %u", node, peer);
     } else {
-        tape_demand(tape, !espl_entity_is_null(got.kin) && !espl_is_alive(side->world, got.kin),
-                    "node %u does not refer to the dead node %u", node, kin);
+        tape_demand(tape, !espl_entity_is_null(got.peer) && !espl_is_alive(side->world, got.peer),
+                    "node %u does not refer to the dead node %u", node, peer);
     }
 }
 
@@ -385,8 +386,8 @@ void side_compare_components(const test_side *side, const test_tape *tape, uint3
         tape_demand(tape, status == ESPL_OK && load == n->values.load, "node %u has another load",
                     node);
     }
-    if ((n->set & model_bit(MODEL_KIN)) != 0) {
-        compare_kin(side, tape, node);
+    if ((n->set & model_bit(MODEL_PEER)) != 0) {
+        compare_peer(side, tape, node);
     }
 }
 

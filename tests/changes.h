@@ -50,7 +50,7 @@ typedef struct side_values {
     size_t count;
     uint32_t tag;
     uint64_t load;
-    side_kin kin;
+    side_peer peer;
     espl_transform placement;
 } side_values;
 

@@ -6,7 +6,7 @@
 
 // Those that a side has besides the tag, and may have or not.
 static const espl_component components[] = {ESPL_PREFAB, ESPL_DISABLED, MODEL_MARK, MODEL_LOAD,
-                                            MODEL_KIN};
+                                            MODEL_PEER};
 
 enum { KINDS = sizeof components / sizeof *components };
 
@@ -35,7 +35,7 @@ static uint32_t pick_component_bit(test_tape *tape)
 }
 
 // Any node that ever was, or none.
-static uint32_t pick_kin(test_tape *tape)
+static uint32_t pick_peer(test_tape *tape)
 {
     const uint32_t count = tape->model.count;
 
@@ -45,9 +45,9 @@ static uint32_t pick_kin(test_tape *tape)
     return draw_one_in(&tape->draw, 4) ? draw_below(&tape->draw, count) : pick_living(tape);
 }
 
-static uint32_t known_kin(uint32_t kin)
+static uint32_t known_peer(uint32_t peer)
 {
-    return kin == MODEL_DEAD ? MODEL_NONE : kin;
+    return peer == MODEL_DEAD ? MODEL_NONE : peer;
 }
 
 void pick_given(test_tape *tape, operation *op)
@@ -56,7 +56,7 @@ void pick_given(test_tape *tape, operation *op)
         op->given |= pick_component_bit(tape);
     }
     op->load = draw_bits(&tape->draw);
-    op->kin = known_kin(pick_kin(tape));
+    op->peer = known_peer(pick_peer(tape));
 }
 
 // How many are named is a fault of its own.
@@ -88,7 +88,7 @@ static model_change pick_change(test_tape *tape, bool may_place)
     change.remove &= ~change.add;
     change.zeroed = draw_one_in(draw, 3) ? change.add & (uint32_t)draw_bits(draw) : 0;
     change.values =
-        (model_values){(uint32_t)draw_bits(draw), draw_bits(draw), known_kin(pick_kin(tape))};
+        (model_values){(uint32_t)draw_bits(draw), draw_bits(draw), known_peer(pick_peer(tape))};
     change.flaw = pick_flaw(tape, change.add | change.remove);
     return change;
 }

@@ -21,11 +21,11 @@ uint32_t model_closure_size(const test_model *model, uint32_t node)
 
 // A reference into the closure names the clone; any other stays. Clones are numbered from `first`
 // in the order of the closure.
-static uint32_t cloned_kin(const test_model *model, uint32_t first, uint32_t count, uint32_t kin)
+static uint32_t cloned_peer(const test_model *model, uint32_t first, uint32_t count, uint32_t peer)
 {
-    const uint32_t at = kin < first ? model->nodes[kin].clone - first : count;
+    const uint32_t at = peer < first ? model->nodes[peer].clone - first : count;
 
-    return at < count && model->doomed[at] == kin ? first + at : kin;
+    return at < count && model->doomed[at] == peer ? first + at : peer;
 }
 
 static uint32_t clone_closure(test_model *model, uint32_t count)
@@ -50,7 +50,7 @@ static uint32_t clone_closure(test_model *model, uint32_t count)
     }
     for (uint32_t i = first; i < first + count; ++i) {
         model_values *const values = &model->nodes[i].values;
-        values->kin = cloned_kin(model, first, count, values->kin);
+        values->peer = cloned_peer(model, first, count, values->peer);
     }
     return first;
 }

@@ -42,7 +42,7 @@ void model_set_values(model_node *node, uint32_t set, const model_values *values
     node->set |= set;
     own->tag = (set & model_bit(MODEL_TAG)) != 0 ? values->tag : own->tag;
     own->load = (set & model_bit(MODEL_LOAD)) != 0 ? values->load : own->load;
-    own->kin = (set & model_bit(MODEL_KIN)) != 0 ? values->kin : own->kin;
+    own->peer = (set & model_bit(MODEL_PEER)) != 0 ? values->peer : own->peer;
 }
 
 void model_give_values(model_node *node, uint32_t set, uint32_t zeroed, const model_values *values)

@@ -8,7 +8,7 @@
 
 static void fill_given(const test_side *side, side_values *given, const operation *op)
 {
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
 
     given->placement = op->value;
     side_fill_values(side, given, op->given, op->zeroed, &values);
@@ -193,7 +193,7 @@ espl_status side_make(test_side *side, const test_tape *tape, const operation *o
 espl_status side_give(const test_side *side, espl_entity entity, const operation *op)
 {
     const uint32_t set = (op->given | model_bit(MODEL_TAG)) & ~model_bit(ESPL_TRANSFORM);
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
     espl_status status =
         espl_set_component(side->world, entity, MODEL_TAG, &op->tag, sizeof op->tag);
 

@@ -50,7 +50,7 @@ enum {
     MODEL_TAG = ESPL_DISABLED + 1, // uint32_t
     MODEL_MARK,                    // no value
     MODEL_LOAD,                    // uint64_t
-    MODEL_KIN,                     // model_kin: a reference to an entity
+    MODEL_PEER,                    // a reference to an entity
     MODEL_BULK,                    // so many tags that all come and go together
     MODEL_COMPONENT_END
 };
@@ -76,7 +76,7 @@ enum { MODEL_NAMES = 6, MODEL_NAME_LONG };
 typedef struct model_values {
     uint32_t tag;
     uint64_t load;
-    uint32_t kin; // a node, dead or alive, or MODEL_NONE
+    uint32_t peer; // a node, dead or alive, or MODEL_NONE
 } model_values;
 
 /// What a placed node stores.

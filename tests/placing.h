@@ -9,7 +9,7 @@
 
 bool model_are_options(const espl_attach_options *options);
 
-// --- kin.c ---
+// --- peer.c ---
 
 uint32_t model_add(test_model *model);
 void model_kill(test_model *model, uint32_t node);

@@ -29,7 +29,7 @@ static void give_values(const test_side *side, const operation *op, side_values 
                         espl_instance_def *def)
 {
     const uint32_t set = op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0);
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
 
     side_fill_values(side, given, set, 0, &values);
     def->values = given->count != 0 ? given->values : NULL;

@@ -144,7 +144,7 @@ model_creation tape_creation_of(const test_tape *tape, const operation *op)
                             .inherit = op->inherit,
                             .set = op->given,
                             .zeroed = op->zeroed,
-                            .values = {op->tag, op->load, op->kin},
+                            .values = {op->tag, op->load, op->peer},
                             .placement = op->value,
                             .flaw = op->flaw,
                             .count = op->count};

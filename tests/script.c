@@ -3,7 +3,7 @@
 #include "tests/script.h"
 
 #include "tests/asserts.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -282,7 +282,7 @@ static void stage_seed(stage *s, uint32_t count)
                               .has_placement = !s->tape.style.has_unplaced || i % 8 != 0,
                               .given = i % 4 == 0 ? bulk : given & (i * 0x155),
                               .load = i,
-                              .kin = MODEL_NONE,
+                              .peer = MODEL_NONE,
                               .tag = 1000 + i,
                               .count = 1};
         const operation name = {.code = OP_NAME,

@@ -2,7 +2,7 @@
 // Calls at once, with all that may take memory among them.
 #include "tests/asserts.h"
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/sweep.h"
 
 #include <espalier/writers.h>

@@ -325,7 +325,7 @@ model_change tape_change_of(const operation *op)
 static model_answer apply_create(test_model *model, const operation *op)
 {
     const uint32_t node = model_create(model, op->has_placement, op->tag);
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
 
     model_set_values(&model->nodes[node], op->given, &values);
     return model_answer_of(ESPL_OK);
@@ -344,7 +344,7 @@ static model_answer apply_instance(test_tape *tape, const operation *op)
         .transform = op->value,
         .inherit = is_simple ? 0 : op->inherit,
         .set = is_simple ? 0 : op->given | (op->sets_tag ? model_bit(MODEL_TAG) : 0),
-        .values = {op->tag, op->load, op->kin},
+        .values = {op->tag, op->load, op->peer},
         .count = op->count};
     uint32_t clones[TAPE_COUNT_LIMIT];
     const model_answer answer = model_instantiate(&tape->model, &def, clones);
@@ -371,7 +371,7 @@ static model_answer apply_creation(test_tape *tape, const operation *op)
 
 static model_answer apply_value(test_tape *tape, const operation *op)
 {
-    const model_values values = {op->tag, op->load, op->kin};
+    const model_values values = {op->tag, op->load, op->peer};
 
     return model_set(&tape->model, tape_node(tape, op->entity), op->component, &values, op->flaw);
 }

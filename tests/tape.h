@@ -85,8 +85,8 @@ typedef struct operation {
     bool has_placement, sets_tag, has_up;
     uint32_t tag;
     uint32_t given; // components of an instance besides the tag, or all of a creation
-    uint64_t load;  // its value; so is kin
-    uint32_t kin;
+    uint64_t load;  // its value; so is peer
+    uint32_t peer;
     uint32_t zeroed;          // of what a creation is given, with NULL for a value
     model_flaw flaw;          // of a creation or a set
     espl_component component; // to set
@@ -203,11 +203,11 @@ _Noreturn void tape_fail(const test_tape *tape, const char *file, int line, cons
 /// What an output of a call holds before it.
 #define SIDE_UNTOUCHED SIZE_MAX
 
-/// Value of MODEL_KIN. The reference does not stand first.
-typedef struct side_kin {
+/// Value of MODEL_PEER. The reference does not stand first.
+typedef struct side_peer {
     uint32_t word;
-    espl_entity kin;
-} side_kin;
+    espl_entity peer;
+} side_peer;
 
 /// A payload as a callback saw it.
 typedef struct side_heard {

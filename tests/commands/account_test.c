@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What playbacks keep and count: memory from one to the next, and commands played.
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 // Bytes of recorders and of scratch that playbacks keep.
@@ -38,7 +38,7 @@ START_TEST(what_is_kept_is_known_and_goes_back)
     test_world_begin(&test, 0, NULL);
     espl_world *const world = test.world;
     ck_assert_uint_eq(bytes_out(world), 0);
-    espl_entity *const chain = plant_chain(world, length);
+    espl_entity *const chain = make_chain(world, length);
     for (uint32_t step = 0; step < steps; ++step) {
         const uint32_t i = 1 + test_below(&random, length - 1);
         espl_entity copies[40];
@@ -68,7 +68,7 @@ START_TEST(what_is_kept_is_known_without_memory)
 
     test_world_begin(&test, 0, NULL);
     const uint32_t length = test_fitting(300, 0);
-    espl_entity *const chain = plant_chain(test.world, length);
+    espl_entity *const chain = make_chain(test.world, length);
     for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
         test_free_scratch(test.world);
         test_heap_arm(&test.heap, n, true);
@@ -147,7 +147,7 @@ START_TEST(worlds_that_were_not_finite_before_and_are_not_visited_do_not_count)
         espl_command_buffer *const commands = begin(test.world);
         espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
         for (int t = 0; t < 2; ++t) {
-            espl_entity *const chain = plant_chain(test.world, 5);
+            espl_entity *const chain = make_chain(test.world, 5);
 
             ck_assert_int_eq(espl_set_local_position(test.world, chain[0], far), ESPL_OK);
             ck_assert_int_eq(espl_set_local_position(test.world, chain[1], far), ESPL_OVERFLOW);
@@ -179,7 +179,7 @@ START_TEST(a_world_that_is_not_finite_counts_once_however_many_commands_changed_
     test_world_begin(&test, 0, NULL);
     espl_command_buffer *const commands = begin(test.world);
     espl_recorder *const lane = espl_command_buffer_recorder(commands, 0);
-    espl_entity *const chain = plant_chain(test.world, 5);
+    espl_entity *const chain = make_chain(test.world, 5);
 
     ck_assert_int_eq(espl_set_local_position(test.world, chain[0], far), ESPL_OK);
     ck_assert_int_eq(espl_record_set_local_position(lane, 0, chain[1], far), ESPL_OK);

@@ -124,7 +124,7 @@ static uint64_t read_placements(const scene *s, espl_entity entity, uint64_t has
 static uint64_t read_links(const scene *s, espl_entity entity, uint64_t hash)
 {
     const espl_world *const world = s->test.world;
-    const espl_entity kin[] = {
+    const espl_entity peer[] = {
         espl_get_parent(world, entity),       espl_get_root(world, entity),
         espl_get_first_child(world, entity),  espl_get_last_child(world, entity),
         espl_get_next_sibling(world, entity), espl_get_previous_sibling(world, entity),
@@ -134,7 +134,7 @@ static uint64_t read_links(const scene *s, espl_entity entity, uint64_t hash)
                              espl_get_rank(world, entity),
                              espl_is_ancestor(world, s->entities[0], entity)};
 
-    return add(add(hash, kin, sizeof kin), counts, sizeof counts);
+    return add(add(hash, peer, sizeof peer), counts, sizeof counts);
 }
 
 static uint64_t read_components(const scene *s, espl_entity entity, uint64_t hash)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-// Node 0 is a root with the child 1, which has a mark; node 2 is a solo with a load, whose kin is
+// Node 0 is a root with the child 1, which has a mark; node 2 is a solo with a load, whose peer is
 // the child. The first creation of a batch makes TAPE_PENDING + 0, which the commands before it in
 // the order of playback cannot know.
 enum { ROOT, CHILD, SOLO };
@@ -21,7 +21,7 @@ enum { ROOT, CHILD, SOLO };
 #define TAG model_bit(MODEL_TAG)
 #define MARK model_bit(MODEL_MARK)
 #define LOAD model_bit(MODEL_LOAD)
-#define KIN model_bit(MODEL_KIN)
+#define PEER model_bit(MODEL_PEER)
 #define BULK model_bit(MODEL_BULK)
 #define PREFAB model_bit(ESPL_PREFAB)
 #define DISABLED model_bit(ESPL_DISABLED)
@@ -116,7 +116,7 @@ static operation create(uint32_t parent, espl_place place, espl_dead_parent dead
                        .given = set,
                        .tag = 100 + set,
                        .load = 200 + set,
-                       .kin = CHILD};
+                       .peer = CHILD};
 }
 
 static operation create_with(uint32_t parent, espl_place place, uint32_t set, uint32_t flags)
@@ -141,7 +141,7 @@ static operation make_given(uint32_t source, uint32_t parent, uint32_t set)
     operation op = make(source, parent, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT);
     op.given = set;
     op.load = 300 + set;
-    op.kin = SOLO;
+    op.peer = SOLO;
     return op;
 }
 
@@ -163,7 +163,7 @@ static operation set_value(uint32_t entity, espl_component component, uint32_t n
                        .component = component,
                        .tag = number,
                        .load = number,
-                       .kin = number % 3};
+                       .peer = number % 3};
 }
 
 static operation enable(opcode code, uint32_t entity, espl_extent extent)
@@ -262,30 +262,30 @@ static void list_components(operation out[COMPONENTS])
         create(SOLO, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_ROOT, TAG | MARK),
         create(MODEL_DEAD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | PLACED),
         create(MODEL_DEAD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED),
-        create(BORN, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, KIN | PLACED),
-        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | KIN | PREFAB | PLACED),
+        create(BORN, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, PEER | PLACED),
+        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | PEER | PREFAB | PLACED),
         create(ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED | BULK),
         create(ROOT, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT,
-               TAG | PLACED | BULK | LOAD | MARK | KIN),
-        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_ABSOLUTE_Y),
+               TAG | PLACED | BULK | LOAD | MARK | PEER),
+        create_with(SOLO, ESPL_PLACE_WORLD, TAG | PEER | PLACED, ESPL_ABSOLUTE_Y),
         create_with(CHILD, ESPL_PLACE_LOCAL, TAG | PLACED, ESPL_COPY_PARENT),
         create_with(ROOT, ESPL_PLACE_LOCAL, TAG, ESPL_ABSOLUTE_Y),
         create_before(ROOT, CHILD, TAG | LOAD),
         create_before(ROOT, CHILD, TAG | LOAD | PLACED),
         create_before(NONE, CHILD, TAG),
         create_before(SOLO, CHILD, TAG | PLACED),
-        make_given(SOLO, ROOT, LOAD | KIN),
+        make_given(SOLO, ROOT, LOAD | PEER),
         make_given(CHILD, NONE, PREFAB | LOAD),
         make_given(BORN, SOLO, MARK),
         make_given(SOLO, NONE, BULK),
         make_given(SOLO, CHILD, BULK | MARK),
         change(CHILD, LOAD, 0),
         change(CHILD, 0, MARK),
-        change(CHILD, KIN | PREFAB, MARK | LOAD),
+        change(CHILD, PEER | PREFAB, MARK | LOAD),
         change(ROOT, PREFAB | LOAD, TAG),
         change(ROOT, 0, PREFAB),
         change(SOLO, BULK, 0),
-        change(SOLO, MARK, KIN),
+        change(SOLO, MARK, PEER),
         change(SOLO, MARK, 0),
         change(SOLO, 0, BULK),
         change(BORN, MARK | LOAD, TAG),
@@ -302,7 +302,7 @@ static void list_components(operation out[COMPONENTS])
         change(SOLO, PLACED, LOAD),
         change(SOLO, BULK | MARK, PLACED),
         set_value(SOLO, MODEL_LOAD, 71),
-        set_value(SOLO, MODEL_KIN, SOLO),
+        set_value(SOLO, MODEL_PEER, SOLO),
         set_value(CHILD, MODEL_LOAD, 72),
         set_value(CHILD, MODEL_MARK, 0),
         set_value(BORN, MODEL_TAG, 73),
@@ -350,24 +350,24 @@ static void list_chosen(operation out[CHOSEN])
         make(ROOT, CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE),
         make_given(CHILD, NONE, PREFAB | LOAD),
         make_given(BORN, SOLO, MARK),
-        make_given(SOLO, ROOT, LOAD | KIN),
+        make_given(SOLO, ROOT, LOAD | PEER),
         create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, TAG | LOAD | PLACED),
         create(CHILD, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_REFUSE, TAG | PLACED | DISABLED),
-        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | KIN | PREFAB | PLACED),
-        create_with(SOLO, ESPL_PLACE_WORLD, TAG | KIN | PLACED, ESPL_ABSOLUTE_Y),
+        create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, TAG | PEER | PREFAB | PLACED),
+        create_with(SOLO, ESPL_PLACE_WORLD, TAG | PEER | PLACED, ESPL_ABSOLUTE_Y),
         create_before(ROOT, CHILD, TAG | LOAD),
-        change(CHILD, KIN | PREFAB, MARK | LOAD),
+        change(CHILD, PEER | PREFAB, MARK | LOAD),
         change(CHILD, LOAD, 0),
         change(ROOT, PREFAB | LOAD, TAG),
         change(SOLO, BULK, 0),
-        change(SOLO, MARK, KIN),
+        change(SOLO, MARK, PEER),
         change(BORN, MARK | LOAD, TAG),
         change(BORN, 0, LOAD),
         change(CHILD, PLACED, 0),
         change(CHILD, 0, PLACED),
         change(ROOT, 0, PLACED),
         change(BORN, 0, PLACED | MARK),
-        set_value(SOLO, MODEL_KIN, SOLO),
+        set_value(SOLO, MODEL_PEER, SOLO),
         set_value(CHILD, MODEL_LOAD, 72),
         set_value(BORN, MODEL_TAG, 73),
         set_value(BORN, MODEL_LOAD, 74),

@@ -9,9 +9,9 @@
 
 static void build(small *s)
 {
-    operation marked = change(CHILD, MARK, 0), loaded = change(SOLO, LOAD | KIN, 0);
+    operation marked = change(CHILD, MARK, 0), loaded = change(SOLO, LOAD | PEER, 0);
 
-    loaded.change.values.kin = CHILD;
+    loaded.change.values.peer = CHILD;
     (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
     (void)small_add(s, ROOT, ESPL_LINK_OWNED);
     (void)small_add(s, MODEL_NONE, ESPL_LINK_OWNED);
@@ -188,9 +188,9 @@ START_TEST(four_commands_in_any_order_over_three_lanes_play_by_lane)
          attach(SOLO, ROOT, CHILD, false), set(OP_SET_WORLD, ROOT, 2)},
         {make(SOLO, SOLO, ESPL_PLACE_SOURCE, ESPL_DEAD_PARENT_REFUSE), on(OP_DESTROY, SOLO),
          attach(SOLO, CHILD, none, false), attach(CHILD, SOLO, none, true)},
-        {change(SOLO, BULK, 0), change(SOLO, MARK, 0), change(SOLO, 0, KIN | LOAD),
+        {change(SOLO, BULK, 0), change(SOLO, MARK, 0), change(SOLO, 0, PEER | LOAD),
          enable(OP_DISABLE, SOLO, ESPL_EXTENT_ENTITY)},
-        {change(CHILD, LOAD, MARK), set_value(CHILD, MODEL_LOAD, 75), make_given(CHILD, NONE, KIN),
+        {change(CHILD, LOAD, MARK), set_value(CHILD, MODEL_LOAD, 75), make_given(CHILD, NONE, PEER),
          change(CHILD, PREFAB, PLACED)},
         {create_before(ROOT, CHILD, TAG | PLACED), on(OP_DESTROY, CHILD), call(2, 7, 1),
          enable(OP_DISABLE, ROOT, ESPL_EXTENT_SUBTREE)},
@@ -222,7 +222,7 @@ START_TEST(a_pending_entity_is_the_same_in_three_lanes_and_in_any_order_of_keys)
         {create(CHILD, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_ROOT, TAG | PLACED),
          attach(SOLO, BORN, NONE, false), change(BORN, LOAD, TAG), on(OP_DESTROY_ONLY, CHILD)},
         {make(ROOT, NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE), on(OP_DESTROY, BORN),
-         create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, KIN | PLACED),
+         create(BORN, ESPL_PLACE_WORLD, ESPL_DEAD_PARENT_ROOT, PEER | PLACED),
          attach(BORN, CHILD, NONE, true)},
         {create(NONE, ESPL_PLACE_LOCAL, ESPL_DEAD_PARENT_REFUSE, LOAD),
          set_value(BORN, MODEL_LOAD, 76), make_given(BORN, ROOT, MARK), change(BORN, PLACED, LOAD)},

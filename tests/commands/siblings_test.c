@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Sibling moves: every entity of a list of up to six to every place, recorded and at once, with the
 // dead between them; and that nothing else changes.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <string.h>

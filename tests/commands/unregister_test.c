@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Callbacks that are unregistered: their payloads are refused and counted, their numbers are never given
 // again, and the others are called as before.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -8,7 +8,7 @@
 #include "tests/fuzz/cuts.h"
 #include "tests/fuzz/target.h"
 #include "tests/script.h"
-#include "tests/spool.h"
+#include "tests/memory_tape.h"
 #include "tests/tape.h"
 
 #include <stdio.h>
@@ -42,13 +42,13 @@ static void run(const unsigned char *bytes, size_t size)
 
 // --- Tapes ---
 
-static void record_operations(spool *s, const fuzz_order *order)
+static void record_operations(memory_tape *s, const fuzz_order *order)
 {
     test_tape tape;
     test_side side;
 
     tape_begin(&tape, order->seed, order->population != 0 ? order->population : 8);
-    test_world_record((espl_tape){s, spool_append});
+    test_world_record((espl_tape){s, memory_tape_append});
     side_begin(&side, 1, NULL);
     side.alien.generation |= 0x7fffff; // of no commands object: the tags there are are counted
     for (; tape.at < order->length && !tape_is_worn(&tape); ++tape.at) {
@@ -65,7 +65,7 @@ static void record_operations(spool *s, const fuzz_order *order)
     tape_end(&tape);
 }
 
-static void record_playbacks(spool *s, const fuzz_order *order)
+static void record_playbacks(memory_tape *s, const fuzz_order *order)
 {
     enum { LANES = 3, FRAMES = 2, ENTITIES = 12 };
 
@@ -73,7 +73,7 @@ static void record_playbacks(spool *s, const fuzz_order *order)
     script_world w;
     espl_command_buffer *commands = NULL;
 
-    test_world_record((espl_tape){s, spool_append});
+    test_world_record((espl_tape){s, memory_tape_append});
     test_world_begin(&test, TAG, NULL);
     script_world_begin(&w, test.world, script_population(ENTITIES), order->seed);
     ck_assert_int_eq(espl_command_buffer_create(test.world, LANES, &commands), ESPL_OK);
@@ -99,7 +99,7 @@ static fuzz_input make(const fuzz_order *order)
 {
     fuzz_order whole = *order;
     uint64_t random = order->seed;
-    spool s = {NULL, 0, 0};
+    memory_tape s = {NULL, 0, 0};
 
     whole.length = order->length != 0 ? order->length : 1 + test_below(&random, 16);
     if (test_one_in(&random, 2)) {

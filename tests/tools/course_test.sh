@@ -185,7 +185,7 @@ GNUPLOT='' sh "$draw/pictures.sh" "$scratch/csv" "$scratch/pictures" >"$scratch/
 test $? -eq 1 && grep -q 'gnuplot-nox' "$scratch/err" && test ! -e "$scratch/pictures"
 ok "without gnuplot it is said what is missing"
 
-# is_left_out SCHEME PATH: where arrays always move, planting is quadratic: a large world takes
+# is_left_out SCHEME PATH: where arrays always move, building is quadratic: a large world takes
 # minutes, to show no more than the small ones do.
 is_left_out()
 {

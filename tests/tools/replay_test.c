@@ -7,7 +7,7 @@
 
 #include "tests/inside.h"
 #include "tests/script.h"
-#include "tests/spool.h"
+#include "tests/memory_tape.h"
 #include "tests/tape.h"
 
 #include <string.h>
@@ -16,13 +16,13 @@ enum { TAG = 9, FRAME_OPS = 40 };
 
 // --- A tape in memory ---
 
-static espl_tape tape_to(spool *s)
+static espl_tape tape_to(memory_tape *s)
 {
-    *s = (spool){NULL, 0, 0};
-    return (espl_tape){s, spool_append};
+    *s = (memory_tape){NULL, 0, 0};
+    return (espl_tape){s, memory_tape_append};
 }
 
-static replay_verdict replay_with(const spool *s, const espl_executor *executor,
+static replay_verdict replay_with(const memory_tape *s, const espl_executor *executor,
                                   replay_result *result)
 {
     const replay_def def = {.executor = executor};
@@ -31,7 +31,7 @@ static replay_verdict replay_with(const spool *s, const espl_executor *executor,
 }
 
 // Play a tape with several executors, and free it. @return the frames.
-static uint64_t replay_all(spool *s)
+static uint64_t replay_all(memory_tape *s)
 {
     test_executor hostile[2] = {{.manner = TEST_REVERSED, .workers = 2},
                                 {.manner = TEST_SHUFFLED, .workers = 7, .random = 5}};
@@ -63,7 +63,7 @@ static void run_operation(test_tape *tape, test_side *side)
     side_map(side, tape, &op);
 }
 
-static size_t record_operations(spool *s, uint64_t seed, uint32_t population, size_t count)
+static size_t record_operations(memory_tape *s, uint64_t seed, uint32_t population, size_t count)
 {
     test_tape tape;
     test_side side;
@@ -87,7 +87,7 @@ static size_t record_operations(spool *s, uint64_t seed, uint32_t population, si
 START_TEST(operations_at_once_come_to_the_same)
 {
     for (uint64_t seed = 1; seed <= 24; ++seed) {
-        spool s;
+        memory_tape s;
         const size_t frames =
             record_operations(&s, seed, seed % 3 == 0 ? 200 : 12, test_scaled(1500));
 
@@ -102,7 +102,7 @@ START_TEST(playbacks_come_to_the_same)
     enum { LANES = 5, FRAMES = 4, ENTITIES = 300, LINES = 400 };
 
     for (uint64_t seed = 1; seed <= 6; ++seed) {
-        spool s;
+        memory_tape s;
         test_world test;
         script_world w;
         espl_command_buffer *commands = NULL;
@@ -140,7 +140,7 @@ typedef struct field {
     espl_entity e[40];
 } field;
 
-static void field_begin(field *f, spool *s, const espl_executor *executor)
+static void field_begin(field *f, memory_tape *s, const espl_executor *executor)
 {
     const espl_component_def number = {.name = "number", .size = 4, .alignment = 4};
     const espl_component_def mark = {.name = "mark"};
@@ -158,7 +158,7 @@ static void field_begin(field *f, spool *s, const espl_executor *executor)
     }
 }
 
-static void field_end(field *f, spool *s, uint64_t frames)
+static void field_end(field *f, memory_tape *s, uint64_t frames)
 {
     ck_assert_int_eq(espl_tape_frame(f->world), ESPL_OK);
     test_world_end(&f->test);
@@ -179,7 +179,7 @@ static void write_column(const field *f, const espl_query *query, uint32_t first
 START_TEST(columns_that_are_written_come_to_the_same)
 {
     field f;
-    spool s;
+    memory_tape s;
     espl_query outer, inner;
     const espl_query_def def = {.all = &f.number, .all_count = 1};
 
@@ -227,7 +227,7 @@ START_TEST(parallel_writes_come_to_the_same)
     test_executor hostile = {.manner = TEST_SHUFFLED, .workers = 4, .random = 3};
     const espl_executor executor = test_executor_of(&hostile);
     field f;
-    spool s;
+    memory_tape s;
 
     field_begin(&f, &s, &executor);
     for (int i = 0; i < 10; ++i) {
@@ -253,7 +253,7 @@ END_TEST
 START_TEST(changes_of_what_answers_a_query_come_to_the_same)
 {
     field f;
-    spool s;
+    memory_tape s;
     size_t count = 0;
 
     field_begin(&f, &s, NULL);
@@ -275,7 +275,7 @@ END_TEST
 START_TEST(another_answer_or_hash_is_told_with_its_place)
 {
     field f;
-    spool s;
+    memory_tape s;
     replay_result result;
 
     field_begin(&f, &s, NULL);
@@ -297,7 +297,7 @@ END_TEST
 
 START_TEST(frames_asked_for_are_played_and_no_more)
 {
-    spool s;
+    memory_tape s;
     replay_result result;
     const replay_def def = {.frames = 2};
 
@@ -309,7 +309,7 @@ START_TEST(frames_asked_for_are_played_and_no_more)
 END_TEST
 
 // A record comes before its call: where the call never ended, it is the last thing there is.
-static void end_anywhere(const spool *s, size_t step)
+static void end_anywhere(const memory_tape *s, size_t step)
 {
     const size_t head = 24;
 
@@ -328,7 +328,7 @@ static void end_anywhere(const spool *s, size_t step)
 
 START_TEST(a_tape_may_end_anywhere)
 {
-    spool s;
+    memory_tape s;
 
     (void)record_operations(&s, 7, 12, 60);
     end_anywhere(&s, s.size / test_scaled_alone(400) + 1);
@@ -345,7 +345,7 @@ START_TEST(a_tape_may_end_within_a_command)
     espl_command_buffer *commands = NULL;
     espl_entity made;
     test_world test;
-    spool s;
+    memory_tape s;
 
     test_world_record(tape_to(&s));
     test_world_begin(&test, TAG, NULL);
@@ -366,7 +366,7 @@ END_TEST
 
 START_TEST(a_file_of_another_kind_is_refused)
 {
-    spool s;
+    memory_tape s;
     replay_result result;
 
     (void)record_operations(&s, 7, 12, 10);
@@ -409,7 +409,7 @@ static void spoil(unsigned char *bytes, size_t size, uint64_t *random)
     }
 }
 
-static void replay_spoiled(const spool *s, uint64_t *random, size_t count)
+static void replay_spoiled(const memory_tape *s, uint64_t *random, size_t count)
 {
     const replay_def def = {.memory = 16u << 20};
 
@@ -433,7 +433,7 @@ START_TEST(tapes_with_wrong_bytes_are_refused_or_played_within_bounds)
     uint64_t random = chosen != 0 ? chosen : 11;
 
     for (uint64_t seed = 1; seed <= 12; ++seed) {
-        spool s;
+        memory_tape s;
 
         (void)record_operations(&s, seed, 8, 70);
         replay_spoiled(&s, &random, test_scaled(2000));
@@ -447,7 +447,7 @@ START_TEST(a_command_that_makes_millions_is_refused_for_want_of_memory)
 {
     enum { COUNT_AT = 1 + 4 + 4 + 8 + 4 + 1 + 4 + 3 * 8 };
 
-    spool s;
+    memory_tape s;
     test_world test;
     espl_command_buffer *commands = NULL;
     espl_entity pending = {0};
@@ -498,7 +498,7 @@ END_TEST
 // An executor that calls back while the jobs of a call are under way, and sees what is on the tape.
 typedef struct returner {
     field *field;
-    const spool *spool;
+    const memory_tape *memory_tape;
     size_t size; // of the tape when jobs were under way
 } returner;
 
@@ -510,11 +510,11 @@ static void run_and_return(void *context, espl_job function, void *argument, siz
         function(argument, i);
     }
     if (r->field->world != NULL && count > 1) {
-        r->size = r->spool->size;
+        r->size = r->memory_tape->size;
         ck_assert_int_eq(espl_attach(r->field->world, r->field->e[1], r->field->e[2], NULL),
                          ESPL_ERR_BUSY);
         ck_assert_int_eq(espl_write_batch(r->field->world, NULL, 0, NULL), ESPL_OK);
-        ck_assert_uint_eq(r->spool->size, r->size);
+        ck_assert_uint_eq(r->memory_tape->size, r->size);
     }
 }
 
@@ -523,8 +523,8 @@ START_TEST(a_record_comes_before_its_call_and_calls_from_jobs_leave_it_alone)
     enum { WRITES = 4000 };
     static espl_write writes[WRITES];
     field f = {.world = NULL};
-    spool s;
-    returner r = {.field = &f, .spool = &s};
+    memory_tape s;
+    returner r = {.field = &f, .memory_tape = &s};
     const espl_executor executor = {&r, 3, run_and_return};
 
     field_begin(&f, &s, &executor);
@@ -546,7 +546,7 @@ END_TEST
 START_TEST(commands_that_name_what_nobody_made_come_to_the_same)
 {
     field f;
-    spool s;
+    memory_tape s;
     espl_command_buffer *commands = NULL;
     espl_entity made;
     espl_report report;
@@ -577,7 +577,7 @@ END_TEST
 START_TEST(empty_sets_and_views_come_to_the_same)
 {
     field f;
-    spool s;
+    memory_tape s;
     espl_entity bare[2];
     espl_view view;
 
@@ -615,7 +615,7 @@ static void name_in_callback(void *user, const espl_custom_calls *calls)
 START_TEST(names_and_calls_on_many_come_to_the_same)
 {
     field f;
-    spool s;
+    memory_tape s;
     espl_command_buffer *commands = NULL;
     espl_custom_command number = 0;
     size_t refused = 0;
@@ -655,7 +655,7 @@ END_TEST
 START_TEST(what_memory_refused_is_left_out)
 {
     field f;
-    spool s;
+    memory_tape s;
 
     field_begin(&f, &s, NULL);
     for (size_t fail = 1; fail < 12; ++fail) {
@@ -673,7 +673,7 @@ END_TEST
 START_TEST(batch_of_more_than_can_be_counted_is_refused_and_left_out)
 {
     field f;
-    spool s;
+    memory_tape s;
 
     field_begin(&f, &s, NULL);
     const espl_write write = {.entity = f.e[0], .kind = ESPL_WRITE_TRANSLATE_IN_PARENT};
@@ -695,7 +695,7 @@ START_TEST(a_count_past_a_size_is_not_cut_short)
     const unsigned char past[8] = {5, 0, 0, 0, 1, 0, 0, 0};
     replay_result result;
     test_world test;
-    spool s;
+    memory_tape s;
 
     test_world_record(tape_to(&s));
     test_world_begin(&test, TAG, NULL);

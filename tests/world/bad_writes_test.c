@@ -2,7 +2,7 @@
 // Bad input to reads, writes, batches and inherit flags, by the table: every answer is a status,
 // and a refused call changes nothing, its output included.
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <math.h>
@@ -195,32 +195,6 @@ static void refuse_writes(const scene *s, espl_entity bad, espl_status expected)
     ck_assert_int_eq(espl_set_inherit(s->world, bad, 0), expected);
 }
 
-START_TEST(each_bad_handle_is_refused_by_each_read_and_write)
-{
-    scene s;
-
-    scene_begin(&s);
-    const espl_entity never_issued = {1000, 0}, in_range = {1000, s.root.generation};
-    const espl_entity bad[] = {espl_entity_null(), s.dead,       s.recycled, s.foreign,
-                               s.pending,          never_issued, in_range};
-    static const espl_status why[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,    ESPL_ERR_DEAD,
-                                      ESPL_ERR_FOREIGN,     ESPL_ERR_PENDING, ESPL_ERR_FOREIGN,
-                                      ESPL_ERR_FOREIGN};
-    const uint64_t before = test_physical_hash(s.world);
-    other = s.child;
-    for (size_t i = 0; i < LENGTH_OF(bad); ++i) {
-        refuse_reads(&s, bad[i], why[i]);
-        refuse_writes(&s, bad[i], why[i]);
-        const espl_reserve_def side = {.side_of = bad[i]};
-        // A null handle stands for no hierarchy here.
-        ck_assert_int_eq(espl_reserve(s.world, &side),
-                         espl_entity_is_null(bad[i]) ? ESPL_OK : why[i]);
-    }
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    scene_end(&s);
-}
-END_TEST
-
 START_TEST(an_entity_without_placement_has_nothing_to_read_or_write)
 {
     scene s;
@@ -351,132 +325,11 @@ END_TEST
 
 // --- Arguments ---
 
-START_TEST(missing_pointers_of_reads_are_refused)
-{
-    static const float point[3] = {1, 2, 3};
-    float out[16];
-    scene s;
-
-    scene_begin(&s);
-    other = s.child;
-    fill(out);
-    for (size_t i = 0; i < LENGTH_OF(read_functions); ++i) {
-        ck_assert_msg(read_functions[i](s.world, s.root, NULL) == ESPL_ERR_ARGUMENT, "read %zu", i);
-    }
-    for (size_t i = 0; i < LENGTH_OF(convert_functions); ++i) {
-        ck_assert_int_eq(convert_functions[i](s.world, s.root, NULL, out), ESPL_ERR_ARGUMENT);
-        ck_assert_int_eq(convert_functions[i](s.world, s.root, point, NULL), ESPL_ERR_ARGUMENT);
-    }
-    ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)6, out), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_get_axis(s.world, s.root, (espl_axis)-1, out), ESPL_ERR_ARGUMENT);
-    ck_untouched(out);
-    s.test.hooks.traps = 0; // checked builds heard some of these
-    scene_end(&s);
-}
-END_TEST
-
-static void refuse_null_writes(const scene *s)
-{
-    static const float point[3] = {1, 2, 3}, turn[4] = {0, 0, 0, 1};
-    espl_world *const w = s->world;
-    const espl_entity e = s->child;
-
-    ck_assert_int_eq(espl_set_local_position(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_local_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_local_pose(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_local_transform(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_stretch(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_world_position(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_world_rotation(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_set_world_transform(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_translate_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_rotate_in_parent(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_TRANSFORM_IN_PARENT, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT, NULL),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_translate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_rotate_world(w, e, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_TRANSFORM_WORLD, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_INVERSE_TRANSFORM_WORLD, NULL),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_write_one(w, e, ESPL_WRITE_MULTIPLY_STRETCH, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_look_at(w, e, NULL, NULL, ESPL_AXIS_FORWARD), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_look_at(w, e, point, NULL, (espl_axis)(ESPL_AXIS_BACK + 1)),
-                     ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_rotate_about(w, e, point, NULL), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_rotate_about(w, e, NULL, turn), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_record_write(s->recorder, 0, e, ESPL_WRITE_LOCAL_SCALE, NULL),
-                     ESPL_ERR_ARGUMENT);
-}
-
-START_TEST(missing_pointers_of_writes_are_refused)
-{
-    scene s;
-
-    scene_begin(&s);
-    const uint64_t before = test_physical_hash(s.world);
-    refuse_null_writes(&s);
-    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    s.test.hooks.traps = 0; // checked builds heard some of these
-    scene_end(&s);
-}
-END_TEST
-
 static void ck_refused_whole(espl_status status, const espl_write_report *report)
 {
     ck_assert_int_eq(status, ESPL_ERR_ARGUMENT);
     ck_assert(report->applied == 0 && report->lossy == 0 && report->refused == 0);
 }
-
-START_TEST(missing_arrays_of_batches_are_refused)
-{
-    espl_write_report r;
-    scene s;
-
-    scene_begin(&s);
-    const uint64_t before = test_physical_hash(s.world);
-    const espl_write_kind vector = ESPL_WRITE_STRETCH, rotation = ESPL_WRITE_ROTATE_IN_PARENT,
-                          scalar = ESPL_WRITE_LOCAL_SCALE, whole = ESPL_WRITE_LOCAL_TRANSFORM;
-    const float values[1][4] = {{1, 1, 1, 1}};
-    const float vectors[1][3] = {{1, 1, 1}};
-    const espl_transform placement = test_at(9, 9, 9);
-    const espl_pose pose = {{0, 0, 0, 1}, {9, 9, 9}, 1};
-    memset(&r, 0xA5, sizeof r);
-    ck_refused_whole(espl_write_batch(s.world, NULL, 1, &r), &r);
-    ck_refused_whole(espl_write_strided(s.world, vector, NULL, sizeof(espl_entity), vectors,
-                                        sizeof(float[3]), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, vector, &s.child, sizeof(espl_entity), NULL,
-                                        sizeof(float[3]), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, rotation, NULL, sizeof(espl_entity), values,
-                                        sizeof(float[4]), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, rotation, &s.child, sizeof(espl_entity), NULL,
-                                        sizeof(float[4]), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, scalar, NULL, sizeof(espl_entity), values[0],
-                                        sizeof(float), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, scalar, &s.child, sizeof(espl_entity), NULL,
-                                        sizeof(float), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, whole, NULL, sizeof(espl_entity), &placement,
-                                        sizeof(espl_transform), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, whole, &s.child, sizeof(espl_entity), NULL,
-                                        sizeof(espl_transform), 1, &r),
-                     &r);
-    ck_refused_whole(espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, NULL, 8, &pose, 32, 1, &r),
-                     &r);
-    ck_refused_whole(
-        espl_write_strided(s.world, ESPL_WRITE_LOCAL_POSE, &s.child, 8, NULL, 32, 1, &r), &r);
-    ck_assert_uint_eq(test_physical_hash(s.world), before);
-    s.test.hooks.traps = 0; // checked builds heard some of these
-    scene_end(&s);
-}
-END_TEST
 
 START_TEST(a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_refused)
 {
@@ -625,37 +478,6 @@ START_TEST(inherit_flags_are_checked)
 }
 END_TEST
 
-START_TEST(recording_checks_operands_of_writes)
-{
-    uint64_t random = 1;
-    scene s;
-
-    scene_begin(&s);
-    espl_command_buffer *others = NULL;
-    espl_entity alien;
-    const espl_instance_def def = {.source = s.solo};
-    ck_assert_int_eq(espl_command_buffer_create(s.world, 1, &others), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(others, 0), 0, &def, 1, &alien),
-        ESPL_OK);
-    for (int kind = 0; kind < ESPL_WRITE_KIND_COUNT; ++kind) {
-        espl_write write = write_ordinary(alien, (espl_write_kind)kind, &random);
-        ck_assert_int_eq(espl_record_write(s.recorder, 0, write.entity, write.kind, &write.value),
-                         ESPL_ERR_FOREIGN);
-        write.entity = espl_entity_null();
-        ck_assert_int_eq(espl_record_write(s.recorder, 0, write.entity, write.kind, &write.value),
-                         ESPL_ERR_NULL_ENTITY);
-    }
-    ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, alien, 0), ESPL_ERR_FOREIGN);
-    ck_assert_int_eq(espl_record_set_inherit(s.recorder, 0, espl_entity_null(), 0),
-                     ESPL_ERR_NULL_ENTITY);
-    ck_assert_uint_eq(espl_command_buffer_count(s.commands), 1);
-    s.test.hooks.traps = 0; // checked builds heard some of these
-    espl_command_buffer_destroy(others);
-    scene_end(&s);
-}
-END_TEST
-
 // Of nodes with nothing out of the ordinary whether a pose is finite shows in the world that comes of
 // it, under a flat parent too.
 START_TEST(a_plain_pose_is_refused_as_not_finite_or_overflows)
@@ -718,23 +540,18 @@ static Suite *bad_writes_suite(void)
     TCase *const tcase = tcase_create("bad input");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, each_bad_handle_is_refused_by_each_read_and_write);
     tcase_add_test(tcase, an_entity_without_placement_has_nothing_to_read_or_write);
     tcase_add_loop_test(tcase, no_field_of_any_kind_may_be_infinite_or_no_number, 0,
                         ESPL_WRITE_KIND_COUNT);
     tcase_add_test(tcase, a_plain_pose_is_refused_as_not_finite_or_overflows);
     tcase_add_test(tcase, helpers_check_each_field);
     tcase_add_test(tcase, a_rotation_off_unit_length_is_normalised_by_every_kind);
-    tcase_add_test(tcase, missing_pointers_of_reads_are_refused);
-    tcase_add_test(tcase, missing_pointers_of_writes_are_refused);
-    tcase_add_test(tcase, missing_arrays_of_batches_are_refused);
     tcase_add_test(tcase,
                    a_stride_that_is_too_small_for_the_kind_and_kinds_that_do_not_exist_are_refused);
     tcase_add_test(tcase, poses_that_cannot_stand_so_are_refused_as_a_whole);
     tcase_add_test(tcase, a_kind_out_of_range_is_refused_alone);
     tcase_add_test(tcase, more_writes_than_can_be_counted_are_refused);
     tcase_add_test(tcase, inherit_flags_are_checked);
-    tcase_add_test(tcase, recording_checks_operands_of_writes);
     suite_add_tcase(suite, tcase);
     return suite;
 }

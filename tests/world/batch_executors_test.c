@@ -2,13 +2,11 @@
 // Batches over many hierarchies, serial, on threads and with jobs in hostile orders: each follows
 // the model, and no executor changes a bit.
 #include "tests/picks.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include "tests/checks.h"
 #include "tests/inside.h"
-
-#include <stdlib.h>
 
 enum { SIDES = 4, POPULATION = 1500, SHARED = 2500 };
 
@@ -112,70 +110,6 @@ START_TEST(no_executor_changes_a_bit_of_a_batch)
 }
 END_TEST
 
-// --- Illegal executors ---
-
-// Move solos by a batch, on an executor that breaks the rules in its manner; each once, or in turns
-// where a world holds fewer.
-static espl_status move_solos(test_world *test, size_t count, float *sum)
-{
-    const size_t solos = test_fitting(count, 0);
-    espl_entity *const entities = malloc(count * sizeof *entities);
-    float(*const offsets)[3] = malloc(count * sizeof *offsets);
-    const espl_component placed = ESPL_TRANSFORM;
-    float at[3];
-
-    test_cut_jobs(test->world, 8);
-    ck_assert(entities != NULL && offsets != NULL);
-    ck_assert_int_eq(espl_create(test->world, &placed, 1, solos, entities), ESPL_OK);
-    for (size_t i = 0; i < count; ++i) {
-        entities[i] = entities[i % solos];
-        offsets[i][0] = offsets[i][1] = offsets[i][2] = 1;
-    }
-    const espl_status status = espl_write_strided(
-        test->world, ESPL_WRITE_TRANSLATE_IN_PARENT, entities, sizeof(espl_entity),
-        (const float(*)[3])offsets, sizeof(float[3]), count, NULL);
-
-    *sum = 0;
-    for (size_t i = 0; i < solos; ++i) {
-        ck_assert_int_eq(espl_get_world_position(test->world, entities[i], at), ESPL_OK);
-        *sum += at[0];
-    }
-    free(entities);
-    free(offsets);
-    return status;
-}
-
-// Few entries are resolved by one job; their hierarchies are written by several.
-START_TEST(a_job_of_writes_that_is_lost_is_made_up_for_and_told)
-{
-    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
-    const espl_executor executor = test_executor_of(&illegal);
-    test_world test;
-    float sum = 0;
-
-    test_world_begin(&test, 0, &executor);
-    ck_assert_int_eq(move_solos(&test, 250, &sum), ESPL_OK);
-    ck_assert_float_eq(sum, 250); // each moved, and none twice
-    ck_assert_uint_eq(test.hooks.traps, ESPL_CHECKS >= 1 ? 1 : 0);
-    ck_assert_uint_gt(illegal.calls, 0);
-    test_world_end(&test);
-}
-END_TEST
-
-START_TEST(a_job_that_is_lost_before_anything_is_written_refuses_the_batch)
-{
-    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
-    const espl_executor executor = test_executor_of(&illegal);
-    test_world test;
-    float sum = 0;
-
-    test_world_begin(&test, 0, &executor);
-    ck_assert_int_eq(move_solos(&test, 5000, &sum), ESPL_ERR_EXECUTOR);
-    ck_assert_float_eq(sum, 0);
-    test_world_end(&test);
-}
-END_TEST
-
 static Suite *batch_executors_suite(void)
 {
     Suite *const suite = suite_create("batch executors");
@@ -183,9 +117,6 @@ static Suite *batch_executors_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, no_executor_changes_a_bit_of_a_batch);
-    tcase_add_loop_test(tcase, a_job_of_writes_that_is_lost_is_made_up_for_and_told, 0, 3);
-    tcase_add_loop_test(tcase, a_job_that_is_lost_before_anything_is_written_refuses_the_batch, 0,
-                        3);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -4,7 +4,7 @@
 #include "tests/base/abort.h"
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <espalier/writers.h>
@@ -101,16 +101,12 @@ static size_t carry_out(int which, bool takes)
     spy s = {.takes = takes};
     const espl_executor executor = {&s, 4, spy_on_range};
     const espl_component placement = ESPL_TRANSFORM;
-    uint32_t parents[NODES];
     espl_entity solos[NODES];
     test_world test;
 
     test_world_begin(&test, 8, &executor);
     test_cut_jobs(test.world, 4);
-    for (uint32_t i = 0; i < NODES; ++i) {
-        parents[i] = i == 0 ? PLANT_ROOT : 0;
-    }
-    espl_entity *const tree = plant_forest(test.world, parents, NODES);
+    espl_entity *const tree = make_trees(test.world, 1, NODES, 0);
     ck_assert_int_eq(espl_create(test.world, &placement, 1, NODES, solos), ESPL_OK);
     s.world = test.world;
     changes[which](&(place){test.world, tree, solos});

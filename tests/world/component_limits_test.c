@@ -73,7 +73,7 @@ static size_t count_set(const scene *s, espl_entity entity)
 
 // --- Kinds of components ---
 
-START_TEST(a_world_takes_so_many_components_and_no_more)
+START_TEST(d2_a_world_takes_so_many_components_and_no_more)
 {
     test_world test;
     espl_component out = 0;
@@ -112,7 +112,7 @@ END_TEST
 
 // --- Components of one entity ---
 
-START_TEST(an_entity_is_made_with_so_many_components_and_no_more)
+START_TEST(d2_an_entity_is_made_with_so_many_components_and_no_more)
 {
     scene s;
 
@@ -447,7 +447,7 @@ static void try_values(espl_world *world, espl_component component, size_t size,
     test_world_is_valid(world);
 }
 
-START_TEST(components_are_as_large_as_that_and_no_larger)
+START_TEST(d2_components_are_as_large_as_that_and_no_larger)
 {
     static const size_t sizes[] = {1, ESPL_COMPONENT_SIZE_LIMIT - 1, ESPL_COMPONENT_SIZE_LIMIT};
     test_world test;
@@ -471,7 +471,7 @@ START_TEST(components_are_as_large_as_that_and_no_larger)
 }
 END_TEST
 
-START_TEST(components_are_aligned_as_far_as_that_and_no_farther)
+START_TEST(d2_components_are_aligned_as_far_as_that_and_no_farther)
 {
     static const size_t alignments[] = {0, 1, 2, 64, 128, 256};
     test_world test;
@@ -501,7 +501,7 @@ START_TEST(components_are_aligned_as_far_as_that_and_no_farther)
 }
 END_TEST
 
-START_TEST(names_are_as_long_as_that_and_no_longer)
+START_TEST(d2_names_are_as_long_as_that_and_no_longer)
 {
     test_world test;
     espl_component component = 0;
@@ -518,7 +518,7 @@ START_TEST(names_are_as_long_as_that_and_no_longer)
 }
 END_TEST
 
-START_TEST(references_are_as_many_as_that_and_no_more)
+START_TEST(d2_references_are_as_many_as_that_and_no_more)
 {
     uint32_t offsets[ESPL_REFERENCE_LIMIT + 1];
     test_world test;
@@ -561,7 +561,7 @@ END_TEST
 
 // --- Worlds and lanes ---
 
-START_TEST(commands_have_so_many_lanes_and_no_more)
+START_TEST(d2_commands_have_so_many_lanes_and_no_more)
 {
     static const uint32_t counts[] = {1, ESPL_LANE_LIMIT - 1, ESPL_LANE_LIMIT};
     const espl_transform moved = test_at(1, 2, 3);
@@ -616,8 +616,8 @@ static Suite *component_limits_suite(void)
     TCase *const sets = tcase_create("sets"), *const bytes = tcase_create("bytes"),
                  *const worlds = tcase_create("worlds");
 
-    tcase_add_test(sets, a_world_takes_so_many_components_and_no_more);
-    tcase_add_test(sets, an_entity_is_made_with_so_many_components_and_no_more);
+    tcase_add_test(sets, d2_a_world_takes_so_many_components_and_no_more);
+    tcase_add_test(sets, d2_an_entity_is_made_with_so_many_components_and_no_more);
     tcase_add_test(sets, a_full_set_takes_no_other_component);
     tcase_add_test(sets, a_full_set_is_changed_in_one_step);
     tcase_add_test(sets, many_are_changed_or_none_where_one_is_full);
@@ -627,12 +627,12 @@ static Suite *component_limits_suite(void)
     tcase_add_test(sets, a_change_names_so_many_components_and_no_more);
     tcase_add_test(sets, a_query_names_so_many_components_and_no_more);
     suite_add_tcase(suite, sets);
-    tcase_add_test(bytes, components_are_as_large_as_that_and_no_larger);
-    tcase_add_test(bytes, components_are_aligned_as_far_as_that_and_no_farther);
-    tcase_add_test(bytes, names_are_as_long_as_that_and_no_longer);
-    tcase_add_test(bytes, references_are_as_many_as_that_and_no_more);
+    tcase_add_test(bytes, d2_components_are_as_large_as_that_and_no_larger);
+    tcase_add_test(bytes, d2_components_are_aligned_as_far_as_that_and_no_farther);
+    tcase_add_test(bytes, d2_names_are_as_long_as_that_and_no_longer);
+    tcase_add_test(bytes, d2_references_are_as_many_as_that_and_no_more);
     suite_add_tcase(suite, bytes);
-    tcase_add_test(worlds, commands_have_so_many_lanes_and_no_more);
+    tcase_add_test(worlds, d2_commands_have_so_many_lanes_and_no_more);
     tcase_add_test(worlds, worlds_have_tags_up_to_a_hundred_and_twenty_seven);
     suite_add_tcase(suite, worlds);
     return suite;

@@ -2,7 +2,7 @@
 // What deaths cost, by counters: in proportion to the nodes that die, and no world transform is computed
 // where nothing lives below the dead.
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static uint32_t parent_at(uint32_t plan, uint32_t i)
     const uint32_t parents[PLAN_COUNT] = {
         [FLAT] = 0, [HEAP] = (i - 1) / 2, [DEEP] = i % 64 == 1 ? 0 : i - 1, [CHAIN] = i - 1};
 
-    return i == 0 ? PLANT_ROOT : parents[plan];
+    return i == 0 ? NO_PARENT : parents[plan];
 }
 
 typedef struct cost {
@@ -35,7 +35,7 @@ static cost cost_of_deaths(uint32_t plan, uint32_t count)
         parent[i] = parent_at(plan, i);
     }
     test_world_begin(&test, 9, NULL);
-    espl_entity *const entity = plant_forest(test.world, parent, count);
+    espl_entity *const entity = make_forest(test.world, parent, count);
     const espl_world_stats before = test_stats(test.world);
     const uint64_t moved = test_count_moved_nodes(test.world);
     for (uint32_t i = count; i-- > count / 4;) {
@@ -51,14 +51,14 @@ static cost cost_of_deaths(uint32_t plan, uint32_t count)
     return (cost){moved_after - moved, after.nodes_visited - before.nodes_visited};
 }
 
-START_TEST(twice_the_deaths_move_at_most_twice_as_much)
+START_TEST(k13_twice_the_deaths_move_at_most_twice_as_much)
 {
     const uint32_t doublings = DOUBLINGS - (test_pace_of_build() == TEST_SWIFT ? 0 : 3);
     uint64_t last = 0;
 
     for (uint32_t i = 0; i <= doublings; ++i) {
         const uint32_t count = (uint32_t)SMALLEST << i;
-        // A build whose worlds are small, where arrays always move (planting is quadratic there), or that
+        // A build whose worlds are small, where arrays always move (building is quadratic there), or that
         // is cut short.
         if (test_fitting(count, 0) < count || (test_moves_always() && count > MOST_MOVED) ||
             test_scaled(count) * 20 < count) {
@@ -82,7 +82,7 @@ static Suite *deaths_suite(void)
     TCase *const tcase = tcase_create("counters");
 
     tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, twice_the_deaths_move_at_most_twice_as_much, 0, PLAN_COUNT);
+    tcase_add_loop_test(tcase, k13_twice_the_deaths_move_at_most_twice_as_much, 0, PLAN_COUNT);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -4,12 +4,12 @@
 // twice again the size: its cost grows at most as the size to the power of 1.1. Then on one small
 // hierarchy among twice and twice again as many others that it does not concern: its cost stays.
 #include "tests/runner.h"
-#include "tests/world/yard.h"
+#include "tests/world/costs.h"
 
 #include <math.h>
 
 // Nodes at first, and how often they double; nodes that are touched among others, and others at
-// first. Where arrays always move, planting is quadratic, and in a small world there is no room to
+// first. Where arrays always move, building is quadratic, and in a small world there is no room to
 // double in.
 #if defined(ESPL_SHRUNKEN)
 enum { SMALLEST = 64, DOUBLINGS = 4, TOUCHED = 4, FEWEST = 1, MORE = 3 };
@@ -32,70 +32,70 @@ static uint64_t nodes_of(const espl_world *world)
     return s.nodes_visited + s.nodes_skipped + test_count_moved_nodes(world);
 }
 
-static espl_status run_recorded(yard *y, const entry *e, uint32_t kind, cost *c)
+static espl_status run_recorded(costs_world *w, const entry *e, uint32_t kind, cost *c)
 {
     espl_report report;
 
-    for (uint32_t i = 0; i < y->n; ++i) {
-        const espl_status status = e->record(y, i, kind);
+    for (uint32_t i = 0; i < w->n; ++i) {
+        const espl_status status = e->record(w, i, kind);
 
         ck_assert_msg(status == ESPL_OK, "%s: %s", e->name, espl_status_name(status));
     }
-    const espl_status status = espl_play(y->world, y->commands, &report);
+    const espl_status status = espl_play(w->world, w->commands, &report);
     // One that is refused is known at once; the costs of that are another matter.
     ck_assert_msg(report.refused <= 1, "%s, kind %u: %zu refused", e->name, kind, report.refused);
-    espl_command_buffer_reset(y->commands);
+    espl_command_buffer_reset(w->commands);
     c->rows = report.row_moves;
     c->nodes = report.moved_nodes;
     return status;
 }
 
-static cost run_once(yard *y, const entry *e, uint32_t kind)
+static cost run_once(costs_world *w, const entry *e, uint32_t kind)
 {
-    const uint64_t asked = y->memory.asked;
-    const uint64_t before = nodes_of(y->world);
+    const uint64_t asked = w->memory.asked;
+    const uint64_t before = nodes_of(w->world);
     cost out = {.nodes = 0};
 
-    const espl_status status = e->call != NULL ? e->call(y, kind) : run_recorded(y, e, kind, &out);
+    const espl_status status = e->call != NULL ? e->call(w, kind) : run_recorded(w, e, kind, &out);
 
-    ck_assert_msg(status >= 0, "%s of %u: %s", e->name, y->n, espl_status_name(status));
-    out.nodes += nodes_of(y->world) - before;
-    out.bytes = y->memory.asked - asked;
+    ck_assert_msg(status >= 0, "%s of %u: %s", e->name, w->n, espl_status_name(status));
+    out.nodes += nodes_of(w->world) - before;
+    out.bytes = w->memory.asked - asked;
     return out;
 }
 
 static cost measure(const entry *e, shape plan, uint32_t n, uint32_t kind)
 {
-    yard y;
+    costs_world w;
 
-    yard_begin(&y, plan, n, 0);
-    const cost out = run_once(&y, e, kind);
-    yard_end(&y);
+    costs_begin(&w, plan, n, 0);
+    const cost out = run_once(&w, e, kind);
+    costs_end(&w);
     return out;
 }
 
-static void turn_to_others(yard *y)
+static void turn_to_others(costs_world *w)
 {
-    espl_entity *const e = y->e;
-    const espl_entity aside = y->aside;
+    espl_entity *const e = w->e;
+    const espl_entity aside = w->aside;
 
-    y->e = y->other;
-    y->other = e;
-    y->aside = y->other_aside;
-    y->other_aside = aside;
+    w->e = w->other;
+    w->other = e;
+    w->aside = w->other_aside;
+    w->other_aside = aside;
 }
 
 // The second of two calls, each on a hierarchy of its own: what is taken once for a world of that
 // size and then kept is there.
 static cost measure_among(const entry *e, shape plan, uint32_t idle, uint32_t kind)
 {
-    yard y;
+    costs_world w;
 
-    yard_begin(&y, plan, TOUCHED, idle);
-    (void)run_once(&y, e, kind);
-    turn_to_others(&y);
-    const cost out = run_once(&y, e, kind);
-    yard_end(&y);
+    costs_begin(&w, plan, TOUCHED, idle);
+    (void)run_once(&w, e, kind);
+    turn_to_others(&w);
+    const cost out = run_once(&w, e, kind);
+    costs_end(&w);
     return out;
 }
 
@@ -177,9 +177,10 @@ static size_t try_all(trial of, bool is_among_others)
 
     for (size_t i = 0; i < ENTRIES; ++i) {
         const entry *const e = &entries[i];
-        const uint32_t kinds = e->has_kinds ? ESPL_WRITE_KIND_COUNT : 1;
+        const uint32_t kinds = (e->traits & KINDS) != 0 ? ESPL_WRITE_KIND_COUNT : 1;
 
-        for (size_t plan = 0; plan < SHAPES && !(is_among_others && e->is_for_all); ++plan) {
+        for (size_t plan = 0; plan < SHAPES && !(is_among_others && (e->traits & WHOLE) != 0);
+             ++plan) {
             const uint32_t most = (e->shapes & plans[plan]) != 0 ? kinds : 0;
 
             for (uint32_t kind = 0; kind < most; kind += step_of_kinds(plan)) {
@@ -200,7 +201,7 @@ START_TEST(what_a_call_costs_grows_as_what_it_touches)
 }
 END_TEST
 
-START_TEST(what_a_call_costs_is_the_same_among_any_number_of_others)
+START_TEST(k11_what_a_call_costs_is_the_same_among_any_number_of_others)
 {
     test_tell_figure(try_all(try_among_others, true), "calls whose cost is the same among others");
 }
@@ -213,7 +214,7 @@ static Suite *doubling_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, what_a_call_costs_grows_as_what_it_touches);
-    tcase_add_test(tcase, what_a_call_costs_is_the_same_among_any_number_of_others);
+    tcase_add_test(tcase, k11_what_a_call_costs_is_the_same_among_any_number_of_others);
     suite_add_tcase(suite, tcase);
     return suite;
 }

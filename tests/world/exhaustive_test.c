@@ -3,7 +3,7 @@
 // move, sibling move, detach, destroy, set of dead, write, clone and placement that comes or goes,
 // against the model; each at once and recorded, with owned and free links. On the smallest with
 // inherit flags and nodes without placement wherever they can be.
-#include "tests/orchard.h"
+#include "tests/tree_cases.h"
 #include "tests/runner.h"
 
 // Trees have fewer nodes at most where steps are slow, for each more takes five times as long; all
@@ -20,7 +20,7 @@ static bool is_whole(void)
     return test_pace_of_build() == TEST_SWIFT;
 }
 
-enum { ALL_LINKS_TO = 5, BOTH_WAYS = ORCHARD_AT_ONCE | ORCHARD_RECORDED };
+enum { ALL_LINKS_TO = 5, BOTH_WAYS = CASES_AT_ONCE | CASES_RECORDED };
 
 // Ordered trees of 1, 2, ... nodes: the numbers of Catalan.
 static const size_t catalan[SHAPE_NODES] = {1, 1, 2, 5, 14, 42, 132, 429};
@@ -48,16 +48,16 @@ static size_t links_of(uint32_t count)
     return sets;
 }
 
-typedef void (*tree_attempt)(orchard *o, const shape *s);
+typedef void (*tree_attempt)(tree_cases *o, const shape *s);
 
-static void try_links(orchard *o, const uint32_t *depth, uint32_t count, bool all_links,
+static void try_links(tree_cases *o, const uint32_t *depth, uint32_t count, bool all_links,
                       tree_attempt attempt)
 {
     uint32_t links = 0;
 
     for (uint32_t i = 0; (links = links_at(count, i)) != UINT32_MAX; ++i) {
         const shape s = shape_of(depth, count, all_links ? links : 0xaa & ~(uint32_t)1);
-        orchard_turn(o, &s);
+        tree_cases_turn(o, &s);
         attempt(o, &s);
         if (!all_links) {
             return;
@@ -66,7 +66,7 @@ static void try_links(orchard *o, const uint32_t *depth, uint32_t count, bool al
 }
 
 // @return ordered trees met.
-static size_t try_trees(orchard *o, bool all_links, tree_attempt attempt)
+static size_t try_trees(tree_cases *o, bool all_links, tree_attempt attempt)
 {
     size_t trees = 0;
 
@@ -102,16 +102,16 @@ static size_t sum_of(bool all_links, uint32_t ways, cases_of cases)
 static void try_all(bool all_links, uint32_t ways, tree_attempt attempt, cases_of cases,
                     size_t refused)
 {
-    orchard o;
+    tree_cases o;
 
-    orchard_begin(&o, ways);
+    tree_cases_begin(&o, ways);
     const size_t trees = try_trees(&o, all_links, attempt);
-    orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
+    tree_cases_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
     ck_assert_uint_eq(trees, most[test_pace_of_build()].trees);
     ck_assert_uint_eq(o.tried, sum_of(all_links, ways, cases));
     ck_assert_uint_eq(o.done + o.refused, o.tried);
     ck_assert(!is_whole() || o.refused == refused);
-    orchard_end(&o);
+    tree_cases_end(&o);
 }
 
 // --- Insertions and moves ---
@@ -121,7 +121,7 @@ static espl_keep stay_at(uint32_t i)
     return (espl_keep)(i % 3);
 }
 
-static void attach_to(orchard *o, uint32_t child, uint32_t parent, uint32_t before)
+static void attach_to(tree_cases *o, uint32_t child, uint32_t parent, uint32_t before)
 {
     const operation op = {.code = OP_ATTACH,
                           .entity = child,
@@ -129,11 +129,11 @@ static void attach_to(orchard *o, uint32_t child, uint32_t parent, uint32_t befo
                           .before = before,
                           .options = {stay_at(child + parent), stay_at(parent),
                                       stay_at(child + before), .link = (espl_link)(child % 2)}};
-    orchard_try(o, &op);
+    tree_cases_try(o, &op);
 }
 
 // Under a parent at each place among its children.
-static void attach_at_each(orchard *o, const shape *s, uint32_t child, uint32_t parent)
+static void attach_at_each(tree_cases *o, const shape *s, uint32_t child, uint32_t parent)
 {
     for (uint32_t before = 1; before < s->count; ++before) {
         if (s->parent[before] == parent) {
@@ -143,7 +143,7 @@ static void attach_at_each(orchard *o, const shape *s, uint32_t child, uint32_t 
     attach_to(o, child, parent, MODEL_NONE);
 }
 
-static void try_insertions(orchard *o, const shape *s)
+static void try_insertions(tree_cases *o, const shape *s)
 {
     for (uint32_t parent = 0; parent < s->count; ++parent) {
         attach_at_each(o, s, s->count, parent);
@@ -163,7 +163,7 @@ START_TEST(each_small_tree_takes_a_leaf_at_each_place)
 END_TEST
 
 // Under itself and what is below it: refused.
-static void try_moves(orchard *o, const shape *s)
+static void try_moves(tree_cases *o, const shape *s)
 {
     for (uint32_t child = 0; child < s->count; ++child) {
         for (uint32_t parent = 0; parent < s->count; ++parent) {
@@ -177,21 +177,21 @@ static size_t moves_of(size_t count)
     return count * insertions_of(count);
 }
 
-START_TEST(each_node_of_each_small_tree_moves_to_each_place)
+START_TEST(a2_a5_d5_each_node_of_each_small_tree_moves_to_each_place)
 {
     try_all(true, BOTH_WAYS, try_moves, moves_of, 138386);
 }
 END_TEST
 
 // Before each node, siblings or not, and last.
-static void try_siblings(orchard *o, const shape *s)
+static void try_siblings(tree_cases *o, const shape *s)
 {
     for (uint32_t node = 0; node < s->count; ++node) {
         for (uint32_t before = 0; before <= s->count; ++before) {
             const operation op = {.code = OP_SET_SIBLING,
                                   .entity = node,
                                   .before = before < s->count ? before : MODEL_NONE};
-            orchard_try(o, &op);
+            tree_cases_try(o, &op);
         }
     }
 }
@@ -209,16 +209,16 @@ END_TEST
 
 // --- What leaves ---
 
-static void try_removals(orchard *o, const shape *s)
+static void try_removals(tree_cases *o, const shape *s)
 {
     for (uint32_t node = 0; node < s->count; ++node) {
         for (opcode code = OP_DESTROY; code <= OP_DESTROY_ONLY; ++code) {
             const operation op = {.code = code, .entity = node};
-            orchard_try(o, &op);
+            tree_cases_try(o, &op);
         }
         for (int keep = ESPL_KEEP_WORLD; keep <= ESPL_SNAP; ++keep) {
             const operation op = {.code = OP_DETACH, .entity = node, .keep = (espl_keep)keep};
-            orchard_try(o, &op);
+            tree_cases_try(o, &op);
         }
     }
 }
@@ -228,7 +228,7 @@ static size_t removals_of(size_t count)
     return 6 * count;
 }
 
-START_TEST(each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached_by_each_rule)
+START_TEST(c3_each_node_of_each_small_tree_is_destroyed_and_detached_by_each_rule)
 {
     try_all(true, BOTH_WAYS, try_removals, removals_of, 0);
 }
@@ -236,7 +236,7 @@ END_TEST
 
 // The nodes die one by one, upwards or downwards. Then a leaf comes under the first that lives, or nothing
 // does, before the world is trimmed.
-static void die(orchard *o, const shape *s, uint32_t dead, bool is_downwards, bool is_laid_out)
+static void die(tree_cases *o, const shape *s, uint32_t dead, bool is_downwards, bool is_laid_out)
 {
     operation ops[CASE_STEPS];
     uint32_t count = 0, first = 0;
@@ -254,10 +254,10 @@ static void die(orchard *o, const shape *s, uint32_t dead, bool is_downwards, bo
         ops[count++] = (operation){
             .code = OP_ATTACH, .entity = s->count, .parent = first, .before = MODEL_NONE};
     }
-    orchard_try_all(o, ops, count, 0);
+    tree_cases_try_all(o, ops, count, 0);
 }
 
-static void try_dead_subsets(orchard *o, const shape *s)
+static void try_dead_subsets(tree_cases *o, const shape *s)
 {
     for (uint32_t dead = 1; dead < (uint32_t)1 << s->count; ++dead) {
         for (uint32_t manner = 0; manner < 4; ++manner) {
@@ -279,7 +279,7 @@ END_TEST
 
 // --- What is written, cloned, placed ---
 
-static void try_writes(orchard *o, const shape *s)
+static void try_writes(tree_cases *o, const shape *s)
 {
     const espl_transform value = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 2, 1}, 1};
 
@@ -290,7 +290,7 @@ static void try_writes(orchard *o, const shape *s)
                                    .entity = node,
                                    .inherit = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP}};
         for (uint32_t i = 0; i < 3; ++i) {
-            orchard_try(o, &ops[i]);
+            tree_cases_try(o, &ops[i]);
         }
     }
 }
@@ -309,7 +309,7 @@ START_TEST(each_node_of_each_small_tree_is_written)
 }
 END_TEST
 
-static void try_clones(orchard *o, const shape *s)
+static void try_clones(tree_cases *o, const shape *s)
 {
     for (uint32_t node = 0; node < s->count; ++node) {
         for (uint32_t parent = 0; parent <= s->count; ++parent) {
@@ -317,10 +317,10 @@ static void try_clones(orchard *o, const shape *s)
                                   .entity = node,
                                   .parent = parent < s->count ? parent : MODEL_NONE,
                                   .before = MODEL_NONE,
-                                  .kin = MODEL_NONE,
+                                  .peer = MODEL_NONE,
                                   .place = ESPL_PLACE_SOURCE,
                                   .count = 2};
-            orchard_try(o, &op);
+            tree_cases_try(o, &op);
         }
     }
 }
@@ -333,7 +333,7 @@ END_TEST
 
 // Given to one that has it, taken, and taken and given again; above children, and above such as
 // are bare themselves.
-static void try_placements(orchard *o, const shape *s)
+static void try_placements(tree_cases *o, const shape *s)
 {
     const espl_transform value = {{0, 0.6f, 0, 0.8f}, {1, 4, -5}, 0.5f, {1, 2, 1}, 3};
 
@@ -342,15 +342,15 @@ static void try_placements(orchard *o, const shape *s)
         const operation take = {.code = OP_UNPLACE, .entity = node};
         const operation again[2] = {take, give};
 
-        orchard_try(o, &give);
-        orchard_try(o, &take);
-        orchard_try_all(o, again, 2, 0);
+        tree_cases_try(o, &give);
+        tree_cases_try(o, &take);
+        tree_cases_try_all(o, again, 2, 0);
         for (uint32_t other = 0; other < s->count; ++other) {
             const operation both[4] = {{.code = OP_UNPLACE, .entity = other},
                                        take,
                                        give,
                                        {.code = OP_UNPLACE, .entity = other}};
-            orchard_try_all(o, both, 4, 0);
+            tree_cases_try_all(o, both, 4, 0);
         }
     }
 }
@@ -362,7 +362,7 @@ static size_t placements_of(size_t count)
 
 START_TEST(each_node_of_each_small_tree_is_given_a_placement_and_robbed_of_it)
 {
-    try_all(false, ORCHARD_AT_ONCE, try_placements, placements_of, 0);
+    try_all(false, CASES_AT_ONCE, try_placements, placements_of, 0);
 }
 END_TEST
 
@@ -378,7 +378,7 @@ static const uint32_t sort_flags[SORT_COUNT] = {
 
 // One operation on a tree whose nodes are of those sorts. The root moves before it, so that what is
 // kept is elsewhere than what is composed.
-static void try_sorted(orchard *o, const shape *s, uint32_t sorts, const operation *op)
+static void try_sorted(tree_cases *o, const shape *s, uint32_t sorts, const operation *op)
 {
     operation ops[CASE_STEPS];
     uint32_t count = 0;
@@ -395,10 +395,10 @@ static void try_sorted(orchard *o, const shape *s, uint32_t sorts, const operati
                                .kind = ESPL_WRITE_TRANSFORM_WORLD,
                                .data.transform = {{0.6f, 0, 0, 0.8f}, {3, 4, 5}, 2, {1, 1, 1}, 0}};
     ops[count++] = *op;
-    orchard_try_all(o, ops, count, count - 1);
+    tree_cases_try_all(o, ops, count, count - 1);
 }
 
-static void try_sorted_links(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+static void try_sorted_links(tree_cases *o, const shape *s, uint32_t sorts, uint32_t node)
 {
     for (uint32_t parent = 0; parent < s->count; ++parent) {
         for (uint32_t sort = 0; sort < SORT_BARE; ++sort) {
@@ -421,14 +421,14 @@ static void try_sorted_links(orchard *o, const shape *s, uint32_t sorts, uint32_
     }
 }
 
-static void try_sorted_rest(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+static void try_sorted_rest(tree_cases *o, const shape *s, uint32_t sorts, uint32_t node)
 {
     static const opcode codes[4] = {OP_DESTROY, OP_DESTROY_SUBTREE, OP_DESTROY_ONLY, OP_SET_WORLD};
     const operation clone = {.code = OP_INSTANCE,
                              .entity = node,
                              .parent = MODEL_NONE,
                              .before = MODEL_NONE,
-                             .kin = MODEL_NONE,
+                             .peer = MODEL_NONE,
                              .count = 2};
 
     for (int i = 0; i < 4; ++i) {
@@ -442,13 +442,13 @@ static void try_sorted_rest(orchard *o, const shape *s, uint32_t sorts, uint32_t
     try_sorted(o, s, sorts, &clone);
 }
 
-static void try_recordable(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+static void try_recordable(tree_cases *o, const shape *s, uint32_t sorts, uint32_t node)
 {
     try_sorted_rest(o, s, sorts, node);
     try_sorted_links(o, s, sorts, node);
 }
 
-static void try_placement(orchard *o, const shape *s, uint32_t sorts, uint32_t node)
+static void try_placement(tree_cases *o, const shape *s, uint32_t sorts, uint32_t node)
 {
     const operation give = {.code = OP_PLACE,
                             .entity = node,
@@ -459,9 +459,9 @@ static void try_placement(orchard *o, const shape *s, uint32_t sorts, uint32_t n
     try_sorted(o, s, sorts, &take);
 }
 
-typedef void (*sorted_attempt)(orchard *o, const shape *s, uint32_t sorts, uint32_t node);
+typedef void (*sorted_attempt)(tree_cases *o, const shape *s, uint32_t sorts, uint32_t node);
 
-static void try_sorts(orchard *o, const shape *s, sorted_attempt attempt)
+static void try_sorts(tree_cases *o, const shape *s, sorted_attempt attempt)
 {
     uint32_t limit = 1;
 
@@ -478,22 +478,22 @@ static void try_sorts(orchard *o, const shape *s, sorted_attempt attempt)
 // Trees of up to four nodes, with owned links and with every other one free.
 static void try_all_sorts(uint32_t ways, sorted_attempt attempt, size_t cases, size_t refused)
 {
-    orchard o;
+    tree_cases o;
 
-    orchard_begin(&o, ways);
+    tree_cases_begin(&o, ways);
     for (uint32_t count = 1; count <= most[test_pace_of_build()].sorted; ++count) {
         uint32_t depth[SHAPE_NODES] = {0, 1, 1, 1, 1, 1, 1, 1};
         do {
             for (uint32_t links = 0; links <= 10; links += 10) {
                 const shape s = shape_of(depth, count, links & (((uint32_t)1 << count) - 2));
-                orchard_turn(&o, &s);
+                tree_cases_turn(&o, &s);
                 try_sorts(&o, &s, attempt);
             }
         } while (shape_next(depth, count));
     }
-    orchard_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
+    tree_cases_turn(&o, &(shape){.count = 1, .parent = {MODEL_NONE}});
     ck_assert(!is_whole() || (o.tried == cases && o.refused == refused));
-    orchard_end(&o);
+    tree_cases_end(&o);
 }
 
 START_TEST(each_sort_of_node_in_each_tiny_tree_keeps_to_its_flags)
@@ -504,7 +504,7 @@ END_TEST
 
 START_TEST(each_sort_of_node_in_each_tiny_tree_stays_where_a_placement_comes_or_goes)
 {
-    try_all_sorts(ORCHARD_AT_ONCE, try_placement, 10644, 792);
+    try_all_sorts(CASES_AT_ONCE, try_placement, 10644, 792);
 }
 END_TEST
 
@@ -515,10 +515,9 @@ static Suite *exhaustive_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_test(tcase, each_small_tree_takes_a_leaf_at_each_place);
-    tcase_add_test(tcase, each_node_of_each_small_tree_moves_to_each_place);
+    tcase_add_test(tcase, a2_a5_d5_each_node_of_each_small_tree_moves_to_each_place);
     tcase_add_test(tcase, each_node_of_each_small_tree_takes_each_place_among_its_siblings);
-    tcase_add_test(
-        tcase, each_node_of_each_small_tree_is_destroyed_by_each_policy_and_detached_by_each_rule);
+    tcase_add_test(tcase, c3_each_node_of_each_small_tree_is_destroyed_and_detached_by_each_rule);
     tcase_add_test(tcase, each_subset_of_each_small_tree_dies_and_no_trim_moves_a_bit);
     tcase_add_test(tcase, each_node_of_each_small_tree_is_written);
     tcase_add_test(tcase, each_node_of_each_small_tree_is_cloned_under_each);

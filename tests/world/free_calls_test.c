@@ -2,7 +2,7 @@
 // Calls that take no memory: every read, navigation, queries, hashes, and writes but for the first
 // that needs a side array. Each is made in many worlds whose allocator has nothing left.
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/sweep.h"
 

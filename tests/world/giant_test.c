@@ -3,7 +3,7 @@
 // calls back meanwhile finds the world busy, and what is refused leaves no trace.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <float.h>
@@ -26,7 +26,7 @@ typedef struct giant {
 static void begin(giant *at, const espl_executor *executor, const uint32_t *parent, uint32_t grain)
 {
     test_world_begin(&at->test, 1, executor);
-    at->nodes = plant_forest(at->test.world, parent, SIZE);
+    at->nodes = make_forest(at->test.world, parent, SIZE);
     test_cut_jobs(at->test.world, grain > SHRUNK ? grain / SHRUNK : 1);
 }
 
@@ -41,7 +41,7 @@ static void begin_fan(giant *at, const espl_executor *executor, uint32_t fan_out
     uint32_t parent[SIZE];
 
     for (uint32_t i = 0; i < SIZE; ++i) {
-        parent[i] = i == 0 ? PLANT_ROOT : (i - 1) / fan_out;
+        parent[i] = i == 0 ? NO_PARENT : (i - 1) / fan_out;
     }
     begin(at, executor, parent, grain);
 }
@@ -59,17 +59,17 @@ typedef struct twins {
 
 static void begin_twins(twins *t, uint64_t seed)
 {
-    uint32_t parent[SIZE] = {PLANT_ROOT};
+    uint32_t parent[SIZE] = {NO_PARENT};
     const uint32_t reach = 1 + (uint32_t)(seed % 40), grain = 1 + (uint32_t)(seed % 30);
     // Twelve are enough to go round for some of the executors, and too few for others.
     const uint32_t size = seed % 3 == 0 ? SIZE / 12 : SIZE;
 
     *t = (twins){.random = seed, .count = 3, .is_plain = seed % 2 == 0};
     for (uint32_t i = 1; i < SIZE; ++i) {
-        const uint32_t last = parent[i - 1] == PLANT_ROOT ? i - 1 : parent[i - 1];
+        const uint32_t last = parent[i - 1] == NO_PARENT ? i - 1 : parent[i - 1];
 
         parent[i] = i % size == 0
-                        ? PLANT_ROOT
+                        ? NO_PARENT
                         : last + test_below(&t->random, i - last < reach ? i - last : reach);
     }
     t->hostile[0] = (test_executor){.manner = TEST_REVERSED, .workers = 3};
@@ -113,7 +113,7 @@ static void twins_agree(twins *t)
     }
 }
 
-// The i-th node from those that were planted; may be dead by now.
+// The i-th node from those that were made; may be dead by now.
 static espl_write any_write(twins *t, uint32_t *node)
 {
     const espl_write_kind kind =
@@ -255,7 +255,7 @@ static void play_while_waiting(void *context, espl_job function, void *argument,
     for (size_t job = 0; job < count; ++job) {
         function(argument, job);
         if (own->world == NULL) {
-            continue; // the hierarchy is being planted
+            continue; // the hierarchy is being made
         }
         ck_assert_int_eq(espl_set_local_position(own->world, own->leaf, at), ESPL_ERR_BUSY);
         ck_assert_int_eq(espl_write_batch(own->world, &write, 1, NULL), ESPL_ERR_BUSY);
@@ -381,44 +381,6 @@ START_TEST(writes_take_no_memory)
 }
 END_TEST
 
-// Write every node of the first hierarchies of a world in one batch.
-static void write_first(giant *at, uint32_t count)
-{
-    espl_write writes[SIZE];
-
-    for (uint32_t i = 0; i < count; ++i) {
-        writes[i] =
-            write_vector(at->nodes[i], ESPL_WRITE_LOCAL_POSITION, (float)count, 0, (float)i);
-    }
-    ck_assert_int_eq(espl_write_batch(at->test.world, writes, count, NULL), ESPL_OK);
-}
-
-// With two hierarchies for each worker, and with fewer.
-START_TEST(hierarchies_come_out_alike_however_many_there_are_for_a_worker)
-{
-    enum { HIERARCHIES = 4, PART = SIZE / HIERARCHIES };
-    test_executor hostile = {.manner = TEST_REVERSED, .workers = 2};
-    const espl_executor executor = test_executor_of(&hostile), serial = espl_executor_serial();
-    giant at, other;
-    uint32_t parent[SIZE];
-
-    for (uint32_t i = 0; i < SIZE; ++i) {
-        parent[i] = i % PART == 0 ? PLANT_ROOT : i / PART * PART + (i % PART - 1) / 4;
-    }
-    begin(&at, &executor, parent, 16);
-    begin(&other, &serial, parent, 16);
-    for (uint32_t count = HIERARCHIES; count > 0; --count) {
-        write_first(&at, count * PART);
-        write_first(&other, count * PART);
-        ck_assert_uint_eq(test_physical_hash(at.test.world), test_physical_hash(other.test.world));
-        ck_assert_uint_eq(test_stats(at.test.world).nodes_visited,
-                          test_stats(other.test.world).nodes_visited);
-    }
-    end(&at);
-    end(&other);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("giant");
@@ -432,7 +394,6 @@ static Suite *make_suite(void)
     tcase_add_test(hand, who_calls_back_meanwhile_finds_the_world_busy);
     tcase_add_test(hand, overflow_far_below_is_told_and_leaves_no_trace);
     tcase_add_loop_test(hand, job_that_is_lost_is_made_up_for_and_told, 0, 3);
-    tcase_add_test(hand, hierarchies_come_out_alike_however_many_there_are_for_a_worker);
     tcase_add_test(hand, writes_take_no_memory);
     suite_add_tcase(suite, hand);
     return suite;

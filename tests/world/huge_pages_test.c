@@ -2,7 +2,7 @@
 // Huge pages for the blocks of a world: who says whether, and that nothing else is different.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdlib.h>
@@ -91,9 +91,9 @@ static espl_entity *grow(espl_world *world)
 
     ck_assert_ptr_nonnull(parents);
     for (uint32_t i = 0; i < NODES; ++i) {
-        parents[i] = i % 20 == 0 ? PLANT_ROOT : i - 1 - i % 20 / 2;
+        parents[i] = i % 20 == 0 ? NO_PARENT : i - 1 - i % 20 / 2;
     }
-    espl_entity *const nodes = plant_forest(world, parents, NODES);
+    espl_entity *const nodes = make_forest(world, parents, NODES);
     free(parents);
     return nodes;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Reads of many entities in one call: bit for bit what single reads give, wherever handles stand; those
 // that are refused leave their output alone.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include "tests/inside.h"
@@ -34,10 +34,10 @@ static void begin(fixture *f)
     f->count = test_fitting(NODES, 0);
     f->filled = test_at(12, 34, 56);
     for (uint32_t i = 0; i < f->count; ++i) {
-        parent[i] = i % 10 == 0 ? PLANT_ROOT : i - 1 - i % 3 % (i % 10);
+        parent[i] = i % 10 == 0 ? NO_PARENT : i - 1 - i % 3 % (i % 10);
     }
     test_world_begin(&f->test, 0, NULL);
-    f->nodes = plant_forest(f->test.world, parent, f->count);
+    f->nodes = make_forest(f->test.world, parent, f->count);
     for (uint32_t i = 0; i < f->count; ++i) {
         const espl_transform local = test_at((float)i, 2, 3);
         const float stretch[3] = {1, 2, (float)i};

@@ -2,7 +2,7 @@
 // Attaching and destroying arrays of entities, and clearing a world: the same as one by one, or nothing
 // at all.
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/support.h"
 
@@ -25,7 +25,7 @@ static void tear_down(void)
     test_world_end(&test);
 }
 
-static void plant_solos(espl_world *world, espl_entity *out, uint32_t count)
+static void make_solos(espl_world *world, espl_entity *out, uint32_t count)
 {
     for (uint32_t i = 0; i < count; ++i) {
         out[i] = test_solo_at(world, (float)i, 1, 2);
@@ -33,89 +33,6 @@ static void plant_solos(espl_world *world, espl_entity *out, uint32_t count)
 }
 
 // --- Attach ---
-
-START_TEST(many_are_attached_as_one_by_one)
-{
-    uint64_t random = (uint64_t)_i + 1;
-    test_executor executor = {.manner = TEST_SHUFFLED, .workers = 3, .random = 5};
-    const espl_executor shuffled = test_executor_of(&executor);
-    const uint32_t count = _i == 0 ? test_fitting(3000, 20) : FEW;
-    espl_entity *const all = calloc(count, sizeof *all), *const same = calloc(count, sizeof *same);
-    espl_entity *const children = calloc(count, sizeof *children);
-    espl_entity *const parents = calloc(count, sizeof *parents);
-    const espl_attach_options options = {.position = (espl_keep)(_i % 3),
-                                         .link = (espl_link)(_i % 2),
-                                         .inherit = _i % 5 == 0 ? ESPL_ABSOLUTE_Y : 0};
-    size_t attached = 0;
-    test_world other;
-
-    ck_assert(all != NULL && same != NULL && children != NULL && parents != NULL);
-    test_world_begin(&other, 1, &shuffled);
-    plant_solos(w, all, count);
-    plant_solos(other.world, same, count);
-    // Parents come before their children, or behind them.
-    for (uint32_t i = 1; i < count; ++i) {
-        const uint32_t parent = test_below(&random, i);
-
-        if (espl_attach(w, all[i], all[parent], &options) == ESPL_OK) {
-            children[attached] = same[i];
-            parents[attached++] = same[parent];
-        }
-    }
-    ck_assert_int_eq(espl_attach_many(other.world, children, parents, attached, &options, NULL),
-                     ESPL_OK);
-    ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(w));
-    test_world_end(&other);
-    free(parents);
-    free(children);
-    free(same);
-    free(all);
-}
-END_TEST
-
-START_TEST(children_of_one_parent_come_in_their_order)
-{
-    espl_entity e[6], parents[3];
-    const espl_entity *const children = &e[2];
-
-    plant_solos(w, e, 6);
-    ck_assert_int_eq(espl_attach(w, e[1], e[0], NULL), ESPL_OK);
-    const espl_attach_options before = {.before = e[1]};
-
-    parents[0] = parents[1] = parents[2] = e[0];
-    ck_assert_int_eq(espl_attach_many(w, children, parents, 3, &before, NULL), ESPL_OK);
-    for (size_t i = 0; i < 3; ++i) {
-        ck_assert(espl_entity_equal(espl_get_child(w, e[0], i), children[i]));
-    }
-    ck_assert(espl_entity_equal(espl_get_child(w, e[0], 3), e[1]));
-}
-END_TEST
-
-// The arrays may be memory of the world, and the same one.
-START_TEST(arrays_may_be_those_of_a_chunk)
-{
-    const espl_component solo = ESPL_SOLO;
-    const espl_query_def def = {.all = &solo, .all_count = 1};
-    espl_entity e[4], parents[3];
-    espl_query query;
-
-    plant_solos(w, e, 3);
-    e[3] = test_solo(w);
-    parents[0] = parents[1] = parents[2] = e[3];
-    ck_assert_int_eq(espl_query_begin(w, &def, &query), ESPL_OK);
-    ck_assert(espl_query_next(&query));
-    const espl_entity *const rows = query.entities;
-
-    ck_assert_uint_ge(query.count, 3);
-    espl_query_end(&query);
-    ck_assert_int_eq(espl_attach_many(w, rows, parents, 3, NULL, NULL), ESPL_OK);
-    ck_assert_uint_eq(espl_count_children(w, e[3]), 3);
-    // An entity below itself.
-    size_t refused = 99;
-    ck_assert_int_eq(espl_attach_many(w, e, e, 1, NULL, &refused), ESPL_ERR_CYCLE);
-    ck_assert_uint_eq(refused, 0);
-}
-END_TEST
 
 enum { RULES = 5 };
 
@@ -129,7 +46,7 @@ START_TEST(one_that_is_refused_refuses_all)
     espl_entity e[8], bare;
     size_t refused = 99;
 
-    plant_solos(w, e, 8);
+    make_solos(w, e, 8);
     ck_assert_int_eq(espl_create(w, NULL, 0, 1, &bare), ESPL_OK);
     ck_assert_int_eq(espl_attach(w, e[6], e[5], NULL), ESPL_OK);
     ck_assert_int_eq(espl_destroy(w, dead, ESPL_EXTENT_OWNED), ESPL_OK);
@@ -167,7 +84,7 @@ START_TEST(options_out_of_range_and_nothing_to_attach_concern_no_entity)
     espl_entity e[2];
     size_t refused = 99;
 
-    plant_solos(w, e, 2);
+    make_solos(w, e, 2);
     const uint64_t before = test_physical_hash(w);
     ck_assert_int_eq(espl_attach_many(w, e, e + 1, 1, &bad, &refused), ESPL_ERR_ARGUMENT);
     ck_assert_int_eq(espl_attach_many(w, e, e + 1, 0, NULL, &refused), ESPL_OK);
@@ -226,125 +143,6 @@ START_TEST(an_executor_that_loses_a_job_changes_nothing)
     test_world_end(&other);
     free(parents);
     free(e);
-}
-END_TEST
-
-// --- Destroy ---
-
-static const espl_extent extents[] = {ESPL_EXTENT_ENTITY, ESPL_EXTENT_OWNED, ESPL_EXTENT_SUBTREE};
-
-static espl_status destroy_one(espl_world *world, espl_entity entity, espl_extent extent)
-{
-    return espl_destroy_many(world, &entity, 1, extent, NULL);
-}
-
-// Random trees with free links; those that an earlier one took along are passed over.
-START_TEST(many_are_destroyed_as_one_by_one)
-{
-    const espl_extent extent = extents[_i % 3];
-    uint64_t random = (uint64_t)_i + 1;
-    const uint32_t count = test_fitting(60, 4) / 2;
-    espl_entity all[60], same[60], doomed[60];
-    size_t doomed_count = 0;
-    test_world other;
-
-    test_world_begin(&other, 1, NULL);
-    plant_solos(w, all, count);
-    plant_solos(other.world, same, count);
-    for (uint32_t i = 1; i < count; ++i) {
-        const uint32_t parent = test_below(&random, i);
-        const espl_attach_options options = {.link = (espl_link)test_below(&random, 2)};
-
-        if (!test_one_in(&random, 5)) {
-            ck_assert_int_eq(espl_attach(w, all[i], all[parent], &options), ESPL_OK);
-            ck_assert_int_eq(espl_attach(other.world, same[i], same[parent], &options), ESPL_OK);
-        }
-    }
-    for (uint32_t i = 0; i < count / 3; ++i) {
-        const uint32_t at = test_below(&random, count);
-
-        doomed[doomed_count++] = same[at];
-        if (espl_is_alive(w, all[at])) {
-            ck_assert_int_eq(destroy_one(w, all[at], extent), ESPL_OK);
-        }
-    }
-    ck_assert_int_eq(espl_destroy_many(other.world, doomed, doomed_count, extent, NULL), ESPL_OK);
-    ck_assert_uint_eq(test_logical_hash(other.world), test_logical_hash(w));
-    for (uint32_t i = 0; i < count; ++i) {
-        ck_assert(espl_is_alive(other.world, same[i]) == espl_is_alive(w, all[i]));
-    }
-    test_world_end(&other);
-}
-END_TEST
-
-// One entity by each extent is what the calls for one entity do.
-START_TEST(extents_are_those_of_a_destroy)
-{
-    for (int way = 0; way < 3; ++way) {
-        const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
-        espl_entity e[2][4];
-        uint64_t hashes[2];
-
-        for (int many = 0; many < 2; ++many) {
-            test_world other;
-
-            test_world_begin(&other, 1, NULL);
-            plant_solos(other.world, e[many], 4);
-            ck_assert_int_eq(espl_attach(other.world, e[many][1], e[many][0], NULL), ESPL_OK);
-            ck_assert_int_eq(espl_attach(other.world, e[many][2], e[many][1], NULL), ESPL_OK);
-            ck_assert_int_eq(espl_attach(other.world, e[many][3], e[many][1], &is_free), ESPL_OK);
-            ck_assert_int_eq(many == 1 ? destroy_one(other.world, e[1][1], extents[way])
-                                       : espl_destroy(other.world, e[0][1], extents[way]),
-                             ESPL_OK);
-            hashes[many] = test_physical_hash(other.world);
-            test_world_end(&other);
-        }
-        ck_assert_uint_eq(hashes[0], hashes[1]);
-    }
-}
-END_TEST
-
-START_TEST(one_that_is_dead_before_the_call_refuses_all)
-{
-    espl_entity e[FEW];
-    size_t refused = 99;
-
-    plant_solos(w, e, FEW);
-    ck_assert_int_eq(espl_destroy(w, e[7], ESPL_EXTENT_OWNED), ESPL_OK);
-    const uint64_t before = test_physical_hash(w);
-
-    ck_assert_int_eq(espl_destroy_many(w, e, FEW, ESPL_EXTENT_OWNED, &refused), ESPL_ERR_DEAD);
-    ck_assert_uint_eq(refused, 7);
-    ck_assert_int_eq(espl_destroy_many(w, e, FEW, ESPL_EXTENT_OWNED, NULL), ESPL_ERR_DEAD);
-    refused = 99;
-    ck_assert_int_eq(espl_destroy_many(w, e, 3, (espl_extent)3, &refused), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_destroy_many(w, e, 0, ESPL_EXTENT_OWNED, &refused), ESPL_OK);
-    ck_assert_uint_eq(refused, 99);
-    ck_assert_uint_eq(test_physical_hash(w), before);
-    ck_assert_int_eq(espl_destroy_many(w, e, 7, ESPL_EXTENT_OWNED, &refused), ESPL_OK);
-    ck_assert_uint_eq(test_stats(w).entities, FEW - 8);
-}
-END_TEST
-
-START_TEST(many_are_destroyed_without_memory)
-{
-    espl_entity e[FEW];
-    const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
-
-    plant_solos(w, e, FEW);
-    for (uint32_t i = 1; i < FEW; ++i) {
-        ck_assert_int_eq(espl_attach(w, e[i], e[i - i % 4], i % 4 != 0 ? &is_free : NULL),
-                         i % 4 != 0 ? ESPL_OK : ESPL_ERR_CYCLE);
-    }
-    const espl_entity roots[3] = {e[0], e[4], e[8]};
-
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
-    test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy_many(w, roots, 3, ESPL_EXTENT_OWNED, NULL), ESPL_OK);
-    test_heap_arm(&test.heap, 0, false);
-    test_world_is_valid(w);
-    ck_assert_uint_eq(test_stats(w).entities, FEW - 3);
-    ck_assert_uint_eq(test_stats(w).solos, FEW - 3);
 }
 END_TEST
 
@@ -419,30 +217,12 @@ START_TEST(a_cleared_world_is_filled_again_without_memory)
 }
 END_TEST
 
-START_TEST(a_cleared_world_shows_what_a_new_one_shows_when_it_is_filled_alike)
-{
-    const uint32_t count = test_fitting(500, 0) / 10 * 10;
-    espl_entity *const e = calloc(count, sizeof *e);
-
-    ck_assert_ptr_nonnull(e);
-    fill(w, e, count);
-    const uint64_t logical = test_logical_hash(w);
-
-    for (int round = 0; round < 3; ++round) {
-        ck_assert_int_eq(espl_world_clear(w), ESPL_OK);
-        fill(w, e, count);
-        ck_assert_uint_eq(test_logical_hash(w), logical);
-    }
-    free(e);
-}
-END_TEST
-
 START_TEST(a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off)
 {
     espl_entity e[FEW];
     const espl_attach_options is_free = {.link = ESPL_LINK_FREE};
 
-    plant_solos(w, e, FEW);
+    make_solos(w, e, FEW);
     for (uint32_t i = 1; i < FEW; ++i) {
         ck_assert_int_eq(espl_attach(w, e[i], e[0], &is_free), ESPL_OK);
     }
@@ -489,24 +269,16 @@ static Suite *many_suite(void)
                  *const clears = tcase_create("clear");
 
     tcase_add_checked_fixture(attaches, set_up, tear_down);
-    tcase_add_loop_test(attaches, many_are_attached_as_one_by_one, 0, 12);
-    tcase_add_test(attaches, children_of_one_parent_come_in_their_order);
-    tcase_add_test(attaches, arrays_may_be_those_of_a_chunk);
     tcase_add_loop_test(attaches, one_that_is_refused_refuses_all, 0, RULES);
     tcase_add_test(attaches, options_out_of_range_and_nothing_to_attach_concern_no_entity);
     tcase_add_test(attaches, a_remark_on_one_is_the_answer);
     tcase_add_test(attaches, an_executor_that_loses_a_job_changes_nothing);
     suite_add_tcase(suite, attaches);
     tcase_add_checked_fixture(destroys, set_up, tear_down);
-    tcase_add_loop_test(destroys, many_are_destroyed_as_one_by_one, 0, 60);
-    tcase_add_test(destroys, extents_are_those_of_a_destroy);
-    tcase_add_test(destroys, one_that_is_dead_before_the_call_refuses_all);
-    tcase_add_test(destroys, many_are_destroyed_without_memory);
     suite_add_tcase(suite, destroys);
     tcase_add_checked_fixture(clears, set_up, tear_down);
     tcase_add_test(clears, a_cleared_world_has_no_entity_and_all_that_was_registered);
     tcase_add_test(clears, a_cleared_world_is_filled_again_without_memory);
-    tcase_add_test(clears, a_cleared_world_shows_what_a_new_one_shows_when_it_is_filled_alike);
     tcase_add_test(clears, a_world_is_cleared_without_memory_also_of_deaths_that_were_put_off);
     tcase_add_test(clears, commands_outlive_a_clear_and_name_the_dead);
     suite_add_tcase(suite, clears);

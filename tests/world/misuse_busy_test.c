@@ -8,9 +8,10 @@
 #include "tests/forms.h"
 #include "tests/inside.h"
 #include "tests/misuse.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
+#include <espalier/writers.h>
 #include <string.h>
 
 // --- Every structural call ---
@@ -26,6 +27,9 @@
                                  .components = &placement, .component_count = 1, .rows = 10}))     \
     X(reserve_side, "espl_reserve", espl_reserve(m->world, &(espl_reserve_def){.side_of = e}))     \
     X(reserve_writes, "espl_reserve", espl_reserve(m->world, &(espl_reserve_def){.writes = 100}))  \
+    X(reserve_parallel, "espl_reserve",                                                            \
+      espl_reserve(m->world, &(espl_reserve_def){.parallel_rows = 100}))                           \
+    X(write_parallel, "espl_write_parallel", espl_write_parallel(m->world, &rows, NULL))           \
     X(compact, "espl_compact", espl_compact(m->world))                                             \
     X(component, "espl_component_register", espl_component_register(m->world, &late, &number))     \
     X(attach, "espl_attach", espl_attach(m->world, e, m->root, NULL))                              \
@@ -70,8 +74,16 @@ static const char *const names[CALL_COUNT] = {STRUCTURAL_CALLS(AS_TEXT)};
 #define AS_OPERATION(name, operation, call) operation,
 static const char *const operations[CALL_COUNT] = {STRUCTURAL_CALLS(AS_OPERATION)};
 
+static void touch_nothing(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    (void)context;
+}
+
 static espl_status call(const misuse *m, int which, espl_entity e)
 {
+    const espl_parallel_def rows = {.function = touch_nothing};
     const espl_component placement = ESPL_TRANSFORM;
     const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
     const espl_transform at = test_at(1, 1, 1);
@@ -157,7 +169,7 @@ static void iterate(misuse *m, const char *kinds)
     }
 }
 
-START_TEST(structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
+START_TEST(e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other)
 {
     espl_query query, inner;
     espl_subtree below;
@@ -233,7 +245,7 @@ START_TEST(a_view_that_lays_out_is_refused_during_iteration)
     misuse s;
 
     misuse_begin(&s, NULL);
-    espl_entity *const node = plant_chain(s.world, 20);
+    espl_entity *const node = make_chain(s.world, 20);
     ck_assert_int_eq(espl_destroy(s.world, node[10], ESPL_EXTENT_ENTITY), ESPL_OK);
     const bool is_laid_out = test_is_laid_out(s.world, node[0]);
     ck_assert_int_eq(espl_subtree_begin(s.world, node[0], &below), ESPL_OK);
@@ -295,7 +307,7 @@ static void run_intruded(void *context, espl_job function, void *argument, size_
     }
 }
 
-START_TEST(structure_and_writes_are_refused_in_each_job_of_a_playback)
+START_TEST(e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback)
 {
     intruder in = {0};
     const espl_executor executor = {&in, 2, run_intruded};
@@ -357,17 +369,60 @@ START_TEST(structure_and_writes_are_refused_in_each_job_of_a_batch)
 }
 END_TEST
 
+static void refuse_in_job(espl_writer *writer, const espl_query *rows, void *context)
+{
+    intruder *const in = context;
+    const uint32_t value = 1;
+
+    (void)writer;
+    (void)rows;
+    refuse_while_busy(in->m);
+    refuse_writes(in->m);
+    ck_assert_int_eq(
+        espl_set_component(in->m->world, in->m->child, in->m->number, &value, sizeof value),
+        ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_command_buffer_submit(in->m->commands), ESPL_ERR_BUSY);
+    in->intrusions += 1;
+}
+
+// From a job, and from the executor between jobs.
+START_TEST(structure_and_writes_are_refused_in_each_job_of_a_parallel_write)
+{
+    intruder in = {0};
+    const espl_executor executor = {&in, 2, run_intruded};
+    const espl_parallel_def def = {.function = refuse_in_job, .context = &in};
+    misuse s;
+
+    misuse_begin(&s, &executor);
+    for (uint32_t i = 0; i < 20; ++i) {
+        (void)test_solo(s.world);
+    }
+    test_cut_jobs(s.world, 4);
+    const uint64_t before = test_physical_hash(s.world), version = espl_get_version(s.world);
+    in.m = &s;
+    ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
+    in.m = NULL;
+    ck_assert_uint_gt(in.intrusions, 2);
+    ck_assert_uint_eq(test_physical_hash(s.world), before);
+    ck_assert_uint_eq(espl_get_version(s.world), version);
+    ck_assert_int_eq(espl_destroy(s.world, s.solo, ESPL_EXTENT_OWNED), ESPL_OK);
+    misuse_end(&s);
+}
+END_TEST
+
 static Suite *misuse_suite(void)
 {
     Suite *const suite = suite_create("misuse in the middle");
     TCase *const tcase = tcase_create("busy");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, structure_is_refused_in_iterations_of_each_kind_one_in_the_other);
+    tcase_add_test(tcase,
+                   e1_e2_e5_e7_structure_is_refused_in_iterations_of_each_kind_one_in_the_other);
     tcase_add_test(tcase, writes_go_on_during_iteration_but_for_those_that_take_memory);
     tcase_add_test(tcase, a_view_that_lays_out_is_refused_during_iteration);
-    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_playback);
+    tcase_add_test(tcase, e3_e11_structure_and_writes_are_refused_in_each_job_of_a_playback);
     tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_batch);
+    tcase_add_test(tcase, structure_and_writes_are_refused_in_each_job_of_a_parallel_write);
     suite_add_tcase(suite, tcase);
     return suite;
 }

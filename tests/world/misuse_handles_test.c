@@ -3,7 +3,7 @@
 // with entity, operation and rule, and nothing is changed.
 #include "tests/forms.h"
 #include "tests/misuse.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdio.h>
@@ -171,6 +171,9 @@ static void refuse_writes(misuse *m, const misuse_handle *bad)
         misuse_forget_lines(m);
         ck_assert_int_eq(form_write(m->world, &write, FORM_FUNCTION), bad->status);
         misuse_demand_line(m, call, bad->entity, bad->status);
+        for (int form = FORM_FUNCTION; form < FORM_COUNT; ++form) {
+            ck_assert_int_eq(form_write(m->world, &write, (write_form)form), bad->status);
+        }
     }
 }
 
@@ -190,7 +193,7 @@ static void refuse_everywhere(void (*refuse)(misuse *m, const misuse_handle *bad
     misuse_end(&m);
 }
 
-START_TEST(a4_each_bad_handle_is_refused_by_each_call_and_told)
+START_TEST(a4_e8_each_bad_handle_is_refused_by_each_call_and_told)
 {
     refuse_everywhere(refuse_calls, 0);
 }
@@ -207,8 +210,11 @@ END_TEST
 static void refuse_siblings(misuse *m, const misuse_handle *bad)
 {
     const espl_attach_options options = {.before = bad->entity};
+    const espl_reserve_def side = {.side_of = bad->entity};
 
     misuse_forget_lines(m);
+    ck_assert_int_eq(espl_reserve(m->world, &side), bad->status);
+    misuse_demand_line(m, "espl_reserve", bad->entity, bad->status);
     ck_assert_int_eq(espl_attach(m->world, m->solo, m->root, &options), bad->status);
     misuse_demand_line(m, "espl_attach", bad->entity, bad->status);
     ck_assert_int_eq(espl_attach(m->world, m->child, m->root, &options), bad->status);
@@ -498,7 +504,7 @@ static Suite *misuse_suite(void)
     TCase *const tcase = tcase_create("handles");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_call_and_told);
+    tcase_add_test(tcase, a4_e8_each_bad_handle_is_refused_by_each_call_and_told);
     tcase_add_test(tcase, a4_each_bad_handle_is_refused_by_each_kind_of_write_and_told);
     tcase_add_test(tcase, each_bad_sibling_but_the_null_one_is_refused_and_told);
     tcase_add_test(tcase, navigation_from_a_bad_handle_answers_nothing_and_tells_nothing);

@@ -5,7 +5,7 @@
 #include "tests/world/pointers.h"
 
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdio.h>

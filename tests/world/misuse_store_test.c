@@ -66,35 +66,6 @@ START_TEST(creation_is_checked)
 }
 END_TEST
 
-START_TEST(a_query_is_checked)
-{
-    const espl_component unknown = 900;
-    espl_component many[ESPL_SET_LIMIT + 1];
-    espl_query query;
-    misuse s;
-
-    misuse_begin(&s, NULL);
-    for (size_t i = 0; i <= ESPL_SET_LIMIT; ++i) {
-        many[i] = s.number;
-    }
-    const espl_query_def names_bits = {.include = 4};
-    const espl_query_def names_unknown = {.all = &unknown, .all_count = 1};
-    const espl_query_def any_unknown = {.any = &unknown, .any_count = 1};
-    const espl_query_def changed_unknown = {.changed = &unknown, .changed_count = 1};
-    const espl_query_def names_many = {.none = many, .none_count = ESPL_SET_LIMIT + 1};
-    ck_assert_int_eq(espl_query_begin(s.world, &names_unknown, &query), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_query_begin(s.world, &names_many, &query), ESPL_ERR_LIMIT);
-    ck_assert_int_eq(espl_query_begin(s.world, &any_unknown, &query), ESPL_ERR_ARGUMENT);
-    ck_assert_int_eq(espl_query_begin(s.world, &changed_unknown, &query), ESPL_ERR_ARGUMENT);
-    misuse_forget_lines(&s);
-    ck_assert_int_eq(espl_query_begin(s.world, &names_bits, &query), ESPL_ERR_ARGUMENT);
-    misuse_demand_line(&s, "espl_query_begin", espl_entity_null(), ESPL_ERR_ARGUMENT);
-    // A refused begin is no iteration.
-    ck_assert_int_eq(espl_attach(s.world, s.solo, s.root, NULL), ESPL_OK);
-    misuse_end(&s);
-}
-END_TEST
-
 // --- References ---
 
 // Offsets that are no ascending list of whole handles inside the component.
@@ -296,32 +267,6 @@ START_TEST(values_of_the_wrong_size_or_kind_are_refused)
 }
 END_TEST
 
-START_TEST(a_column_of_another_size_is_a_fault_and_nothing)
-{
-    espl_query query;
-    misuse s;
-
-    misuse_begin(&s, NULL);
-    const espl_query_def def = {.all = &s.number, .all_count = 1};
-    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
-    ck_assert_ptr_null(espl_query_read(&query, s.number, 4)); // before the first chunk
-    ck_assert(espl_query_next(&query));
-    ck_assert_ptr_nonnull(espl_query_read(&query, s.number, 4));
-    ck_assert_uint_eq(s.test.hooks.traps, 0);
-    const uint64_t version = espl_get_version(s.world);
-    ck_assert_ptr_null(espl_query_read(&query, s.number, 8));
-    ck_assert_ptr_null(espl_query_write(&query, s.number, 3));
-    ck_assert_uint_eq(s.test.hooks.traps, ESPL_CHECKS >= 1 ? 2 : 0);
-    ck_assert_ptr_null(espl_query_read(&query, ESPL_TRANSFORM, sizeof(espl_transform)));
-    ck_assert_ptr_null(espl_query_write(&query, ESPL_MEMBER, 0));
-    ck_assert_ptr_null(espl_query_write(&query, 700, 4));
-    ck_assert_uint_eq(espl_get_version(s.world), version);
-    ck_assert(!espl_query_next(&query));
-    ck_assert_ptr_null(espl_query_read(&query, s.number, 4)); // past the last
-    misuse_end(&s);
-}
-END_TEST
-
 START_TEST(reserved_rows_are_checked)
 {
     const espl_component unknown = 700, roles[2] = {ESPL_ROOT, ESPL_MEMBER};
@@ -364,12 +309,10 @@ static Suite *misuse_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, components_are_checked);
     tcase_add_test(tcase, creation_is_checked);
-    tcase_add_test(tcase, a_query_is_checked);
     tcase_add_test(tcase, references_are_checked);
     tcase_add_test(tcase, changes_are_checked_before_anything_is_changed);
     tcase_add_test(tcase, a_placement_that_cannot_be_is_refused_with_all_that_comes_along);
     tcase_add_test(tcase, values_of_the_wrong_size_or_kind_are_refused);
-    tcase_add_test(tcase, a_column_of_another_size_is_a_fault_and_nothing);
     tcase_add_test(tcase, reserved_rows_are_checked);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -3,7 +3,7 @@
 // and what is found by names and paths.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <espalier/writers.h>
@@ -43,29 +43,6 @@ static void attach(espl_entity child, espl_entity parent)
 
 // --- One name ---
 
-START_TEST(a_name_is_there_until_it_is_set_anew_or_taken_away)
-{
-    const espl_entity a = test_solo(w), b = test_solo(w);
-    char name[16] = "first";
-
-    has_name(a, "");
-    set(a, name);
-    name[0] = 'x'; // it was copied
-    has_name(a, "first");
-    has_name(b, "");
-    set(b, "first");
-    set(a, "second, \xc3\xbc"); // UTF-8
-    has_name(a, "second, \xc3\xbc");
-    has_name(b, "first");
-    set(a, NULL);
-    has_name(a, "");
-    set(a, NULL);
-    set(b, "");
-    has_name(b, "");
-    ck_assert_uint_eq(test_stats(w).names, 0);
-}
-END_TEST
-
 START_TEST(a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_path)
 {
     const espl_entity a = test_solo(w);
@@ -104,62 +81,6 @@ START_TEST(the_name_of_another_entity_or_a_part_of_its_own_may_be_given)
 }
 END_TEST
 
-START_TEST(the_text_of_a_name_stays_where_it_is_while_other_things_change)
-{
-    const espl_entity a = test_solo(w);
-
-    set(a, "a");
-    const char *const text = espl_get_name(w, a);
-    const uint32_t count = test_fitting(500, 10);
-
-    for (uint32_t i = 0; i < count; ++i) {
-        const espl_entity other = test_solo(w);
-
-        set(other, "other");
-        attach(other, a);
-    }
-    ck_assert_int_eq(espl_detach(w, espl_get_last_child(w, a), ESPL_KEEP_WORLD), ESPL_OK);
-    ck_assert_int_eq(espl_add_component(w, a, ESPL_PREFAB, NULL, 0), ESPL_OK);
-    ck_assert_int_eq(espl_compact(w), ESPL_OK);
-    ck_assert_ptr_eq(espl_get_name(w, a), text);
-    ck_assert_str_eq(text, "a");
-}
-END_TEST
-
-START_TEST(names_end_with_their_entities_however_these_end)
-{
-    const espl_entity top = test_solo(w), child = test_solo(w), below = test_solo(w),
-                      played = test_solo(w);
-    espl_command_buffer *commands = NULL;
-
-    attach(child, top);
-    attach(below, child);
-    set(top, "top");
-    set(child, "child");
-    set(below, "below");
-    set(played, "played");
-    ck_assert_uint_eq(test_stats(w).names, 4);
-    ck_assert_int_eq(espl_destroy(w, child, ESPL_EXTENT_ENTITY), ESPL_OK);
-    has_name(child, "");
-    ck_assert_uint_eq(test_stats(w).names, 3);
-    has_name(below, "below");
-    ck_assert_int_eq(espl_destroy(w, top, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_uint_eq(test_stats(w).names, 1);
-
-    ck_assert_int_eq(espl_command_buffer_create(w, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, played,
-                                         ESPL_EXTENT_OWNED),
-                     ESPL_OK);
-    ck_assert_int_eq(espl_play(w, commands, NULL), ESPL_OK);
-    espl_command_buffer_destroy(commands);
-    ck_assert_uint_eq(test_stats(w).names, 0);
-    // One that gets the index of a dead one has no name.
-    for (int i = 0; i < 4; ++i) {
-        has_name(test_solo(w), "");
-    }
-}
-END_TEST
-
 // --- When ---
 
 static espl_entity named_in_callback;
@@ -195,30 +116,10 @@ START_TEST(a_name_may_be_set_during_iteration_and_in_a_custom_command)
 }
 END_TEST
 
-static void name_rows(espl_writer *writer, const espl_query *rows, void *context)
-{
-    espl_world *const world = espl_writer_world(writer);
-
-    (void)context;
-    ck_assert_int_eq(espl_set_name(world, rows->entities[0], "other"), ESPL_ERR_BUSY);
-    ck_assert_str_eq(espl_get_name(world, rows->entities[0]), "name");
-}
-
-START_TEST(a_name_may_be_read_but_not_set_in_a_parallel_write)
-{
-    const espl_entity a = test_solo(w);
-    const espl_parallel_def def = {.function = name_rows};
-
-    set(a, "name");
-    ck_assert_int_eq(espl_write_parallel(w, &def, NULL), ESPL_OK);
-    has_name(a, "name");
-}
-END_TEST
-
 // --- Clones ---
 
 // A prefab of three, of which the first and the last have names.
-static espl_entity plant_prefab(void)
+static espl_entity make_prefab(void)
 {
     const espl_entity top = test_solo(w), arm = test_solo(w), hand = test_solo(w);
 
@@ -238,32 +139,10 @@ static void is_named_clone(espl_entity clone)
     has_name(espl_get_first_child(w, arm), "hand");
 }
 
-START_TEST(a_clone_has_the_names_of_its_source)
-{
-    const espl_entity prefab = plant_prefab(), parent = test_solo(w);
-    const espl_instance_def def = {.source = prefab, .parent = parent};
-    espl_entity clones[5];
-
-    ck_assert_int_eq(espl_instantiate(w, prefab, 3, clones), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate_at(w, &def, 1, &clones[3]), ESPL_OK);
-    ck_assert_int_eq(espl_instantiate(w, clones[3], 1, &clones[4]), ESPL_OK);
-    for (int i = 0; i < 5; ++i) {
-        is_named_clone(clones[i]);
-    }
-    has_name(parent, "");
-    ck_assert_uint_eq(test_stats(w).names, 12);
-    // Each has its own.
-    set(clones[1], "other");
-    is_named_clone(clones[0]);
-    ck_assert_int_eq(espl_destroy(w, prefab, ESPL_EXTENT_OWNED), ESPL_OK);
-    is_named_clone(clones[2]);
-}
-END_TEST
-
 // A source that ends in the playback that clones it, and clones of what is made there.
 START_TEST(recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these)
 {
-    const espl_entity prefab = plant_prefab();
+    const espl_entity prefab = make_prefab();
     const espl_instance_def def = {.source = prefab};
     espl_entity pending[2], again, made, clones[4];
     espl_command_buffer *commands = NULL;
@@ -305,7 +184,7 @@ START_TEST(names_of_clones_do_not_depend_on_workers)
 
         test_world_begin(&other, 1, &shuffled);
         w = other.world;
-        const espl_entity prefab = plant_prefab();
+        const espl_entity prefab = make_prefab();
         ck_assert_int_eq(espl_command_buffer_create(w, 2, &commands), ESPL_OK);
         for (uint32_t i = 0; i < count; ++i) {
             const espl_instance_def def = {.source = prefab};
@@ -441,7 +320,7 @@ static espl_entity limb(espl_entity parent, const char *name)
     return made;
 }
 
-static figure plant_figure(void)
+static figure make_figure(void)
 {
     figure f = {.body = test_solo(w)};
 
@@ -473,7 +352,7 @@ static bool finds(espl_entity top, const char *path, espl_entity wanted)
 
 START_TEST(the_first_of_a_name_in_depth_first_order_is_found)
 {
-    const figure f = plant_figure();
+    const figure f = make_figure();
     const espl_entity none = espl_entity_null();
 
     ck_assert(finds(f.body, "arm", f.arm[0]));
@@ -496,32 +375,10 @@ START_TEST(the_first_of_a_name_in_depth_first_order_is_found)
 }
 END_TEST
 
-START_TEST(a_path_names_what_hangs_below_each_other)
-{
-    const figure f = plant_figure();
-    const espl_entity none = espl_entity_null();
-
-    ck_assert(finds(f.body, "arm/hand", f.hand[0]));
-    ck_assert(finds(f.body, "hand/thumb", f.thumb));
-    ck_assert(finds(f.body, "arm/hand/thumb", f.thumb));
-    ck_assert(finds(f.arm[1], "hand/thumb", f.thumb));
-    ck_assert(finds(f.arm[1], "arm/hand", none)); // the top is no part of it
-    ck_assert(finds(f.body, "body/arm", none));
-    ck_assert(finds(f.body, "leg/hand", none));
-    ck_assert(finds(f.body, "arm/thumb", none));
-    // With a '/' in front it begins at a child of the top.
-    ck_assert(finds(f.body, "/arm", f.arm[0]));
-    ck_assert(finds(f.body, "/hand", none));
-    ck_assert(finds(f.body, "/arm/hand/thumb", f.thumb));
-    ck_assert(finds(f.body, "/hand/thumb", none));
-    ck_assert(finds(f.unnamed, "/hand", f.hand[2]));
-}
-END_TEST
-
 START_TEST(a_path_with_an_empty_name_is_refused)
 {
     static const char *const paths[] = {"", "/", "//", "a/", "a//b", "//a", "/a/"};
-    const figure f = plant_figure();
+    const figure f = make_figure();
 
     for (size_t i = 0; i < sizeof paths / sizeof *paths; ++i) {
         espl_entity out = {7, 7};
@@ -529,16 +386,6 @@ START_TEST(a_path_with_an_empty_name_is_refused)
         ck_assert_int_eq(espl_find_below(w, f.body, paths[i], &out), ESPL_ERR_ARGUMENT);
         ck_assert_uint_eq(out.index, 7);
     }
-}
-END_TEST
-
-START_TEST(nothing_is_found_in_a_world_without_names)
-{
-    const espl_entity top = test_solo(w), child = test_solo(w);
-
-    attach(child, top);
-    ck_assert(finds(top, "name", espl_entity_null()));
-    ck_assert(finds(child, "name", espl_entity_null()));
 }
 END_TEST
 
@@ -554,7 +401,7 @@ static void has_path(espl_entity entity, const char *path)
 
 START_TEST(a_path_is_the_names_of_all_above_and_of_the_entity)
 {
-    const figure f = plant_figure();
+    const figure f = make_figure();
     char path[128];
 
     has_path(f.body, "body");
@@ -572,7 +419,7 @@ END_TEST
 START_TEST(a_path_is_cut_as_snprintf_cuts)
 {
     static const char whole[] = "body/arm/hand/finger";
-    const figure f = plant_figure();
+    const figure f = make_figure();
     char text[64];
 
     for (size_t size = 0; size <= sizeof whole + 2; ++size) {
@@ -593,7 +440,7 @@ END_TEST
 START_TEST(a_path_of_any_depth_is_written)
 {
     const uint32_t count = test_fitting(4000, 0);
-    espl_entity *const chain = plant_chain(w, count);
+    espl_entity *const chain = make_chain(w, count);
     char *const text = malloc((size_t)count * 2 + 1);
 
     ck_assert_ptr_nonnull(text);
@@ -617,15 +464,10 @@ static Suite *names_suite(void)
     TCase *const cases = tcase_create("names");
 
     tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_add_test(cases, a_name_is_there_until_it_is_set_anew_or_taken_away);
     tcase_add_test(cases,
                    a_name_is_of_255_bytes_at_most_and_of_none_that_would_break_a_line_or_a_path);
     tcase_add_test(cases, the_name_of_another_entity_or_a_part_of_its_own_may_be_given);
-    tcase_add_test(cases, the_text_of_a_name_stays_where_it_is_while_other_things_change);
-    tcase_add_test(cases, names_end_with_their_entities_however_these_end);
     tcase_add_test(cases, a_name_may_be_set_during_iteration_and_in_a_custom_command);
-    tcase_add_test(cases, a_name_may_be_read_but_not_set_in_a_parallel_write);
-    tcase_add_test(cases, a_clone_has_the_names_of_its_source);
     tcase_add_test(cases,
                    recorded_clones_have_the_names_of_their_sources_whatever_becomes_of_these);
     tcase_add_test(cases, names_of_clones_do_not_depend_on_workers);
@@ -635,9 +477,7 @@ static Suite *names_suite(void)
     tcase_add_test(cases, names_of_clones_take_no_memory_for_their_texts);
     tcase_add_test(cases, a_refused_call_tells_the_names_of_its_entities);
     tcase_add_test(cases, the_first_of_a_name_in_depth_first_order_is_found);
-    tcase_add_test(cases, a_path_names_what_hangs_below_each_other);
     tcase_add_test(cases, a_path_with_an_empty_name_is_refused);
-    tcase_add_test(cases, nothing_is_found_in_a_world_without_names);
     tcase_add_test(cases, a_path_is_the_names_of_all_above_and_of_the_entity);
     tcase_add_test(cases, a_path_is_cut_as_snprintf_cuts);
     tcase_add_test(cases, a_path_of_any_depth_is_written);

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Finding one's way: every function of navigation, iteration over subtrees, copies of them and
 // views of hierarchies, on random worlds in which members died, against the model.
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "tests/runner.h"
 #include "tests/small.h"
-#include "tests/world/scene.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +104,7 @@ static void compare_children(const pair *p, uint32_t node)
     ck_assert(espl_entity_is_null(espl_get_child(p->world, entity, SIZE_MAX)));
 }
 
-static void compare_kin(const pair *p, uint32_t node)
+static void compare_relatives(const pair *p, uint32_t node)
 {
     const espl_entity entity = handle(p, node);
     const model_node *const n = &p->model->nodes[node];
@@ -305,7 +300,7 @@ static void compare_world(const pair *p, uint64_t *random)
     for (uint32_t i = 0; i < model->living_count; ++i) {
         const uint32_t node = model->living[i];
 
-        compare_kin(p, node);
+        compare_relatives(p, node);
         compare_children(p, node);
         compare_ancestors(p, node, model->living[test_below(random, model->living_count)]);
         compare_ancestors(p, node, model_root(model, node));
@@ -356,7 +351,7 @@ static size_t run_tape(uint64_t seed, uint32_t population, size_t steps)
     return with_dead;
 }
 
-START_TEST(every_way_through_a_random_world_is_the_models)
+START_TEST(h5_every_way_through_a_random_world_is_the_models)
 {
     static const uint32_t populations[4] = {4, 12, 30, 90};
     uint64_t state = (uint64_t)_i + 1;
@@ -369,128 +364,14 @@ START_TEST(every_way_through_a_random_world_is_the_models)
 }
 END_TEST
 
-// --- By hand ---
-
-START_TEST(nobody_has_no_place)
-{
-    espl_view seen;
-    test_world other;
-    scene s;
-
-    scene_begin(&s);
-    test_world_begin(&other, 0, NULL);
-    const espl_entity foreign = test_solo(other.world);
-    ck_assert_int_eq(espl_destroy(s.world, s.a, ESPL_EXTENT_ENTITY), ESPL_OK);
-    const espl_entity bad[] = {espl_entity_null(), s.a, foreign};
-    const espl_status status[] = {ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN};
-
-    for (size_t i = 0; i < 3; ++i) {
-        ck_assert_int_eq(espl_get_role(s.world, bad[i]), ESPL_ROLE_NONE);
-        ck_assert(espl_entity_is_null(espl_get_parent(s.world, bad[i])));
-        ck_assert(espl_entity_is_null(espl_get_root(s.world, bad[i])));
-        ck_assert_int_eq(espl_get_link(s.world, bad[i]), ESPL_LINK_OWNED);
-        ck_assert_uint_eq(espl_get_rank(s.world, bad[i]), ESPL_NO_RANK);
-        ck_assert_uint_eq(espl_get_depth(s.world, bad[i]), ESPL_NO_RANK);
-        ck_assert_uint_eq(espl_count_children(s.world, bad[i]), 0);
-        ck_assert_uint_eq(espl_count_descendants(s.world, bad[i]), 0);
-        ck_assert(espl_entity_is_null(espl_get_first_child(s.world, bad[i])));
-        ck_assert(espl_entity_is_null(espl_get_last_child(s.world, bad[i])));
-        ck_assert(espl_entity_is_null(espl_get_previous_sibling(s.world, bad[i])));
-        ck_assert(espl_entity_is_null(espl_get_next_sibling(s.world, bad[i])));
-        ck_assert(espl_entity_is_null(espl_get_child(s.world, bad[i], 0)));
-        ck_assert(!espl_is_ancestor(s.world, bad[i], s.c));
-        ck_assert(!espl_is_ancestor(s.world, s.r, bad[i]));
-        ck_assert_uint_eq(espl_copy_subtree(s.world, bad[i], ESPL_EXTENT_SUBTREE, 0, NULL), 0);
-        ck_assert_int_eq(espl_view_hierarchy(s.world, bad[i], &seen), status[i]);
-    }
-    ck_assert(!espl_is_ancestor(s.world, s.r, s.r));
-    test_world_end(&other);
-    scene_end(&s);
-}
-END_TEST
-
-// --- Size ---
-
-// As large as indices allow. Where every array moves at each chance, recording is quadratic.
-#if defined(ESPL_HARD_MOVE) || defined(ESPL_SHRUNKEN)
-enum { IS_LARGE = 0 };
-#else
-enum { IS_LARGE = 1 };
-#endif
-enum { CHAIN = IS_LARGE ? 30000 : 10, WIDE = IS_LARGE ? 100000 : 40, MANY = 1 + CHAIN + WIDE };
-
-// A chain, and below its end many free ones.
-static espl_entity *plant_broom(espl_world *world)
-{
-    const espl_attach_options loose = {.link = ESPL_LINK_FREE};
-    espl_entity *const entity = taken(MANY, sizeof *entity);
-    const espl_component placement = ESPL_TRANSFORM;
-    espl_command_buffer *commands = NULL;
-
-    ck_assert_int_eq(espl_create(world, &placement, 1, MANY, entity), ESPL_OK);
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    for (uint32_t i = 1; i < MANY; ++i) {
-        ck_assert_int_eq(espl_record_attach(espl_command_buffer_recorder(commands, 0), 0, entity[i],
-                                            entity[i <= CHAIN ? i - 1 : CHAIN],
-                                            i <= CHAIN ? NULL : &loose),
-                         ESPL_OK);
-    }
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_command_buffer_destroy(commands);
-    return entity;
-}
-
-// What dies at once and what stays: no survivor climbs past all of the dead.
-static void destroy_chain(espl_world *world, espl_entity top, bool is_recorded)
-{
-    espl_command_buffer *commands = NULL;
-
-    if (!is_recorded) {
-        ck_assert_int_eq(espl_destroy(world, top, ESPL_EXTENT_OWNED), ESPL_OK);
-        return;
-    }
-    ck_assert_int_eq(espl_command_buffer_create(world, 1, &commands), ESPL_OK);
-    ck_assert_int_eq(
-        espl_record_destroy(espl_command_buffer_recorder(commands, 0), 0, top, ESPL_EXTENT_OWNED),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(world, commands, NULL), ESPL_OK);
-    espl_command_buffer_destroy(commands);
-}
-
-// What survives below a long chain that dies comes to stand below the living one above, each at once.
-START_TEST(survivors_of_a_long_chain_are_found_in_linear_time)
-{
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-    espl_entity *const entity = plant_broom(test.world);
-    const espl_entity top = entity[0], last = entity[MANY - 1];
-    const espl_subtree_arrays out = {.entities = entity};
-
-    destroy_chain(test.world, entity[1], _i != 0);
-    ck_assert_uint_eq(espl_count_children(test.world, top), WIDE);
-    ck_assert(espl_entity_equal(espl_get_child(test.world, top, WIDE - 1), last));
-    ck_assert(espl_entity_equal(espl_get_last_child(test.world, top), last));
-    ck_assert_uint_eq(espl_copy_subtree(test.world, top, ESPL_EXTENT_SUBTREE, MANY, &out),
-                      WIDE + 1);
-    ck_assert_uint_eq(espl_copy_subtree(test.world, top, ESPL_EXTENT_OWNED, MANY, &out), 1);
-    free(entity);
-    test_world_end(&test);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *const suite = suite_create("navigation");
-    TCase *const random = tcase_create("random"), *const hand = tcase_create("by hand");
+    TCase *const random = tcase_create("random");
 
     tcase_set_timeout(random, 300);
-    tcase_add_loop_test(random, every_way_through_a_random_world_is_the_models, 0, 4);
-    tcase_set_timeout(hand, 60);
-    tcase_add_test(hand, nobody_has_no_place);
-    tcase_add_loop_test(hand, survivors_of_a_long_chain_are_found_in_linear_time, 0, 2);
+    tcase_add_loop_test(random, h5_every_way_through_a_random_world_is_the_models, 0, 4);
     suite_add_tcase(suite, random);
-    suite_add_tcase(suite, hand);
     return suite;
 }
 

@@ -2,7 +2,7 @@
 // Numbers that go wrong elsewhere: rotations without end, scales of nothing, of less than nothing
 // and of nearly nothing, far corners of the range. A letter before a name is that of an entry in the
 // list of faults that others had.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <float.h>
@@ -40,7 +40,7 @@ static void turn_for_long(size_t turns, turn_function turn, uint32_t flags)
     const float odd = 1.1f;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, 2);
+    espl_entity *const node = make_chain(test.world, 2);
     ck_assert_int_eq(espl_set_inherit(test.world, node[1], flags), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[1], odd), ESPL_OK);
     for (size_t i = 0; i < turns; ++i) {
@@ -95,7 +95,7 @@ START_TEST(worlds_are_set_under_any_scale)
     espl_transform local, world;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, 3);
+    espl_entity *const node = make_chain(test.world, 3);
     ck_assert_int_eq(espl_set_local_position(test.world, node[1], (float[3]){0, 0, 0}), ESPL_OK);
     ck_assert_int_eq(espl_set_local_position(test.world, node[2], (float[3]){0, 0, 0}), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], scales[number]), ESPL_OK);
@@ -133,7 +133,7 @@ START_TEST(i1_zero_on_any_axis_at_any_depth_stays_finite)
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, DEPTH);
+    espl_entity *const node = make_chain(test.world, DEPTH);
     if (axis < 3) {
         stretch[axis] = 0;
         ck_assert_int_eq(espl_set_stretch(test.world, node[depth], stretch), ESPL_OK);
@@ -188,7 +188,7 @@ START_TEST(denormals_are_kept_bit_for_bit)
     float now[3];
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, 2);
+    espl_entity *const node = make_chain(test.world, 2);
     ck_assert_int_eq(espl_set_local_position(test.world, node[0], (float[3]){0, 0, 0}), ESPL_OK);
     ck_assert_int_eq(espl_set_local_position(test.world, node[1], tiny), ESPL_OK);
     ck_assert_int_eq(espl_get_world_position(test.world, node[1], now), ESPL_OK);
@@ -206,7 +206,7 @@ START_TEST(the_range_ends_where_floats_end)
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, 2);
+    espl_entity *const node = make_chain(test.world, 2);
     ck_assert_int_eq(espl_set_local_position(test.world, node[1], far), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e9f), ESPL_OVERFLOW);
     const espl_transform gone = test_world_of(test.world, node[1]);
@@ -250,7 +250,7 @@ START_TEST(a_part_that_is_not_finite_may_be_snapped_and_made_absolute_in_one_att
     test_world test;
 
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, 2);
+    espl_entity *const node = make_chain(test.world, 2);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[0], 1e25f), ESPL_OK);
     ck_assert_int_eq(espl_set_local_scale(test.world, node[1], 1e25f), ESPL_OVERFLOW);
     const uint64_t before = test_physical_hash(test.world);

@@ -6,7 +6,7 @@
 #include "tests/checks.h"
 #include "tests/forms.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/support.h"
 
 #include <espalier/writers.h>

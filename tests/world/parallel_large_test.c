@@ -62,7 +62,7 @@ static void plan(const layout *l, uint32_t *parents, uint64_t *random)
             root = i;
             size = l->is_even ? l->tree : l->tree / 2 + 1 + test_below(random, l->tree / 2 + 1);
         }
-        parents[i] = i == root ? PLANT_ROOT : root + test_below(random, i - root);
+        parents[i] = i == root ? NO_PARENT : root + test_below(random, i - root);
     }
 }
 
@@ -101,7 +101,7 @@ static void land_begin(land *at, const layout *l, uint64_t seed, const espl_exec
                          ESPL_OK);
     }
     plan(l, parents, &random);
-    espl_entity *const made = plant_forest(at->world, parents, NODES);
+    espl_entity *const made = make_forest(at->world, parents, NODES);
     give_kinds(at, l, made, &random);
     at->job = zeros(NODES + 1, sizeof *at->job);
     at->seen = zeros(NODES + 1, sizeof *at->seen);

@@ -45,9 +45,9 @@ static void grounds_begin(grounds *g)
     g->world = g->test.world;
     ck_assert_int_eq(espl_component_register(g->world, &number, &g->number), ESPL_OK);
     for (uint32_t i = 0; i < g->count; ++i) {
-        parents[i] = i % 4 < 2 ? PLANT_ROOT : i - 1;
+        parents[i] = i % 4 < 2 ? NO_PARENT : i - 1;
     }
-    g->made = plant_forest(g->world, parents, g->count);
+    g->made = make_forest(g->world, parents, g->count);
     for (uint32_t i = g->count; i-- > 0;) {
         if (i % 4 == 2) {
             ck_assert_int_eq(espl_add_component(g->world, g->made[i], g->number, NULL, 4), ESPL_OK);
@@ -79,46 +79,6 @@ static void ask(grounds *g, int way)
     g->calls = 0;
 }
 
-START_TEST(without_memory_nothing_is_called_and_nothing_changes)
-{
-    espl_parallel_report report;
-    size_t points = 0;
-    grounds g;
-
-    grounds_begin(&g);
-    ask(&g, _i);
-    const uint64_t before = test_physical_hash(g.world), version = espl_get_version(g.world);
-    for (size_t at = 1;; ++at) {
-        test_heap_arm(&g.test.heap, at, points % 2 == 1);
-        const espl_status status = espl_write_parallel(g.world, &g.def, &report);
-        const bool has_failed = g.test.heap.failures != 0;
-
-        test_heap_arm(&g.test.heap, 0, false);
-        test_world_is_valid(g.world);
-        if (!has_failed) {
-            ck_assert_int_eq(status, ESPL_OK);
-            break;
-        }
-        points += 1;
-        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
-        ck_assert(g.calls == 0 && report.rows == 0 && report.jobs == 0);
-        ck_assert_uint_eq(test_physical_hash(g.world), before);
-        ck_assert_uint_eq(espl_get_version(g.world), version);
-        // What was taken before the failure goes, so that the next one is met as well.
-        ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
-    }
-    ck_assert_uint_ge(points, 1);
-    ck_assert_uint_gt(g.calls, 0);
-
-    // The second one takes none.
-    test_heap_arm(&g.test.heap, 1, true);
-    ck_assert_int_eq(espl_write_parallel(g.world, &g.def, &report), ESPL_OK);
-    ck_assert_uint_eq(g.test.heap.calls, 0);
-    test_heap_arm(&g.test.heap, 0, false);
-    grounds_end(&g);
-}
-END_TEST
-
 START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
 {
     grounds g;
@@ -147,35 +107,6 @@ START_TEST(what_was_prepaid_takes_no_memory_until_a_trim)
 }
 END_TEST
 
-START_TEST(a_reserve_without_memory_changes_nothing)
-{
-    size_t points = 0;
-    grounds g;
-
-    grounds_begin(&g);
-    const uint64_t before = test_physical_hash(g.world);
-    for (size_t at = 1;; ++at) {
-        test_heap_arm(&g.test.heap, at, false);
-        const espl_status status =
-            espl_reserve(g.world, &(espl_reserve_def){.parallel_rows = g.count});
-
-        if (g.test.heap.failures == 0) {
-            ck_assert_int_eq(status, ESPL_OK);
-            break;
-        }
-        points += 1;
-        ck_assert_int_eq(status, ESPL_ERR_NO_MEMORY);
-        test_heap_arm(&g.test.heap, 0, false);
-        ck_assert_uint_eq(test_physical_hash(g.world), before);
-        test_world_is_valid(g.world);
-        ck_assert_int_eq(espl_compact(g.world), ESPL_OK);
-    }
-    ck_assert_uint_eq(points, 2);
-    test_heap_arm(&g.test.heap, 0, false);
-    grounds_end(&g);
-}
-END_TEST
-
 // Marks of hierarchies tell by a number which write they are of; it comes round.
 START_TEST(marks_of_old_writes_mean_nothing_when_their_number_comes_again)
 {
@@ -200,9 +131,7 @@ static Suite *parallel_memory_suite(void)
     TCase *const tcase = tcase_create("memory");
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_loop_test(tcase, without_memory_nothing_is_called_and_nothing_changes, 0, ASKED);
     tcase_add_test(tcase, what_was_prepaid_takes_no_memory_until_a_trim);
-    tcase_add_test(tcase, a_reserve_without_memory_changes_nothing);
     tcase_add_test(tcase, marks_of_old_writes_mean_nothing_when_their_number_comes_again);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -616,6 +616,8 @@ static void write_badly(deeds *d, espl_writer *writer, const espl_query *rows)
         {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_ROTATION, none), ESPL_ERR_NOT_FINITE},
         {ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_SCALE, &infinite), ESPL_ERR_NOT_FINITE},
         {espl_writer_write(writer, own, out, step, NULL), ESPL_ERR_ARGUMENT},
+        {espl_writer_look_at(writer, own, step, NULL, (espl_axis)(ESPL_AXIS_BACK + 1), NULL),
+         ESPL_ERR_ARGUMENT},
         {espl_writer_set_inherit(writer, own, 1u << 30, ESPL_SITE), ESPL_ERR_ARGUMENT},
         {espl_writer_set_inherit(writer, d->root[d->by], ESPL_ABSOLUTE_X, ESPL_SITE),
          ESPL_ERR_NOT_CHILD},
@@ -651,41 +653,6 @@ START_TEST(bad_values_and_handles_are_refused_one_by_one)
 }
 END_TEST
 
-static void write_nothing(deeds *d, espl_writer *writer, const espl_query *rows)
-{
-    const espl_entity own = d->child[d->by];
-    const float turn[4] = {0, 0, 0, 1};
-    const espl_status status[] = {
-        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_POSITION, NULL),
-        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_ROTATION, NULL),
-        ESPL_WRITER_WRITE(writer, own, ESPL_WRITE_LOCAL_TRANSFORM, NULL),
-        espl_writer_look_at(writer, own, NULL, NULL, ESPL_AXIS_FORWARD, ESPL_SITE),
-        espl_writer_look_at(writer, own, step, NULL, (espl_axis)(ESPL_AXIS_BACK + 1), ESPL_SITE),
-        espl_writer_rotate_about(writer, own, NULL, turn, ESPL_SITE),
-        espl_writer_rotate_about(writer, own, step, NULL, ESPL_SITE),
-    };
-    const size_t count = sizeof status / sizeof *status;
-
-    (void)rows;
-    for (size_t i = 0; i < count; ++i) {
-        ck_assert_int_eq(status[i], ESPL_ERR_ARGUMENT);
-    }
-    ck_assert_uint_eq(d->heard.lines, count);
-    ck_assert_uint_eq(d->heard.traps, 0);
-}
-
-START_TEST(values_that_are_missing_or_do_not_exist_are_refused)
-{
-    deeds d;
-
-    deeds_begin(&d, NULL);
-    const uint64_t before = test_physical_hash(d.world);
-    ck_assert_int_eq(let(&d, 0, write_nothing, NULL), ESPL_PARTLY);
-    ck_assert_uint_eq(test_physical_hash(d.world), before);
-    deeds_end(&d);
-}
-END_TEST
-
 // --- Rows ---
 
 static void misuse_rows(deeds *d, espl_writer *writer, const espl_query *rows)
@@ -711,110 +678,6 @@ START_TEST(rows_move_nowhere_and_their_columns_are_written_only_where_named)
     ck_assert_int_eq(let(&d, 0, misuse_rows, NULL), ESPL_OK);
     ck_assert_uint_eq(espl_get_version(d.world), version);
     ck_assert_int_eq(espl_compact(d.world), ESPL_OK); // no iteration was lost or left open
-    deeds_end(&d);
-}
-END_TEST
-
-// --- Everything else that changes the world ---
-
-static espl_command_buffer *commands;
-
-// X(the call); each is refused while jobs run.
-#define CHANGES(X)                                                                           \
-    X(espl_create(w, NULL, 0, 1, &out))                                                      \
-    X(espl_reserve(w, &(espl_reserve_def){.entities = 10}))                                  \
-    X(espl_reserve(                                                                          \
-        w, &(espl_reserve_def){.components = &placement, .component_count = 1, .rows = 10})) \
-    X(espl_reserve(w, &(espl_reserve_def){.side_of = e}))                                    \
-    X(espl_reserve(w, &(espl_reserve_def){.writes = 100}))                                   \
-    X(espl_reserve(w, &(espl_reserve_def){.parallel_rows = 100}))                            \
-    X(espl_compact(w))                                                                       \
-    X(espl_component_register(w, &late, &number))                                            \
-    X(espl_attach(w, d->solo, d->apart, NULL))                                               \
-    X(espl_detach(w, e, ESPL_KEEP_WORLD))                                                    \
-    X(espl_set_sibling(w, e, espl_entity_null()))                                            \
-    X(espl_destroy(w, e, ESPL_EXTENT_OWNED))                                                 \
-    X(espl_destroy(w, e, ESPL_EXTENT_SUBTREE))                                               \
-    X(espl_destroy(w, e, ESPL_EXTENT_ENTITY))                                                \
-    X(espl_instantiate(w, e, 1, NULL))                                                       \
-    X(espl_disable(w, e, ESPL_EXTENT_ENTITY))                                                \
-    X(espl_enable(w, e, ESPL_EXTENT_SUBTREE))                                                \
-    X(espl_change_components(w, e, &change))                                                 \
-    X(espl_change_components_array(w, &e, 1, &change, NULL))                                 \
-    X(espl_change_components_query(w, NULL, &change, NULL))                                  \
-    X(espl_add_component(w, e, d->tag, NULL, 0))                                             \
-    X(espl_remove_component(w, e, d->tag))                                                   \
-    X(espl_set_component(w, d->root[d->by], d->number, &value, 4))                           \
-    X((espl_play)(w, commands, NULL))                                                        \
-    X(espl_command_buffer_submit(commands))                                                  \
-    X((espl_sync)(w, NULL))                                                                  \
-    X(espl_write_parallel(w, &d->def, NULL))                                                 \
-    X(espl_set_local_position(w, e, step))                                                   \
-    X(espl_set_user_data(w, e, 0))                                                           \
-    X(espl_look_at(w, e, step, NULL, ESPL_AXIS_FORWARD))                                     \
-    X(espl_rotate_about(w, e, step, turn))                                                   \
-    X(espl_set_inherit(w, e, 0))                                                             \
-    X(espl_write_batch(w, &write, 1, NULL))                                                  \
-    X(espl_write_strided(w, ESPL_WRITE_LOCAL_POSITION, &e, sizeof(espl_entity), &step,       \
-                         sizeof(float[3]), 1, NULL))                                         \
-    X(espl_write_strided(w, ESPL_WRITE_LOCAL_POSE, &e, sizeof e, &upright, sizeof upright, 1, NULL))
-
-static void change_world(deeds *d, espl_writer *writer, const espl_query *rows)
-{
-    espl_world *const w = d->world;
-    const espl_entity e = d->child[d->by]; // its own: it is the way that is wrong
-    const espl_component placement = ESPL_TRANSFORM;
-    const espl_component_def late = {.name = "late", .size = 4, .alignment = 4};
-    const espl_pose upright = {{0, 0, 0, 1}, {0, 0, 0}, 1};
-    const uint32_t value = 1;
-    const float turn[4] = {0, 0, 0, 1};
-    const espl_component_value added = {d->number, sizeof value, &value};
-    const espl_change_def change = {.add = &added, .add_count = 1};
-    const espl_write write = {.entity = e, .kind = ESPL_WRITE_LOCAL_POSITION};
-    espl_component number = 99;
-    espl_entity out = {7, 7};
-
-    (void)writer;
-    (void)rows;
-#define DEMAND_BUSY(call) ck_assert_int_eq(call, ESPL_ERR_BUSY);
-    CHANGES(DEMAND_BUSY)
-    ck_assert(number == 99 && out.index == 7);
-}
-
-static void query_in_job(deeds *d)
-{
-    espl_query query;
-    size_t rows = 0;
-
-    ck_assert_int_eq(espl_query_begin(d->world, NULL, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        ck_assert_ptr_null(espl_query_write(&query, d->number, 4));
-        rows += query.count;
-    }
-    ck_assert_uint_eq(rows, 2 * SIZE + 2 + 1);
-}
-
-static void change_and_look(deeds *d, espl_writer *writer, const espl_query *rows)
-{
-    change_world(d, writer, rows);
-    query_in_job(d);
-    ck_assert_uint_eq(d->heard.traps, 0);
-}
-
-START_TEST(every_other_change_of_the_world_is_refused_while_jobs_run)
-{
-    deeds d;
-
-    deeds_begin(&d, NULL);
-    ck_assert_int_eq(espl_command_buffer_create(d.world, 1, &commands), ESPL_OK);
-    const uint64_t before = test_physical_hash(d.world), version = espl_get_version(d.world);
-    ck_assert_int_eq(let(&d, (uint32_t)_i, change_and_look, NULL), ESPL_OK);
-    ck_assert_uint_eq(test_physical_hash(d.world), before);
-    ck_assert_uint_eq(espl_get_version(d.world), version);
-    // And it is free again.
-    ck_assert_int_eq(espl_set_component(d.world, d.root[0], d.number, &version, 4), ESPL_OK);
-    ck_assert_int_eq(espl_destroy(d.world, d.solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    espl_command_buffer_destroy(commands);
     deeds_end(&d);
 }
 END_TEST
@@ -897,91 +760,6 @@ START_TEST(bad_definitions_are_refused_as_a_whole)
 }
 END_TEST
 
-START_TEST(a_world_in_iteration_is_busy)
-{
-    const espl_parallel_def def = {.function = call_nothing};
-    espl_query query;
-    deeds d;
-
-    deeds_begin(&d, NULL);
-    ck_assert_int_eq(espl_query_begin(d.world, NULL, &query), ESPL_OK);
-    ck_assert_int_eq(espl_write_parallel(d.world, &def, NULL), ESPL_ERR_BUSY);
-    ck_assert_int_eq(espl_reserve(d.world, &(espl_reserve_def){.parallel_rows = 1}), ESPL_ERR_BUSY);
-    espl_query_end(&query);
-    deeds_end(&d);
-}
-END_TEST
-
-// --- Executors ---
-
-static void move_rows(espl_writer *writer, const espl_query *rows, void *context)
-{
-    (void)context;
-    for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
-            ESPL_OK);
-    }
-}
-
-START_TEST(a_job_that_is_lost_or_run_twice_is_done_once_and_told)
-{
-    test_executor illegal = {.manner = (test_manner)(TEST_SKIPS_ONE + _i), .workers = 2};
-    const espl_executor executor = test_executor_of(&illegal);
-    espl_parallel_report report;
-    deeds d;
-
-    deeds_begin(&d, &executor);
-    d.def.function = move_rows;
-    d.heard = (ears){.lines = 0};
-    ck_assert_int_eq(espl_write_parallel(d.world, &d.def, &report), ESPL_OK);
-    ck_assert(report.jobs == 2 && report.rows == 2 && report.calls == 2);
-    ck_assert_uint_gt(illegal.calls, 0);
-    ck_assert_uint_eq(d.heard.traps, IS_CHECKED ? 1 : 0);
-    for (int i = 0; i < 2; ++i) {
-        ck_assert_float_eq(test_world_of(d.world, d.root[i]).position[0], 1);
-        ck_assert_float_eq(test_world_of(d.world, d.child[i]).position[2], 3);
-    }
-    deeds_end(&d);
-}
-END_TEST
-
-// An executor that calls the world between its jobs, and so without a writer.
-static deeds *intruded;
-
-static void run_intruded(void *context, espl_job function, void *argument, size_t count)
-{
-    espl_transform at;
-
-    (void)context;
-    for (size_t i = 0; i < count; ++i) {
-        if (intruded != NULL) {
-            change_world(intruded, NULL, NULL);
-            ck_assert_int_eq(espl_get_world_transform(intruded->world, intruded->solo, &at),
-                             ESPL_OK);
-        }
-        function(argument, i);
-    }
-}
-
-START_TEST(an_executor_that_calls_the_world_back_is_refused)
-{
-    const espl_executor executor = {NULL, 2, run_intruded};
-    deeds d;
-
-    deeds_begin(&d, &executor);
-    ck_assert_int_eq(espl_command_buffer_create(d.world, 1, &commands), ESPL_OK);
-    d.def.function = move_rows;
-    intruded = &d;
-    ck_assert_int_eq(espl_write_parallel(d.world, &d.def, NULL), ESPL_OK);
-    intruded = NULL;
-    ck_assert_uint_eq(d.heard.traps, 0);
-    ck_assert_float_eq(test_world_of(d.world, d.child[1]).position[0], 1);
-    espl_command_buffer_destroy(commands);
-    deeds_end(&d);
-}
-END_TEST
-
 // What only checked builds look at.
 static void add_checked(TCase *tcase)
 {
@@ -1007,13 +785,8 @@ static Suite *parallel_misuse_suite(void)
     }
     tcase_add_loop_test(tcase, no_way_to_write_is_refused_for_what_is_the_writers_own, 0, 2);
     tcase_add_test(tcase, bad_values_and_handles_are_refused_one_by_one);
-    tcase_add_test(tcase, values_that_are_missing_or_do_not_exist_are_refused);
     tcase_add_test(tcase, rows_move_nowhere_and_their_columns_are_written_only_where_named);
-    tcase_add_loop_test(tcase, every_other_change_of_the_world_is_refused_while_jobs_run, 0, 2);
     tcase_add_test(tcase, bad_definitions_are_refused_as_a_whole);
-    tcase_add_test(tcase, a_world_in_iteration_is_busy);
-    tcase_add_loop_test(tcase, a_job_that_is_lost_or_run_twice_is_done_once_and_told, 0, 3);
-    tcase_add_test(tcase, an_executor_that_calls_the_world_back_is_refused);
     suite_add_tcase(suite, tcase);
     return suite;
 }

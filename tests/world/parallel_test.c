@@ -61,28 +61,6 @@ static espl_parallel_def def_of(seen *s, const espl_query_def *query)
     return (espl_parallel_def){.query = query, .function = see, .context = s, .site = ESPL_SITE};
 }
 
-static uint32_t job_of(const seen *s, espl_entity entity)
-{
-    for (size_t i = 0; i < s->count; ++i) {
-        if (espl_entity_equal(s->entities[i], entity)) {
-            return s->jobs[i];
-        }
-    }
-    ck_abort_msg("an entity without a row");
-    return 0;
-}
-
-static size_t place_of(const seen *s, espl_entity entity)
-{
-    size_t i = 0;
-
-    while (i < s->count && !espl_entity_equal(s->entities[i], entity)) {
-        i += 1;
-    }
-    ck_assert_uint_lt(i, s->count);
-    return i;
-}
-
 // --- Rows ---
 
 START_TEST(each_row_comes_once_in_the_order_of_the_query)
@@ -118,10 +96,12 @@ START_TEST(each_row_comes_once_in_the_order_of_the_query)
 }
 END_TEST
 
-START_TEST(a_query_that_nothing_answers_calls_nothing)
+// A few large hierarchies in one chunk are as many jobs, and no more than asked for.
+START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
 {
-    const espl_component prefab = ESPL_PREFAB;
-    const espl_query_def none = {.all = &prefab, .all_count = 1};
+    const espl_component root = ESPL_ROOT;
+    const espl_query_def roots = {.all = &root, .all_count = 1};
+    const uint32_t size = test_fitting(1600, 0) / 8 - 1;
     seen *const s = calloc(1, sizeof *s);
     espl_parallel_report report;
     test_world test;
@@ -129,37 +109,7 @@ START_TEST(a_query_that_nothing_answers_calls_nothing)
     ck_assert_ptr_nonnull(s);
     test_world_begin(&test, 0, NULL);
     cut_small(test.world);
-    const espl_parallel_def empty = def_of(s, NULL), def = def_of(s, &none);
-    memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_write_parallel(test.world, &empty, &report), ESPL_OK);
-    ck_assert(report.rows == 0 && report.calls == 0 && report.jobs == 0 && report.run_ns == 0);
-    (void)test_solo(test.world);
-    ck_assert_int_eq(espl_write_parallel(test.world, &def, NULL), ESPL_OK);
-    ck_assert_uint_eq(s->calls, 0);
-    ck_assert_int_eq(espl_compact(test.world), ESPL_OK); // the world is free again
-    test_world_end(&test);
-    free(s);
-}
-END_TEST
-
-// A few large hierarchies in one chunk are as many jobs, and no more than asked for.
-START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
-{
-    const espl_component root = ESPL_ROOT;
-    const espl_query_def roots = {.all = &root, .all_count = 1};
-    const uint32_t size = test_fitting(1600, 0) / 8 - 1;
-    uint32_t *const parents = malloc(8 * (size_t)size * sizeof *parents);
-    seen *const s = calloc(1, sizeof *s);
-    espl_parallel_report report;
-    test_world test;
-
-    ck_assert(parents != NULL && s != NULL);
-    for (uint32_t i = 0; i < 8 * size; ++i) {
-        parents[i] = i % size == 0 ? PLANT_ROOT : i - i % size;
-    }
-    test_world_begin(&test, 0, NULL);
-    cut_small(test.world);
-    espl_entity *const made = plant_forest(test.world, parents, 8 * size);
+    espl_entity *const made = make_trees(test.world, 8, size, 0);
     espl_parallel_def def = def_of(s, &roots);
     ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_OK);
     ck_assert_uint_eq(s->count, 8);
@@ -181,7 +131,6 @@ START_TEST(a_few_large_hierarchies_of_one_chunk_are_a_job_each)
     ck_assert_uint_eq(report.jobs, most);
     free(made);
     test_world_end(&test);
-    free(parents);
     free(s);
 }
 END_TEST
@@ -204,16 +153,11 @@ static void mixed_begin(mixed *m, const espl_executor *executor)
 
     memset(m, 0, sizeof *m);
     m->count = test_fitting(2000, 4) / 4 * 4;
-    uint32_t *const parents = malloc(m->count * sizeof *parents);
-    ck_assert_ptr_nonnull(parents);
-    for (uint32_t i = 0; i < m->count; ++i) {
-        parents[i] = i % 4 == 0 ? PLANT_ROOT : i - 1;
-    }
     test_world_begin(&m->test, 0, executor);
     cut_small(m->test.world);
     m->world = m->test.world;
     ck_assert_int_eq(espl_component_register(m->world, &def, &m->number), ESPL_OK);
-    m->made = plant_forest(m->world, parents, m->count);
+    m->made = make_trees(m->world, m->count / 4, 4, 1);
     // Backwards, so that the two archetypes stand in opposite orders.
     for (uint32_t i = m->count; i-- > 0;) {
         if (i % 2 == 1) {
@@ -221,7 +165,6 @@ static void mixed_begin(mixed *m, const espl_executor *executor)
                 espl_add_component(m->world, m->made[i], m->number, &m->made[i].index, 4), ESPL_OK);
         }
     }
-    free(parents);
 }
 
 static void mixed_end(mixed *m)
@@ -229,76 +172,6 @@ static void mixed_end(mixed *m)
     free(m->made);
     test_world_end(&m->test);
 }
-
-START_TEST(all_rows_of_a_hierarchy_fall_to_one_job)
-{
-    seen *const s = calloc(1, sizeof *s);
-    espl_parallel_report report;
-    mixed m;
-
-    ck_assert_ptr_nonnull(s);
-    mixed_begin(&m, NULL);
-    s->moves = true;
-    espl_parallel_def def = def_of(s, NULL);
-    def.flags = _i == 0 ? 0 : ESPL_PARALLEL_TOP_DOWN;
-    ck_assert_int_eq(espl_write_parallel(m.world, &def, &report), ESPL_OK);
-    ck_assert(report.rows == m.count && s->count == m.count);
-    ck_assert_uint_eq(report.groups, m.count / 4);
-    ck_assert_uint_gt(report.jobs, 1);
-    for (uint32_t i = 0; i < m.count; ++i) {
-        ck_assert_uint_eq(job_of(s, m.made[i]), job_of(s, m.made[i - i % 4]));
-        // The sum of all steps down the chain.
-        ck_assert_float_eq(test_world_of(m.world, m.made[i]).position[0], 2 * (float)(i % 4 + 1));
-    }
-    mixed_end(&m);
-    free(s);
-}
-END_TEST
-
-// Tell whether each member comes behind the one above it.
-static bool is_parent_first(const seen *s, const espl_entity *made, uint32_t count)
-{
-    bool is_first = true;
-
-    for (uint32_t i = 0; i < count; ++i) {
-        is_first = is_first && (i % 4 == 0 || place_of(s, made[i - 1]) < place_of(s, made[i]));
-    }
-    return is_first;
-}
-
-START_TEST(rows_of_a_hierarchy_come_in_the_order_of_the_query_or_parents_first)
-{
-    seen *const s = calloc(1, sizeof *s);
-    espl_query query;
-    mixed m;
-
-    ck_assert_ptr_nonnull(s);
-    mixed_begin(&m, NULL);
-    espl_parallel_def def = def_of(s, NULL);
-    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
-
-    // In each job rows come as in an iteration.
-    size_t last[ESPL_PARALLEL_JOB_LIMIT] = {0};
-    ck_assert_int_eq(espl_query_begin(m.world, NULL, &query), ESPL_OK);
-    while (espl_query_next(&query)) {
-        for (size_t row = 0; row < query.count; ++row) {
-            const size_t at = place_of(s, query.entities[row]);
-            ck_assert_uint_ge(at, last[s->jobs[at]]);
-            last[s->jobs[at]] = at;
-        }
-    }
-    // One archetype comes before the other, so that a chain through both is out of order.
-    ck_assert(!is_parent_first(s, m.made, m.count));
-
-    s->count = 0;
-    def.flags = ESPL_PARALLEL_TOP_DOWN;
-    ck_assert_int_eq(espl_write_parallel(m.world, &def, NULL), ESPL_OK);
-    ck_assert_uint_eq(s->count, m.count);
-    ck_assert(is_parent_first(s, m.made, m.count));
-    mixed_end(&m);
-    free(s);
-}
-END_TEST
 
 // Roots that the destroy of their root set free while nothing could be allocated.
 START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
@@ -340,46 +213,6 @@ START_TEST(roots_below_a_root_destroyed_without_memory_are_written)
     ck_assert_uint_eq(report.groups, count);
     test_world_end(&test);
     free(s);
-}
-END_TEST
-
-static void write_unplaced(espl_writer *writer, const espl_query *rows, void *context)
-{
-    const float step[3] = {1, 0, 0};
-    size_t *const count = context;
-
-    for (size_t row = 0; row < rows->count; ++row) {
-        const bool is_unplaced = rows->slots == NULL;
-
-        *count += is_unplaced;
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_WORLD, step),
-            is_unplaced ? ESPL_ERR_NO_TRANSFORM : ESPL_OK);
-    }
-}
-
-START_TEST(entities_without_placement_have_rows_with_their_hierarchy)
-{
-    espl_entity logical = {0}, root, child;
-    espl_parallel_report report;
-    size_t count = 0;
-    test_world test;
-
-    test_world_begin(&test, 0, NULL);
-
-    cut_small(test.world);
-    root = test_solo(test.world);
-    child = test_solo(test.world);
-    ck_assert_int_eq(espl_create(test.world, NULL, 0, 1, &logical), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, logical, root, NULL), ESPL_OK);
-    ck_assert_int_eq(espl_attach(test.world, child, logical, NULL), ESPL_OK);
-    const espl_parallel_def def = {.function = write_unplaced, .context = &count};
-    ck_assert_int_eq(espl_write_parallel(test.world, &def, &report), ESPL_PARTLY);
-    ck_assert(count == 1 && report.rows == 3 && report.groups == 1 && report.refused == 1);
-    ck_assert(espl_entity_equal(report.first_refused, logical));
-    ck_assert_int_eq(report.first_status, ESPL_ERR_NO_TRANSFORM);
-    ck_assert_float_eq(test_world_of(test.world, child).position[0], 2);
-    test_world_end(&test);
 }
 END_TEST
 
@@ -496,57 +329,6 @@ START_TEST(times_are_taken_by_the_hook_where_a_report_is_asked_for)
 }
 END_TEST
 
-static void write_other_world(espl_writer *writer, const espl_query *rows, void *context)
-{
-    const espl_parallel_def *const inner = context;
-    const float step[3] = {1, 0, 0};
-    float at[3];
-
-    ck_assert_int_eq(
-        ESPL_WRITER_WRITE(writer, rows->entities[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
-        ESPL_OK);
-    ck_assert_int_eq(espl_write_parallel(*(espl_world **)inner->context, inner, NULL), ESPL_OK);
-    // What was at hand before is at hand again.
-    ck_assert_int_eq(
-        ESPL_WRITER_WRITE(writer, rows->entities[0], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
-        ESPL_OK);
-    ck_assert_int_eq(espl_get_world_position(espl_writer_world(writer), rows->entities[0], at),
-                     ESPL_OK);
-    ck_assert_float_eq(at[0], 2);
-}
-
-static void move_all(espl_writer *writer, const espl_query *rows, void *context)
-{
-    const float step[3] = {1, 0, 0};
-
-    (void)context;
-    for (size_t row = 0; row < rows->count; ++row) {
-        ck_assert_int_eq(
-            ESPL_WRITER_WRITE(writer, rows->entities[row], ESPL_WRITE_TRANSLATE_IN_PARENT, step),
-            ESPL_OK);
-    }
-}
-
-START_TEST(another_world_may_be_written_inside_a_job)
-{
-    test_world test, other;
-
-    test_world_begin(&test, 0, NULL);
-
-    cut_small(test.world);
-    test_world_begin(&other, 0, NULL);
-    cut_small(other.world);
-    (void)test_solo(test.world);
-    const espl_entity there = test_solo(other.world);
-    espl_parallel_def inner = {.function = move_all, .context = &other.world};
-    const espl_parallel_def def = {.function = write_other_world, .context = &inner};
-    ck_assert_int_eq(espl_write_parallel(test.world, &def, NULL), ESPL_OK);
-    ck_assert_float_eq(test_world_of(other.world, there).position[0], 1);
-    test_world_end(&test);
-    test_world_end(&other);
-}
-END_TEST
-
 // --- Side arrays ---
 
 static void reset_context(espl_writer *writer, const espl_query *rows, void *context)
@@ -590,16 +372,11 @@ static Suite *parallel_suite(void)
 
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, each_row_comes_once_in_the_order_of_the_query);
-    tcase_add_test(tcase, a_query_that_nothing_answers_calls_nothing);
     tcase_add_test(tcase, a_few_large_hierarchies_of_one_chunk_are_a_job_each);
-    tcase_add_loop_test(tcase, all_rows_of_a_hierarchy_fall_to_one_job, 0, 2);
-    tcase_add_test(tcase, rows_of_a_hierarchy_come_in_the_order_of_the_query_or_parents_first);
     tcase_add_test(tcase, roots_below_a_root_destroyed_without_memory_are_written);
-    tcase_add_test(tcase, entities_without_placement_have_rows_with_their_hierarchy);
     tcase_add_test(tcase, columns_are_those_of_the_rows_and_count_as_written_where_named);
     tcase_add_test(tcase, a_job_records_into_the_lane_of_its_number);
     tcase_add_test(tcase, times_are_taken_by_the_hook_where_a_report_is_asked_for);
-    tcase_add_test(tcase, another_world_may_be_written_inside_a_job);
     tcase_add_test(tcase, side_arrays_that_nothing_needs_any_more_go_back_when_all_jobs_are_done);
     suite_add_tcase(suite, tcase);
     return suite;

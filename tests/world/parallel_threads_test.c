@@ -33,13 +33,13 @@ static void frames_begin(frames *f, const espl_executor *executor)
     memset(f, 0, sizeof *f);
     f->count = test_fitting(TREE * TREES, 4) / TREE * TREE;
     for (uint32_t i = 0; i < f->count; ++i) {
-        parents[i] = i % TREE == 0 ? PLANT_ROOT : i - 1 - i % TREE / 2;
+        parents[i] = i % TREE == 0 ? NO_PARENT : i - 1 - i % TREE / 2;
     }
     test_world_begin(&f->test, 7, executor);
     cut_small(f->test.world);
     f->world = f->test.world;
     ck_assert_int_eq(espl_component_register(f->world, &speed, &f->speed), ESPL_OK);
-    f->made = plant_forest(f->world, parents, f->count);
+    f->made = make_forest(f->world, parents, f->count);
     for (uint32_t i = 0; i < f->count; i += 3) {
         ck_assert_int_eq(espl_add_component(f->world, f->made[i], f->speed, NULL, 4), ESPL_OK);
     }
@@ -131,25 +131,6 @@ START_TEST(frames_that_are_run_again_come_to_the_same_bits)
 }
 END_TEST
 
-// Whatever order jobs come in, and however many may run.
-START_TEST(no_order_and_no_count_of_workers_changes_a_bit_of_frames)
-{
-    static const uint32_t workers[] = {1, 2, 3, 7, 16, 64};
-    const uint64_t wanted = run_frames(NULL);
-
-    for (size_t i = 0; i < sizeof workers / sizeof *workers; ++i) {
-        for (int manner = TEST_IN_ORDER; manner <= TEST_SHUFFLED; ++manner) {
-            test_executor legal = {
-                .manner = (test_manner)manner, .workers = workers[i], .random = i};
-            const espl_executor executor = test_executor_of(&legal);
-
-            ck_assert_uint_eq(run_frames(&executor), wanted);
-            ck_assert(workers[i] == 1 || legal.calls >= FRAMES);
-        }
-    }
-}
-END_TEST
-
 // --- Two roots of one chunk ---
 
 static void write_columns(espl_writer *writer, const espl_query *rows, void *context)
@@ -174,22 +155,18 @@ START_TEST(roots_of_one_chunk_are_written_by_several_jobs_with_their_columns)
     const espl_component root = ESPL_ROOT;
     const espl_query_def roots = {.all = &root, .all_count = 1};
     const uint32_t count = test_fitting(40 * SIZE, 0) / SIZE * SIZE;
-    uint32_t parents[40 * SIZE];
     espl_executor executor = espl_executor_serial();
     espl_parallel_report report;
     espl_component column = 0;
     test_world test;
 
-    for (uint32_t i = 0; i < count; ++i) {
-        parents[i] = i % SIZE == 0 ? PLANT_ROOT : i - i % SIZE;
-    }
     if (espl_executor_has_threads()) {
         ck_assert_int_eq(espl_executor_create_threads(&executor, _i == 0 ? 8 : 64), ESPL_OK);
     }
     test_world_begin(&test, 0, &executor);
     cut_small(test.world);
     ck_assert_int_eq(espl_component_register(test.world, &def, &column), ESPL_OK);
-    espl_entity *const made = plant_forest(test.world, parents, count);
+    espl_entity *const made = make_trees(test.world, count / SIZE, SIZE, 0);
     for (uint32_t i = 0; i < count; i += SIZE) {
         ck_assert_int_eq(espl_add_component(test.world, made[i], column, NULL, 8), ESPL_OK);
     }
@@ -372,7 +349,6 @@ static Suite *parallel_threads_suite(void)
 
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, frames_that_are_run_again_come_to_the_same_bits, 0, 4);
-    tcase_add_test(tcase, no_order_and_no_count_of_workers_changes_a_bit_of_frames);
     tcase_add_loop_test(tcase, roots_of_one_chunk_are_written_by_several_jobs_with_their_columns, 0,
                         2);
     tcase_add_test(tcase, a_thread_reads_on_what_has_no_row);

@@ -14,12 +14,6 @@
 #define INDEX_LIMIT ((size_t)1 << 31)
 #endif
 
-// Entities that a test may have at once, beside a few of its own.
-static inline size_t room_for(size_t count)
-{
-    return count < INDEX_LIMIT / 2 ? count : INDEX_LIMIT / 2;
-}
-
 static inline espl_status register_kind(espl_world *world, const char *name, size_t size,
                                         size_t alignment, espl_component *out)
 {

@@ -3,11 +3,10 @@
 // inherit flags of a hierarchy and the scratch of batches. Both can be paid ahead; without memory a
 // write changes nothing, and what is needed no longer is given back.
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { COUNT = 20 };
 
@@ -91,7 +90,7 @@ static espl_status go_back(espl_world *world, espl_entity entity, int way)
 static espl_entity *begin(test_world *test, uint32_t tag)
 {
     test_world_begin(test, tag, NULL);
-    espl_entity *const node = plant_chain(test->world, COUNT);
+    espl_entity *const node = make_chain(test->world, COUNT);
     ck_assert_int_eq(espl_reserve(test->world, &(espl_reserve_def){.writes = COUNT}), ESPL_OK);
     return node;
 }
@@ -135,36 +134,6 @@ START_TEST(a_side_array_stays_until_the_last_one_that_needs_it)
     test_heap_arm(&test.heap, 0, false);
     free(node);
     test_world_end(&test);
-}
-END_TEST
-
-START_TEST(a_write_without_memory_changes_nothing_and_can_be_tried_again)
-{
-    for (int fails_after = 0; fails_after < 2; ++fails_after) {
-        test_world test, calm;
-        espl_entity *const node = begin(&test, 9);
-        espl_status status = ESPL_ERR_NO_MEMORY;
-        size_t points = 0;
-
-        free(begin(&calm, 9));
-        ck_assert_int_eq(go(calm.world, node[7], _i), ESPL_OK);
-        for (size_t n = 1; status != ESPL_OK; ++n) {
-            const uint64_t before = test_physical_hash(test.world);
-            const size_t bytes = test.heap.bytes;
-            test_heap_arm(&test.heap, n, fails_after != 0);
-            status = go(test.world, node[7], _i);
-            test_heap_arm(&test.heap, 0, false);
-            ck_assert(status == ESPL_OK || status == ESPL_ERR_NO_MEMORY);
-            ck_assert(status == ESPL_OK || test_physical_hash(test.world) == before);
-            ck_assert(status == ESPL_OK || test.heap.bytes == bytes);
-            points += status != ESPL_OK;
-        }
-        ck_assert_uint_ge(points, 1);
-        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(calm.world));
-        free(node);
-        test_world_end(&test);
-        test_world_end(&calm);
-    }
 }
 END_TEST
 
@@ -220,33 +189,6 @@ START_TEST(writes_of_every_kind_are_carried_out_during_iteration)
 }
 END_TEST
 
-// A batch that needs one for some entry is refused as a whole.
-START_TEST(a_batch_that_needs_a_side_array_is_refused_during_iteration)
-{
-    const espl_query_def all = {0};
-    espl_write_report report;
-    espl_query query;
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
-    const espl_write writes[3] = {write_vector(node[0], ESPL_WRITE_TRANSLATE_IN_PARENT, 1, 1, 1),
-                                  write_vector(node[5], ESPL_WRITE_STRETCH, 2, 2, 2),
-                                  write_vector(node[9], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1)};
-
-    ck_assert_int_eq(espl_query_begin(test.world, &all, &query), ESPL_OK);
-    const uint64_t before = test_physical_hash(test.world);
-    memset(&report, 0xA5, sizeof report);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, &report), ESPL_ERR_BUSY);
-    ck_assert(report.applied == 0 && report.refused == 0 && report.lossy == 0);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, 1, &report), ESPL_OK);
-    ck_assert_uint_eq(report.applied, 1);
-    espl_query_end(&query);
-    ck_assert_int_eq(espl_write_batch(test.world, writes, 3, &report), ESPL_OK);
-    free(node);
-    test_world_end(&test);
-}
-END_TEST
-
 // --- Ahead of time ---
 
 START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
@@ -266,33 +208,6 @@ START_TEST(a_hierarchy_with_reserved_sides_takes_and_gives_nothing)
     ck_assert_uint_eq(test.heap.calls, 0);
     ck_assert_uint_eq(test.heap.bytes, bytes);
     test_heap_arm(&test.heap, 0, false);
-    free(node);
-    test_world_end(&test);
-}
-END_TEST
-
-START_TEST(reserving_sides_is_done_whole_or_not_at_all)
-{
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
-    const uint64_t before = test_physical_hash(test.world);
-    const size_t bytes = test.heap.bytes;
-    espl_status status = ESPL_ERR_NO_MEMORY;
-    size_t points = 0;
-
-    for (size_t n = 1; status != ESPL_OK; ++n) {
-        test_heap_arm(&test.heap, n, true);
-        status = espl_reserve(test.world, &(espl_reserve_def){.side_of = node[1]});
-        test_heap_arm(&test.heap, 0, false);
-        ck_assert(status == ESPL_OK || (status == ESPL_ERR_NO_MEMORY && test.heap.bytes == bytes));
-        points += status != ESPL_OK;
-        test_world_is_valid(test.world);
-    }
-    ck_assert_uint_ge(points, 1);
-    ck_assert_uint_eq(test_physical_hash(test.world), before);
-    const size_t reserved = test.heap.bytes;
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.side_of = node[2]}), ESPL_OK);
-    ck_assert_uint_eq(test.heap.bytes, reserved);
     free(node);
     test_world_end(&test);
 }
@@ -435,62 +350,6 @@ END_TEST
 
 // --- Batches ---
 
-// Chains with the first stretch of each, and solos.
-static size_t fill_batch(espl_world *world, espl_write *writes, uint32_t limit)
-{
-    uint64_t random = 12;
-    uint32_t parent[60];
-
-    for (uint32_t i = 0; i < 60; ++i) {
-        parent[i] = i % 6 == 0 || i > 48 ? PLANT_ROOT : i - 1;
-    }
-    espl_entity *const node = plant_forest(world, parent, 60);
-    for (uint32_t i = 0; i < limit; ++i) {
-        const espl_write_kind kind = (espl_write_kind)(i % ESPL_WRITE_KIND_COUNT);
-        writes[i] = write_ordinary(node[i * 7 % 60], kind, &random);
-    }
-    free(node);
-    return limit;
-}
-
-START_TEST(a_batch_without_memory_changes_nothing_and_can_be_tried_again)
-{
-    enum { WRITES = 150 };
-
-    for (int fails_after = 0; fails_after < 2; ++fails_after) {
-        espl_write writes[WRITES];
-        test_world test, calm;
-        espl_write_report report;
-        espl_status status = ESPL_ERR_NO_MEMORY;
-        size_t points = 0;
-
-        test_world_begin(&test, 9, NULL);
-        test_world_begin(&calm, 9, NULL);
-        (void)fill_batch(calm.world, writes, WRITES);
-        (void)fill_batch(test.world, writes, WRITES);
-        ck_assert_int_ge(espl_write_batch(calm.world, writes, WRITES, NULL), 0);
-        for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-            const uint64_t before = test_physical_hash(test.world);
-            memset(&report, 0xA5, sizeof report);
-            test_heap_arm(&test.heap, n, fails_after != 0);
-            status = espl_write_batch(test.world, writes, WRITES, &report);
-            test_heap_arm(&test.heap, 0, false);
-            if (status == ESPL_ERR_NO_MEMORY) {
-                ck_assert_uint_eq(test_physical_hash(test.world), before);
-                ck_assert(report.applied == 0 && report.refused == 0);
-                test_world_is_valid(test.world);
-                points += 1;
-            }
-        }
-        ck_assert_uint_ge(points, 10);
-        ck_assert_uint_eq(report.applied, WRITES);
-        ck_assert_uint_eq(test_physical_hash(test.world), test_physical_hash(calm.world));
-        test_world_end(&test);
-        test_world_end(&calm);
-    }
-}
-END_TEST
-
 START_TEST(a_batch_with_reserved_room_takes_no_memory)
 {
     const uint32_t nodes = test_fitting(500, 0), count = 2 * nodes;
@@ -500,7 +359,7 @@ START_TEST(a_batch_with_reserved_room_takes_no_memory)
 
     ck_assert_ptr_nonnull(writes);
     test_world_begin(&test, 0, NULL);
-    espl_entity *const node = plant_chain(test.world, nodes);
+    espl_entity *const node = make_chain(test.world, nodes);
     for (uint32_t i = 0; i < count; ++i) {
         writes[i] = write_vector(node[i / 2], ESPL_WRITE_TRANSLATE_WORLD, 1, 1, 1);
     }
@@ -517,28 +376,6 @@ START_TEST(a_batch_with_reserved_room_takes_no_memory)
     test_heap_arm(&test.heap, 0, false);
     free(node);
     free(writes);
-    test_world_end(&test);
-}
-END_TEST
-
-START_TEST(reserving_writes_is_done_or_refused_and_changes_no_world)
-{
-    test_world test;
-    espl_entity *const node = begin(&test, 0);
-    const uint64_t before = test_physical_hash(test.world);
-    espl_status status = ESPL_ERR_NO_MEMORY;
-
-    for (size_t n = 1; status == ESPL_ERR_NO_MEMORY; ++n) {
-        test_heap_arm(&test.heap, n, true);
-        status = espl_reserve(test.world, &(espl_reserve_def){.writes = 10000});
-        test_heap_arm(&test.heap, 0, false);
-        ck_assert_uint_eq(test_physical_hash(test.world), before);
-    }
-    ck_assert_int_eq(status, ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = 0}), ESPL_OK);
-    ck_assert_int_eq(espl_reserve(test.world, &(espl_reserve_def){.writes = SIZE_MAX}),
-                     ESPL_ERR_LIMIT);
-    free(node);
     test_world_end(&test);
 }
 END_TEST
@@ -593,14 +430,10 @@ static Suite *room_suite(void)
     tcase_set_timeout(sides, 120);
     tcase_add_loop_test(sides, what_needs_a_side_array_no_longer_gives_it_back, 0, WAYS);
     tcase_add_loop_test(sides, a_side_array_stays_until_the_last_one_that_needs_it, 0, WAYS);
-    tcase_add_loop_test(sides, a_write_without_memory_changes_nothing_and_can_be_tried_again, 0,
-                        WAYS);
     tcase_add_loop_test(sides, during_iteration_a_write_is_refused_where_it_needs_a_side_array, 0,
                         WAYS);
     tcase_add_test(sides, writes_of_every_kind_are_carried_out_during_iteration);
-    tcase_add_test(sides, a_batch_that_needs_a_side_array_is_refused_during_iteration);
     tcase_add_loop_test(sides, a_hierarchy_with_reserved_sides_takes_and_gives_nothing, 0, WAYS);
-    tcase_add_test(sides, reserving_sides_is_done_whole_or_not_at_all);
     tcase_add_loop_test(sides, reserved_sides_stay_through_a_playback_of_writes, 0, WAYS);
     tcase_add_test(sides, reserved_sides_go_with_a_compaction_that_does_not_need_them);
     tcase_add_test(sides, a_solo_has_sides_of_its_own);
@@ -608,9 +441,7 @@ static Suite *room_suite(void)
     tcase_set_timeout(writes, 120);
     tcase_add_test(writes, plain_writes_take_no_memory);
     tcase_add_test(writes, no_write_takes_memory_where_there_are_side_arrays);
-    tcase_add_test(writes, a_batch_without_memory_changes_nothing_and_can_be_tried_again);
     tcase_add_test(writes, a_batch_with_reserved_room_takes_no_memory);
-    tcase_add_test(writes, reserving_writes_is_done_or_refused_and_changes_no_world);
     tcase_add_test(writes, a_reserve_of_more_than_memory_holds_is_refused);
     suite_add_tcase(suite, writes);
     return suite;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches with an entry or two for each of many hierarchies, more than one job looks through: whoever
 // carries them out, worlds and counts are those of the writes one by one.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include "tests/inside.h"
@@ -16,32 +16,27 @@ typedef struct arrangement {
 } arrangement;
 
 // The same forest three times: written by calls, by batches, and by batches on a hostile executor.
-typedef struct bed {
+typedef struct fixture {
     test_executor hostile;
     espl_executor executor;
     test_world tests[SIDES];
     espl_entity *nodes[SIDES]; // [trees * NODES] tree by tree, root first
     uint32_t trees;
-} bed;
+} fixture;
 
-static void begin(bed *b)
+static void begin(fixture *b)
 {
-    static uint32_t parent[TREES * NODES];
-
     b->hostile = (test_executor){.manner = TEST_SHUFFLED, .workers = 5, .random = 7};
     b->executor = test_executor_of(&b->hostile);
     b->trees = test_fitting((size_t)TREES * NODES, 1) / NODES;
-    for (uint32_t i = 0; i < b->trees * NODES; ++i) {
-        parent[i] = i % NODES == 0 ? PLANT_ROOT : i / NODES * NODES;
-    }
     for (int k = 0; k < SIDES; ++k) {
         test_world_begin(&b->tests[k], 0, k == 2 ? &b->executor : NULL);
         test_cut_jobs(b->tests[k].world, 64);
-        b->nodes[k] = plant_forest(b->tests[k].world, parent, b->trees * NODES);
+        b->nodes[k] = make_trees(b->tests[k].world, b->trees, NODES, 0);
     }
 }
 
-static void end(bed *b)
+static void end(fixture *b)
 {
     for (int k = 0; k < SIDES; ++k) {
         free(b->nodes[k]);
@@ -56,21 +51,21 @@ static void add(arrangement *a, uint32_t node)
     a->nodes[a->count++] = node;
 }
 
-static void take_roots(arrangement *a, const bed *b)
+static void take_roots(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, i * NODES);
     }
 }
 
-static void take_last_roots_first(arrangement *a, const bed *b)
+static void take_last_roots_first(arrangement *a, const fixture *b)
 {
     for (uint32_t i = b->trees; i-- > 0;) {
         add(a, i * NODES);
     }
 }
 
-static void take_every_third_root(arrangement *a, const bed *b)
+static void take_every_third_root(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, i * 3 % b->trees * NODES);
@@ -78,7 +73,7 @@ static void take_every_third_root(arrangement *a, const bed *b)
 }
 
 // Jobs begin at any of a tree's entries, so that trees stand half in one and half in another.
-static void take_three_nodes_of_each(arrangement *a, const bed *b)
+static void take_three_nodes_of_each(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, i * NODES);
@@ -87,7 +82,7 @@ static void take_three_nodes_of_each(arrangement *a, const bed *b)
     }
 }
 
-static void take_roots_twice(arrangement *a, const bed *b)
+static void take_roots_twice(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, i * NODES);
@@ -95,13 +90,13 @@ static void take_roots_twice(arrangement *a, const bed *b)
     }
 }
 
-static void come_back_to_the_first_root(arrangement *a, const bed *b)
+static void come_back_to_the_first_root(arrangement *a, const fixture *b)
 {
     take_roots(a, b);
     add(a, 0);
 }
 
-static void take_members_backwards(arrangement *a, const bed *b)
+static void take_members_backwards(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, i * NODES + NODES - 1);
@@ -110,7 +105,7 @@ static void take_members_backwards(arrangement *a, const bed *b)
 }
 
 // All entries of many jobs are for one tree, with others before and behind it.
-static void stay_in_one_tree(arrangement *a, const bed *b)
+static void stay_in_one_tree(arrangement *a, const fixture *b)
 {
     add(a, 0);
     for (uint32_t i = 0; i < 2 * b->trees; ++i) {
@@ -122,7 +117,7 @@ static void stay_in_one_tree(arrangement *a, const bed *b)
 }
 
 // Roots ascend within each of two jobs, not from one to the other.
-static void take_later_half_first(arrangement *a, const bed *b)
+static void take_later_half_first(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees; ++i) {
         add(a, (i + b->trees / 2) % b->trees * NODES);
@@ -130,7 +125,7 @@ static void take_later_half_first(arrangement *a, const bed *b)
 }
 
 // A job begins with more entries of the tree at hand than a piece has, and others follow.
-static void go_on_for_most_of_a_job(arrangement *a, const bed *b)
+static void go_on_for_most_of_a_job(arrangement *a, const fixture *b)
 {
     const uint32_t most = b->trees - b->trees / 10;
 
@@ -139,7 +134,7 @@ static void go_on_for_most_of_a_job(arrangement *a, const bed *b)
     }
 }
 
-static void (*const arrangements[])(arrangement *, const bed *) = {
+static void (*const arrangements[])(arrangement *, const fixture *) = {
     take_roots,
     take_last_roots_first,
     take_every_third_root,
@@ -179,7 +174,7 @@ static espl_transform value_of(const manner *m, uint32_t i, uint32_t round)
     return t;
 }
 
-static espl_status write_side(const bed *b, int k, const arrangement *a, const manner *m,
+static espl_status write_side(const fixture *b, int k, const arrangement *a, const manner *m,
                               uint32_t round)
 {
     static espl_entity entities[MOST];
@@ -200,7 +195,7 @@ static espl_status write_side(const bed *b, int k, const arrangement *a, const m
                               sizeof(espl_transform), a->count, NULL);
 }
 
-static void write_by_calls(const bed *b, const arrangement *a, const manner *m, uint32_t round)
+static void write_by_calls(const fixture *b, const arrangement *a, const manner *m, uint32_t round)
 {
     for (uint32_t i = 0; i < a->count; ++i) {
         const espl_transform value = value_of(m, i, round);
@@ -214,7 +209,7 @@ static void write_by_calls(const bed *b, const arrangement *a, const manner *m, 
     }
 }
 
-static void worlds_are_the_same(const bed *b)
+static void worlds_are_the_same(const fixture *b)
 {
     for (uint32_t i = 0; i < b->trees * NODES; ++i) {
         const espl_transform expected = test_world_of(b->tests[0].world, b->nodes[0][i]);
@@ -227,7 +222,7 @@ static void worlds_are_the_same(const bed *b)
     }
 }
 
-static void counts_are_the_same(const bed *b)
+static void counts_are_the_same(const fixture *b)
 {
     const espl_world_stats calls = test_stats(b->tests[0].world);
     const espl_world_stats serial = test_stats(b->tests[1].world);
@@ -245,7 +240,7 @@ START_TEST(entries_of_many_hierarchies_come_to_what_they_do_one_by_one)
 {
     static arrangement a;
     const manner *const m = &manners[_i];
-    bed b;
+    fixture b;
 
     begin(&b);
     for (uint32_t round = 0; round < ARRANGEMENTS; ++round) {
@@ -268,7 +263,7 @@ END_TEST
 START_TEST(a_hierarchy_between_two_jobs_is_visited_once)
 {
     static arrangement a;
-    bed b;
+    fixture b;
 
     begin(&b);
     a.count = 0;
@@ -287,7 +282,6 @@ END_TEST
 START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
 {
     enum { STAR = 3001 };
-    static uint32_t parent[STAR];
     static espl_entity entities[STAR];
     static espl_transform values[STAR];
     const uint32_t nodes = test_fitting(STAR, 0), members = nodes - 1;
@@ -295,11 +289,10 @@ START_TEST(a_hierarchy_whose_later_half_comes_first_is_what_it_is_one_by_one)
     const espl_executor executor = test_executor_of(&hostile);
     test_world one, other;
 
-    parent[0] = PLANT_ROOT;
     test_world_begin(&one, 0, NULL);
     test_world_begin(&other, 0, &executor);
-    espl_entity *const a = plant_forest(one.world, parent, nodes);
-    espl_entity *const b = plant_forest(other.world, parent, nodes);
+    espl_entity *const a = make_trees(one.world, 1, nodes, 0);
+    espl_entity *const b = make_trees(other.world, 1, nodes, 0);
 
     for (uint32_t i = 0; i < members; ++i) {
         const uint32_t node = 1 + (i + members / 2) % members;
@@ -332,17 +325,13 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
 {
     test_executor executor = {.manner = TEST_REVERSED, .workers = 2};
     const espl_executor given = test_executor_of(&executor);
-    uint32_t *const parent = malloc((size_t)trees * nodes * sizeof *parent);
     espl_entity *const roots = malloc(trees * sizeof *roots);
     espl_transform *const values = malloc(trees * sizeof *values);
     test_world test;
 
-    ck_assert(parent != NULL && roots != NULL && values != NULL);
-    for (uint32_t i = 0; i < trees * nodes; ++i) {
-        parent[i] = i % nodes == 0 ? PLANT_ROOT : i / nodes * nodes;
-    }
+    ck_assert(roots != NULL && values != NULL);
     test_world_begin(&test, 0, &given);
-    espl_entity *const all = plant_forest(test.world, parent, trees * nodes);
+    espl_entity *const all = make_trees(test.world, trees, nodes, 0);
     for (uint32_t i = 0; i < trees; ++i) {
         roots[i] = all[i * nodes];
         values[i] = test_at((float)i, 1, 2);
@@ -357,7 +346,6 @@ static size_t count_calls(uint32_t trees, uint32_t nodes)
     test_world_end(&test);
     free(values);
     free(roots);
-    free(parent);
     return calls;
 }
 

@@ -217,22 +217,6 @@ enum { SCENES = sizeof scenes / sizeof *scenes };
 
 // --- One schedule ---
 
-static void plant(play *p, const scene *sc)
-{
-    const uint32_t trees = test_fitting(sc->trees * sc->nodes, 32) / sc->nodes;
-
-    p->count = trees > 0 ? trees * sc->nodes : test_fitting(sc->nodes, 32);
-    uint32_t *const parent = calloc(p->count + 1, sizeof *parent);
-    ck_assert_ptr_nonnull(parent);
-    for (uint32_t i = 0; i < p->count; ++i) {
-        const uint32_t at = i % sc->nodes;
-
-        parent[i] = at == 0 ? PLANT_ROOT : i - at + (at - 1) / 3;
-    }
-    p->entities = plant_forest(p->world, parent, p->count);
-    free(parent);
-}
-
 // Built in the order of indices, then played as the schedule says.
 static uint64_t run(const scene *sc, script *lines, test_schedule *schedule)
 {
@@ -247,7 +231,11 @@ static uint64_t run(const scene *sc, script *lines, test_schedule *schedule)
         test_cut_jobs(p.world, sc->cost);
     }
     if (sc->trees != 0) {
-        plant(&p, sc);
+        const uint32_t trees = test_fitting(sc->trees * sc->nodes, 32) / sc->nodes;
+
+        p.count = trees > 0 ? trees * sc->nodes : test_fitting(sc->nodes, 32);
+        p.entities = trees > 0 ? make_trees(p.world, trees, sc->nodes, 3)
+                               : make_trees(p.world, 1, p.count, 3);
     } else {
         script_world_begin(&p.actors, p.world, script_population(sc->actors), SEED);
     }

@@ -48,7 +48,7 @@ static const tape_style style = {
     .flag_mask = ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_UP | ESPL_ABSOLUTE_SCALE,
     .bad_one_in = 5,
     .has_unplaced = true,
-    .components = (1u << ESPL_DISABLED) | (1u << MODEL_MARK) | (1u << MODEL_KIN),
+    .components = (1u << ESPL_DISABLED) | (1u << MODEL_MARK) | (1u << MODEL_PEER),
     .lanes = 1,
     .keys = 1};
 

@@ -377,65 +377,6 @@ START_TEST(d1_a_chain_of_a_million_survives_a_shuffled_executor)
 }
 END_TEST
 
-// Each level is cloned at once.
-START_TEST(a_tree_cloned_onto_itself_doubles_each_time)
-{
-    test_world test;
-    espl_world_stats stats;
-
-    test_world_begin(&test, 0, NULL);
-    const espl_entity root = test_solo_at(test.world, 1, 0, 0);
-    for (uint32_t i = 0; i < DOUBLINGS; ++i) {
-        espl_entity clone;
-        ck_assert_int_eq(espl_instantiate(test.world, root, 1, &clone), ESPL_OK);
-        ck_assert_int_eq(espl_attach(test.world, clone, root, NULL), ESPL_OK);
-        ck_assert_uint_eq(espl_count_descendants(test.world, root), (2u << i) - 1);
-    }
-    espl_stats(test.world, &stats);
-    ck_assert_uint_eq(stats.entities, 1u << DOUBLINGS);
-    ck_assert_int_eq(espl_destroy(test.world, root, ESPL_EXTENT_OWNED), ESPL_OK);
-    espl_stats(test.world, &stats);
-    ck_assert_uint_eq(stats.entities, 0);
-    test_world_end(&test);
-}
-END_TEST
-
-// The work stays in proportion to the deaths, however many come before.
-START_TEST(leaves_of_a_large_star_die_one_by_one)
-{
-    test_world test;
-    espl_world_stats stats;
-    espl_entity *const leaves = malloc(LEAVES * sizeof *leaves);
-
-    ck_assert_ptr_nonnull(leaves);
-    test_world_begin(&test, 0, NULL);
-    const espl_entity root = test_solo(test.world), leaf = test_solo(test.world);
-    espl_command_buffer *commands = NULL;
-    ck_assert_int_eq(espl_command_buffer_create(test.world, 1, &commands), ESPL_OK);
-    const espl_instance_def def = {.source = leaf, .parent = root};
-    ck_assert_int_eq(
-        espl_record_instantiate(espl_command_buffer_recorder(commands, 0), 0, &def, LEAVES, leaves),
-        ESPL_OK);
-    ck_assert_int_eq(espl_play(test.world, commands, NULL), ESPL_OK);
-    for (size_t i = 0; i < LEAVES; ++i) {
-        ck_assert_int_eq(espl_command_buffer_resolve(commands, leaves[i], &leaves[i]), ESPL_OK);
-    }
-    espl_command_buffer_destroy(commands);
-
-    const uint64_t moved = test_count_moved_nodes(test.world);
-    for (size_t i = 0; i < LEAVES; ++i) {
-        ck_assert_int_eq(espl_destroy(test.world, leaves[i], ESPL_EXTENT_OWNED), ESPL_OK);
-    }
-    espl_stats(test.world, &stats);
-    ck_assert_uint_eq(stats.entities, 2);
-    ck_assert_uint_eq(stats.solos, 2);
-    ck_assert_uint_le(test_count_moved_nodes(test.world) - moved, 8 * LEAVES);
-    ck_assert_int_eq(espl_get_role(test.world, root), ESPL_ROLE_SOLO);
-    test_world_end(&test);
-    free(leaves);
-}
-END_TEST
-
 static Suite *shapes_suite(void)
 {
     Suite *const suite = suite_create("shapes");
@@ -445,8 +386,6 @@ static Suite *shapes_suite(void)
     tcase_add_test(tcase, a6_d1_d7_a_chain_of_a_million_is_made_edited_and_destroyed);
     tcase_add_test(tcase, a6_d1_a_star_of_a_million_is_made_edited_and_destroyed);
     tcase_add_test(tcase, d1_a_chain_of_a_million_survives_a_shuffled_executor);
-    tcase_add_test(tcase, a_tree_cloned_onto_itself_doubles_each_time);
-    tcase_add_test(tcase, leaves_of_a_large_star_die_one_by_one);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Batches over many small hierarchies of a few shapes, which the library recomputes several at a time:
 // worlds and counts are those of the writes one by one, bit for bit, in any order and on any worker.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include "tests/inside.h"
@@ -57,7 +57,7 @@ static void draw_forest(fixture *f, uint64_t *random)
 
         f->roots[f->trees++] = f->nodes;
         for (uint32_t k = 0; k < size; ++k) {
-            f->parent[f->nodes + k] = k == 0 ? PLANT_ROOT : f->nodes + shape_parent(shape, k);
+            f->parent[f->nodes + k] = k == 0 ? NO_PARENT : f->nodes + shape_parent(shape, k);
             f->is_dead[f->nodes + k] = false;
         }
         f->nodes += size;
@@ -72,7 +72,7 @@ static void begin(fixture *f, uint64_t *random)
     for (int k = 0; k < SIDES; ++k) {
         test_world_begin(&f->tests[k], 1, k == 2 ? &f->executor : NULL);
         test_cut_jobs(f->tests[k].world, 4);
-        f->entities[k] = plant_forest(f->tests[k].world, f->parent, f->nodes);
+        f->entities[k] = make_forest(f->tests[k].world, f->parent, f->nodes);
     }
 }
 
@@ -88,7 +88,7 @@ static void end(fixture *f)
 
 static bool is_leaf(const fixture *f, uint32_t node)
 {
-    for (uint32_t i = node + 1; i < f->nodes && f->parent[i] != PLANT_ROOT; ++i) {
+    for (uint32_t i = node + 1; i < f->nodes && f->parent[i] != NO_PARENT; ++i) {
         if (f->parent[i] == node && !f->is_dead[i]) {
             return false;
         }
@@ -100,7 +100,7 @@ static bool is_leaf(const fixture *f, uint32_t node)
 static void destroy_some(fixture *f, uint64_t *random)
 {
     for (uint32_t i = 0; i < f->nodes; ++i) {
-        if (f->parent[i] != PLANT_ROOT && !f->is_dead[i] && test_one_in(random, 40) &&
+        if (f->parent[i] != NO_PARENT && !f->is_dead[i] && test_one_in(random, 40) &&
             is_leaf(f, i)) {
             f->is_dead[i] = true;
             for (int k = 0; k < SIDES; ++k) {
@@ -154,7 +154,7 @@ static void draw_batch(batch *b, const fixture *f, uint64_t *random, bool is_wil
     b->count = 0;
     for (uint32_t i = 0; i < f->nodes; ++i) {
         const uint32_t node = is_backwards ? f->nodes - 1 - i : i;
-        const bool is_root = f->parent[node] == PLANT_ROOT;
+        const bool is_root = f->parent[node] == NO_PARENT;
 
         if (!f->is_dead[node] && (manner == 0   ? is_root
                                   : manner == 1 ? is_root || test_one_in(random, 20)

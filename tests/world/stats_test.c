@@ -2,12 +2,11 @@
 // Statistics against counts taken by hand, and on random worlds against the model's.
 #include "tests/checks.h"
 #include "tests/inside.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/tape.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static test_world test;
 static espl_world *world;
@@ -28,14 +27,6 @@ static espl_world_stats stats(void)
     return test_stats(world);
 }
 
-// R{A{C,D},B{E}}
-static espl_entity *plant_six(void)
-{
-    static const uint32_t parent[] = {PLANT_ROOT, 0, 0, 1, 1, 2};
-
-    return plant_forest(world, parent, 6);
-}
-
 // --- Entities and hierarchies ---
 
 START_TEST(empty_world_counts_nothing)
@@ -54,77 +45,9 @@ START_TEST(empty_world_counts_nothing)
 }
 END_TEST
 
-START_TEST(hierarchies_are_counted_by_size)
-{
-    static const uint32_t sizes[] = {1, 2, 3, 4, 7, 8, 1, 2};
-    size_t by_size[ESPL_SIZE_CLASSES] = {0};
-
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
-        free(plant_chain(world, sizes[i]));
-    }
-    by_size[1] = 3; // 2, 3, 2
-    by_size[2] = 2; // 4, 7
-    by_size[3] = 1; // 8
-    const espl_world_stats s = stats();
-    ck_assert_mem_eq(s.hierarchies_by_size, by_size, sizeof by_size);
-    ck_assert_uint_eq(s.solos, 2);
-    ck_assert_uint_eq(s.hierarchies, 6);
-    ck_assert_uint_eq(s.members, 1 + 2 + 3 + 6 + 7 + 1);
-    ck_assert_uint_eq(s.entities, 28);
-}
-END_TEST
-
-START_TEST(the_dead_are_not_of_the_size)
-{
-    espl_entity *const entity = plant_six();
-
-    ck_assert_uint_eq(stats().hierarchies_by_size[2], 1);
-    for (uint32_t i = 1; i <= 3; ++i) {
-        ck_assert_int_eq(espl_destroy(world, entity[i], ESPL_EXTENT_ENTITY), ESPL_OK);
-        ck_assert_uint_eq(stats().hierarchies, 1);
-        ck_assert_uint_eq(stats().members, 5 - i);
-        ck_assert_uint_eq(stats().hierarchies_by_size[2], i < 3 ? 1 : 0); // 5, 4, 3
-        ck_assert_uint_eq(stats().hierarchies_by_size[1], i < 3 ? 0 : 1);
-    }
-    free(entity);
-}
-END_TEST
-
-// What hangs below a root that dies while nothing can be allocated is several hierarchies at once.
-START_TEST(hierarchies_below_a_root_destroyed_without_memory_count_as_they_show)
-{
-    espl_entity *const entity = plant_six();
-    const espl_entity solo = test_solo(world);
-
-    ck_assert_int_eq(espl_compact(world), ESPL_OK);
-    test_heap_arm(&test.heap, 1, true);
-    ck_assert_int_eq(espl_destroy(world, entity[0], ESPL_EXTENT_ENTITY), ESPL_OK);
-    const espl_world_stats s = stats();
-    ck_assert_uint_eq(s.entities, 6);
-    ck_assert_uint_eq(s.hierarchies, 2); // A{C,D} and B{E}
-    ck_assert_uint_eq(s.members, 3);
-    ck_assert_uint_eq(s.solos, 1);
-    ck_assert_uint_eq(s.hierarchies_by_size[1], 2);
-    ck_assert_uint_eq(s.hierarchies_by_size[2], 0);
-
-    ck_assert_int_eq(espl_destroy(world, entity[5], ESPL_EXTENT_ENTITY), ESPL_OK);
-    ck_assert_uint_eq(stats().hierarchies, 1);
-    ck_assert_uint_eq(stats().solos, 2); // B
-    ck_assert_uint_eq(stats().members, 2);
-    test_world_is_valid(world);
-
-    test_heap_arm(&test.heap, 0, false);
-    ck_assert_int_eq(espl_destroy(world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    ck_assert_uint_eq(stats().hierarchies, 1);
-    ck_assert_uint_eq(stats().solos, 1);
-    ck_assert_uint_eq(stats().members, 2);
-    free(entity);
-}
-END_TEST
-
 START_TEST(disabled_and_prefabs_are_counted)
 {
-    espl_entity *const entity = plant_six();
+    espl_entity *const entity = make_trees(world, 1, 6, 2);
 
     ck_assert_int_eq(espl_disable(world, entity[1], ESPL_EXTENT_SUBTREE), ESPL_OK);
     ck_assert_uint_eq(stats().disabled, 3);
@@ -202,7 +125,7 @@ END_TEST
 
 START_TEST(slots_are_counted)
 {
-    espl_entity *const entity = plant_six();
+    espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_entity solo = test_solo(world), other = test_solo(world);
 
     ck_assert_int_eq(espl_compact(world), ESPL_OK);
@@ -229,7 +152,7 @@ START_TEST(bytes_by_purpose_make_up_all_but_the_world)
     const espl_world_stats empty = stats();
     const size_t of_world =
         empty.bytes - empty.bytes_store - empty.bytes_tree - empty.bytes_commands;
-    espl_entity *const entity = plant_six();
+    espl_entity *const entity = make_trees(world, 1, 6, 2);
     espl_command_buffer *commands = NULL;
     const float stretch[3] = {1, 2, 1};
 
@@ -252,7 +175,7 @@ END_TEST
 
 START_TEST(packing_keeps_all_counters)
 {
-    espl_entity *const entity = plant_six();
+    espl_entity *const entity = make_trees(world, 1, 6, 2);
     espl_view seen;
 
     ck_assert_int_eq(espl_destroy(world, entity[1], ESPL_EXTENT_ENTITY), ESPL_OK);
@@ -272,7 +195,7 @@ END_TEST
 
 START_TEST(commands_played_are_counted)
 {
-    espl_entity *const entity = plant_six();
+    espl_entity *const entity = make_trees(world, 1, 6, 2);
     const espl_world_stats before = stats();
     espl_command_buffer *commands = NULL;
     espl_report report;
@@ -388,7 +311,7 @@ END_TEST
 
 // Trees of `size` nodes, the children of each in fours, of entities that were made at once and are
 // attached in one playback.
-static void plant_at_once(size_t count, size_t size)
+static void make_at_once(size_t count, size_t size)
 {
     const espl_component placement = ESPL_TRANSFORM;
     espl_entity *const entity = calloc(count, sizeof *entity);
@@ -414,7 +337,7 @@ static void plant_at_once(size_t count, size_t size)
 
 START_TEST(rooms_of_entities_made_at_once_go_when_they_are_attached)
 {
-    plant_at_once(test_fitting(5000, 0), 10);
+    make_at_once(test_fitting(5000, 0), 10);
     // One for solos, one behind the roots, one behind the members.
     ck_assert_uint_le(stats().spare_chunks, 3);
 }
@@ -426,7 +349,7 @@ START_TEST(a_node_takes_at_most_128_bytes_all_in)
 {
     static const size_t sizes[] = {20, 100000};
 
-    plant_at_once(100000, sizes[_i]);
+    make_at_once(100000, sizes[_i]);
     ck_assert_uint_le(stats().bytes, (size_t)128 * 100000);
 }
 END_TEST
@@ -443,9 +366,6 @@ static Suite *make_suite(void)
     tcase_add_checked_fixture(size, set_up, tear_down);
     tcase_set_timeout(size, 120);
     tcase_add_test(hand, empty_world_counts_nothing);
-    tcase_add_test(hand, hierarchies_are_counted_by_size);
-    tcase_add_test(hand, the_dead_are_not_of_the_size);
-    tcase_add_test(hand, hierarchies_below_a_root_destroyed_without_memory_count_as_they_show);
     tcase_add_test(hand, disabled_and_prefabs_are_counted);
     tcase_add_test(hand, indices_used_up_are_counted);
     tcase_add_test(hand, rows_and_chunks_are_counted);

@@ -2,7 +2,7 @@
 // Batches that come hierarchy by hierarchy, or nearly so: however the entries are arranged, worlds
 // and counts are those of the writes one by one.
 #include "tests/forms.h"
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <math.h>
@@ -16,40 +16,29 @@ typedef struct arrangement {
     uint32_t far[2]; // nodes that are out of range below each other; 0: none
 } arrangement;
 
-typedef struct bed {
+typedef struct fixture {
     test_world at_once, one_by_one;
     espl_entity *here, *there; // by number: tree by tree, each breadth-first
     uint32_t size;             // of a tree
-} bed;
+} fixture;
 
-// @param size  of each tree.
-static espl_entity *plant_trees(espl_world *world, uint32_t size, uint32_t count)
-{
-    static uint32_t parent[MOST];
-
-    for (uint32_t i = 0; i < count; ++i) {
-        parent[i] = i % size == 0 ? PLANT_ROOT : i / size * size + (i % size - 1) / FAN;
-    }
-    return plant_forest(world, parent, count);
-}
-
-static void begin_with(bed *b, uint32_t trees)
+static void begin_with(fixture *b, uint32_t trees)
 {
     b->size = test_fitting((size_t)TREES * 900, 1) / TREES;
     const uint32_t count = TREES * b->size;
 
     test_world_begin(&b->at_once, 0, NULL);
     test_world_begin(&b->one_by_one, 0, NULL);
-    b->here = plant_trees(b->at_once.world, count / trees, count);
-    b->there = plant_trees(b->one_by_one.world, count / trees, count);
+    b->here = make_trees(b->at_once.world, trees, count / trees, FAN);
+    b->there = make_trees(b->one_by_one.world, trees, count / trees, FAN);
 }
 
-static void begin(bed *b)
+static void begin(fixture *b)
 {
     begin_with(b, TREES);
 }
 
-static void end(bed *b)
+static void end(fixture *b)
 {
     free(b->here);
     free(b->there);
@@ -66,12 +55,12 @@ static void add(arrangement *a, uint32_t begin, uint32_t end)
     }
 }
 
-static void take_all(arrangement *a, const bed *b)
+static void take_all(arrangement *a, const fixture *b)
 {
     add(a, 0, TREES * b->size);
 }
 
-static void take_trees_in_another_order(arrangement *a, const bed *b)
+static void take_trees_in_another_order(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < TREES; ++i) {
         const uint32_t tree = (i * 5 + 3) % TREES;
@@ -80,20 +69,20 @@ static void take_trees_in_another_order(arrangement *a, const bed *b)
     }
 }
 
-static void come_back_to_a_tree(arrangement *a, const bed *b)
+static void come_back_to_a_tree(arrangement *a, const fixture *b)
 {
     add(a, 0, b->size / 2);
     add(a, b->size, TREES * b->size);
     add(a, b->size / 2, b->size);
 }
 
-static void step_back_at_the_end(arrangement *a, const bed *b)
+static void step_back_at_the_end(arrangement *a, const fixture *b)
 {
     add(a, 0, TREES * b->size);
     add(a, (TREES - 1) * b->size, (TREES - 1) * b->size + 1);
 }
 
-static void take_some(arrangement *a, const bed *b)
+static void take_some(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < TREES * b->size; ++i) {
         if (i * 7 % 5 < 2) {
@@ -102,7 +91,7 @@ static void take_some(arrangement *a, const bed *b)
     }
 }
 
-static void take_many_twice(arrangement *a, const bed *b)
+static void take_many_twice(arrangement *a, const fixture *b)
 {
     for (uint32_t i = 0; i < TREES * b->size && a->count + 2 < MOST; ++i) {
         add(a, i, i + 1);
@@ -112,7 +101,7 @@ static void take_many_twice(arrangement *a, const bed *b)
     }
 }
 
-static void take_last_nodes_first(arrangement *a, const bed *b)
+static void take_last_nodes_first(arrangement *a, const fixture *b)
 {
     for (uint32_t i = TREES * b->size; i-- > 0;) {
         add(a, i, i + 1);
@@ -120,7 +109,7 @@ static void take_last_nodes_first(arrangement *a, const bed *b)
 }
 
 // Depth first within each tree, as whoever goes through hierarchies by their links does.
-static void take_trees_by_links(arrangement *a, const bed *b)
+static void take_trees_by_links(arrangement *a, const fixture *b)
 {
     uint32_t left[64 * FAN];
 
@@ -144,7 +133,7 @@ static void take_trees_by_links(arrangement *a, const bed *b)
 }
 
 // Within each tree in an order of its own, some left out.
-static void shuffle_trees(arrangement *a, const bed *b)
+static void shuffle_trees(arrangement *a, const fixture *b)
 {
     for (uint32_t tree = 0; tree < TREES; ++tree) {
         for (uint32_t i = 0; i < b->size; ++i) {
@@ -158,7 +147,7 @@ static void shuffle_trees(arrangement *a, const bed *b)
 }
 
 // And some nodes twice, far from each other.
-static void shuffle_trees_with_repeats(arrangement *a, const bed *b)
+static void shuffle_trees_with_repeats(arrangement *a, const fixture *b)
 {
     take_trees_by_links(a, b);
     for (uint32_t i = 0; i < b->size && a->count < MOST; i += 11) {
@@ -166,7 +155,7 @@ static void shuffle_trees_with_repeats(arrangement *a, const bed *b)
     }
 }
 
-static void (*const arrangements[])(arrangement *, const bed *) = {
+static void (*const arrangements[])(arrangement *, const fixture *) = {
     take_all,
     take_trees_in_another_order,
     come_back_to_a_tree,
@@ -200,7 +189,7 @@ static void entry_value(float value[3], const arrangement *a, uint32_t i, int ro
     }
 }
 
-static espl_status write_typed(const bed *b, const arrangement *a, int round,
+static espl_status write_typed(const fixture *b, const arrangement *a, int round,
                                espl_write_report *report)
 {
     static espl_entity entities[MOST];
@@ -215,7 +204,7 @@ static espl_status write_typed(const bed *b, const arrangement *a, int round,
                               a->count, report);
 }
 
-static espl_status write_any(const bed *b, const arrangement *a, int round,
+static espl_status write_any(const fixture *b, const arrangement *a, int round,
                              espl_write_report *report)
 {
     static espl_write writes[MOST];
@@ -238,7 +227,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 // Parents first and, of a node, the entry that comes first.
-static void write_one_by_one(const bed *b, const arrangement *a, int round)
+static void write_one_by_one(const fixture *b, const arrangement *a, int round)
 {
     static uint64_t keys[MOST];
 
@@ -257,7 +246,7 @@ static void write_one_by_one(const bed *b, const arrangement *a, int round)
     }
 }
 
-static void worlds_are_the_same(const bed *b)
+static void worlds_are_the_same(const fixture *b)
 {
     for (uint32_t i = 0; i < TREES * b->size; ++i) {
         const espl_transform here = test_world_of(b->at_once.world, b->here[i]);
@@ -267,7 +256,7 @@ static void worlds_are_the_same(const bed *b)
     }
 }
 
-static void follow(const bed *b, const arrangement *a, int round, bool is_typed)
+static void follow(const fixture *b, const arrangement *a, int round, bool is_typed)
 {
     const uint64_t before = test_stats(b->at_once.world).writes;
     const uint64_t other = test_stats(b->one_by_one.world).writes;
@@ -289,7 +278,7 @@ static void follow(const bed *b, const arrangement *a, int round, bool is_typed)
     worlds_are_the_same(b);
 }
 
-static void follow_all(const bed *b)
+static void follow_all(const fixture *b)
 {
     static arrangement a;
 
@@ -302,27 +291,9 @@ static void follow_all(const bed *b)
 
 START_TEST(every_arrangement_of_entries_comes_to_what_they_do_one_by_one)
 {
-    bed b;
+    fixture b;
 
     begin(&b);
-    follow_all(&b);
-    end(&b);
-}
-END_TEST
-
-// One where ranks are not places, and one with side arrays.
-START_TEST(hierarchies_that_are_not_swept_come_to_the_same)
-{
-    bed b;
-
-    begin(&b);
-    for (int k = 0; k < 2; ++k) {
-        espl_world *const world = k == 0 ? b.at_once.world : b.one_by_one.world;
-        const espl_entity *const nodes = k == 0 ? b.here : b.there;
-
-        ck_assert_int_eq(espl_attach(world, nodes[2 * b.size - 1], nodes[b.size], NULL), ESPL_OK);
-        ck_assert_int_eq(espl_set_user_data(world, nodes[2 * b.size + 1], 7), ESPL_OK);
-    }
     follow_all(&b);
     end(&b);
 }
@@ -350,7 +321,7 @@ static void add_half(arrangement *a, uint32_t begin, uint32_t end, bool is_backw
     }
 }
 
-static void add_halves(arrangement *a, const bed *b, const halves *h)
+static void add_halves(arrangement *a, const fixture *b, const halves *h)
 {
     const uint32_t begin = b->size, middle = begin + b->size / 5, end = 2 * b->size;
     const uint32_t overlap = h->has_cut_twice ? 1 : 0;
@@ -402,7 +373,7 @@ START_TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
         {.is_back_backward = true, .has_front_twice = true},
     };
     static arrangement a;
-    bed b;
+    fixture b;
 
     begin(&b);
     for (int k = 0; k < 2 * (int)(sizeof all / sizeof *all); ++k) {
@@ -420,43 +391,12 @@ START_TEST(hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one)
 }
 END_TEST
 
-// Entries of several kinds are never swept: each is what it is by itself.
-START_TEST(mixed_entries_that_two_jobs_share_in_no_order_keep_their_kinds)
-{
-    static const halves swapped = {.is_swapped = true};
-    static espl_write writes[MOST];
-    static arrangement a;
-    bed b;
-
-    begin(&b);
-    a.count = 0;
-    add(&a, 0, b.size);
-    add_halves(&a, &b, &swapped);
-    for (uint32_t i = 0; i < a.count; ++i) {
-        const uint32_t node = a.nodes[i];
-        const float scale = 1 + 1 / (float)(2 + i % 3), at[3] = {(float)i, 1, 2};
-
-        writes[i] = i % 2 == 0
-                        ? write_vector(b.here[node], ESPL_WRITE_LOCAL_POSITION, at[0], at[1], at[2])
-                        : write_scale(b.here[node], ESPL_WRITE_LOCAL_SCALE, i % 9 == 1 ? scale : 1);
-        ck_assert_int_eq(i % 2 == 0 ? espl_set_local_position(b.one_by_one.world, b.there[node], at)
-                                    : espl_set_local_scale(b.one_by_one.world, b.there[node],
-                                                           i % 9 == 1 ? scale : 1),
-                         ESPL_OK);
-    }
-    ck_assert_int_eq(espl_write_batch(b.at_once.world, writes, a.count, NULL), ESPL_OK);
-    worlds_are_the_same(&b);
-    test_world_is_valid(b.at_once.world);
-    end(&b);
-}
-END_TEST
-
 // A hierarchy that is come back to is written once all the same, and so is one with repeats, but that
 // its root is computed at each entry.
 START_TEST(each_node_is_visited_once_however_entries_are_arranged)
 {
     static arrangement a;
-    bed b;
+    fixture b;
 
     begin(&b);
     for (int k = 0; k < ARRANGEMENTS; ++k) {
@@ -471,48 +411,8 @@ START_TEST(each_node_is_visited_once_however_entries_are_arranged)
 }
 END_TEST
 
-// Wherever it stands; the others are written.
-START_TEST(a_bad_entry_among_many_is_refused_alone)
-{
-    static espl_entity entities[MOST];
-    static float values[MOST][3];
-    bed b;
-
-    begin(&b);
-    const uint32_t count = TREES * b.size;
-    const espl_entity solo = test_solo(b.at_once.world);
-    ck_assert_int_eq(espl_destroy(b.at_once.world, solo, ESPL_EXTENT_OWNED), ESPL_OK);
-    for (uint32_t bad = 0, k = 0; bad < count; bad += 1 + bad, ++k) {
-        espl_write_report report;
-
-        for (uint32_t i = 0; i < count; ++i) {
-            entities[i] = b.here[i];
-            value_of(values[i], i, (int)k);
-        }
-        if (k % 2 == 0) {
-            entities[bad] = solo;
-        } else {
-            values[bad][1] = NAN;
-        }
-        ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSITION, entities,
-                                            sizeof(espl_entity), (const float(*)[3])values,
-                                            sizeof(float[3]), count, &report),
-                         ESPL_PARTLY);
-        ck_assert_uint_eq(report.applied, count - 1);
-        ck_assert_uint_eq(report.first_refused, bad);
-        ck_assert_int_eq(report.first_status, k % 2 == 0 ? ESPL_ERR_DEAD : ESPL_ERR_NOT_FINITE);
-        for (uint32_t i = 0; i < count; ++i) {
-            const espl_transform local = test_local_of(b.at_once.world, b.here[i]);
-
-            ck_assert(i == bad || local.position[1] == values[i][1]);
-        }
-    }
-    end(&b);
-}
-END_TEST
-
 // Dense writes in no order are visited as often as in order, and the same worlds overflow.
-static void write_in_and_out_of_order(const bed *b, float large)
+static void write_in_and_out_of_order(const fixture *b, float large)
 {
     static arrangement a;
     static espl_entity entities[2][MOST];
@@ -554,7 +454,7 @@ static void write_in_and_out_of_order(const bed *b, float large)
 
 START_TEST(entries_by_links_come_to_what_they_do_by_rank)
 {
-    bed b;
+    fixture b;
 
     begin(&b);
     write_in_and_out_of_order(&b, 1);
@@ -601,7 +501,7 @@ START_TEST(each_transform_is_judged_by_itself)
 {
     static espl_entity entities[MOST];
     static espl_transform values[MOST];
-    bed b;
+    fixture b;
 
     begin(&b);
     const uint32_t count = TREES * b.size;
@@ -636,54 +536,13 @@ START_TEST(each_transform_is_judged_by_itself)
 }
 END_TEST
 
-// Poses are judged as the transforms that begin with them, wherever they stand.
-START_TEST(each_pose_is_judged_by_itself)
-{
-    static const uint32_t kinds[] = {0, 1, 2, 5, 6}; // of odd transforms whose pose is odd
-    static struct bone {
-        espl_pose local;
-        float weight;
-        espl_entity entity;
-    } bones[MOST];
-    bed b;
-
-    begin(&b);
-    const uint32_t count = TREES * b.size;
-    memset(bones, 0xFF, sizeof bones);
-    for (uint32_t k = 0; k < sizeof kinds / sizeof *kinds; ++k) {
-        for (uint32_t every = 1; every < 8; ++every) {
-            espl_write_report report;
-            size_t refused = 0;
-
-            for (uint32_t i = 0; i < count; ++i) {
-                const bool is_odd = (kinds[k] == 2 ? i % b.size == b.size - 1 : i % every == 0);
-                const espl_transform value = odd_transform(is_odd ? kinds[k] : 0, i + k + every);
-                bones[i].entity = b.here[i];
-                memcpy(&bones[i].local, &value, sizeof bones[i].local);
-                const espl_status status =
-                    espl_write_one(b.one_by_one.world, b.there[i], ESPL_WRITE_LOCAL_POSE, &value);
-                refused += status != ESPL_OK ? 1 : 0;
-            }
-            ck_assert(refused != 0 || kinds[k] < 5);
-            ck_assert_int_eq(espl_write_strided(b.at_once.world, ESPL_WRITE_LOCAL_POSE,
-                                                &bones->entity, sizeof *bones, &bones->local,
-                                                sizeof *bones, count, &report),
-                             refused != 0 ? ESPL_PARTLY : ESPL_OK);
-            ck_assert_uint_eq(report.refused, refused);
-            worlds_are_the_same(&b);
-        }
-    }
-    end(&b);
-}
-END_TEST
-
 // Of a large tree locals and worlds are written in turns, block by block. What overflows in the first
 // one is told, though all blocks behind it are in range.
 START_TEST(a_large_tree_is_written_block_by_block)
 {
     static espl_entity entities[MOST];
     static float values[MOST][3];
-    bed b;
+    fixture b;
 
     begin_with(&b, 1);
     // One of the first leaves, below one that is large.
@@ -725,13 +584,9 @@ static Suite *straight_batches_suite(void)
 
     tcase_set_timeout(all, 60);
     tcase_add_test(all, every_arrangement_of_entries_comes_to_what_they_do_one_by_one);
-    tcase_add_test(all, hierarchies_that_are_not_swept_come_to_the_same);
     tcase_add_test(all, hierarchy_that_two_jobs_share_comes_to_what_it_does_one_by_one);
-    tcase_add_test(all, mixed_entries_that_two_jobs_share_in_no_order_keep_their_kinds);
     tcase_add_test(all, each_node_is_visited_once_however_entries_are_arranged);
-    tcase_add_test(all, a_bad_entry_among_many_is_refused_alone);
     tcase_add_test(all, each_transform_is_judged_by_itself);
-    tcase_add_test(all, each_pose_is_judged_by_itself);
     tcase_add_test(all, a_large_tree_is_written_block_by_block);
     tcase_add_test(all, entries_by_links_come_to_what_they_do_by_rank);
     suite_add_tcase(suite, all);

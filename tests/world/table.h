@@ -153,18 +153,6 @@ static inline void table_row_is_true(const table *t, const table_row *row)
     }
 }
 
-/// Number of a living entity's row in the table.
-static inline size_t table_find(const table *t, espl_entity entity)
-{
-    size_t at = 0;
-
-    while (at < t->count && !espl_entity_equal(t->rows[at].entity, entity)) {
-        at += 1;
-    }
-    ck_assert_uint_lt(at, t->count);
-    return at;
-}
-
 /// All chunks of the world show the table's entities, each once; of neighbouring chunks of one
 /// archetype all but the last are equally full.
 static inline void table_chunks_are_true(const table *t)

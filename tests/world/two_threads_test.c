@@ -220,9 +220,31 @@ static void *run_task(void *context)
     return NULL;
 }
 
+// The scene a job of a playback calls back, once.
+static scene *visited;
+
+static void *visit(void *context)
+{
+    scene *const s = context;
+
+    ck_assert_int_eq(espl_set_local_position(s->world, s->child, (const float[3]){4, 5, 6}),
+                     ESPL_ERR_BUSY);
+    ck_assert_int_eq(espl_sync(s->world, NULL), ESPL_ERR_BUSY);
+    ck_assert_uint_eq(s->told.lines, 2);
+    s->told.lines = 0;
+    visited = NULL;
+    return NULL;
+}
+
 static void run_on_threads(void *context, espl_job function, void *argument, size_t count)
 {
     (void)context;
+    if (visited != NULL) {
+        pthread_t thread;
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, visit, visited), 0);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    }
     for (size_t i = 0; i < count; ++i) {
         task t = {function, argument, i};
         pthread_t thread;
@@ -264,7 +286,9 @@ START_TEST(jobs_on_other_threads_are_no_fault)
                                             &(espl_creation_def){.value_count = 0}, 1, NULL),
                          ESPL_OK);
     }
+    visited = &s;
     ck_assert_int_eq(espl_play(s.world, s.commands, NULL), ESPL_OK);
+    ck_assert_ptr_null(visited);
     scene_end(&s);
 }
 END_TEST

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // espl_validate() on sound worlds: it finds nothing, writes the whole report, allocates nothing and changes
 // nothing. That it finds what is broken is shown by tests/world/breaches_test.c.
-#include "tests/planting.h"
+#include "tests/fixture.h"
 #include "tests/runner.h"
 
 #include <stdlib.h>
@@ -16,19 +16,12 @@ typedef struct scene {
     espl_entity *plain, *fancy, *shorter, *headless;
 } scene;
 
-static espl_entity *plant_six(scene *s)
-{
-    static const uint32_t parent[] = {PLANT_ROOT, 0, 0, 1, 1, 2};
-
-    return plant_forest(s->world, parent, 6);
-}
-
 static void make_fancy(scene *s)
 {
     const float stretch[3] = {1, 2, 3};
     espl_entity bare = {0};
 
-    s->fancy = plant_six(s);
+    s->fancy = make_trees(s->world, 1, 6, 2);
     ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[0], stretch), ESPL_OK);
     ck_assert_int_eq(espl_set_stretch(s->world, s->fancy[5], stretch), ESPL_OK);
     ck_assert_int_eq(
@@ -46,10 +39,10 @@ static void scene_begin(scene *s)
     memset(s, 0, sizeof *s);
     test_world_begin(&s->test, 9, NULL);
     s->world = s->test.world;
-    s->plain = plant_six(s);
+    s->plain = make_trees(s->world, 1, 6, 2);
     make_fancy(s);
-    s->shorter = plant_six(s);
-    s->headless = plant_chain(s->world, 3);
+    s->shorter = make_trees(s->world, 1, 6, 2);
+    s->headless = make_chain(s->world, 3);
     ck_assert_int_eq(espl_component_register(s->world, &def, &set[0]), ESPL_OK);
     ck_assert_int_eq(espl_create(s->world, set, 2, 5, NULL), ESPL_OK);
     ck_assert_int_eq(espl_destroy(s->world, test_solo(s->world), ESPL_EXTENT_OWNED), ESPL_OK);

@@ -2,6 +2,7 @@
 // Each kind of write, and each helper, on each role of an entity, with all inherit flags there are,
 // below parents of every sort: by its function, as an entry of a batch and by its short form. All
 // three give the status and the bits of the model.
+#include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/small.h"
 
@@ -314,14 +315,6 @@ static void family_begin(family *f)
     }
 }
 
-static espl_world_stats stats_of(const espl_world *world)
-{
-    espl_world_stats stats;
-
-    espl_stats(world, &stats);
-    return stats;
-}
-
 // The value of a kind that leaves everything as it is on `entity`.
 static espl_write idle_write(const espl_world *world, espl_entity entity, espl_write_kind kind)
 {
@@ -359,12 +352,12 @@ START_TEST(each_kind_of_write_that_changes_nothing_is_skipped)
     family f;
 
     family_begin(&f);
-    const espl_world_stats before = stats_of(f.test.world);
+    const espl_world_stats before = test_stats(f.test.world);
     for (int form = 0; form < FORM_COUNT; ++form) {
         const espl_write write = idle_write(f.test.world, f.inner, kind);
         ck_assert_int_eq(form_write(f.test.world, &write, (write_form)form), ESPL_OK);
     }
-    const espl_world_stats after = stats_of(f.test.world);
+    const espl_world_stats after = test_stats(f.test.world);
     ck_assert_msg(after.writes == before.writes, "%s writes", form_name(kind));
     ck_assert_msg(after.writes_skipped == before.writes_skipped + FORM_COUNT, "%s is not counted",
                   form_name(kind));
@@ -384,9 +377,9 @@ START_TEST(each_kind_of_write_that_changes_something_visits_what_hangs_below)
     for (int form = 0; form < FORM_COUNT; ++form) {
         family_begin(&f);
         const espl_write write = {f.inner, kind, value};
-        const espl_world_stats before = stats_of(f.test.world);
+        const espl_world_stats before = test_stats(f.test.world);
         ck_assert_int_eq(form_write(f.test.world, &write, (write_form)form), ESPL_OK);
-        const espl_world_stats after = stats_of(f.test.world);
+        const espl_world_stats after = test_stats(f.test.world);
         const uint64_t visited = after.nodes_visited - before.nodes_visited;
 
         ck_assert_msg(after.writes == before.writes + 1, "%s is not counted", form_name(kind));
@@ -439,19 +432,19 @@ START_TEST(each_helper_is_one_write)
 
     family_begin(&f);
     const espl_transform placed = test_world_of(f.test.world, f.inner);
-    const espl_world_stats before = stats_of(f.test.world);
+    const espl_world_stats before = test_stats(f.test.world);
     ck_assert_int_eq(espl_look_at(f.test.world, f.inner, placed.position, NULL, ESPL_AXIS_FORWARD),
                      ESPL_LOSSY);
     ck_assert_int_eq(espl_rotate_about(f.test.world, f.inner, placed.position, still), ESPL_OK);
-    ck_assert_uint_eq(stats_of(f.test.world).writes, before.writes);
-    ck_assert_uint_eq(stats_of(f.test.world).nodes_visited, before.nodes_visited);
+    ck_assert_uint_eq(test_stats(f.test.world).writes, before.writes);
+    ck_assert_uint_eq(test_stats(f.test.world).nodes_visited, before.nodes_visited);
 
     ck_assert_int_eq(espl_look_at(f.test.world, f.inner, target, NULL, ESPL_AXIS_FORWARD), ESPL_OK);
-    ck_assert_uint_eq(stats_of(f.test.world).writes, before.writes + 1);
-    ck_assert_uint_eq(stats_of(f.test.world).nodes_visited, before.nodes_visited + 3);
+    ck_assert_uint_eq(test_stats(f.test.world).writes, before.writes + 1);
+    ck_assert_uint_eq(test_stats(f.test.world).nodes_visited, before.nodes_visited + 3);
     ck_assert_int_eq(espl_rotate_about(f.test.world, f.inner, target, turn), ESPL_OK);
-    ck_assert_uint_eq(stats_of(f.test.world).writes, before.writes + 2);
-    ck_assert_uint_eq(stats_of(f.test.world).nodes_visited, before.nodes_visited + 6);
+    ck_assert_uint_eq(test_stats(f.test.world).writes, before.writes + 2);
+    ck_assert_uint_eq(test_stats(f.test.world).nodes_visited, before.nodes_visited + 6);
     test_world_end(&f.test);
 }
 END_TEST

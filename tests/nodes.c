@@ -53,7 +53,7 @@ uint32_t model_add(test_model *model)
                                       .entries = MODEL_NONE,
                                       .living_at = model->living_count,
                                       .set = model_bit(MODEL_TAG),
-                                      .values = {.kin = MODEL_NONE},
+                                      .values = {.peer = MODEL_NONE},
                                       .is_alive = true,
                                       .state = model_identity(0),
                                       .world = espl_transform_identity()};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A tape in memory: what a world records is appended.
-#ifndef ESPALIER_TESTS_SPOOL_H
-#define ESPALIER_TESTS_SPOOL_H
+#ifndef ESPALIER_TESTS_MEMORY_TAPE_H
+#define ESPALIER_TESTS_MEMORY_TAPE_H
 
 #include "tests/asserts.h"
 
@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct spool {
+typedef struct memory_tape {
     unsigned char *bytes; // to be freed
     size_t size, room;
-} spool;
+} memory_tape;
 
-/// The write function of a tape whose user is a spool.
-static inline void spool_append(void *user, const void *bytes, size_t size)
+/// The write function of a tape whose user is a memory_tape.
+static inline void memory_tape_append(void *user, const void *bytes, size_t size)
 {
-    spool *const s = user;
+    memory_tape *const s = user;
 
     if (size > s->room - s->size) {
         s->room = 2 * s->room + size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/planting.h"
+#include "tests/fixture.h"
 
 #include "tests/asserts.h"
 #include "tests/forms.h"
@@ -15,7 +15,7 @@ static void *taken(size_t count, size_t size)
 }
 
 // Entities one step along X from their parents, which stand before them; hung in one playback.
-espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t count)
+espl_entity *make_forest(espl_world *world, const uint32_t *parent, uint32_t count)
 {
     const espl_attach_options keep_local = {
         .position = ESPL_KEEP_LOCAL, .rotation = ESPL_KEEP_LOCAL, .scale = ESPL_KEEP_LOCAL};
@@ -29,7 +29,7 @@ espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t co
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     for (uint32_t i = 0; i < count; ++i) {
         ck_assert_int_eq(espl_set_local_transform(world, entity[i], &step), ESPL_OK);
-        if (parent[i] != PLANT_ROOT) {
+        if (parent[i] != NO_PARENT) {
             ck_assert_int_eq(
                 espl_record_attach(recorder, 0, entity[i], entity[parent[i]], &keep_local),
                 ESPL_OK);
@@ -40,16 +40,24 @@ espl_entity *plant_forest(espl_world *world, const uint32_t *parent, uint32_t co
     return entity;
 }
 
-espl_entity *plant_chain(espl_world *world, uint32_t count)
+espl_entity *make_trees(espl_world *world, uint32_t trees, uint32_t nodes, uint32_t fan_out)
 {
+    const uint32_t count = trees * nodes;
     uint32_t *const parent = taken(count, sizeof *parent);
 
     for (uint32_t i = 0; i < count; ++i) {
-        parent[i] = i == 0 ? PLANT_ROOT : i - 1;
+        const uint32_t at = i % nodes;
+
+        parent[i] = at == 0 ? NO_PARENT : i - at + (fan_out == 0 ? 0 : (at - 1) / fan_out);
     }
-    espl_entity *const entity = plant_forest(world, parent, count);
+    espl_entity *const entity = make_forest(world, parent, count);
     free(parent);
     return entity;
+}
+
+espl_entity *make_chain(espl_world *world, uint32_t count)
+{
+    return make_trees(world, count != 0, count != 0 ? count : 1, 1);
 }
 
 void shuffle_writes(espl_write *writes, size_t count, uint64_t *random)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "tests/orchard.h"
+#include "tests/tree_cases.h"
 
 #include "tests/asserts.h"
 #include "tests/inside.h"
@@ -41,20 +41,20 @@ shape shape_of(const uint32_t *depth, uint32_t count, uint32_t free_links)
 
 // What must succeed. Check tells each success of an assertion of its own to the runner, which takes
 // longer than the call.
-static void must(const orchard *o, espl_status status)
+static void must(const tree_cases *o, espl_status status)
 {
     tape_demand(&o->tape, status == ESPL_OK, "%s", espl_status_name(status));
 }
 
 // --- Begin and end ---
 
-void orchard_begin(orchard *o, uint32_t ways)
+void tree_cases_begin(tree_cases *o, uint32_t ways)
 {
     memset(o, 0, sizeof *o);
     tape_begin(&o->tape, 1, 4);
     o->tape.style.values = VALUES_STRETCHED;
     side_begin(&o->side, 1, NULL);
-    o->cases = malloc(ORCHARD_CASES * sizeof *o->cases);
+    o->cases = malloc(TREE_CASES * sizeof *o->cases);
     ck_assert_ptr_nonnull(o->cases);
     o->ways = ways;
 }
@@ -73,12 +73,12 @@ static espl_transform value_of(uint32_t i)
     return value;
 }
 
-static uint32_t stride_of(const orchard *o)
+static uint32_t stride_of(const tree_cases *o)
 {
     return o->shape.count + 1;
 }
 
-static void create_all(orchard *o, uint32_t count)
+static void create_all(tree_cases *o, uint32_t count)
 {
     const espl_component set[2] = {MODEL_TAG, ESPL_TRANSFORM};
     espl_world *const world = o->side.world;
@@ -100,7 +100,7 @@ static void create_all(orchard *o, uint32_t count)
 }
 
 // All trees in one playback.
-static void plant(orchard *o)
+static void plant(tree_cases *o)
 {
     if (test_is_worn(o->made + 1, (size_t)o->held + 1)) {
         side_end(&o->side);
@@ -131,7 +131,7 @@ static void plant(orchard *o)
 }
 
 // Fell everything and begin anew with node 0.
-static void clear(orchard *o)
+static void clear(tree_cases *o)
 {
     const test_model *const model = &o->tape.model;
     espl_world_stats stats;
@@ -157,7 +157,7 @@ static uint32_t moved(uint32_t operand, uint32_t first)
 }
 
 // The operation on the tree of its case.
-static operation operation_on(const orchard *o, uint32_t at, uint32_t step)
+static operation operation_on(const tree_cases *o, uint32_t at, uint32_t step)
 {
     const uint32_t first = at * stride_of(o);
     operation op = o->cases[at].steps[step];
@@ -168,7 +168,7 @@ static operation operation_on(const orchard *o, uint32_t at, uint32_t step)
     return op;
 }
 
-static void note_outcome(orchard *o, uint32_t at, uint32_t step, espl_status status)
+static void note_outcome(tree_cases *o, uint32_t at, uint32_t step, espl_status status)
 {
     const bool is_last = step + 1 == o->cases[at].count;
 
@@ -177,7 +177,7 @@ static void note_outcome(orchard *o, uint32_t at, uint32_t step, espl_status sta
     o->refused += is_last && status < 0;
 }
 
-static void run_step(orchard *o, uint32_t at, uint32_t step)
+static void run_step(tree_cases *o, uint32_t at, uint32_t step)
 {
     const operation op = operation_on(o, at, step);
 
@@ -190,7 +190,7 @@ static void run_step(orchard *o, uint32_t at, uint32_t step)
     note_outcome(o, at, step, status);
 }
 
-static void prepare_all(orchard *o)
+static void prepare_all(tree_cases *o)
 {
     for (uint32_t i = 0; i < o->count; ++i) {
         for (uint32_t step = 0; step < o->cases[i].prepared; ++step) {
@@ -199,7 +199,7 @@ static void prepare_all(orchard *o)
     }
 }
 
-static void run_at_once(orchard *o)
+static void run_at_once(tree_cases *o)
 {
     for (uint32_t i = 0; i < o->count; ++i) {
         for (uint32_t step = o->cases[i].prepared; step < o->cases[i].count; ++step) {
@@ -208,7 +208,7 @@ static void run_at_once(orchard *o)
     }
 }
 
-static void record_all(orchard *o)
+static void record_all(tree_cases *o)
 {
     for (uint32_t i = 0; i < o->count; ++i) {
         for (uint32_t step = o->cases[i].prepared; step < o->cases[i].count; ++step) {
@@ -223,7 +223,7 @@ static void record_all(orchard *o)
     }
 }
 
-static void run_recorded(orchard *o)
+static void run_recorded(tree_cases *o)
 {
     uint32_t number = 0;
 
@@ -248,7 +248,7 @@ static void run_recorded(orchard *o)
 }
 
 // Trim where entities died: not a bit of what can be read changes.
-static void trim(orchard *o)
+static void trim(tree_cases *o)
 {
     const test_model *const model = &o->tape.model;
 
@@ -263,19 +263,18 @@ static void trim(orchard *o)
     side_compare(&o->side, &o->tape);
 }
 
-static void run(orchard *o)
+static void run(tree_cases *o)
 {
-    for (uint32_t way = ORCHARD_AT_ONCE; way <= ORCHARD_RECORDED && o->count != 0; way *= 2) {
+    for (uint32_t way = CASES_AT_ONCE; way <= CASES_RECORDED && o->count != 0; way *= 2) {
         if ((o->ways & way) == 0) {
             continue;
         }
         snprintf(o->note, sizeof o->note, "%s, %u nodes a tree, free links %#x",
-                 way == ORCHARD_RECORDED ? "recorded" : "at once", stride_of(o),
-                 o->shape.free_links);
+                 way == CASES_RECORDED ? "recorded" : "at once", stride_of(o), o->shape.free_links);
         o->tape.note = o->note;
         plant(o);
         prepare_all(o);
-        if (way == ORCHARD_RECORDED) {
+        if (way == CASES_RECORDED) {
             run_recorded(o);
         } else {
             run_at_once(o);
@@ -287,13 +286,13 @@ static void run(orchard *o)
     o->count = o->held = 0;
 }
 
-void orchard_turn(orchard *o, const shape *s)
+void tree_cases_turn(tree_cases *o, const shape *s)
 {
     run(o);
     o->shape = *s;
 }
 
-void orchard_end(orchard *o)
+void tree_cases_end(tree_cases *o)
 {
     run(o);
     free(o->cases);
@@ -302,7 +301,7 @@ void orchard_end(orchard *o)
 }
 
 // Entities of a case at once: its tree, and the clones of it at most that its steps make.
-static uint32_t held_by(const orchard *o, const operation *ops, uint32_t count)
+static uint32_t held_by(const tree_cases *o, const operation *ops, uint32_t count)
 {
     uint32_t trees = 1;
 
@@ -312,26 +311,26 @@ static uint32_t held_by(const orchard *o, const operation *ops, uint32_t count)
     return trees * stride_of(o);
 }
 
-void orchard_try_all(orchard *o, const operation *ops, uint32_t count, uint32_t prepared)
+void tree_cases_try_all(tree_cases *o, const operation *ops, uint32_t count, uint32_t prepared)
 {
     const uint32_t held = held_by(o, ops, count);
 
-    if (o->held + held > test_fitting(ORCHARD_CASES * CASE_ENTITIES, 1)) {
+    if (o->held + held > test_fitting(TREE_CASES * CASE_ENTITIES, 1)) {
         run(o);
     }
-    orchard_case *const one = &o->cases[o->count++];
+    tree_case *const one = &o->cases[o->count++];
 
     o->held += held;
     tape_demand(&o->tape, count <= CASE_STEPS, "a case of %u steps", count);
     memcpy(one->steps, ops, count * sizeof *ops);
     one->count = count;
     one->prepared = prepared;
-    if (o->count == ORCHARD_CASES) {
+    if (o->count == TREE_CASES) {
         run(o);
     }
 }
 
-void orchard_try(orchard *o, const operation *op)
+void tree_cases_try(tree_cases *o, const operation *op)
 {
-    orchard_try_all(o, op, 1, 0);
+    tree_cases_try_all(o, op, 1, 0);
 }
