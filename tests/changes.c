@@ -200,15 +200,32 @@ static void name_entities(test_side *side, const test_tape *tape, const operatio
     }
 }
 
+// The same for a query, of MODEL_BULK the first tags alone: its tags come and go together.
+static size_t list_terms(espl_component *out, uint32_t set, uint32_t bulk)
+{
+    size_t count = list_components(out, set & ~model_bit(MODEL_BULK));
+
+    for (uint32_t k = 0; (set & model_bit(MODEL_BULK)) != 0 && k < bulk; ++k) {
+        out[count++] = MODEL_BULK + k;
+    }
+    return count;
+}
+
+// The list `all` names as many tags of MODEL_BULK as the query has room for, the others name one.
 static espl_query_def query_def(const model_query *query, espl_component sets[3][GIVEN_LIMIT])
 {
-    return (espl_query_def){.all = sets[0],
-                            .all_count = list_components(sets[0], query->all),
-                            .none = sets[1],
-                            .none_count = list_components(sets[1], query->none),
-                            .any = sets[2],
-                            .any_count = list_components(sets[2], query->any),
-                            .include = query->include};
+    espl_query_def def = {.all = sets[0],
+                          .none = sets[1],
+                          .none_count = list_terms(sets[1], query->none, 1),
+                          .any = sets[2],
+                          .any_count = list_terms(sets[2], query->any, 1),
+                          .include = query->include};
+    const size_t used = def.none_count + def.any_count + list_terms(sets[0], query->all, 0);
+    const size_t room = ESPL_TERM_LIMIT - used;
+
+    def.all_count = list_terms(sets[0], query->all,
+                               room < MODEL_BULK_COUNT ? (uint32_t)room : MODEL_BULK_COUNT);
+    return def;
 }
 
 espl_status side_change(test_side *side, const test_tape *tape, const operation *op)

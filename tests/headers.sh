@@ -29,6 +29,13 @@ compile()
             skip "${header#"$srcdir/"} as C++" "no C++ compiler"
         fi
     done
+    for header in "$srcdir"/include/espalier/*.h; do
+        test "${header##*/}" = espalier.h || grep -q '^/// .*Thread rule: ' "$header"
+        ok "${header#"$srcdir/"} states its thread rule"
+        # A literal true or false at a call says nothing; an enum does.
+        ! sed 's|//.*||' "$header" | tr '\n' ' ' | grep -Eo '(ESPL_API|static inline)[^;{]*\([^;{]*\bbool [a-z_]+[,)]'
+        ok "${header#"$srcdir/"} takes no bool"
+    done
     # The short forms are code in a header: they are compiled where they are used.
     forms=$srcdir/tests/commands/forms_used.h
     compile "$forms" $CC -std=c11 -pedantic -Wconversion $flags -x c

@@ -12,6 +12,6 @@ for suite; do
         program=$(dirname "$suite")/.libs/$(basename "$suite")
     symbols=$($NM "$program") || exit
     case "$symbols" in
-        *" T espl_executor_create_threads"* | *" U pthread_create"*) echo "$suite" ;;
+        *" T espl_executor_create"* | *" U pthread_create"*) echo "$suite" ;;
     esac
 done

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// What every other public header needs: export marks, statuses, allocator and hooks.
+///
+/// Thread rule: the functions may be called from any thread. The members of an espl_allocator and of
+/// espl_hooks say which threads call them.
 #ifndef ESPALIER_BASE_H
 #define ESPALIER_BASE_H
 
@@ -122,6 +125,9 @@ typedef enum espl_status {
     /// The entity is pending: a handle that a recorder gave out, which only commands of the same
     /// command buffer may name. Play the command buffer, then espl_command_buffer_resolve().
     ESPL_ERR_PENDING = -20,
+    /// This build of the library, or this machine, lacks what is asked for. The log says what. Do
+    /// without it, or build the library with it.
+    ESPL_ERR_UNSUPPORTED = -21,
 } espl_status;
 
 /// File and line of this place in the source, for messages: a string literal.
@@ -162,6 +168,12 @@ typedef enum espl_log_level {
     ESPL_LOG_ERROR = 2,
 } espl_log_level;
 
+/// What a trace tells of a period of time.
+typedef enum espl_trace_edge {
+    ESPL_TRACE_END = 0,
+    ESPL_TRACE_BEGIN = 1,
+} espl_trace_edge;
+
 /// What a world says, and to whom. All zero: messages go where the environment variable ESPALIER_LOG
 /// says (espalier/world.h), which is nowhere by default; a trap prints to stderr and aborts. Grows at
 /// the end only.
@@ -195,7 +207,7 @@ typedef struct espl_hooks {
     /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's
     /// timeline. Names live as long as the world, that of a callback until it is unregistered; begin
     /// and end pair up and nest. Called from the thread that plays; must not call the library.
-    void (*trace)(void *user, const char *name, bool begins);
+    void (*trace)(void *user, const char *name, espl_trace_edge edge);
     /// Return the time in nanoseconds from any start, for the timings of a report; NULL: the
     /// system's monotonic clock. Called from the thread that plays, and only where a report is
     /// asked for; must not call the library.

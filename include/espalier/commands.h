@@ -5,6 +5,8 @@
 /// Playback means: exactly as if the commands were carried out one by one, ordered by key, then
 /// lane, then recording order. The result depends on nothing else: not on threads, timing or
 /// addresses.
+///
+/// Thread rule: see espl_command_buffer: each recorder on a thread of its own, all else as for the world.
 #ifndef ESPALIER_COMMANDS_H
 #define ESPALIER_COMMANDS_H
 
@@ -163,15 +165,28 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, 
 ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
                                                                   uint32_t key, espl_entity entity,
                                                                   const espl_change_def *change);
-/// Record espl_add_component().
-ESPL_API ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key,
-                                                              espl_entity entity,
-                                                              espl_component component,
-                                                              const void *data, size_t size);
+/// Record espl_add_component(): espl_record_change_components() of one component; messages name this form
+/// for such a change.
+static inline ESPL_NODISCARD espl_status espl_record_add_component(espl_recorder *recorder,
+                                                                   uint32_t key, espl_entity entity,
+                                                                   espl_component component,
+                                                                   const void *data, size_t size)
+{
+    const espl_component_value value = {component, size, data};
+    const espl_change_def change = {&value, 1, NULL, 0};
+
+    return espl_record_change_components(recorder, key, entity, &change);
+}
 /// Record espl_remove_component().
-ESPL_API ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *recorder,
-                                                                 uint32_t key, espl_entity entity,
-                                                                 espl_component component);
+static inline ESPL_NODISCARD espl_status espl_record_remove_component(espl_recorder *recorder,
+                                                                      uint32_t key,
+                                                                      espl_entity entity,
+                                                                      espl_component component)
+{
+    const espl_change_def change = {NULL, 0, &component, 1};
+
+    return espl_record_change_components(recorder, key, entity, &change);
+}
 /// Record espl_set_component(): at playback an entity that lacks the component is ESPL_ERR_NO_COMPONENT.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key,
                                                               espl_entity entity,
@@ -250,7 +265,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_unregister_command(espl_world *world,
 /// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
 ///                   business: espl_command_buffer_resolve() tells what they became.
 /// @param size       Any up to UINT32_MAX; 0 is a call without data.
-/// @param alignment  Power of two up to ESPL_PAYLOAD_ALIGNMENT_LIMIT, else ESPL_ERR_LIMIT; 0 means 1.
+/// @param alignment  Power of two, else ESPL_ERR_ARGUMENT; up to ESPL_PAYLOAD_ALIGNMENT_LIMIT, else
+///                   ESPL_ERR_LIMIT; 0 means 1.
 ESPL_API ESPL_NODISCARD espl_status espl_record_custom(espl_recorder *recorder, uint32_t key,
                                                        espl_custom_command callback,
                                                        const void *data, size_t size,
@@ -271,7 +287,8 @@ typedef enum espl_stage {
 /// Return the name of a stage, "order" for example; "unknown stage" for any other number.
 ESPL_API const char *espl_stage_name(espl_stage stage);
 
-/// Reasons counted by a report: index with the negated status.
+/// Reasons counted by a report: index with the negated status. No command is refused with a status past
+/// them.
 #define ESPL_REASON_COUNT 21
 /// Where a command was recorded.
 typedef struct espl_command_place {

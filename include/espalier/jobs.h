@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// Where parallel work runs. An engine brings its own executor; two are supplied.
+///
+/// Thread rule: executors may be created and destroyed from any thread, each by one thread at a time,
+/// and not while a world that uses it is inside a call. An espl_executor says which threads its jobs run
+/// on.
 #ifndef ESPALIER_JOBS_H
 #define ESPALIER_JOBS_H
 
@@ -48,32 +52,65 @@ static inline espl_executor espl_executor_serial(void)
 /// Most workers that espl_executor_create_threads() starts.
 #define ESPL_WORKER_LIMIT 1024
 
-/// Tell whether this library was built with pthreadpool.
-ESPL_API bool espl_executor_has_threads(void);
+/// What a worker does while it has no job.
+typedef enum espl_idle {
+    /// Sleep at once, and leave the core to others. Waking a worker takes some 25 microseconds.
+    ESPL_IDLE_SLEEP = 0,
+    /// Look for work for some milliseconds before it sleeps, and take up what comes in one or two
+    /// microseconds. For small worlds, on cores that nothing else needs: each of them is as good as
+    /// busy while calls keep coming.
+    ESPL_IDLE_SPIN = 1,
+} espl_idle;
 
-/// Start worker threads with pthreadpool; idle workers yield their core.
+/// How to start worker threads. {0}: one for each processor, which sleep while they are idle. Grows at
+/// the end only.
+typedef struct espl_threads_def {
+    uint32_t workers; ///< The calling thread included, at most ESPL_WORKER_LIMIT; 0: one for each
+                      ///< processor.
+    espl_idle idle;
+} espl_threads_def;
+
+/// Start worker threads with pthreadpool, and make an executor of them.
 ///
-/// @param out      the executor; unchanged when refused.
-/// @param workers  threads, the calling one included, at most ESPL_WORKER_LIMIT; 0 means one for
-///                 each processor.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL, or the library was built without pthreadpool);
-///         ESPL_ERR_LIMIT (more than ESPL_WORKER_LIMIT workers); ESPL_ERR_NO_MEMORY (the threads
-///         could not be started).
+/// @param out  the executor; unchanged when refused.
+/// @param def  NULL means {0}; not kept.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; no such espl_idle); ESPL_ERR_UNSUPPORTED (the library
+///         was built without pthreadpool); ESPL_ERR_LIMIT (more than ESPL_WORKER_LIMIT workers);
+///         ESPL_ERR_NO_MEMORY (the threads could not be started).
 ///
 /// One executor may serve several worlds, but not two calls at once. Destroy it after them.
-ESPL_API ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,
-                                                                 uint32_t workers);
+ESPL_API ESPL_NODISCARD espl_status espl_executor_create(espl_executor *out,
+                                                         const espl_threads_def *def);
 
-/// The same, but idle workers stay awake: they look for work for some milliseconds before they sleep,
-/// and take up what comes in one or two microseconds instead of some 25. For small worlds, on cores
-/// that nothing else needs: each of them is as good as busy while calls keep coming.
-///
-/// Statuses as espl_executor_create_threads().
-ESPL_API ESPL_NODISCARD espl_status espl_executor_create_eager_threads(espl_executor *out,
-                                                                       uint32_t workers);
+/// Start workers that sleep while they are idle: espl_executor_create(). @param workers  0: one for each
+/// processor.
+static inline ESPL_NODISCARD espl_status espl_executor_create_threads(espl_executor *out,
+                                                                      uint32_t workers)
+{
+    const espl_threads_def def = {workers, ESPL_IDLE_SLEEP};
+    return espl_executor_create(out, &def);
+}
 
-/// Stop the workers of these two and make the executor serial. Any other
-/// executor, and NULL, is left alone. A copy of the executor must not be used any more.
+/// The same of workers that spin.
+static inline ESPL_NODISCARD espl_status espl_executor_create_eager_threads(espl_executor *out,
+                                                                            uint32_t workers)
+{
+    const espl_threads_def def = {workers, ESPL_IDLE_SPIN};
+    return espl_executor_create(out, &def);
+}
+
+/// Tell whether this library was built with pthreadpool.
+static inline bool espl_executor_has_threads(void)
+{
+    // Too many workers: none is started.
+    const espl_threads_def too_many = {ESPL_WORKER_LIMIT + 1, ESPL_IDLE_SLEEP};
+    espl_executor none;
+
+    return espl_executor_create(&none, &too_many) != ESPL_ERR_UNSUPPORTED;
+}
+
+/// Stop the workers of espl_executor_create() and make the executor serial. Any other executor, and
+/// NULL, is left alone. A copy of the executor must not be used any more.
 ESPL_API void espl_executor_destroy_threads(espl_executor *executor);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@
 ///   ESPL_ERR_ARGUMENT (a NULL pointer, or no such order). Refused, its outputs are unchanged. A
 ///   quaternion that it writes has unit length, so that writing it to an entity keeps its bits.
 /// - A function without a status does nothing if a pointer is NULL.
-/// - Any thread. No memory. O(1).
+/// - Thread rule: any thread. No memory. O(1).
 ///
 /// Every result is the same bits on every machine. Sine, cosine and arctangent are the library's own,
 /// in double precision, so that only the final rounding to float counts. Against long double the
@@ -30,19 +30,51 @@ extern "C" {
 #endif
 
 /// Write the rotation that changes nothing: 0, 0, 0, 1.
-ESPL_API void espl_quat_identity(float out[4]);
+static inline void espl_quat_identity(float out[4])
+{
+    if (out != NULL) {
+        out[0] = out[1] = out[2] = 0;
+        out[3] = 1;
+    }
+}
 
 /// Write the quaternion of components in the order w, x, y, z, which many other libraries use.
-ESPL_API void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z);
+static inline void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z)
+{
+    if (out != NULL) {
+        out[0] = x;
+        out[1] = y;
+        out[2] = z;
+        out[3] = w;
+    }
+}
 /// Write the components of a quaternion in the order w, x, y, z.
-ESPL_API void espl_quat_to_wxyz(float out[4], const float quat[4]);
+static inline void espl_quat_to_wxyz(float out[4], const float quat[4])
+{
+    if (out != NULL && quat != NULL) {
+        const float w = quat[3], x = quat[0], y = quat[1], z = quat[2];
+
+        out[0] = w;
+        out[1] = x;
+        out[2] = y;
+        out[3] = z;
+    }
+}
 
 /// Bring a quaternion to unit length, in place. One whose squared length is within 4e-7 of 1 keeps
 /// its bits.
 ESPL_API ESPL_NODISCARD espl_status espl_quat_normalize(float quat[4]);
 
 /// Write the conjugate: the inverse rotation of a quaternion of unit length.
-ESPL_API void espl_quat_conjugate(float out[4], const float quat[4]);
+static inline void espl_quat_conjugate(float out[4], const float quat[4])
+{
+    if (out != NULL && quat != NULL) {
+        out[0] = -quat[0];
+        out[1] = -quat[1];
+        out[2] = -quat[2];
+        out[3] = quat[3];
+    }
+}
 
 /// Write a * b, the rotation b followed by the rotation a; same bits as espl_transform_compose().
 ///

@@ -4,8 +4,10 @@
 ///
 /// Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD, ESPL_ERR_FOREIGN,
 /// ESPL_ERR_PENDING; ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for
-/// a NULL pointer. Refused, a call leaves its output as it was. Any number of threads may read
-/// while none writes.
+/// a NULL pointer. Refused, a call leaves its output as it was.
+///
+/// Thread rule: any number of threads may read while none changes the world. While a parallel write is
+/// under way, a job may read what it was dealt and what no job was (espalier/writers.h).
 #ifndef ESPALIER_READ_H
 #define ESPALIER_READ_H
 
@@ -15,58 +17,144 @@
 extern "C" {
 #endif
 
-/// Read the transform relative to the world.
+/// What can be read of an entity's transform, and the type that is written out. As espl_write_kind
+/// has them: "local" is relative to the parent, in its axes and units, "world" to the world. On a root
+/// or solo both are the same.
+///
+/// Of a member with inherit flags a local part reads as it was written while that still gives the
+/// world part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
+/// reads the identity, with the stretch and user data that it copies.
+typedef enum espl_read_kind {
+    ESPL_READ_LOCAL_POSITION,  ///< float[3]
+    ESPL_READ_LOCAL_ROTATION,  ///< float[4]
+    ESPL_READ_LOCAL_SCALE,     ///< float
+    ESPL_READ_LOCAL_POSE,      ///< espl_pose
+    ESPL_READ_LOCAL_TRANSFORM, ///< espl_transform
+    ESPL_READ_STRETCH,         ///< float[3]; the same in both spaces
+    ESPL_READ_USER_DATA,       ///< uint32_t
+    ESPL_READ_WORLD_POSITION,  ///< float[3]
+    ESPL_READ_WORLD_ROTATION,  ///< float[4]
+    ESPL_READ_WORLD_SCALE,     ///< float
+    ESPL_READ_WORLD_POSE,      ///< espl_pose
+    ESPL_READ_WORLD_TRANSFORM, ///< espl_transform
+    ESPL_READ_KIND_COUNT
+} espl_read_kind;
+
+/// Read one entity's transform, or a part of it.
+///
+/// @param out  of the type that the kind names, at any address that the type may have.
+/// @return also ESPL_ERR_ARGUMENT for a kind that does not exist.
+ESPL_API ESPL_NODISCARD espl_status espl_read_one(const espl_world *world, espl_entity entity,
+                                                  espl_read_kind kind, void *out);
+
+/// Read many entities, into an array or into members of the caller's own structs. The call overlaps
+/// their cache misses, so it is faster than single reads where the entities are far apart in memory.
+///
+/// @param entities       the first handle; handle i is `i * entity_stride` bytes behind it.
+/// @param entity_stride  bytes from one handle to the next: sizeof(espl_entity) in an array of handles.
+/// @param out            the first output, of the type that the kind names; output i is `i *
+///                       out_stride` bytes behind it. That of a refused entity is unchanged.
+/// @param out_stride     bytes from one output to the next: the size of the type in an array.
+/// @return ESPL_OK; ESPL_PARTLY: at least one entity was refused, and the log hook received the reason
+///         for the first one; ESPL_ERR_ARGUMENT also for a kind that does not exist, and for a stride
+///         that is smaller than what it steps over or not a multiple of 4.
+ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
+                                                      const espl_entity *entities,
+                                                      size_t entity_stride, void *out,
+                                                      size_t out_stride, size_t count);
+
+/// Read the transform relative to the world: ESPL_READ_WORLD_TRANSFORM. This and the next are functions
+/// of their own because they are read most, and take a fifth less so.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);
-/// Read the transform relative to the parent; for a root or solo the same as the world's.
-///
-/// Of a member with inherit flags a part reads as it was written while that still gives the world
-/// part; else it reads as the world part is seen from the parent. A member with ESPL_COPY_PARENT
-/// reads the identity, with the stretch and user data that it copies.
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
-                                                             espl_entity entity,
-                                                             espl_transform *out);
-
-// Parts of the two.
+/// Read the position in the world: ESPL_READ_WORLD_POSITION.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_position(const espl_world *world,
                                                             espl_entity entity, float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
-                                                            espl_entity entity, float out[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,
-                                                         espl_entity entity, float *out);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_position(const espl_world *world,
-                                                            espl_entity entity, float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_rotation(const espl_world *world,
-                                                            espl_entity entity, float out[4]);
-ESPL_API ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world,
-                                                         espl_entity entity, float *out);
-/// Read the stretch; it is the same in both spaces.
-ESPL_API ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world, espl_entity entity,
-                                                     float out[3]);
-/// Read the user's word.
-ESPL_API ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world, espl_entity entity,
-                                                       uint32_t *out);
 
-/// Read the world transforms of many entities. The call overlaps their cache misses, so it is faster than
-/// single reads where the entities are far apart in memory.
+// --- Other kinds by name; each is espl_read_one(), and is named by messages ---
+
+/// Read the transform relative to the parent; for a root or solo the same as the world's.
+static inline ESPL_NODISCARD espl_status espl_get_local_transform(const espl_world *world,
+                                                                  espl_entity entity,
+                                                                  espl_transform *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_LOCAL_TRANSFORM, out);
+}
+static inline ESPL_NODISCARD espl_status espl_get_world_rotation(const espl_world *world,
+                                                                 espl_entity entity, float out[4])
+{
+    return espl_read_one(world, entity, ESPL_READ_WORLD_ROTATION, out);
+}
+static inline ESPL_NODISCARD espl_status espl_get_world_scale(const espl_world *world,
+                                                              espl_entity entity, float *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_WORLD_SCALE, out);
+}
+static inline ESPL_NODISCARD espl_status espl_get_local_position(const espl_world *world,
+                                                                 espl_entity entity, float out[3])
+{
+    return espl_read_one(world, entity, ESPL_READ_LOCAL_POSITION, out);
+}
+static inline ESPL_NODISCARD espl_status espl_get_local_rotation(const espl_world *world,
+                                                                 espl_entity entity, float out[4])
+{
+    return espl_read_one(world, entity, ESPL_READ_LOCAL_ROTATION, out);
+}
+static inline ESPL_NODISCARD espl_status espl_get_local_scale(const espl_world *world,
+                                                              espl_entity entity, float *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_LOCAL_SCALE, out);
+}
+/// Read the stretch; it is the same in both spaces.
+static inline ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *world,
+                                                          espl_entity entity, float out[3])
+{
+    return espl_read_one(world, entity, ESPL_READ_STRETCH, out);
+}
+/// Read the user's word.
+static inline ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world,
+                                                            espl_entity entity, uint32_t *out)
+{
+    return espl_read_one(world, entity, ESPL_READ_USER_DATA, out);
+}
+
+/// Read the world transforms of many entities: espl_read_strided() into an array. @param out  [count]
+static inline ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,
+                                                                   const espl_entity *entities,
+                                                                   size_t count, size_t stride,
+                                                                   espl_transform *out)
+{
+    return espl_read_strided(world, ESPL_READ_WORLD_TRANSFORM, entities, stride, out, sizeof *out,
+                             count);
+}
+/// Read their world positions alone. @param out  [count]
+static inline ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *world,
+                                                                  const espl_entity *entities,
+                                                                  size_t count, size_t stride,
+                                                                  float (*out)[3])
+{
+    return espl_read_strided(world, ESPL_READ_WORLD_POSITION, entities, stride, out, sizeof *out,
+                             count);
+}
+
+/// Copy what a kind reads of all rows of a query's chunk at hand: a column of stretches, of local
+/// positions, of whole transforms, without a look-up of handles. World poses are there without a copy,
+/// in espl_query.worlds.
 ///
-/// @param entities  the first handle; handle i is `i * stride` bytes behind it.
-/// @param stride    bytes from one handle to the next: sizeof(espl_entity) in an array of handles, or the
-///                  size of the struct that contains a handle.
-/// @param out       [count]; the output of a refused entity is unchanged.
-/// @return ESPL_OK; ESPL_PARTLY: at least one entity was refused, and the log hook received the reason
-///         for the first one; ESPL_ERR_ARGUMENT also for a stride that is smaller than a handle or not a
-///         multiple of 4.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_transforms(const espl_world *world,
-                                                              const espl_entity *entities,
-                                                              size_t count, size_t stride,
-                                                              espl_transform *out);
-/// Read their world positions alone.
-ESPL_API ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *world,
-                                                             const espl_entity *entities,
-                                                             size_t count, size_t stride,
-                                                             float (*out)[3]);
+/// A copy: it does not follow later writes, and writing to it writes no transform. Transforms are written
+/// by espl_write_one() and its like during the iteration, and by an espl_writer in a parallel write; see
+/// espalier/write.h for the writes that need a side array, which iteration refuses.
+/// @param query       between espl_query_next() and the next one, or the rows of a parallel write.
+/// @param out         the first output, of the type that the kind names; that of row r is `r *
+///                    out_stride` bytes behind it. Room for query->count.
+/// @param out_stride  the size of the type in an array.
+/// @return ESPL_OK, nothing written where no chunk is at hand; ESPL_ERR_NO_TRANSFORM (query->slots is
+///         NULL); ESPL_ERR_ARGUMENT (NULL; the iteration has ended; a kind that does not exist; a stride
+///         that is smaller than the type or not a multiple of 4).
+ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query *query,
+                                                               espl_read_kind kind, void *out,
+                                                               size_t out_stride);
 
 /// Read the transform of an entity as it is seen from another one, of any hierarchy: what it would
 /// have as a local under `frame`. See espl_transform_relative().
@@ -75,27 +163,59 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_world_positions(const espl_world *w
 ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_entity frame,
                                                   espl_entity entity, espl_transform *out);
 
-// Between the axes of an entity and those of the world; each pair are inverses of each other. A
-// point moves with the transform, a vector (an offset of two points) is scaled and turned, a
-// direction is only turned. out may be the input. What overflows, here and in matrices, is infinite.
-ESPL_API ESPL_NODISCARD espl_status espl_point_to_world(const espl_world *world, espl_entity entity,
-                                                        const float point[3], float out[3]);
+/// Convert a point, a vector or a direction between the axes of an entity and those of the world, by the
+/// entity's world transform. What overflows, here and in matrices, is infinite.
+///
+/// @param value  in the axes that the conversion comes from.
+/// @param out    may be value.
+/// @return also ESPL_LOSSY where a point or vector is converted to local axes and one of them has a
+///         scale or stretch of zero: it reads 0; ESPL_ERR_ARGUMENT for a conversion that does not exist.
+ESPL_API ESPL_NODISCARD espl_status espl_convert(const espl_world *world, espl_entity entity,
+                                                 espl_conversion conversion, const float value[3],
+                                                 float out[3]);
+
+// --- The conversions by name; each is espl_convert(), and is named by messages ---
+
+static inline ESPL_NODISCARD espl_status espl_point_to_world(const espl_world *world,
+                                                             espl_entity entity,
+                                                             const float point[3], float out[3])
+{
+    return espl_convert(world, entity, ESPL_POINT_TO_WORLD, point, out);
+}
 /// Convert back. @return ESPL_LOSSY where an axis has a scale or stretch of zero: it reads 0.
-ESPL_API ESPL_NODISCARD espl_status espl_point_to_local(const espl_world *world, espl_entity entity,
-                                                        const float point[3], float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_vector_to_world(const espl_world *world,
-                                                         espl_entity entity, const float vector[3],
-                                                         float out[3]);
+static inline ESPL_NODISCARD espl_status espl_point_to_local(const espl_world *world,
+                                                             espl_entity entity,
+                                                             const float point[3], float out[3])
+{
+    return espl_convert(world, entity, ESPL_POINT_TO_LOCAL, point, out);
+}
+static inline ESPL_NODISCARD espl_status espl_vector_to_world(const espl_world *world,
+                                                              espl_entity entity,
+                                                              const float vector[3], float out[3])
+{
+    return espl_convert(world, entity, ESPL_VECTOR_TO_WORLD, vector, out);
+}
 /// Convert back. @return ESPL_LOSSY where an axis has a scale or stretch of zero: it reads 0.
-ESPL_API ESPL_NODISCARD espl_status espl_vector_to_local(const espl_world *world,
-                                                         espl_entity entity, const float vector[3],
-                                                         float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_direction_to_world(const espl_world *world,
-                                                            espl_entity entity,
-                                                            const float direction[3], float out[3]);
-ESPL_API ESPL_NODISCARD espl_status espl_direction_to_local(const espl_world *world,
-                                                            espl_entity entity,
-                                                            const float direction[3], float out[3]);
+static inline ESPL_NODISCARD espl_status espl_vector_to_local(const espl_world *world,
+                                                              espl_entity entity,
+                                                              const float vector[3], float out[3])
+{
+    return espl_convert(world, entity, ESPL_VECTOR_TO_LOCAL, vector, out);
+}
+static inline ESPL_NODISCARD espl_status espl_direction_to_world(const espl_world *world,
+                                                                 espl_entity entity,
+                                                                 const float direction[3],
+                                                                 float out[3])
+{
+    return espl_convert(world, entity, ESPL_DIRECTION_TO_WORLD, direction, out);
+}
+static inline ESPL_NODISCARD espl_status espl_direction_to_local(const espl_world *world,
+                                                                 espl_entity entity,
+                                                                 const float direction[3],
+                                                                 float out[3])
+{
+    return espl_convert(world, entity, ESPL_DIRECTION_TO_LOCAL, direction, out);
+}
 
 /// Read the world direction of one of the entity's axes, a unit vector.
 ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_entity entity,
@@ -104,17 +224,34 @@ ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_
 /// that names nobody, or nobody with a transform.
 ESPL_API bool espl_is_mirrored(const espl_world *world, espl_entity entity);
 
+/// Read the world transform as a matrix.
+///
+/// @param out  12 or 16 numbers, as the form has them.
+/// @return also ESPL_LOSSY for the inverse, where an axis has a scale or stretch of zero: its row is
+///         zeros; ESPL_ERR_ARGUMENT for a form that does not exist.
+ESPL_API ESPL_NODISCARD espl_status espl_get_matrix(const espl_world *world, espl_entity entity,
+                                                    espl_matrix_form form, float *out);
+
 /// Read the world transform as 3 rows of 4.
-ESPL_API ESPL_NODISCARD espl_status espl_get_matrix_3x4(const espl_world *world, espl_entity entity,
-                                                        float rows[12]);
+static inline ESPL_NODISCARD espl_status espl_get_matrix_3x4(const espl_world *world,
+                                                             espl_entity entity, float rows[12])
+{
+    return espl_get_matrix(world, entity, ESPL_MATRIX_3X4, rows);
+}
 /// Read the world transform as 4 columns of 4, the order of glTF and OpenGL.
-ESPL_API ESPL_NODISCARD espl_status espl_get_matrix_4x4(const espl_world *world, espl_entity entity,
-                                                        float columns[16]);
+static inline ESPL_NODISCARD espl_status espl_get_matrix_4x4(const espl_world *world,
+                                                             espl_entity entity, float columns[16])
+{
+    return espl_get_matrix(world, entity, ESPL_MATRIX_4X4, columns);
+}
 /// Read the inverse of espl_get_matrix_4x4(): from world axes to the entity's own.
 /// @return ESPL_LOSSY where an axis has a scale or stretch of zero: its row is zeros.
-ESPL_API ESPL_NODISCARD espl_status espl_get_matrix_4x4_inverse(const espl_world *world,
-                                                                espl_entity entity,
-                                                                float columns[16]);
+static inline ESPL_NODISCARD espl_status espl_get_matrix_4x4_inverse(const espl_world *world,
+                                                                     espl_entity entity,
+                                                                     float columns[16])
+{
+    return espl_get_matrix(world, entity, ESPL_MATRIX_4X4_INVERSE, columns);
+}
 
 /// Return the inherit flags of a member; 0 for any other handle.
 ESPL_API uint32_t espl_get_inherit(const espl_world *world, espl_entity entity);

@@ -136,18 +136,30 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_array(espl_world *wor
                                                                  const espl_change_def *change,
                                                                  size_t *refused);
 
-/// Add a component with a value; has it already: sets the value. Structural.
+/// Add a component with a value; has it already: sets the value. Structural. espl_change_components() of
+/// one component; messages name this form for such a change.
 ///
 /// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one; for
 ///              ESPL_TRANSFORM that of espl_transform, and NULL means the identity.
-/// Statuses as espl_change_components().
-ESPL_API ESPL_NODISCARD espl_status espl_add_component(espl_world *world, espl_entity entity,
-                                                       espl_component component, const void *data,
-                                                       size_t size);
+static inline ESPL_NODISCARD espl_status espl_add_component(espl_world *world, espl_entity entity,
+                                                            espl_component component,
+                                                            const void *data, size_t size)
+{
+    const espl_component_value value = {component, size, data};
+    const espl_change_def change = {&value, 1, NULL, 0};
 
-/// Remove a component; lacks it: does nothing. Structural. Statuses as espl_change_components().
-ESPL_API ESPL_NODISCARD espl_status espl_remove_component(espl_world *world, espl_entity entity,
-                                                          espl_component component);
+    return espl_change_components(world, entity, &change);
+}
+
+/// Remove a component; lacks it: does nothing. Structural. The same of one that goes.
+static inline ESPL_NODISCARD espl_status espl_remove_component(espl_world *world,
+                                                               espl_entity entity,
+                                                               espl_component component)
+{
+    const espl_change_def change = {NULL, 0, &component, 1};
+
+    return espl_change_components(world, entity, &change);
+}
 
 /// Tell whether a living entity has a component; false for any other handle.
 ESPL_API bool espl_has_component(const espl_world *world, espl_entity entity,
@@ -199,22 +211,25 @@ enum {
     ESPL_INCLUDE_DISABLED = 2, ///< Entities with ESPL_DISABLED.
 };
 
-/// What a query asks for. {0} asks for every entity that is neither a prefab nor disabled. Roles are
+/// Components that a query can name in all of its lists together.
+#define ESPL_TERM_LIMIT 64
+
+/// What a query asks for, by ESPL_TERM_LIMIT components in all. {0} asks for every entity that is neither a prefab nor disabled. Roles are
 /// components too: `all` with ESPL_ROOT asks for roots only. Grows at the end only.
 typedef struct espl_query_def {
     const espl_component *all;  ///< [all_count] the entity has each of these.
-    size_t all_count;           ///< At most ESPL_SET_LIMIT.
+    size_t all_count;
     const espl_component *none; ///< [none_count] the entity has none of these.
-    size_t none_count;          ///< At most ESPL_SET_LIMIT.
+    size_t none_count;
     const espl_component *any;  ///< [any_count] the entity has at least one of these.
-    size_t any_count;           ///< At most ESPL_SET_LIMIT; 0 asks nothing.
+    size_t any_count;           ///< 0 asks nothing.
     /// [changed_count] the chunk has the column of one of these, and it was written after `since`:
     /// by espl_set_component(), by a value that espl_change_components() or its like gave to an entity that has the
     /// component, by a call of espl_query_write(), or because an entity came into the chunk or
     /// changed its row there. That is all that counts for a tag and for ESPL_TRANSFORM: a transform
     /// that is written or propagated writes no column.
     const espl_component *changed;
-    size_t changed_count; ///< At most ESPL_SET_LIMIT; 0 asks nothing.
+    size_t changed_count; ///< 0 asks nothing.
     uint64_t since;       ///< A version, see espl_get_version().
     uint32_t include;     ///< ESPL_INCLUDE_ bits.
     /// NULL, or ESPL_SITE. In checked builds a structural call that an open query refuses logs where
@@ -245,35 +260,48 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *wor
 ///     }
 ///
 /// The world is in iteration from begin until next returns false or espl_query_end(). The fields
-/// before `state` are to be read; they hold for the chunk at hand.
+/// before `state` are to be read; they hold for the chunk at hand. A query is a value of less than 256
+/// bytes and takes no memory.
 typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
     /// [count] slots, or NULL where the entities have no transform: the world transform of row r
-    /// is worlds[slots[r]].
+    /// is worlds[slots[r]]. What else there is of transforms, stretch too, is copied by
+    /// espl_query_read_transforms(), espalier/read.h. Transforms are written by espalier/write.h alone.
     const uint32_t *slots;
     const espl_pose *worlds; ///< World transforms of the whole world, by slot.
     struct {
         espl_world *world;
-        uint32_t archetype, chunk;
-        uint32_t all_count, none_count, any_count, changed_count;
-        uint32_t include;
-        uint32_t first; // row of the chunk that is shown as row 0
-        bool is_dealt;  // rows of a parallel write: `all` names the columns that may be written
-        uint8_t noted;  // number among the iterations that the world notes for messages; 0: none
         uint64_t since;
         uint64_t shown_at; // version of the columns when the chunk at hand was shown
-        espl_component all[ESPL_SET_LIMIT], none[ESPL_SET_LIMIT];
-        espl_component any[ESPL_SET_LIMIT], changed[ESPL_SET_LIMIT];
+        uint32_t archetype, chunk;
+        uint32_t include;
+        uint8_t all_count, none_count, any_count, changed_count;
+        uint8_t first; // row of the chunk that is shown as row 0
+        bool is_read_only; // begun by espl_query_begin_read()
+        bool is_dealt; // rows of a parallel write: `all` names the columns that may be written
+        uint8_t noted; // number among the iterations that the world notes for messages; 0: none
+        uint16_t terms[ESPL_TERM_LIMIT]; // all, then none, any and changed
     } state; ///< Not for use.
 } espl_query;
 
 /// Begin an iteration. Queries nest. Chunks come in order of archetype, then of creation.
 ///
 /// @param def  NULL means {0}; not kept.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component or bit), ESPL_ERR_LIMIT.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component or bit), ESPL_ERR_LIMIT (more than
+///         ESPL_TERM_LIMIT components).
 ESPL_API ESPL_NODISCARD espl_status espl_query_begin(espl_world *world, const espl_query_def *def,
                                                      espl_query *query);
+
+/// Begin an iteration that only reads: espl_query_begin() of a world that may not be changed.
+///
+/// Any number of threads may iterate so at once, each with a query of its own, while none changes the
+/// world; espl_query_next(), espl_query_end() and espl_query_read() then have the same rule.
+/// espl_query_write() gives NULL, and traps in checked builds. As of every iteration, structural calls
+/// are refused with ESPL_ERR_BUSY until it ends.
+ESPL_API ESPL_NODISCARD espl_status espl_query_begin_read(const espl_world *world,
+                                                          const espl_query_def *def,
+                                                          espl_query *query);
 
 /// Go to the next chunk; false at the end, where the iteration is over.
 ESPL_API bool espl_query_next(espl_query *query);
@@ -287,7 +315,8 @@ ESPL_API void espl_query_end(espl_query *query);
 ESPL_API const void *espl_query_read(const espl_query *query, espl_component component,
                                      size_t size);
 
-/// The same, to be written: the call counts as a write of the column (see espl_query_def).
+/// The same, to be written: the call counts as a write of the column (see espl_query_def). A change of
+/// the world: one thread at a time, but for the rows of a parallel write (espalier/writers.h).
 ESPL_API void *espl_query_write(const espl_query *query, espl_component component, size_t size);
 
 #ifdef __cplusplus

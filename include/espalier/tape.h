@@ -4,6 +4,8 @@
 ///
 /// A fault that shows after an hour becomes one file: espalier(1) replays it, checks each frame, and
 /// another machine or another build does the same and comes to the same worlds.
+///
+/// Thread rule: as for the world; espl_tape_frame() is a change of it.
 #ifndef ESPALIER_TAPE_H
 #define ESPALIER_TAPE_H
 

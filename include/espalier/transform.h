@@ -3,9 +3,10 @@
 /// Transforms as values: composing, inverting, converting, matrices. No world is needed.
 ///
 /// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
-/// Every result is the same bits on every machine. All functions may be called from any thread. A
-/// required pointer that is NULL is answered as espalier/base.h says; a function that returns a
+/// Every result is the same bits on every machine. A required pointer that is NULL is answered as espalier/base.h says; a function that returns a
 /// transform returns the identity then.
+///
+/// Thread rule: transforms are values, and all functions may be called from any thread.
 #ifndef ESPALIER_TRANSFORM_H
 #define ESPALIER_TRANSFORM_H
 
@@ -117,25 +118,64 @@ ESPL_API espl_status espl_transform_relative(espl_transform *local, const espl_t
 ///         the transform unchanged.
 ESPL_API ESPL_NODISCARD espl_status espl_transform_normalize(espl_transform *transform);
 
-/// Convert a point from the frame's axes to the axes it is placed in. Here and below, out may be
-/// the input.
-ESPL_API void espl_transform_point(float out[3], const espl_transform *frame, const float point[3]);
+/// What is converted between the axes of a frame, "local", and those that the frame is placed in,
+/// "world" for short. Each pair are inverses of each other. A point moves with the frame, a vector (an
+/// offset between two points) is scaled and turned, a direction is only turned.
+typedef enum espl_conversion {
+    ESPL_POINT_TO_WORLD,
+    ESPL_POINT_TO_LOCAL, ///< Axes of zero scale or stretch give 0.
+    ESPL_VECTOR_TO_WORLD,
+    ESPL_VECTOR_TO_LOCAL, ///< Axes of zero scale or stretch give 0.
+    ESPL_DIRECTION_TO_WORLD,
+    ESPL_DIRECTION_TO_LOCAL,
+    ESPL_CONVERSION_COUNT
+} espl_conversion;
+
+/// Convert a point, a vector or a direction between the axes of a frame and those that it is placed in.
+/// A conversion that does not exist writes nothing.
+///
+/// @param out    may be value.
+/// @param value  in the axes that the conversion comes from.
+ESPL_API void espl_transform_convert(float out[3], const espl_transform *frame,
+                                     espl_conversion conversion, const float value[3]);
+
+/// Convert a point from the frame's axes to the axes it is placed in.
+static inline void espl_transform_point(float out[3], const espl_transform *frame,
+                                        const float point[3])
+{
+    espl_transform_convert(out, frame, ESPL_POINT_TO_WORLD, point);
+}
 /// Convert a point back into the frame: the inverse of espl_transform_point(). Axes of zero scale
 /// or stretch give 0.
-ESPL_API void espl_transform_point_inverse(float out[3], const espl_transform *frame,
-                                           const float point[3]);
-/// Rotate a direction out of the frame; scale and stretch do not matter.
-ESPL_API void espl_transform_direction(float out[3], const espl_transform *frame,
-                                       const float direction[3]);
-/// Rotate a direction into the frame.
-ESPL_API void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
-                                               const float direction[3]);
+static inline void espl_transform_point_inverse(float out[3], const espl_transform *frame,
+                                                const float point[3])
+{
+    espl_transform_convert(out, frame, ESPL_POINT_TO_LOCAL, point);
+}
 /// Convert a vector (an offset between two points) out of the frame.
-ESPL_API void espl_transform_vector(float out[3], const espl_transform *frame,
-                                    const float vector[3]);
+static inline void espl_transform_vector(float out[3], const espl_transform *frame,
+                                         const float vector[3])
+{
+    espl_transform_convert(out, frame, ESPL_VECTOR_TO_WORLD, vector);
+}
 /// Convert a vector back into the frame. Axes of zero scale or stretch give 0.
-ESPL_API void espl_transform_vector_inverse(float out[3], const espl_transform *frame,
-                                            const float vector[3]);
+static inline void espl_transform_vector_inverse(float out[3], const espl_transform *frame,
+                                                 const float vector[3])
+{
+    espl_transform_convert(out, frame, ESPL_VECTOR_TO_LOCAL, vector);
+}
+/// Rotate a direction out of the frame.
+static inline void espl_transform_direction(float out[3], const espl_transform *frame,
+                                            const float direction[3])
+{
+    espl_transform_convert(out, frame, ESPL_DIRECTION_TO_WORLD, direction);
+}
+/// Rotate a direction into the frame.
+static inline void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
+                                                    const float direction[3])
+{
+    espl_transform_convert(out, frame, ESPL_DIRECTION_TO_LOCAL, direction);
+}
 
 /// Direction in which an axis of a frame points.
 typedef enum espl_axis {
@@ -191,13 +231,39 @@ ESPL_API espl_status espl_transform_rotate_about(espl_transform *transform, cons
 ESPL_API espl_status espl_transform_lerp(espl_transform *out, const espl_transform *a,
                                          const espl_transform *b, float t);
 
+/// Form of a matrix.
+typedef enum espl_matrix_form {
+    ESPL_MATRIX_3X4, ///< float[12]: T * R * diag(scale * stretch) as 3 rows of 4
+    ESPL_MATRIX_4X4, ///< float[16]: the same as 4 columns of 4, the order of glTF and OpenGL
+    /// float[16]: the inverse of ESPL_MATRIX_4X4, 4 columns of 4. Axes of zero scale or stretch become
+    /// rows of zeros.
+    ESPL_MATRIX_4X4_INVERSE,
+    ESPL_MATRIX_FORM_COUNT
+} espl_matrix_form;
+
+/// Write a transform as a matrix. A form that does not exist writes nothing.
+///
+/// @param out  12 or 16 numbers, as the form has them.
+ESPL_API void espl_transform_matrix(float *out, const espl_transform *transform,
+                                    espl_matrix_form form);
+
 /// Write T * R * diag(scale * stretch) as 3 rows of 4.
-ESPL_API void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform);
+static inline void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
+{
+    espl_transform_matrix(rows, transform, ESPL_MATRIX_3X4);
+}
 /// Write T * R * diag(scale * stretch) as 4 columns of 4, the order of glTF and OpenGL.
-ESPL_API void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform);
+static inline void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
+{
+    espl_transform_matrix(columns, transform, ESPL_MATRIX_4X4);
+}
 /// Write the inverse of espl_transform_matrix_4x4(), 4 columns of 4. Axes of zero scale or stretch
 /// become rows of zeros.
-ESPL_API void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform);
+static inline void espl_transform_matrix_4x4_inverse(float columns[16],
+                                                     const espl_transform *transform)
+{
+    espl_transform_matrix(columns, transform, ESPL_MATRIX_4X4_INVERSE);
+}
 
 /// Decompose a matrix into the transform whose espl_transform_matrix_4x4() it is.
 ///

@@ -6,6 +6,10 @@
 /// transforms are current. Statuses of handles, in every call: ESPL_ERR_NULL_ENTITY, ESPL_ERR_DEAD,
 /// ESPL_ERR_FOREIGN, ESPL_ERR_PENDING. Structural calls answer ESPL_ERR_BUSY during iteration and
 /// playback.
+///
+/// Thread rule: as for the world. Structural calls, espl_subtree_begin(), espl_subtree_next() and
+/// espl_subtree_end() are changes of it; all else only reads, on any number of threads while none changes
+/// the world.
 #ifndef ESPALIER_TREE_H
 #define ESPALIER_TREE_H
 

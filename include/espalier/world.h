@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// @file
 /// The world: one independent container of entities. Any number may exist; nothing is global.
+///
+/// Thread rule: see espl_world. Worlds may be made and destroyed from any thread.
 #ifndef ESPALIER_WORLD_H
 #define ESPALIER_WORLD_H
 
@@ -69,9 +71,9 @@ typedef struct espl_world_def {
 /// @param out  the world; unchanged when refused.
 /// @param def  NULL means {0}; not kept.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; one function of the allocator without the other;
-///         a tag above 127; unknown kernels, or kernels not for this machine; a number that is none of
-///         espl_huge_pages; an unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG);
-///         ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to
+///         a tag above 127; kernels that do not exist; a number that is none of espl_huge_pages; an
+///         unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED (kernels that this
+///         machine cannot run, or this build lacks); ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to
 ///         stderr.
 ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 

@@ -22,6 +22,9 @@
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
 ///   espl_reserve(). When the last of them goes, so does the array, unless it was prepaid.
 /// - O(descendants).
+/// - Thread rule: a write is a change of the world, on one thread at a time. From several threads write
+///   by an espl_writer (espalier/writers.h), or record commands (espalier/commands.h). A batch uses the
+///   world's executor.
 #ifndef ESPALIER_WRITE_H
 #define ESPALIER_WRITE_H
 

@@ -2,6 +2,9 @@
 /// @file
 /// Writing transforms from every core: the rows of a query are dealt out so that each hierarchy
 /// belongs to one job, and each job writes through a token, an espl_writer.
+///
+/// Thread rule: espl_write_parallel() is a change of the world; it runs its jobs on the world's executor.
+/// The functions of an espl_writer belong to the thread of the job that it was handed to.
 #ifndef ESPALIER_WRITERS_H
 #define ESPALIER_WRITERS_H
 

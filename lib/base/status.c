@@ -77,6 +77,9 @@ static const status_entry statuses[] = {
     {ESPL_ERR_PENDING, "ESPL_ERR_PENDING",
      "The entity is pending and can be named by commands only; play the command buffer, "
      "then espl_command_buffer_resolve() tells its handle."},
+    {ESPL_ERR_UNSUPPORTED, "ESPL_ERR_UNSUPPORTED",
+     "This build of the library, or this machine, lacks what is asked for; do without it, or build "
+     "the library with it."},
 };
 
 // Return the entry of a status, or NULL.

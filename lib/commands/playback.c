@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_PENDING, "a report counts every reason");
+_Static_assert(ESPL_REASON_COUNT == 1 - ESPL_ERR_PENDING,
+               "a report counts every status that a command may have");
 
 void espl__playback_init(espl__playback *playback, espl__heap *heap, espl__store *store,
                          espl__forest *forest, const espl_executor *executor,

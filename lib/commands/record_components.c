@@ -175,9 +175,21 @@ static void remark_zero_listed(const espl_recorder *recorder, const char *call, 
     }
 }
 
-static espl_status record_change(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                 const espl_change_def *def, const char *call)
+// The public function that a change is named after: an inline form, where it fits.
+static const char *call_of_record(const espl_change_def *def)
 {
+    if (def != NULL && def->add_count == 1 && def->remove_count == 0) {
+        return "espl_record_add_component";
+    }
+    return def != NULL && def->add_count == 0 && def->remove_count == 1
+               ? "espl_record_remove_component"
+               : "espl_record_change_components";
+}
+
+espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
+                                          const espl_change_def *def)
+{
+    const char *const call = call_of_record(def);
     const char *const fault = espl__change_fault(def);
     given_list l;
     espl_status status = espl__check_recorder(recorder);
@@ -204,29 +216,6 @@ static espl_status record_change(espl_recorder *recorder, uint32_t key, espl_ent
         remark_zero_listed(recorder, call, &l, entity);
     }
     return espl__recorded(recorder, call, status);
-}
-
-espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                          const espl_change_def *def)
-{
-    return record_change(recorder, key, entity, def, "espl_record_change_components");
-}
-
-espl_status espl_record_add_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                      espl_component component, const void *data, size_t size)
-{
-    const espl_component_value value = {component, size, data};
-
-    return record_change(recorder, key, entity, &(espl_change_def){.add = &value, .add_count = 1},
-                         "espl_record_add_component");
-}
-
-espl_status espl_record_remove_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
-                                         espl_component component)
-{
-    return record_change(recorder, key, entity,
-                         &(espl_change_def){.remove = &component, .remove_count = 1},
-                         "espl_record_remove_component");
 }
 
 espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, espl_entity entity,

@@ -37,7 +37,7 @@ static inline void espl__watch_stage(espl__watch *watch, espl_stage stage)
 static inline void espl__watch_part(const espl__watch *watch, const char *name, bool begins)
 {
     if (watch->is_on && watch->hooks->trace != NULL) {
-        watch->hooks->trace(watch->hooks->user, name, begins);
+        watch->hooks->trace(watch->hooks->user, name, begins ? ESPL_TRACE_BEGIN : ESPL_TRACE_END);
     }
 }
 

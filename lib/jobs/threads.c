@@ -72,17 +72,8 @@ static void parallel_for_eager(void *context, espl_job function, void *argument,
     run_on_pool(context, function, argument, count, 0);
 }
 
-bool espl_executor_has_threads(void)
+static espl_status create_pool(espl_executor *out, uint32_t workers, espl_idle idle)
 {
-    return true;
-}
-
-static espl_status create_pool(espl_executor *out, uint32_t workers,
-                               void (*run)(void *, espl_job, void *, size_t))
-{
-    if (out == NULL) {
-        return ESPL_ERR_ARGUMENT;
-    }
     // The limit is here, because pthreadpool does not check whether its threads start.
     if (workers > ESPL_WORKER_LIMIT) {
         return ESPL_ERR_LIMIT;
@@ -95,18 +86,9 @@ static espl_status create_pool(espl_executor *out, uint32_t workers,
 
     ESPL_CHECK(pthreadpool_get_threads_count(pool) >= 1);
     ESPL_CHECK(workers == 0 || pthreadpool_get_threads_count(pool) == workers);
-    *out = (espl_executor){pool, (uint32_t)pthreadpool_get_threads_count(pool), run};
+    *out = (espl_executor){pool, (uint32_t)pthreadpool_get_threads_count(pool),
+                           idle == ESPL_IDLE_SPIN ? parallel_for_eager : parallel_for};
     return ESPL_OK;
-}
-
-espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
-{
-    return create_pool(out, workers, parallel_for);
-}
-
-espl_status espl_executor_create_eager_threads(espl_executor *out, uint32_t workers)
-{
-    return create_pool(out, workers, parallel_for_eager);
 }
 
 void espl_executor_destroy_threads(espl_executor *executor)
@@ -122,23 +104,12 @@ void espl_executor_destroy_threads(espl_executor *executor)
 
 #else
 
-bool espl_executor_has_threads(void)
-{
-    return false;
-}
-
-espl_status espl_executor_create_threads(espl_executor *out, uint32_t workers)
+static espl_status create_pool(const espl_executor *out, uint32_t workers, espl_idle idle)
 {
     (void)out;
     (void)workers;
-    return ESPL_ERR_ARGUMENT;
-}
-
-espl_status espl_executor_create_eager_threads(espl_executor *out, uint32_t workers)
-{
-    (void)out;
-    (void)workers;
-    return ESPL_ERR_ARGUMENT;
+    (void)idle;
+    return ESPL_ERR_UNSUPPORTED;
 }
 
 void espl_executor_destroy_threads(espl_executor *executor)
@@ -147,3 +118,14 @@ void espl_executor_destroy_threads(espl_executor *executor)
 }
 
 #endif
+
+espl_status espl_executor_create(espl_executor *out, const espl_threads_def *def)
+{
+    const espl_threads_def defaults = {0, ESPL_IDLE_SLEEP};
+    const espl_threads_def *const d = def != NULL ? def : &defaults;
+
+    if (out == NULL || (unsigned)d->idle > ESPL_IDLE_SPIN) {
+        return ESPL_ERR_ARGUMENT;
+    }
+    return create_pool(out, d->workers, d->idle);
+}

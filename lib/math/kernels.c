@@ -166,6 +166,19 @@ const espl__kernels *espl__kernels_best(void)
     return all[espl__kernels_all(all) - 1];
 }
 
+bool espl__kernels_exist(const char *name)
+{
+    static const char *const names[] = {"scalar", "sse2", "avx2", "avx512", "neon"};
+
+    ESPL_CHECK(name != NULL);
+    for (size_t i = 0; i < sizeof names / sizeof *names; ++i) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 const espl__kernels *espl__kernels_named(const char *name)
 {
     ESPL_CHECK(name != NULL);

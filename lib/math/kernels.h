@@ -49,6 +49,8 @@ const espl__kernels *espl__kernels_best(void);
 /// Return the kernels of a name. NULL where the build has none, or the machine cannot run them. Any
 /// thread.
 const espl__kernels *espl__kernels_named(const char *name);
+/// Tell whether a name is one of kernels, of this or of another machine. Any thread.
+bool espl__kernels_exist(const char *name);
 /// List the kernels that this machine can run, the scalar ones first and the fastest last. Any
 /// thread.
 /// @param out  [ESPL__KERNELS_LIMIT]

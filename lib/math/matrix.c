@@ -26,48 +26,38 @@ static void fill_matrix(mat4 columns, const espl_transform *transform)
     }
 }
 
-// The rows of a 3 x 4 matrix are the columns of the transposed matrix, without its last column.
-void espl_transform_matrix_3x4(float rows[12], const espl_transform *transform)
-{
-    if (rows == NULL || transform == NULL) {
-        return;
-    }
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
-
-    fill_matrix(matrix, transform);
-    glm_mat4_transpose(matrix);
-    memcpy(rows, matrix, 12 * sizeof *rows);
-}
-
-void espl_transform_matrix_4x4(float columns[16], const espl_transform *transform)
-{
-    if (columns == NULL || transform == NULL) {
-        return;
-    }
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
-
-    fill_matrix(matrix, transform);
-    memcpy(columns, matrix, sizeof matrix);
-}
-
 // The columns of the inverse are the images of the axes and of the origin under the inverse
 // transform. So the matrix agrees with espl_transform_point_inverse(), for factors of zero as well.
-void espl_transform_matrix_4x4_inverse(float columns[16], const espl_transform *transform)
+static void fill_inverse(mat4 columns, const espl_transform *transform)
 {
-    if (columns == NULL || transform == NULL) {
-        return;
-    }
     const float origin[3] = {0, 0, 0};
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
 
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
 
         // An axis is an offset, so that the position of the transform does not apply to it.
-        espl_transform_vector_inverse(matrix[i], transform, axis);
+        espl_transform_vector_inverse(columns[i], transform, axis);
     }
-    espl_transform_point_inverse(matrix[3], transform, origin);
-    memcpy(columns, matrix, sizeof matrix);
+    espl_transform_point_inverse(columns[3], transform, origin);
+}
+
+void espl_transform_matrix(float *out, const espl_transform *transform, espl_matrix_form form)
+{
+    if (out == NULL || transform == NULL || (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
+        return;
+    }
+    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+
+    if (form == ESPL_MATRIX_4X4_INVERSE) {
+        fill_inverse(matrix, transform);
+    } else {
+        fill_matrix(matrix, transform);
+    }
+    // The rows of a 3 x 4 matrix are the columns of the transposed matrix, without its last column.
+    if (form == ESPL_MATRIX_3X4) {
+        glm_mat4_transpose(matrix);
+    }
+    memcpy(out, matrix, (form == ESPL_MATRIX_3X4 ? 12 : 16) * sizeof *out);
 }
 
 // --- From a matrix ---

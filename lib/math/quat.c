@@ -20,27 +20,6 @@ static void set(float out[static 4], float x, float y, float z, float w)
     out[3] = w;
 }
 
-void espl_quat_identity(float out[4])
-{
-    if (out != NULL) {
-        set(out, 0, 0, 0, 1);
-    }
-}
-
-void espl_quat_from_wxyz(float out[4], float w, float x, float y, float z)
-{
-    if (out != NULL) {
-        set(out, x, y, z, w);
-    }
-}
-
-void espl_quat_to_wxyz(float out[4], const float quat[4])
-{
-    if (out != NULL && quat != NULL) {
-        set(out, quat[3], quat[0], quat[1], quat[2]);
-    }
-}
-
 espl_status espl_quat_normalize(float quat[4])
 {
     if (quat == NULL) {
@@ -50,13 +29,6 @@ espl_status espl_quat_normalize(float quat[4])
 }
 
 // --- Products ---
-
-void espl_quat_conjugate(float out[4], const float quat[4])
-{
-    if (out != NULL && quat != NULL) {
-        espl__rotation_conjugate(out, quat);
-    }
-}
 
 void espl_quat_multiply(float out[4], const float a[4], const float b[4])
 {

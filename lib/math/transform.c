@@ -58,32 +58,25 @@ static void rotate_inverse(float out[static 3], const espl_transform *frame,
     espl__rotation_apply(out, inverse, v);
 }
 
-void espl_transform_direction(float out[3], const espl_transform *frame, const float direction[3])
+static void direction_to_world(float out[static 3], const espl_transform *frame,
+                               const float direction[static 3])
 {
-    if (out == NULL || frame == NULL || direction == NULL) {
-        return;
-    }
     const float before[3] = {direction[0], direction[1], direction[2]};
 
     espl__rotation_apply(out, frame->rotation, before);
 }
 
-void espl_transform_direction_inverse(float out[3], const espl_transform *frame,
-                                      const float direction[3])
+static void direction_to_local(float out[static 3], const espl_transform *frame,
+                               const float direction[static 3])
 {
-    if (out == NULL || frame == NULL || direction == NULL) {
-        return;
-    }
     const float before[3] = {direction[0], direction[1], direction[2]};
 
     rotate_inverse(out, frame, before);
 }
 
-void espl_transform_vector(float out[3], const espl_transform *frame, const float vector[3])
+static void vector_to_world(float out[static 3], const espl_transform *frame,
+                            const float vector[static 3])
 {
-    if (out == NULL || frame == NULL || vector == NULL) {
-        return;
-    }
     float scaled[3];
 
     // Stretch before scale, in the order of the formula of a child's position.
@@ -93,15 +86,12 @@ void espl_transform_vector(float out[3], const espl_transform *frame, const floa
     espl__rotation_apply(out, frame->rotation, scaled);
 }
 
-void espl_transform_vector_inverse(float out[3], const espl_transform *frame, const float vector[3])
+static void vector_to_local(float out[static 3], const espl_transform *frame,
+                            const float vector[static 3])
 {
-    if (out == NULL || frame == NULL || vector == NULL) {
-        return;
-    }
-    const float before[3] = {vector[0], vector[1], vector[2]};
     float rotated[3];
 
-    rotate_inverse(rotated, frame, before);
+    direction_to_local(rotated, frame, vector);
     for (int i = 0; i < 3; ++i) {
         // An axis with a factor of zero has no inverse. Its result is zero, not infinity.
         const bool is_flat = frame->scale == 0 || frame->stretch[i] == 0;
@@ -110,28 +100,54 @@ void espl_transform_vector_inverse(float out[3], const espl_transform *frame, co
     }
 }
 
-void espl_transform_point(float out[3], const espl_transform *frame, const float point[3])
+static void point_to_world(float out[static 3], const espl_transform *frame,
+                           const float point[static 3])
 {
-    if (out == NULL || frame == NULL || point == NULL) {
-        return;
-    }
     float offset[3];
 
-    espl_transform_vector(offset, frame, point);
+    vector_to_world(offset, frame, point);
     for (int i = 0; i < 3; ++i) {
         out[i] = frame->position[i] + offset[i];
     }
 }
 
-void espl_transform_point_inverse(float out[3], const espl_transform *frame, const float point[3])
+static void point_to_local(float out[static 3], const espl_transform *frame,
+                           const float point[static 3])
 {
-    if (out == NULL || frame == NULL || point == NULL) {
-        return;
-    }
     float offset[3];
 
     for (int i = 0; i < 3; ++i) {
         offset[i] = point[i] - frame->position[i];
     }
-    espl_transform_vector_inverse(out, frame, offset);
+    vector_to_local(out, frame, offset);
+}
+
+void espl_transform_convert(float out[3], const espl_transform *frame, espl_conversion conversion,
+                            const float value[3])
+{
+    if (out == NULL || frame == NULL || value == NULL) {
+        return;
+    }
+    switch (conversion) {
+    case ESPL_POINT_TO_WORLD:
+        point_to_world(out, frame, value);
+        break;
+    case ESPL_POINT_TO_LOCAL:
+        point_to_local(out, frame, value);
+        break;
+    case ESPL_VECTOR_TO_WORLD:
+        vector_to_world(out, frame, value);
+        break;
+    case ESPL_VECTOR_TO_LOCAL:
+        vector_to_local(out, frame, value);
+        break;
+    case ESPL_DIRECTION_TO_WORLD:
+        direction_to_world(out, frame, value);
+        break;
+    case ESPL_DIRECTION_TO_LOCAL:
+        direction_to_local(out, frame, value);
+        break;
+    default:
+        break;
+    }
 }

@@ -217,16 +217,22 @@ static espl_status change_array(espl_world *world, const asked *call, const espl
     return status;
 }
 
-static espl_status change_one(espl_world *world, const char *name, espl_entity entity,
-                              const espl_change_def *def)
+// The public function that a change of one entity is named after: an inline form, where it fits.
+static const char *call_of_change(const espl_change_def *def)
 {
-    return change_array(world, &(asked){.name = name, .entities = &entity, .count = 1}, def, NULL);
+    if (def != NULL && def->add_count == 1 && def->remove_count == 0) {
+        return "espl_add_component";
+    }
+    return def != NULL && def->add_count == 0 && def->remove_count == 1 ? "espl_remove_component"
+                                                                        : "espl_change_components";
 }
 
 espl_status espl_change_components(espl_world *world, espl_entity entity,
                                    const espl_change_def *def)
 {
-    return change_one(world, "espl_change_components", entity, def);
+    const asked call = {.name = call_of_change(def), .entities = &entity, .count = 1};
+
+    return change_array(world, &call, def, NULL);
 }
 
 espl_status espl_change_components_array(espl_world *world, const espl_entity *entities,
@@ -238,21 +244,6 @@ espl_status espl_change_components_array(espl_world *world, const espl_entity *e
                         .is_array = true};
 
     return change_array(world, &call, def, refused);
-}
-
-espl_status espl_add_component(espl_world *world, espl_entity entity, espl_component component,
-                               const void *data, size_t size)
-{
-    const espl_component_value value = {component, size, data};
-
-    return change_one(world, "espl_add_component", entity,
-                      &(espl_change_def){.add = &value, .add_count = 1});
-}
-
-espl_status espl_remove_component(espl_world *world, espl_entity entity, espl_component component)
-{
-    return change_one(world, "espl_remove_component", entity,
-                      &(espl_change_def){.remove = &component, .remove_count = 1});
 }
 
 espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,

@@ -73,11 +73,11 @@ static void pass_trap(void *user, const char *file, int line, const char *condit
 
 // Trace and clock hooks are called by the thread of the playback alone, so that they do not wait
 // for each other.
-static void pass_trace(void *user, const char *name, bool begins)
+static void pass_trace(void *user, const char *name, espl_trace_edge edge)
 {
     const espl_world *const world = user;
 
-    world->given_hooks.trace(world->given_hooks.user, name, begins);
+    world->given_hooks.trace(world->given_hooks.user, name, edge);
 }
 
 static uint64_t pass_clock(void *user)

@@ -108,14 +108,13 @@ static void show_nothing(espl_query *rows, const espl__parallel *p)
 {
     rows->worlds = p->world->forest.world;
     rows->state.world = p->world;
+    rows->state.is_read_only = false;
     rows->state.is_dealt = true;
     rows->state.since = 0;
     rows->state.include = 0;
     rows->state.none_count = rows->state.any_count = rows->state.changed_count = 0;
-    rows->state.all_count = (uint32_t)p->def->column_count;
-    if (p->def->column_count != 0) {
-        memcpy(rows->state.all, p->def->columns, p->def->column_count * sizeof *p->def->columns);
-    }
+    rows->state.all_count = (uint8_t)p->def->column_count;
+    espl__query_list(rows->state.terms, p->def->columns, p->def->column_count);
 }
 
 // Set the rows of the query to those of a piece.
@@ -134,7 +133,7 @@ static void show_rows(espl_query *rows, const espl__partition *partition,
             : (const uint32_t *)(const void *)(chunk->bytes + chunk->slots_offset) + piece->first;
     rows->state.archetype = at->archetype;
     rows->state.chunk = at->position + 1;
-    rows->state.first = piece->first;
+    rows->state.first = (uint8_t)piece->first;
 }
 
 // Take the piece at `*i`, with the next pieces if they continue its rows.

@@ -15,12 +15,16 @@
 
 #include <string.h>
 
-// One list of a query: where its definition has it, and where the query keeps it.
+_Static_assert(sizeof(espl_query) < 256, "a query fits in four cache lines");
+_Static_assert(ESPL_COMPONENT_LIMIT <= UINT16_MAX && ESPL_TERM_LIMIT <= UINT8_MAX &&
+                   ESPL_SET_LIMIT <= ESPL_TERM_LIMIT,
+               "a term is 16 bits, and counts are 8");
+
+// One list of a query's definition, and where the query keeps its length.
 typedef struct term {
     const espl_component *from;
     size_t count;
-    espl_component *to;
-    uint32_t *to_count;
+    uint8_t *to_count;
 } term;
 
 enum { TERMS = 4, INCLUDE_ALL = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED };
@@ -39,14 +43,16 @@ static espl_status check_terms(const espl_world *world, const espl_query_def *de
                                const term terms[TERMS])
 {
     espl_status status = ESPL_OK;
+    size_t left = ESPL_TERM_LIMIT;
 
     for (size_t i = 0; i < TERMS; ++i) {
         if (terms[i].from == NULL && terms[i].count != 0) {
             return ESPL_ERR_ARGUMENT;
         }
-        if (terms[i].count > ESPL_SET_LIMIT) {
+        if (terms[i].count > left) {
             return ESPL_ERR_LIMIT;
         }
+        left -= terms[i].count;
     }
     if ((def->include & ~(uint32_t)INCLUDE_ALL) != 0) {
         return ESPL_ERR_ARGUMENT;
@@ -108,7 +114,7 @@ espl_status espl__refuse_query(const espl_world *world, const char *call, const 
     return status;
 }
 
-static bool lists_component(const espl_component *list, uint32_t count, espl_component component)
+static bool lists_component(const uint16_t *list, uint32_t count, espl_component component)
 {
     for (uint32_t i = 0; i < count; ++i) {
         if (list[i] == component) {
@@ -118,15 +124,38 @@ static bool lists_component(const espl_component *list, uint32_t count, espl_com
     return false;
 }
 
+// The lists of a query, one behind the other.
+static const uint16_t *none_of(const espl_query *query)
+{
+    return query->state.terms + query->state.all_count;
+}
+
+static const uint16_t *any_of(const espl_query *query)
+{
+    return none_of(query) + query->state.none_count;
+}
+
+static const uint16_t *changed_of(const espl_query *query)
+{
+    return any_of(query) + query->state.any_count;
+}
+
+void espl__query_list(uint16_t *out, const espl_component *components, size_t count)
+{
+    for (size_t i = 0; i < count; ++i) {
+        out[i] = (uint16_t)components[i];
+    }
+}
+
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query)
 {
     const espl_query_def everything = {0};
     const espl_query_def *const d = def != NULL ? def : &everything;
     const term terms[TERMS] = {
-        {d->all, d->all_count, query->state.all, &query->state.all_count},
-        {d->none, d->none_count, query->state.none, &query->state.none_count},
-        {d->any, d->any_count, query->state.any, &query->state.any_count},
-        {d->changed, d->changed_count, query->state.changed, &query->state.changed_count},
+        {d->all, d->all_count, &query->state.all_count},
+        {d->none, d->none_count, &query->state.none_count},
+        {d->any, d->any_count, &query->state.any_count},
+        {d->changed, d->changed_count, &query->state.changed_count},
     };
     const espl_status status = check_terms(world, d, terms);
 
@@ -134,20 +163,19 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
         return status;
     }
     memset(query, 0, sizeof *query);
-    for (size_t i = 0; i < TERMS; ++i) {
-        *terms[i].to_count = (uint32_t)terms[i].count;
-        if (terms[i].count != 0) {
-            memcpy(terms[i].to, terms[i].from, terms[i].count * sizeof *terms[i].from);
-        }
+    for (size_t i = 0, used = 0; i < TERMS; ++i) {
+        espl__query_list(query->state.terms + used, terms[i].from, terms[i].count);
+        *terms[i].to_count = (uint8_t)terms[i].count;
+        used += terms[i].count;
     }
     query->state.world = world;
     query->state.since = d->since;
     query->state.include = d->include;
     // A query that names a tag includes the entities that have it.
-    query->state.include |= lists_component(d->all, query->state.all_count, ESPL_PREFAB)
+    query->state.include |= lists_component(query->state.terms, query->state.all_count, ESPL_PREFAB)
                                 ? (uint32_t)ESPL_INCLUDE_PREFABS
                                 : 0;
-    query->state.include |= lists_component(d->all, query->state.all_count, ESPL_DISABLED)
+    query->state.include |= lists_component(query->state.terms, query->state.all_count, ESPL_DISABLED)
                                 ? (uint32_t)ESPL_INCLUDE_DISABLED
                                 : 0;
     query->state.noted = (uint8_t)espl__iteration_begin(world, ESPL__ITERATES_QUERY, d->site, query,
@@ -155,10 +183,9 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
     return ESPL_OK;
 }
 
-espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
+static espl_status begin_query(espl_world *world, const espl_query_def *def, espl_query *query,
+                               const char *call)
 {
-    static const char *const call = "espl_query_begin";
-
     if (world == NULL || query == NULL) {
         return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, "query is NULL.");
     }
@@ -169,9 +196,28 @@ espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_
                : espl__refuse_query(world, call, def != NULL ? def->site : NULL, def, status);
 }
 
+espl_status espl_query_begin(espl_world *world, const espl_query_def *def, espl_query *query)
+{
+    return begin_query(world, def, query, "espl_query_begin");
+}
+
+// Of the world only the count of iterations and what is noted of them change, which are atomic: any
+// number of threads may begin and end.
+espl_status espl_query_begin_read(const espl_world *world, const espl_query_def *def,
+                                  espl_query *query)
+{
+    espl_world *const counted = (espl_world *)(uintptr_t)world;
+    const espl_status status = begin_query(counted, def, query, "espl_query_begin_read");
+
+    if (status == ESPL_OK) {
+        query->state.is_read_only = true;
+    }
+    return status;
+}
+
 // --- What answers ---
 
-static uint32_t count_had(const espl__store *store, uint32_t archetype, const espl_component *list,
+static uint32_t count_had(const espl__store *store, uint32_t archetype, const uint16_t *list,
                           uint32_t count)
 {
     uint32_t had = 0;
@@ -199,12 +245,12 @@ static bool answers(const espl_query *query, uint32_t archetype)
     const uint32_t all = query->state.all_count;
 
     if (is_excluded(query, archetype) ||
-        count_had(store, archetype, query->state.all, all) != all ||
-        count_had(store, archetype, query->state.none, query->state.none_count) != 0) {
+        count_had(store, archetype, query->state.terms, all) != all ||
+        count_had(store, archetype, none_of(query), query->state.none_count) != 0) {
         return false;
     }
     return query->state.any_count == 0 ||
-           count_had(store, archetype, query->state.any, query->state.any_count) != 0;
+           count_had(store, archetype, any_of(query), query->state.any_count) != 0;
 }
 
 // Tell whether a chunk was written, in a column that the query asks for, since the version that it
@@ -214,8 +260,10 @@ static bool is_chunk_changed(const espl_query *query, uint32_t chunk)
     const espl__store *const store = &query->state.world->store;
     const uint32_t archetype = store->chunks[chunk].archetype;
 
+    const uint16_t *const changed = changed_of(query);
+
     for (uint32_t i = 0; i < query->state.changed_count; ++i) {
-        const espl_component component = query->state.changed[i];
+        const espl_component component = changed[i];
 
         if (espl__archetype_has(store, archetype, component) &&
             espl__chunk_version(store, chunk, component) > query->state.since) {
@@ -280,7 +328,7 @@ ESPL__INLINE void fetch_worlds(const espl_query *query, const espl__archetype *a
     const espl__store *const store = &query->state.world->store;
     const espl_pose *const worlds = query->worlds;
 
-    if (!lists_component(query->state.all, query->state.all_count, ESPL_TRANSFORM) ||
+    if (!lists_component(query->state.terms, query->state.all_count, ESPL_TRANSFORM) ||
         espl__array_length(archetype->chunks) - at <= 1) {
         return;
     }
@@ -313,12 +361,18 @@ static bool is_iteration(const espl_query *query, const char *call)
     return !query->state.is_dealt;
 }
 
+// Tell whether the chunk at hand is looked at for columns that the tape needs.
+static bool may_have_written(const espl_query *query)
+{
+    return !query->state.is_read_only && espl__is_taped(query->state.world);
+}
+
 bool espl_query_next(espl_query *query)
 {
     if (!is_iteration(query, "espl_query_next")) {
         return false;
     }
-    if (espl__is_taped(query->state.world)) {
+    if (may_have_written(query)) {
         espl__tape_columns(query);
         query->count = 0;
     }
@@ -352,7 +406,7 @@ void espl_query_end(espl_query *query)
     if (!is_iteration(query, "espl_query_end")) {
         return;
     }
-    if (espl__is_taped(query->state.world)) {
+    if (may_have_written(query)) {
         espl__tape_columns(query);
     }
     espl__iteration_end(query->state.world, query->state.noted);
@@ -420,10 +474,15 @@ const void *espl_query_read(const espl_query *query, espl_component component, s
 static bool may_write(const espl_query *query, espl_component component, size_t size,
                       const char *call)
 {
+    if (query->state.is_read_only) {
+        trap_column(query, component, size, call,
+                    "The query was begun to read only; begin it with espl_query_begin() to write.");
+        return false;
+    }
     if (!query->state.is_dealt) {
         return !espl__is_parallel(query->state.world);
     }
-    const bool is_named = lists_component(query->state.all, query->state.all_count, component);
+    const bool is_named = lists_component(query->state.terms, query->state.all_count, component);
 
     if (!is_named) {
         trap_column(query, component, size, call,

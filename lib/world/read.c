@@ -73,9 +73,9 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
 
 // --- What is read of one entity ---
 
-// Some of a pose, and behind it some of an extra.
+// What a kind reads: some of a pose, and behind it some of an extra.
 typedef struct part {
-    const char *call; // name of the public function
+    const char *call; // public function that reads it of one entity
     enum { OF_WORLD, OF_LOCAL } of;
     size_t pose_offset, pose_size;
     size_t extra_offset, extra_size;
@@ -90,7 +90,11 @@ _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
     {                                                           \
         name, of, 0, sizeof(espl_pose), 0, sizeof(espl__extra), \
     }
-#define POSE(name, of, field)                                                       \
+#define POSE(name, of)                       \
+    {                                        \
+        name, of, 0, sizeof(espl_pose), 0, 0 \
+    }
+#define FIELD(name, of, field)                                                      \
     {                                                                               \
         name, of, offsetof(espl_pose, field), sizeof(((espl_pose *)0)->field), 0, 0 \
     }
@@ -98,6 +102,21 @@ _Static_assert(offsetof(espl_transform, stretch) == sizeof(espl_pose) &&
     {                                                                                         \
         name, OF_WORLD, 0, 0, offsetof(espl__extra, field), sizeof(((espl__extra *)0)->field) \
     }
+
+static const part parts[ESPL_READ_KIND_COUNT] = {
+    [ESPL_READ_LOCAL_POSITION] = FIELD("espl_get_local_position", OF_LOCAL, position),
+    [ESPL_READ_LOCAL_ROTATION] = FIELD("espl_get_local_rotation", OF_LOCAL, rotation),
+    [ESPL_READ_LOCAL_SCALE] = FIELD("espl_get_local_scale", OF_LOCAL, scale),
+    [ESPL_READ_LOCAL_POSE] = POSE("espl_read_one", OF_LOCAL),
+    [ESPL_READ_LOCAL_TRANSFORM] = ALL("espl_get_local_transform", OF_LOCAL),
+    [ESPL_READ_STRETCH] = EXTRA("espl_get_stretch", stretch),
+    [ESPL_READ_USER_DATA] = EXTRA("espl_get_user_data", user_data),
+    [ESPL_READ_WORLD_POSITION] = FIELD("espl_get_world_position", OF_WORLD, position),
+    [ESPL_READ_WORLD_ROTATION] = FIELD("espl_get_world_rotation", OF_WORLD, rotation),
+    [ESPL_READ_WORLD_SCALE] = FIELD("espl_get_world_scale", OF_WORLD, scale),
+    [ESPL_READ_WORLD_POSE] = POSE("espl_read_one", OF_WORLD),
+    [ESPL_READ_WORLD_TRANSFORM] = ALL("espl_get_world_transform", OF_WORLD),
+};
 
 // Where the extra of a slot stands. By address: built on the stack, it would be reloaded in wider
 // pieces than it was stored in.
@@ -113,16 +132,11 @@ ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t sl
     return &tree->side->extra[slot - tree->base];
 }
 
-ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const part *what, void *out)
+// What stands behind a pose, or a part of it.
+ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const espl_pose *pose,
+                            const part *what, void *out)
 {
-    if (what->of == OF_WORLD) {
-        memcpy(out, (const unsigned char *)&world->forest.world[slot] + what->pose_offset,
-               what->pose_size);
-    } else {
-        const espl_pose local = local_of(world, slot);
-
-        memcpy(out, (const unsigned char *)&local + what->pose_offset, what->pose_size);
-    }
+    memcpy(out, (const unsigned char *)pose + what->pose_offset, what->pose_size);
     if (what->extra_size != 0) {
         memcpy((unsigned char *)out + what->pose_size,
                (const unsigned char *)extra_at(&world->forest, slot) + what->extra_offset,
@@ -130,103 +144,106 @@ ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const part *
     }
 }
 
-static const char *const no_out = "out is NULL.";
-
-static ESPL__APART espl_status read_part_slowly(const espl_world *world, espl_entity entity,
-                                                const part *what, void *out)
+// Copy of a node whose local is stored as it reads. A copy of constant size for each kind.
+ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
-    uint32_t slot = 0;
-    const espl_status status = find(world, entity, out, &slot);
+    const espl__forest *const forest = &world->forest;
 
-    if (status == ESPL_OK) {
-        copy_part(world, slot, what, out);
+#define CASE(name)                                                                          \
+    case name:                                                                              \
+        copy_part(world, slot,                                                              \
+                  parts[name].of == OF_WORLD ? &forest->world[slot] : &forest->local[slot], \
+                  &parts[name], out);                                                       \
+        break
+
+    switch (kind) {
+        CASE(ESPL_READ_LOCAL_POSITION);
+        CASE(ESPL_READ_LOCAL_ROTATION);
+        CASE(ESPL_READ_LOCAL_SCALE);
+        CASE(ESPL_READ_LOCAL_POSE);
+        CASE(ESPL_READ_LOCAL_TRANSFORM);
+        CASE(ESPL_READ_STRETCH);
+        CASE(ESPL_READ_USER_DATA);
+        CASE(ESPL_READ_WORLD_POSITION);
+        CASE(ESPL_READ_WORLD_ROTATION);
+        CASE(ESPL_READ_WORLD_SCALE);
+        CASE(ESPL_READ_WORLD_POSE);
+        CASE(ESPL_READ_WORLD_TRANSFORM);
+    default:
+        break;
     }
-    return espl__refuse_why(world, what->call, entity, status, no_out);
+#undef CASE
 }
 
-// Inline, so that each of the functions below is the few loads that it needs.
-ESPL__INLINE espl_status read_part(const espl_world *world, const espl_entity *entity,
-                                   const part *what, void *out)
+ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
+{
+    if (espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS) && parts[kind].of == OF_LOCAL) {
+        const espl_pose local = kept_local_of(&world->forest, slot);
+
+        copy_part(world, slot, &local, &parts[kind], out);
+    } else {
+        copy_plain(world, slot, kind, out);
+    }
+}
+
+static const char *const no_out = "out is NULL.";
+static const char *const no_kind = "kind is none of espl_read_kind.";
+
+static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity entity,
+                                           espl_read_kind kind, void *out)
+{
+    const bool is_kind = (unsigned)kind < ESPL_READ_KIND_COUNT;
+    uint32_t slot = 0;
+    espl_status status = find(world, entity, out, &slot);
+
+    if (status == ESPL_OK && !is_kind) {
+        status = ESPL_ERR_ARGUMENT;
+    }
+    if (status == ESPL_OK) {
+        copy_kind(world, slot, kind, out);
+    }
+    return espl__refuse_why(world, is_kind ? parts[kind].call : "espl_read_one", entity, status,
+                            out == NULL ? no_out : no_kind);
+}
+
+espl_status espl_read_one(const espl_world *world, espl_entity entity, espl_read_kind kind,
+                          void *out)
 {
     uint32_t slot = 0;
 
-    if (!find_at_once(world, entity, out, &slot)) {
-        return read_part_slowly(world, *entity, what, out);
+    // Members with inherit flags are left to read_slowly(), because a call in here would make every read
+    // save registers.
+    if (!find_at_once(world, &entity, out, &slot) || (unsigned)kind >= ESPL_READ_KIND_COUNT ||
+        espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS)) {
+        return read_slowly(world, entity, kind, out);
     }
-    copy_part(world, slot, what, out);
+    copy_plain(world, slot, kind, out);
+    return ESPL_OK;
+}
+
+// The two that are read most: without the jump of a kind, which costs 10 instructions of 46.
+
+espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
+{
+    uint32_t slot = 0;
+
+    if (!find_at_once(world, &entity, out, &slot)) {
+        return read_slowly(world, entity, ESPL_READ_WORLD_POSITION, out);
+    }
+    copy_plain(world, slot, ESPL_READ_WORLD_POSITION, out);
     return ESPL_OK;
 }
 
 espl_status espl_get_world_transform(const espl_world *world, espl_entity entity,
                                      espl_transform *out)
 {
-    static const part what = ALL("espl_get_world_transform", OF_WORLD);
+    uint32_t slot = 0;
 
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_local_transform(const espl_world *world, espl_entity entity,
-                                     espl_transform *out)
-{
-    static const part what = ALL("espl_get_local_transform", OF_LOCAL);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_world_position(const espl_world *world, espl_entity entity, float out[3])
-{
-    static const part what = POSE("espl_get_world_position", OF_WORLD, position);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_world_rotation(const espl_world *world, espl_entity entity, float out[4])
-{
-    static const part what = POSE("espl_get_world_rotation", OF_WORLD, rotation);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_world_scale(const espl_world *world, espl_entity entity, float *out)
-{
-    static const part what = POSE("espl_get_world_scale", OF_WORLD, scale);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_local_position(const espl_world *world, espl_entity entity, float out[3])
-{
-    static const part what = POSE("espl_get_local_position", OF_LOCAL, position);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_local_rotation(const espl_world *world, espl_entity entity, float out[4])
-{
-    static const part what = POSE("espl_get_local_rotation", OF_LOCAL, rotation);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_local_scale(const espl_world *world, espl_entity entity, float *out)
-{
-    static const part what = POSE("espl_get_local_scale", OF_LOCAL, scale);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_stretch(const espl_world *world, espl_entity entity, float out[3])
-{
-    static const part what = EXTRA("espl_get_stretch", stretch);
-
-    return read_part(world, &entity, &what, out);
-}
-
-espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint32_t *out)
-{
-    static const part what = EXTRA("espl_get_user_data", user_data);
-
-    return read_part(world, &entity, &what, out);
+    if (!find_at_once(world, &entity, out, &slot)) {
+        return read_slowly(world, entity, ESPL_READ_WORLD_TRANSFORM, out);
+    }
+    copy_plain(world, slot, ESPL_READ_WORLD_TRANSFORM, out);
+    return ESPL_OK;
 }
 
 // --- What is read of many entities ---
@@ -235,9 +252,9 @@ espl_status espl_get_user_data(const espl_world *world, espl_entity entity, uint
 typedef struct many {
     const espl_world *world;
     espl__handles handles;
-    unsigned char *out; // [count] of `size` bytes each
-    size_t size;
-    const part *what;
+    unsigned char *out; // [count] outputs, `stride` bytes from one to the next
+    size_t stride;
+    espl_read_kind kind;
     espl_status status; // of the first that is refused, or ESPL_OK
     size_t refused;     // its number
 } many;
@@ -266,12 +283,12 @@ ESPL__INLINE void find_many(const many *m, const espl__registry *registry, size_
 static ESPL__APART void read_checked(many *m, size_t number)
 {
     const espl_entity entity = espl__handle_at(&m->handles, number);
-    unsigned char *const out = m->out + number * m->size;
+    unsigned char *const out = m->out + number * m->stride;
     uint32_t slot = 0;
     const espl_status status = find(m->world, entity, out, &slot);
 
     if (status == ESPL_OK) {
-        copy_part(m->world, slot, m->what, out);
+        copy_kind(m->world, slot, m->kind, out);
     } else if (m->status == ESPL_OK) {
         m->status = status;
         m->refused = number;
@@ -280,7 +297,7 @@ static ESPL__APART void read_checked(many *m, size_t number)
 
 // Entities [begin, end), whose slots were found.
 ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begin, size_t end,
-                            const uint32_t slots[MANY], const part *what)
+                            const uint32_t slots[MANY], espl_read_kind kind)
 {
     const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(m->world);
 
@@ -288,21 +305,48 @@ ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begi
         if (!espl__registry_has_placed(registry, slots[i - begin]) || is_checked) {
             read_checked(m, i);
         } else {
-            copy_part(m->world, slots[i - begin], what, m->out + i * m->size);
+            copy_kind(m->world, slots[i - begin], kind, m->out + i * m->stride);
         }
     }
 }
 
-static const char *find_read_fault(espl__handles handles, size_t count, const void *out)
+static const char *call_of_many(espl_read_kind kind)
 {
+    switch (kind) {
+    case ESPL_READ_WORLD_TRANSFORM:
+        return "espl_get_world_transforms";
+    case ESPL_READ_WORLD_POSITION:
+        return "espl_get_world_positions";
+    default:
+        return "espl_read_strided";
+    }
+}
+
+static const char *const bad_stride =
+    "out_stride is less than the size of what the kind reads, or no multiple of 4.";
+
+static bool is_stride_of(espl_read_kind kind, size_t stride)
+{
+    return stride >= parts[kind].pose_size + parts[kind].extra_size && stride % 4 == 0;
+}
+
+static const char *find_read_fault(espl__handles handles, size_t count, const void *out,
+                                   size_t out_stride, espl_read_kind kind)
+{
+    if ((unsigned)kind >= ESPL_READ_KIND_COUNT) {
+        return no_kind;
+    }
     if (count != 0 && handles.first == NULL) {
         return "entities is NULL, but the count is not 0.";
     }
     if (count != 0 && out == NULL) {
         return "out is NULL, but the count is not 0.";
     }
+    if (!is_stride_of(kind, out_stride)) {
+        return bad_stride;
+    }
     return handles.stride < sizeof(espl_entity) || handles.stride % _Alignof(espl_entity) != 0
-               ? "stride is less than the size of an espl_entity, or no multiple of 4."
+               ? "entity_stride is less than the size of an espl_entity, or no multiple of 4."
                : NULL;
 }
 
@@ -317,40 +361,56 @@ static ESPL__APART void refuse_read_entry(const many *m, size_t count)
     (void)snprintf(entry, sizeof entry, "entry %zu of %zu", m->refused, count);
 #if ESPL_CHECKS >= 1
     if (m->status == ESPL_ERR_NOT_OWNER) {
-        (void)espl__refuse_trespass(m->world, m->what->call, &named, 1, entry);
+        (void)espl__refuse_trespass(m->world, call_of_many(m->kind), &named, 1, entry);
         return;
     }
 #endif
-    if (espl__refusal_begin(&message, m->world, m->what->call, NULL, m->status)) {
+    if (espl__refusal_begin(&message, m->world, call_of_many(m->kind), NULL, m->status)) {
         espl__message_part(&message, "%s", entry);
         espl__message_entity(&message, named.role, named.entity);
         espl__refusal_send(&message, m->world, m->status, NULL);
     }
 }
 
-// While one block is copied, the next one is on its way from memory. @param size  of one output.
-ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handles, size_t count,
-                                   void *out, size_t size, const part *what)
+// While one block is copied, the next one is on its way from memory.
+ESPL__INLINE void read_blocks(many *m, size_t count, espl_read_kind kind)
 {
-    many m = {.world = world, .handles = handles, .out = out, .size = size, .what = what};
+    const espl__registry registry = espl__registry_of(m->world);
     uint32_t slots[2][MANY];
     size_t end = count < MANY ? count : MANY;
 
-    const char *const fault = find_read_fault(handles, count, out);
-
-    if (world == NULL || fault != NULL) {
-        return espl__refuse_call(world, what->call, ESPL_ERR_ARGUMENT, fault);
-    }
-    const espl__registry registry = espl__registry_of(world);
-
-    find_many(&m, &registry, 0, end, slots[0]);
+    find_many(m, &registry, 0, end, slots[0]);
     for (size_t begin = 0, turn = 0; begin < count; turn ^= 1) {
         const size_t next = count - end < MANY ? count : end + MANY;
 
-        find_many(&m, &registry, end, next, slots[turn ^ 1]);
-        copy_many(&m, &registry, begin, end, slots[turn], what);
+        find_many(m, &registry, end, next, slots[turn ^ 1]);
+        copy_many(m, &registry, begin, end, slots[turn], kind);
         begin = end;
         end = next;
+    }
+}
+
+espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
+                              const espl_entity *entities, size_t entity_stride, void *out,
+                              size_t out_stride, size_t count)
+{
+    many m = {.world = world,
+              .handles = {(const unsigned char *)entities, entity_stride},
+              .out = out,
+              .stride = out_stride,
+              .kind = kind};
+    const char *const fault = find_read_fault(m.handles, count, out, out_stride, kind);
+
+    if (world == NULL || fault != NULL) {
+        return espl__refuse_call(world, call_of_many(kind), ESPL_ERR_ARGUMENT, fault);
+    }
+    // The two that are read daily have loops of their own.
+    if (kind == ESPL_READ_WORLD_TRANSFORM) {
+        read_blocks(&m, count, ESPL_READ_WORLD_TRANSFORM);
+    } else if (kind == ESPL_READ_WORLD_POSITION) {
+        read_blocks(&m, count, ESPL_READ_WORLD_POSITION);
+    } else {
+        read_blocks(&m, count, kind);
     }
     if (m.status != ESPL_OK) {
         refuse_read_entry(&m, count);
@@ -358,22 +418,33 @@ ESPL__INLINE espl_status read_many(const espl_world *world, espl__handles handle
     return m.status != ESPL_OK ? ESPL_PARTLY : ESPL_OK;
 }
 
-espl_status espl_get_world_transforms(const espl_world *world, const espl_entity *entities,
-                                      size_t count, size_t stride, espl_transform *out)
-{
-    static const part what = ALL("espl_get_world_transforms", OF_WORLD);
-    const espl__handles handles = {(const unsigned char *)entities, stride};
+// --- What is read of the rows of a query ---
 
-    return read_many(world, handles, count, out, sizeof *out, &what);
+static const char *find_rows_fault(espl_read_kind kind, const void *out, size_t out_stride)
+{
+    if ((unsigned)kind >= ESPL_READ_KIND_COUNT) {
+        return no_kind;
+    }
+    return out == NULL ? no_out : is_stride_of(kind, out_stride) ? NULL : bad_stride;
 }
 
-espl_status espl_get_world_positions(const espl_world *world, const espl_entity *entities,
-                                     size_t count, size_t stride, float (*out)[3])
+espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind kind, void *out,
+                                       size_t out_stride)
 {
-    static const part what = POSE("espl_get_world_positions", OF_WORLD, position);
-    const espl__handles handles = {(const unsigned char *)entities, stride};
+    static const char *const call = "espl_query_read_transforms";
+    const espl_world *const world = query != NULL ? query->state.world : NULL;
+    const char *const fault = find_rows_fault(kind, out, out_stride);
 
-    return read_many(world, handles, count, out, sizeof *out, &what);
+    if (world == NULL || fault != NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_ARGUMENT, fault);
+    }
+    if (query->count != 0 && query->slots == NULL) {
+        return espl__refuse_call(world, call, ESPL_ERR_NO_TRANSFORM, NULL);
+    }
+    for (size_t row = 0; row < query->count; ++row) {
+        copy_kind(world, query->slots[row], kind, (unsigned char *)out + row * out_stride);
+    }
+    return ESPL_OK;
 }
 
 // --- Between frames ---
@@ -415,83 +486,46 @@ static bool is_flat(const espl_transform *transform)
            transform->stretch[2] == 0;
 }
 
-// A conversion between the axes of an entity and those of the world.
-typedef struct conversion {
+// The public function of a conversion, and what is missing where it is given no value.
+typedef struct call_words {
     const char *call, *missing;
-    void (*function)(float out[3], const espl_transform *frame, const float v[3]);
-    bool divides; // zero scales leave something out
-} conversion;
+} call_words;
 
-static espl_status convert(const espl_world *world, espl_entity entity, const conversion *c,
-                           const float v[3], float out[3])
+static const call_words *words_of(espl_conversion conversion)
 {
+    static const call_words words[ESPL_CONVERSION_COUNT] = {
+        [ESPL_POINT_TO_WORLD] = {"espl_point_to_world", "point is NULL."},
+        [ESPL_POINT_TO_LOCAL] = {"espl_point_to_local", "point is NULL."},
+        [ESPL_VECTOR_TO_WORLD] = {"espl_vector_to_world", "vector is NULL."},
+        [ESPL_VECTOR_TO_LOCAL] = {"espl_vector_to_local", "vector is NULL."},
+        [ESPL_DIRECTION_TO_WORLD] = {"espl_direction_to_world", "direction is NULL."},
+        [ESPL_DIRECTION_TO_LOCAL] = {"espl_direction_to_local", "direction is NULL."},
+    };
+    static const call_words none = {"espl_convert", "conversion is none of espl_conversion."};
+
+    return (unsigned)conversion < ESPL_CONVERSION_COUNT ? &words[conversion] : &none;
+}
+
+espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conversion conversion,
+                         const float value[3], float out[3])
+{
+    const call_words *const words = words_of(conversion);
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
-    if (status == ESPL_OK && v == NULL) {
+    if (status == ESPL_OK && (value == NULL || (unsigned)conversion >= ESPL_CONVERSION_COUNT)) {
         status = ESPL_ERR_ARGUMENT;
     }
     if (status == ESPL_OK) {
         const espl_transform frame = world_of(world, slot);
+        const bool divides =
+            conversion == ESPL_POINT_TO_LOCAL || conversion == ESPL_VECTOR_TO_LOCAL;
 
-        c->function(out, &frame, v);
-        status = c->divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
+        espl_transform_convert(out, &frame, conversion, value);
+        status = divides && is_flat(&frame) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse_why(world, c->call, entity, status, out == NULL ? no_out : c->missing);
-}
-
-espl_status espl_point_to_world(const espl_world *world, espl_entity entity, const float point[3],
-                                float out[3])
-{
-    static const conversion c = {"espl_point_to_world", "point is NULL.", espl_transform_point,
-                                 false};
-
-    return convert(world, entity, &c, point, out);
-}
-
-espl_status espl_point_to_local(const espl_world *world, espl_entity entity, const float point[3],
-                                float out[3])
-{
-    static const conversion c = {"espl_point_to_local", "point is NULL.",
-                                 espl_transform_point_inverse, true};
-
-    return convert(world, entity, &c, point, out);
-}
-
-espl_status espl_vector_to_world(const espl_world *world, espl_entity entity, const float vector[3],
-                                 float out[3])
-{
-    static const conversion c = {"espl_vector_to_world", "vector is NULL.", espl_transform_vector,
-                                 false};
-
-    return convert(world, entity, &c, vector, out);
-}
-
-espl_status espl_vector_to_local(const espl_world *world, espl_entity entity, const float vector[3],
-                                 float out[3])
-{
-    static const conversion c = {"espl_vector_to_local", "vector is NULL.",
-                                 espl_transform_vector_inverse, true};
-
-    return convert(world, entity, &c, vector, out);
-}
-
-espl_status espl_direction_to_world(const espl_world *world, espl_entity entity,
-                                    const float direction[3], float out[3])
-{
-    static const conversion c = {"espl_direction_to_world", "direction is NULL.",
-                                 espl_transform_direction, false};
-
-    return convert(world, entity, &c, direction, out);
-}
-
-espl_status espl_direction_to_local(const espl_world *world, espl_entity entity,
-                                    const float direction[3], float out[3])
-{
-    static const conversion c = {"espl_direction_to_local", "direction is NULL.",
-                                 espl_transform_direction_inverse, false};
-
-    return convert(world, entity, &c, direction, out);
+    return espl__refuse_why(world, words->call, entity, status,
+                            out == NULL ? no_out : words->missing);
 }
 
 espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
@@ -525,42 +559,35 @@ bool espl_is_mirrored(const espl_world *world, espl_entity entity)
 
 // --- Matrices ---
 
-typedef void (*matrix_function)(float *out, const espl_transform *transform);
-
-// @param missing  a sentence for the lack of an output.
-static espl_status read_matrix(const espl_world *world, espl_entity entity, const char *call,
-                               const char *missing, matrix_function function, bool divides,
-                               float *out)
+static const call_words *words_of_matrix(espl_matrix_form form)
 {
+    static const call_words words[ESPL_MATRIX_FORM_COUNT] = {
+        [ESPL_MATRIX_3X4] = {"espl_get_matrix_3x4", "rows is NULL."},
+        [ESPL_MATRIX_4X4] = {"espl_get_matrix_4x4", "columns is NULL."},
+        [ESPL_MATRIX_4X4_INVERSE] = {"espl_get_matrix_4x4_inverse", "columns is NULL."},
+    };
+    static const call_words none = {"espl_get_matrix", "form is none of espl_matrix_form."};
+
+    return (unsigned)form < ESPL_MATRIX_FORM_COUNT ? &words[form] : &none;
+}
+
+espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
+                            float *out)
+{
+    const call_words *const words = words_of_matrix(form);
     uint32_t slot = 0;
     espl_status status = find(world, entity, out, &slot);
 
+    if (status == ESPL_OK && (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
+        status = ESPL_ERR_ARGUMENT;
+    }
     if (status == ESPL_OK) {
         const espl_transform transform = world_of(world, slot);
 
-        function(out, &transform);
-        status = divides && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
+        espl_transform_matrix(out, &transform, form);
+        status = form == ESPL_MATRIX_4X4_INVERSE && is_flat(&transform) ? ESPL_LOSSY : ESPL_OK;
     }
-    return espl__refuse_why(world, call, entity, status, missing);
-}
-
-espl_status espl_get_matrix_3x4(const espl_world *world, espl_entity entity, float rows[12])
-{
-    return read_matrix(world, entity, "espl_get_matrix_3x4", "rows is NULL.",
-                       espl_transform_matrix_3x4, false, rows);
-}
-
-espl_status espl_get_matrix_4x4(const espl_world *world, espl_entity entity, float columns[16])
-{
-    return read_matrix(world, entity, "espl_get_matrix_4x4", "columns is NULL.",
-                       espl_transform_matrix_4x4, false, columns);
-}
-
-espl_status espl_get_matrix_4x4_inverse(const espl_world *world, espl_entity entity,
-                                        float columns[16])
-{
-    return read_matrix(world, entity, "espl_get_matrix_4x4_inverse", "columns is NULL.",
-                       espl_transform_matrix_4x4_inverse, true, columns);
+    return espl__refuse_why(world, words->call, entity, status, words->missing);
 }
 
 uint32_t espl_get_inherit(const espl_world *world, espl_entity entity)

@@ -381,7 +381,7 @@ static bool is_written(const espl_query *rows, const espl__chunk *chunk, size_t 
         return chunk->versions[column + 1] > rows->state.shown_at;
     }
     for (uint32_t i = 0; i < rows->state.all_count; ++i) {
-        if (rows->state.all[i] == archetype->columns[column].component) {
+        if (rows->state.terms[i] == archetype->columns[column].component) {
             return true;
         }
     }

@@ -26,6 +26,7 @@ typedef struct wanted {
     espl_log_level least_level;
     const espl__kernels *kernels;
     espl_huge_pages pages;
+    espl_status status; // why no world is made
 } wanted;
 
 // Log why no world is created. @param part  is added to the message; or NULL.
@@ -48,14 +49,21 @@ static espl_status refuse_world(const wanted *w, espl_status status, const char 
 // Log what is wrong with the definition or the environment.
 // @param word  the value given, which may be long; or NULL.
 // @return false.
-static bool refuse_def(const wanted *w, const char *what, const char *word, const char *sentence)
+static bool refuse_wanted(wanted *w, espl_status status, const char *what, const char *word,
+                          const char *sentence)
 {
     char part[80];
 
     if (word != NULL) {
         (void)snprintf(part, sizeof part, "%s \"%.40s\"", what, word);
     }
-    return refuse_world(w, ESPL_ERR_ARGUMENT, word != NULL ? part : NULL, sentence) == ESPL_OK;
+    w->status = refuse_world(w, status, word != NULL ? part : NULL, sentence);
+    return false;
+}
+
+static bool refuse_def(wanted *w, const char *what, const char *word, const char *sentence)
+{
+    return refuse_wanted(w, ESPL_ERR_ARGUMENT, what, word, sentence);
 }
 
 // Find the log hook: that of the definition, or without one that which the environment names.
@@ -89,9 +97,15 @@ static bool find_kernels(wanted *w)
     const char *const name = given != NULL ? given : getenv("ESPALIER_KERNELS");
 
     w->kernels = name == NULL ? espl__kernels_best() : espl__kernels_named(name);
-    return w->kernels != NULL ||
-           refuse_def(w, given != NULL ? "def->kernels" : "ESPALIER_KERNELS", name,
-                      "The kernels are unknown, or not for this machine.");
+    if (w->kernels != NULL) {
+        return true;
+    }
+    const char *const what = given != NULL ? "def->kernels" : "ESPALIER_KERNELS";
+
+    return espl__kernels_exist(name)
+               ? refuse_wanted(w, ESPL_ERR_UNSUPPORTED, what, name,
+                               "The kernels are not for this machine, or not in this build.")
+               : refuse_def(w, what, name, "There are no kernels of that name.");
 }
 
 // Find whether huge pages are wanted: by the definition, or where it leaves that open by the
@@ -157,7 +171,7 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     wanted w;
 
     if (!find_wanted(&w, d, out)) {
-        return ESPL_ERR_ARGUMENT;
+        return w.status;
     }
     espl__heap heap;
     begin_heap(&heap, d, w.pages);

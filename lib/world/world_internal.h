@@ -338,6 +338,8 @@ espl_status espl__writes_reserve(espl_world *world, size_t count);
 /// Begin a query without a message where it is refused. Preconditions: `world` and `query` are not
 /// NULL.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query);
+/// Store the numbers of components in the state of a query. @param out  [count]
+void espl__query_list(uint16_t *out, const espl_component *components, size_t count);
 /// Refuse a call because of the definition of its query. @param site  of the call, or NULL.
 espl_status espl__refuse_query(const espl_world *world, const char *call, const char *site,
                                const espl_query_def *def, espl_status status);

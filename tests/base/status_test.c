@@ -30,6 +30,7 @@ static const espl_status statuses[] = {
     ESPL_ERR_SHEAR,
     ESPL_ERR_NOT_OWNER,
     ESPL_ERR_PENDING,
+    ESPL_ERR_UNSUPPORTED,
 };
 
 enum { STATUS_COUNT = sizeof statuses / sizeof *statuses };

@@ -18,12 +18,13 @@ typedef struct profile {
     size_t clock_reads;
 } profile;
 
-static void trace(void *user, const char *name, bool begins)
+static void trace(void *user, const char *name, espl_trace_edge edge)
 {
     profile *const p = user;
 
     ck_assert_uint_lt(p->count, EVENT_LIMIT);
-    snprintf(p->events[p->count++], sizeof p->events[0], "%c%s", begins ? '+' : '-', name);
+    snprintf(p->events[p->count++], sizeof p->events[0], "%c%s",
+             edge == ESPL_TRACE_BEGIN ? '+' : '-', name);
 }
 
 static uint64_t read_clock(void *user)

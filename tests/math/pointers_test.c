@@ -96,6 +96,15 @@ static bool is_identity(espl_transform transform)
     X(espl_transform_axis, frame, SILENT(espl_transform_axis(k->f, NULL, ESPL_AXIS_UP)))           \
     X(espl_transform_compose, parent, neutral(is_identity(espl_transform_compose(NULL, &placed)))) \
     X(espl_transform_compose, local, neutral(is_identity(espl_transform_compose(&placed, NULL))))  \
+    X(espl_transform_convert, out,                                                                 \
+      SILENT(espl_transform_convert(NULL, &placed, ESPL_POINT_TO_WORLD, numbers)))                 \
+    X(espl_transform_convert, frame,                                                               \
+      SILENT(espl_transform_convert(k->f, NULL, ESPL_POINT_TO_WORLD, numbers)))                    \
+    X(espl_transform_convert, value,                                                               \
+      SILENT(espl_transform_convert(k->f, &placed, ESPL_POINT_TO_WORLD, NULL)))                    \
+    X(espl_transform_matrix, out, SILENT(espl_transform_matrix(NULL, &placed, ESPL_MATRIX_3X4)))   \
+    X(espl_transform_matrix, transform,                                                            \
+      SILENT(espl_transform_matrix(k->f, NULL, ESPL_MATRIX_3X4)))                                  \
     X(espl_transform_from_matrix_4x4, out, espl_transform_from_matrix_4x4(NULL, numbers, k->f))    \
     X(espl_transform_from_matrix_4x4, columns, espl_transform_from_matrix_4x4(&k->t, NULL, k->f))  \
     X(espl_transform_from_trs, out, espl_transform_from_trs(NULL, numbers, numbers, numbers))      \

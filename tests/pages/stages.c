@@ -59,7 +59,7 @@ static espl_entity make(scene *s, char letter, float x, char parent, bool is_pre
     return e;
 }
 
-static void begin(scene *s, void (*trace)(void *, const char *, bool))
+static void begin(scene *s, void (*trace)(void *, const char *, espl_trace_edge))
 {
     const espl_world_def def = {.hooks = {.user = s, .trace = trace}, .tag = 1};
     const espl_component_def named = {.name = "tag", .size = sizeof(tag)};
@@ -280,12 +280,12 @@ static void draw_links(const scene *s)
     puts("");
 }
 
-static void look(void *user, const char *name, bool begins)
+static void look(void *user, const char *name, espl_trace_edge edge)
 {
     const scene *const s = user;
     const espl__playback *const playback = &s->world->playback;
 
-    if (begins || s->commands == NULL) {
+    if (edge == ESPL_TRACE_BEGIN || s->commands == NULL) {
         return;
     }
     if (strcmp(name, espl_stage_name(ESPL_STAGE_ORDER)) == 0) {

@@ -377,6 +377,53 @@ START_TEST(a_change_names_so_many_components_and_no_more)
 }
 END_TEST
 
+_Static_assert(sizeof(espl_query) < 256, "a query is small enough for the stack of any job");
+
+START_TEST(the_lists_of_a_query_share_its_terms)
+{
+    espl_component names[ESPL_TERM_LIMIT + 1];
+    espl_query query;
+    scene s;
+
+    scene_begin(&s);
+    const espl_entity entity = make(&s, 2);
+    for (size_t i = 0; i < ESPL_TERM_LIMIT + 1; ++i) {
+        names[i] = i % 2 == 0 ? ESPL_SOLO : s.tags[0];
+    }
+    // Three lists of what the entity has, one of what it lacks, and each is read from its own place.
+    const espl_component lacked[2] = {ESPL_MEMBER, ESPL_ROOT};
+    espl_query_def def = {.all = names,
+                          .all_count = 20,
+                          .none = lacked,
+                          .none_count = 2,
+                          .any = names,
+                          .any_count = 20};
+    def.changed = names;
+    for (def.changed_count = ESPL_TERM_LIMIT - 43; def.changed_count <= ESPL_TERM_LIMIT - 41;
+         ++def.changed_count) {
+        const bool fits = 42 + def.changed_count <= ESPL_TERM_LIMIT;
+
+        ck_assert_int_eq(espl_query_begin(s.world, &def, &query), fits ? ESPL_OK : ESPL_ERR_LIMIT);
+        if (fits) {
+            ck_assert(espl_query_next(&query) && query.count == 1 &&
+                      espl_entity_equal(query.entities[0], entity));
+            ck_assert(!espl_query_next(&query));
+        }
+    }
+    // What is asked for last counts as well.
+    def.changed_count = 1;
+    def.since = espl_get_version(s.world);
+    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    ck_assert(!espl_query_next(&query));
+    def.since = 0;
+    def.none = &s.tags[0];
+    def.none_count = 1;
+    ck_assert_int_eq(espl_query_begin(s.world, &def, &query), ESPL_OK);
+    ck_assert(!espl_query_next(&query));
+    scene_end(&s);
+}
+END_TEST
+
 START_TEST(a_query_names_so_many_components_and_no_more)
 {
     espl_query query;
@@ -626,6 +673,7 @@ static Suite *component_limits_suite(void)
     tcase_add_test(sets, a_clone_takes_values_up_to_a_full_set);
     tcase_add_test(sets, a_change_names_so_many_components_and_no_more);
     tcase_add_test(sets, a_query_names_so_many_components_and_no_more);
+    tcase_add_test(sets, the_lists_of_a_query_share_its_terms);
     suite_add_tcase(suite, sets);
     tcase_add_test(bytes, d2_components_are_as_large_as_that_and_no_larger);
     tcase_add_test(bytes, d2_components_are_aligned_as_far_as_that_and_no_farther);

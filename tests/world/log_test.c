@@ -175,9 +175,8 @@ START_TEST(a_world_that_is_not_made_is_told)
     ck_assert_str_eq(
         printed_end(&p),
         "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: def->tag is more than 127.\n"
-        "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: def->kernels \"seven\": The "
-        "kernels "
-        "are unknown, or not for this machine.\n"
+        "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: def->kernels \"seven\": There "
+        "are no kernels of that name.\n"
         "espalier: warning: espl_world_create: ESPL_ERR_ARGUMENT: out is NULL.\n");
     setenv(VARIABLE, "error", 1);
     printed_begin(&p);

@@ -123,7 +123,9 @@ static espl_status call_with(misuse *m, int number_of_call, espl_entity bad)
     const espl_transform value = test_at(9, 9, 9);
     const uint32_t number = 7;
     const espl_component_value added = {m->number, sizeof number, &number};
-    const espl_change_def change = {.add = &added, .add_count = 1};
+    const espl_component lacked[2] = {ESPL_PREFAB, ESPL_PREFAB};
+    const espl_change_def change = {
+        .add = &added, .add_count = 1, .remove = lacked, .remove_count = 2};
     output out, before;
     espl_status status = ESPL_OK;
 

@@ -43,6 +43,25 @@ static espl_status begin_and_end(things *k)
     return status;
 }
 
+static espl_status begin_to_read_and_end(things *k)
+{
+    const espl_status status = espl_query_begin_read(k->w, NULL, &k->query);
+
+    espl_query_end(&k->query);
+    return status;
+}
+
+static espl_status read_rows_to_nothing(things *k)
+{
+    ck_assert_int_eq(espl_query_begin_read(k->w, NULL, &k->query), ESPL_OK);
+    ck_assert(espl_query_next(&k->query));
+    const espl_status status =
+        espl_query_read_transforms(&k->query, ESPL_READ_STRETCH, NULL, 3 * sizeof(float));
+
+    espl_query_end(&k->query);
+    return status;
+}
+
 static espl_status create_and_destroy(void)
 {
     espl_world *world = NULL;
@@ -129,16 +148,32 @@ static const row worldless_rows[] = {WORLDLESS_ROWS(AS_ROW)};
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-// The line of a refusal begins with the function and the status, and names the pointer. One write
-// is named by the function of its kind.
+// What a message names instead: a write, a conversion and a matrix are named by the inline form of
+// their kind, and by its parameter.
+static void name_form(const char **function, const char **parameter)
+{
+    static const char *const forms[][4] = {
+        {"espl_write_one", "value", "espl_set_local_position", "value"},
+        {"espl_convert", "value", "espl_point_to_world", "point"},
+        {"espl_convert", "out", "espl_point_to_world", "out"},
+        {"espl_get_matrix", "out", "espl_get_matrix_4x4", "columns"}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; ++i) {
+        if (strcmp(*function, forms[i][0]) == 0 && strcmp(*parameter, forms[i][1]) == 0) {
+            *function = forms[i][2];
+            *parameter = forms[i][3];
+            return;
+        }
+    }
+}
+
+// The line of a refusal begins with the function and the status, and names the pointer.
 static void demand_told(const things *k, const char *function, const char *parameter)
 {
     const char *const line = k->m.test.hooks.last_line;
     char start[96], named[64];
 
-    if (strcmp(function, "espl_write_one") == 0) {
-        function = "espl_set_local_position";
-    }
+    name_form(&function, &parameter);
     snprintf(start, sizeof start, "%s", function);
     snprintf(named, sizeof named, " %s is NULL", parameter);
     ck_assert_msg(k->m.test.hooks.lines == 1 && strncmp(line, start, strlen(start)) == 0 &&

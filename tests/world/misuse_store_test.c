@@ -111,6 +111,16 @@ typedef struct bad_change {
     espl_status status;
 } bad_change;
 
+// A change that an inline form makes is named after it.
+static const char *call_of(const espl_change_def *def)
+{
+    if (def->add_count == 1 && def->remove_count == 0) {
+        return "espl_add_component";
+    }
+    return def->add_count == 0 && def->remove_count == 1 ? "espl_remove_component"
+                                                         : "espl_change_components";
+}
+
 static void refuse_change(misuse *s, const bad_change *bad)
 {
     const uint64_t before = test_physical_hash(s->world);
@@ -120,7 +130,7 @@ static void refuse_change(misuse *s, const bad_change *bad)
     misuse_forget_lines(s);
     const espl_status status = espl_change_components(s->world, s->child, &bad->def);
     ck_assert_msg(status == bad->status, "%s: %s", bad->what, espl_status_name(status));
-    misuse_demand_line(s, "espl_change_components", s->child, bad->status);
+    misuse_demand_line(s, call_of(&bad->def), s->child, bad->status);
     ck_assert_int_eq(espl_change_components_array(s->world, both, 2, &bad->def, &count),
                      bad->status);
     ck_assert_int_eq(espl_change_components_query(s->world, NULL, &bad->def, &count), bad->status);

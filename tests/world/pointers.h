@@ -47,6 +47,16 @@ static inline espl_status neutral(bool is_neutral)
 
 #define DEF(type, ...) (&(type){__VA_ARGS__})
 
+/// Start as many threads as there are processors, and stop them, where the library has threads.
+static inline espl_status start_and_stop(void)
+{
+    espl_executor executor = {0};
+    const espl_status status = espl_executor_create(&executor, NULL);
+
+    espl_executor_destroy_threads(&executor);
+    return status == ESPL_ERR_UNSUPPORTED ? ESPL_OK : status;
+}
+
 // --- May be NULL: the call is carried out ---
 
 #define OPTIONAL_ROWS(X)                                                                        \
@@ -62,6 +72,7 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_create, out, espl_create(k->w, &k->n, 1, 1, NULL))                                   \
     X(espl_create_at, out,                                                                      \
       espl_create_at(k->w, DEF(espl_creation_def, .value_count = 0), 1, NULL))                  \
+    X(espl_executor_create, def, start_and_stop())                                              \
     X(espl_executor_destroy_threads, executor, DONE(espl_executor_destroy_threads(NULL)))       \
     X(espl_instantiate, out, espl_instantiate(k->w, k->e, 1, NULL))                             \
     X(espl_instantiate_at, out,                                                                 \
@@ -71,6 +82,7 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_look_at, up, espl_look_at(k->w, k->e, k->f, NULL, ESPL_AXIS_FORWARD))                \
     X(espl_play, report, espl_play(k->w, k->c, NULL))                                           \
     X(espl_query_begin, def, begin_and_end(k))                                                  \
+    X(espl_query_begin_read, def, begin_to_read_and_end(k))                                     \
     X(espl_record_add_component, data, espl_record_add_component(k->r, 0, k->e, k->n, NULL, 4)) \
     X(espl_record_attach, options, espl_record_attach(k->r, 0, k->e, k->p, NULL))               \
     X(espl_record_create, pending,                                                              \
@@ -108,6 +120,8 @@ static inline espl_status neutral(bool is_neutral)
           ? ESPL_OK                                                                           \
           : ESPL_ERR_ARGUMENT)                                                                \
     X(espl_create, components_of_none, espl_create(k->w, NULL, 0, 1, NULL))                   \
+    X(espl_read_strided, arrays_of_none,                                                      \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, sizeof k->e, NULL, 4, 0))          \
     X(espl_get_world_positions, arrays_of_none,                                               \
       espl_get_world_positions(k->w, NULL, 0, sizeof k->e, NULL))                             \
     X(espl_get_world_transforms, arrays_of_none,                                              \
@@ -153,6 +167,14 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_get_local_rotation, out, espl_get_local_rotation(k->w, k->e, NULL))                     \
     X(espl_get_local_scale, out, espl_get_local_scale(k->w, k->e, NULL))                           \
     X(espl_get_local_transform, out, espl_get_local_transform(k->w, k->e, NULL))                   \
+    X(espl_convert, value, espl_convert(k->w, k->e, ESPL_POINT_TO_WORLD, NULL, k->f))              \
+    X(espl_convert, out, espl_convert(k->w, k->e, ESPL_POINT_TO_WORLD, k->f, NULL))                \
+    X(espl_read_one, out, espl_read_one(k->w, k->e, ESPL_READ_WORLD_POSE, NULL))                   \
+    X(espl_read_strided, entities,                                                                 \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, NULL, sizeof k->e, k->f, 4, 1))               \
+    X(espl_read_strided, out,                                                                      \
+      espl_read_strided(k->w, ESPL_READ_WORLD_SCALE, &k->e, sizeof k->e, NULL, 4, 1))              \
+    X(espl_get_matrix, out, espl_get_matrix(k->w, k->e, ESPL_MATRIX_4X4, NULL))                    \
     X(espl_get_matrix_3x4, rows, espl_get_matrix_3x4(k->w, k->e, NULL))                            \
     X(espl_get_matrix_4x4, columns, espl_get_matrix_4x4(k->w, k->e, NULL))                         \
     X(espl_get_matrix_4x4_inverse, columns, espl_get_matrix_4x4_inverse(k->w, k->e, NULL))         \
@@ -178,6 +200,8 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_point_to_world, point, espl_point_to_world(k->w, k->e, NULL, k->f))                     \
     X(espl_point_to_world, out, espl_point_to_world(k->w, k->e, k->f, NULL))                       \
     X(espl_query_begin, query, espl_query_begin(k->w, NULL, NULL))                                 \
+    X(espl_query_begin_read, query, espl_query_begin_read(k->w, NULL, NULL))                       \
+    X(espl_query_read_transforms, out, read_rows_to_nothing(k))                                    \
     X(espl_record_change_components, change, espl_record_change_components(k->r, 0, k->e, NULL))   \
     X(espl_record_create, def, espl_record_create(k->r, 0, NULL, 1, NULL))                         \
     X(espl_record_instantiate, def, espl_record_instantiate(k->r, 0, NULL, 1, NULL))               \
@@ -217,9 +241,9 @@ static inline espl_status neutral(bool is_neutral)
 // Pointers inside a definition: X(function, how the line names the pointer, call).
 #define REQUIRED_FIELDS(X)                                                                   \
     X(espl_change_components, "change->add",                                                 \
-      espl_change_components(k->w, k->e, DEF(espl_change_def, .add_count = 1)))              \
+      espl_change_components(k->w, k->e, DEF(espl_change_def, .add_count = 2)))              \
     X(espl_change_components, "change->remove",                                              \
-      espl_change_components(k->w, k->e, DEF(espl_change_def, .remove_count = 1)))           \
+      espl_change_components(k->w, k->e, DEF(espl_change_def, .remove_count = 2)))           \
     X(espl_component_register, "def->name",                                                  \
       espl_component_register(k->w, DEF(espl_component_def, .size = 4), &k->word))           \
     X(espl_component_register, "def->references",                                            \
@@ -239,9 +263,9 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_query_begin, "espl_query_def.changed",                                            \
       espl_query_begin(k->w, DEF(espl_query_def, .changed_count = 1), &k->query))            \
     X(espl_record_change_components, "change->add",                                          \
-      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .add_count = 1)))    \
+      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .add_count = 2)))    \
     X(espl_record_change_components, "change->remove",                                       \
-      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .remove_count = 1))) \
+      espl_record_change_components(k->r, 0, k->e, DEF(espl_change_def, .remove_count = 2))) \
     X(espl_record_create, "def->values",                                                     \
       espl_record_create(k->r, 0, DEF(espl_creation_def, .value_count = 1), 1, NULL))        \
     X(espl_record_instantiate, "def->values",                                                \
@@ -320,6 +344,12 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_direction_to_world, world, espl_direction_to_world(NULL, k->e, k->g, k->f))             \
     X(espl_disable, world, espl_disable(NULL, k->e, ESPL_EXTENT_ENTITY))                           \
     X(espl_enable, world, espl_enable(NULL, k->e, ESPL_EXTENT_ENTITY))                             \
+    X(espl_executor_create, out, espl_executor_create(NULL, NULL))                                 \
+    X(espl_convert, world, espl_convert(NULL, k->e, ESPL_POINT_TO_WORLD, k->g, k->f))              \
+    X(espl_get_matrix, world, espl_get_matrix(NULL, k->e, ESPL_MATRIX_4X4, k->f))                  \
+    X(espl_read_one, world, espl_read_one(NULL, k->e, ESPL_READ_WORLD_POSE, k->f))                 \
+    X(espl_read_strided, world,                                                                    \
+      espl_read_strided(NULL, ESPL_READ_WORLD_SCALE, &k->e, sizeof k->e, k->f, 4, 1))              \
     X(espl_executor_create_eager_threads, out, espl_executor_create_eager_threads(NULL, 1))        \
     X(espl_executor_create_threads, out, espl_executor_create_threads(NULL, 1))                    \
     X(espl_get_axis, world, espl_get_axis(NULL, k->e, ESPL_AXIS_UP, k->f))                         \
@@ -372,6 +402,9 @@ static inline espl_status neutral(bool is_neutral)
     X(espl_query_end, query, SILENT(espl_query_end(NULL)))                                         \
     X(espl_query_next, query, neutral(!espl_query_next(NULL)))                                     \
     X(espl_query_read, query, neutral(espl_query_read(NULL, k->n, 4) == NULL))                     \
+    X(espl_query_begin_read, world, espl_query_begin_read(NULL, NULL, &k->query))                  \
+    X(espl_query_read_transforms, query,                                                           \
+      espl_query_read_transforms(NULL, ESPL_READ_STRETCH, k->f, 12))                               \
     X(espl_query_write, query, neutral(espl_query_write(NULL, k->n, 4) == NULL))                   \
     X(espl_record_add_component, recorder,                                                         \
       espl_record_add_component(NULL, 0, k->e, k->n, NULL, 4))                                     \

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Queries that only read: several threads at once over one world that may not be changed, and what they
+// read of transforms.
+#include "tests/checks.h"
+#include "tests/runner.h"
+#include "tests/told.h"
+
+#include <pthread.h>
+#include <string.h>
+
+enum { IS_CHECKED = ESPL_CHECKS >= 1, READERS = 4, ROUNDS = 20, TREES = 60, BARE = 9 };
+
+typedef struct scene {
+    told told;
+    espl_world *world;
+    espl_component number;
+    size_t appended; // bytes of the tape
+} scene;
+
+static void append(void *user, const void *bytes, size_t size)
+{
+    scene *const s = user;
+
+    (void)bytes;
+    s->appended += size;
+}
+
+static espl_entity make(scene *s, uint32_t number)
+{
+    const espl_component set[2] = {ESPL_TRANSFORM, s->number};
+    espl_entity entity;
+
+    ck_assert_int_eq(espl_create(s->world, set, 2, 1, &entity), ESPL_OK);
+    ck_assert_int_eq(espl_set_component(s->world, entity, s->number, &number, sizeof number),
+                     ESPL_OK);
+    return entity;
+}
+
+// Roots with a child each; every third child has a stretch, every fourth keeps its height.
+static void scene_begin(scene *s, bool is_taped)
+{
+    const espl_component_def def = {"number", sizeof(uint32_t), _Alignof(uint32_t), NULL, 0};
+
+    memset(s, 0, sizeof *s);
+    const espl_world_def world = {.hooks = told_hooks(&s->told),
+                                  .tape = {s, is_taped ? append : NULL}};
+    ck_assert_int_eq(espl_world_create(&s->world, &world), ESPL_OK);
+    ck_assert_int_eq(espl_component_register(s->world, &def, &s->number), ESPL_OK);
+    ck_assert_int_eq(espl_create(s->world, &s->number, 1, BARE, NULL), ESPL_OK);
+    for (uint32_t i = 0; i < TREES; ++i) {
+        const float at[3] = {(float)i, 1, 0}, stretch[3] = {1, 1 + (float)i, 2};
+        const espl_entity root = make(s, 1000 + i), child = make(s, i);
+
+        ck_assert_int_eq(espl_attach(s->world, child, root, NULL), ESPL_OK);
+        ck_assert_int_eq(espl_set_local_position(s->world, child, at), ESPL_OK);
+        if (i % 3 == 0) {
+            ck_assert_int_eq(espl_set_stretch(s->world, child, stretch), ESPL_OK);
+        }
+        if (i % 4 == 0) {
+            ck_assert_int_eq(espl_set_inherit(s->world, child, ESPL_ABSOLUTE_Y), ESPL_OK);
+        }
+        ck_assert_int_eq(espl_set_world_position(s->world, root, at), ESPL_OK);
+    }
+}
+
+static void scene_end(scene *s)
+{
+    told_demand_nothing(&s->told);
+    test_world_is_valid(s->world);
+    espl_world_destroy(s->world);
+}
+
+static double sum(const float *values, size_t count)
+{
+    double total = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        total += (double)values[i];
+    }
+    return total;
+}
+
+// Sum of all that a query shows of the world. No check: it runs on any thread.
+static double sum_of_world(const scene *s)
+{
+    const espl_world *const world = s->world;
+    const espl_query_def def = {.all = (const espl_component[]){ESPL_TRANSFORM}, .all_count = 1};
+    float stretches[128][3], locals[128][8];
+    double total = 0;
+    espl_query query;
+
+    if (espl_query_begin_read(world, &def, &query) != ESPL_OK) {
+        return -1;
+    }
+    while (espl_query_next(&query)) {
+        const uint32_t *const numbers = espl_query_read(&query, s->number, sizeof *numbers);
+
+        if (espl_query_read_transforms(&query, ESPL_READ_STRETCH, stretches, sizeof *stretches) <
+                0 ||
+            espl_query_read_transforms(&query, ESPL_READ_LOCAL_POSE, locals, sizeof *locals) < 0) {
+            return -1;
+        }
+        for (size_t row = 0; row < query.count; ++row) {
+            total += numbers[row] + sum(query.worlds[query.slots[row]].position, 3);
+            total += sum(stretches[row], 3) + sum(locals[row], 8);
+        }
+    }
+    return total;
+}
+
+typedef struct reader {
+    pthread_t thread;
+    const scene *scene;
+    double expected;
+    size_t wrong;
+} reader;
+
+static void *read_again(void *context)
+{
+    reader *const r = context;
+
+    for (int round = 0; round < ROUNDS; ++round) {
+        r->wrong += sum_of_world(r->scene) != r->expected;
+    }
+    return NULL;
+}
+
+START_TEST(threads_that_only_read_see_the_same_world)
+{
+    reader readers[READERS];
+    scene s;
+
+    scene_begin(&s, _i == 1);
+    const double expected = sum_of_world(&s);
+    const size_t appended = s.appended;
+
+    ck_assert(expected > 0);
+    for (int i = 0; i < READERS; ++i) {
+        readers[i] = (reader){.scene = &s, .expected = expected};
+        ck_assert_int_eq(pthread_create(&readers[i].thread, NULL, read_again, &readers[i]), 0);
+    }
+    for (int i = 0; i < READERS; ++i) {
+        ck_assert_int_eq(pthread_join(readers[i].thread, NULL), 0);
+        ck_assert_uint_eq(readers[i].wrong, 0);
+    }
+    // Nothing of it is on the tape, and the world is out of iteration.
+    ck_assert_uint_eq(s.appended, appended);
+    ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_OK);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(a_query_that_reads_gives_no_column_to_write)
+{
+    espl_query query;
+    scene s;
+
+    scene_begin(&s, false);
+    const uint64_t version = espl_get_version(s.world);
+
+    ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+    while (espl_query_next(&query)) {
+        ck_assert_ptr_nonnull(espl_query_read(&query, s.number, sizeof(uint32_t)));
+        ck_assert_ptr_null(espl_query_write(&query, s.number, sizeof(uint32_t)));
+        ck_assert_uint_eq(s.told.traps, IS_CHECKED ? 1 : 0);
+        ck_assert(!IS_CHECKED || strstr(s.told.trap, "espl_query_begin() to write") != NULL);
+        // It is an iteration like another one.
+        ck_assert_int_eq(espl_create(s.world, NULL, 0, 1, NULL), ESPL_ERR_BUSY);
+        s.told.lines = s.told.traps = 0;
+    }
+    ck_assert_uint_eq(espl_get_version(s.world), version);
+    scene_end(&s);
+}
+END_TEST
+
+START_TEST(each_kind_of_a_chunk_is_what_is_read_of_each_row)
+{
+    static const size_t sizes[ESPL_READ_KIND_COUNT] = {12, 16, 4, 32, 48, 12, 4, 12, 16, 4, 32, 48};
+    struct {
+        uint32_t before, value[12];
+    } rows[128];
+    espl_query query;
+    uint32_t one[12];
+    size_t bare = 0, placed = 0;
+    scene s;
+
+    scene_begin(&s, false);
+    for (int kind = 0; kind < ESPL_READ_KIND_COUNT; ++kind) {
+        ck_assert_int_eq(espl_query_begin_read(s.world, NULL, &query), ESPL_OK);
+        while (espl_query_next(&query)) {
+            memset(rows, 0x5a, sizeof rows);
+            const espl_status status = espl_query_read_transforms(&query, (espl_read_kind)kind,
+                                                                  rows[0].value, sizeof *rows);
+
+            ck_assert_int_eq(status, query.slots != NULL ? ESPL_OK : ESPL_ERR_NO_TRANSFORM);
+            for (size_t row = 0; row < query.count; ++row) {
+                memset(one, 0x5a, sizeof one);
+                ck_assert_int_eq(
+                    espl_read_one(s.world, query.entities[row], (espl_read_kind)kind, one), status);
+                ck_assert_mem_eq(rows[row].value, one, sizeof one);
+                ck_assert_uint_eq(rows[row].before, 0x5a5a5a5a);
+            }
+            *(query.slots != NULL ? &placed : &bare) += query.count;
+            s.told.lines = s.told.traps = 0;
+            // Strides are checked against the kind.
+            ck_assert_int_eq(
+                espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] - 4),
+                ESPL_ERR_ARGUMENT);
+            ck_assert_int_eq(
+                espl_query_read_transforms(&query, (espl_read_kind)kind, rows, sizes[kind] + 2),
+                ESPL_ERR_ARGUMENT);
+            s.told.lines = s.told.traps = 0;
+        }
+        ck_assert_int_eq(espl_query_read_transforms(&query, (espl_read_kind)kind, rows, 48),
+                         ESPL_ERR_ARGUMENT); // ended
+    }
+    ck_assert_uint_eq(bare, (size_t)BARE * ESPL_READ_KIND_COUNT);
+    ck_assert_uint_eq(placed, (size_t)2 * TREES * ESPL_READ_KIND_COUNT);
+    scene_end(&s);
+}
+END_TEST
+
+static Suite *read_threads_suite(void)
+{
+    Suite *const suite = suite_create("read threads");
+    TCase *const tests = tcase_create("queries that read");
+
+    tcase_add_loop_test(tests, threads_that_only_read_see_the_same_world, 0, 2);
+    tcase_add_test(tests, a_query_that_reads_gives_no_column_to_write);
+    tcase_add_test(tests, each_kind_of_a_chunk_is_what_is_read_of_each_row);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
+
+RUN_SUITE(read_threads_suite)
