@@ -10,7 +10,7 @@ void test_cut_jobs(espl_world *world, uint32_t cost)
 {
     world->job_cost = world->wake_cost = cost;
     world->forest.grain = cost;
-    world->playback.part_entries = 1 + cost / 4;
+    world->playback.context.part_entries = 1 + cost / 4;
 }
 
 // --- Scratch ---
@@ -37,7 +37,7 @@ espl_status test_play_in(espl_world *world, espl_command_buffer *commands, size_
                          espl_report *report)
 {
     void *(*const allocate)(void *, size_t, size_t) = world->heap.allocator.allocate;
-    espl__arena *const arena = &world->playback.arena;
+    espl__arena *const arena = &world->playback.context.arena;
 
     espl__arena_free(arena);
     ck_assert_ptr_nonnull(espl__arena_take(arena, 1, TEST_SCRATCH_LIMIT));

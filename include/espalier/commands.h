@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Structural work recorded from any thread and played back at a sync point.
+/// Command buffers: commands are recorded on any thread and played at a sync point.
 ///
-/// Playback means: exactly as if the commands were carried out one by one, ordered by key, then
-/// lane, then recording order. The result depends on nothing else: not on threads, timing or
+/// The result of a playback is exactly as if the commands were carried out one by one, ordered by
+/// key, then lane, then recording order. It depends on nothing else: not on threads, timing or
 /// addresses.
 ///
-/// Thread rule: see espl_command_buffer: each recorder on a thread of its own, all else as for the world.
+/// Thread rule: one thread at a time for each recorder. Calls that take the world, and those that
+/// create, submit, reset or destroy a command buffer, change the world, which one thread at a time may
+/// do. Reading results and counts is reading.
 #ifndef ESPALIER_COMMANDS_H
 #define ESPALIER_COMMANDS_H
 
@@ -17,22 +19,22 @@
 extern "C" {
 #endif
 
-/// Commands waiting for playback: one recorder for each lane.
+/// A command buffer: commands that wait for playback, with one recorder for each lane.
 ///
 /// Thread rule: one thread at a time, except that each recorder may be used by a thread of its own,
-/// also while the world plays other commands. Creating, submitting, resetting and destroying are
-/// changes of the world.
+/// also while the world plays another command buffer. Creating, submitting, resetting and
+/// destroying are changes of the world.
 typedef struct espl_command_buffer espl_command_buffer;
 
 /// One lane of commands: append-only, used by one thread at a time, no locks.
 typedef struct espl_recorder espl_recorder;
 
-/// Lanes one commands object can have.
+/// Largest number of lanes of a command buffer.
 #define ESPL_LANE_LIMIT 256
-/// Creations one recorder can hold between resets.
+/// Largest number of entities that one recorder can record between resets.
 #define ESPL_PENDING_LIMIT (1u << 31)
 
-/// Make a commands object of a world.
+/// Make a command buffer of a world.
 ///
 /// @param lanes  Recorders, 1 to ESPL_LANE_LIMIT.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (NULL, no lanes), ESPL_ERR_LIMIT (too many),
@@ -40,29 +42,30 @@ typedef struct espl_recorder espl_recorder;
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes,
                                                                espl_command_buffer **out);
 
-/// Destroy a commands object in any state. NULL is allowed. Commands that were not played are
-/// dropped, and their number is logged (ESPL_LOG_INFO). Not from a callback that was handed its
-/// payloads: the call then traps in checked builds, and does nothing.
+/// Destroy a command buffer in any state. NULL is allowed. Commands that were not played are
+/// dropped, and their number is logged (ESPL_LOG_INFO). The function of a custom command must not
+/// destroy the buffer whose payloads it gets: the call then traps in checked builds, and does
+/// nothing.
 ESPL_API void espl_command_buffer_destroy(espl_command_buffer *commands);
 
-/// Empty it for the next recording and keep its memory, so that recording the same again takes
-/// none. Its pending handles become foreign, until 2^23 commands objects more were made or reset in
-/// the process: do not keep them that long. A submitted object is withdrawn. Commands that were not
-/// played are logged, and a callback that was handed its payloads may not reset it, as for
-/// espl_command_buffer_destroy().
+/// Empty a command buffer for the next recording and keep its memory, so that recording the same
+/// again takes none. Its pending handles become foreign, until 2^23 command buffers more were made
+/// or reset in the process: do not keep them that long. A submitted buffer is withdrawn. Commands
+/// that were not played are logged, and the function of a custom command must not reset the buffer
+/// whose payloads it gets, as for espl_command_buffer_destroy().
 ESPL_API void espl_command_buffer_reset(espl_command_buffer *commands);
 
-/// Return the recorder of a lane, NULL past the last. It lives as long as the commands object.
+/// Return the recorder of a lane, NULL past the last. It lives as long as the command buffer.
 ESPL_API espl_recorder *espl_command_buffer_recorder(espl_command_buffer *commands, uint32_t lane);
 
 /// Count the commands recorded in all lanes.
 ESPL_API size_t espl_command_buffer_count(const espl_command_buffer *commands);
 
-// Recording. It never touches the world: whether an entity lives is found at playback. Refused when
-// recorded, the command is not there: ESPL_ERR_NO_MEMORY, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN
-// (pending in another commands object), ESPL_ERR_PLAYED, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT,
+// Recording never reads the world: whether an entity is alive is found at playback. A command that
+// is refused is not recorded: ESPL_ERR_NO_MEMORY, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN (pending
+// in another command buffer), ESPL_ERR_PLAYED, ESPL_ERR_LIMIT, ESPL_ERR_ARGUMENT,
 // ESPL_ERR_NOT_FINITE. The log names the call, the lane and the entities. Keys order the playback;
-// 0 is as good as any.
+// use 0 where the order of lanes will do.
 
 /// Where an instance starts.
 typedef enum espl_place {
@@ -79,9 +82,9 @@ typedef enum espl_dead_parent {
 
 /// What to instantiate, and where. All but `source` may be zero. Grows at the end only.
 typedef struct espl_instance_def {
-    espl_entity source;           ///< Any living entity, or a pending one of the same commands.
+    espl_entity source; ///< Any living entity, or a pending one of the same command buffer.
     espl_entity parent;           ///< Null: none. May be pending.
-    espl_entity before;           ///< Sibling to stand before; null: last.
+    espl_entity before;           ///< Sibling that it comes before; null: last.
     espl_link link;               ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place;             ///< How to read `transform`.
@@ -95,7 +98,7 @@ typedef struct espl_instance_def {
 /// Record clones of a source's owned closure.
 ///
 /// @param count    Clones, each placed alike; 0 records nothing.
-/// @param pending  [count] handles of the clones to be; may be NULL.
+/// @param pending  [count] handles of the clones to be made; may be NULL.
 ESPL_API ESPL_NODISCARD espl_status espl_record_instantiate(espl_recorder *recorder, uint32_t key,
                                                             const espl_instance_def *def,
                                                             size_t count, espl_entity *pending);
@@ -112,8 +115,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_detach(espl_recorder *recorder, 
 /// Record espl_set_sibling(). @param before  Null: last.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, espl_entity before);
-/// Record espl_write_one(). The value is copied and checked now; a rotation, the transform's too, is
-/// normalised now.
+/// Record espl_write_one(). The value is copied and checked now; a rotation, the transform's too,
+/// is normalised now.
 ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, uint32_t key,
                                                       espl_entity entity, espl_write_kind kind,
                                                       const void *value);
@@ -121,47 +124,49 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_write(espl_recorder *recorder, u
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key,
                                                             espl_entity entity, uint32_t flags);
 
-/// What to create from nothing. All zero: a solo without components. Grows at the end only.
+/// What to create, which is no clone. All zero: a solo without components. Grows at the end only.
 typedef struct espl_creation_def {
-    /// [value_count] its components with their values, without repeats; copied. ESPL_TRANSFORM's
-    /// value is an espl_transform, as espl_change_def has it.
+    /// [value_count] its components with their values, each once; copied. The value of
+    /// ESPL_TRANSFORM is an espl_transform, as in espl_change_def.
     const espl_component_value *values;
     size_t value_count;           ///< At most ESPL_SET_LIMIT.
     espl_entity parent;           ///< Null: none. May be pending.
-    espl_entity before;           ///< Sibling to stand before; null: last.
+    espl_entity before;           ///< Sibling that it comes before; null: last.
     espl_link link;               ///< To the parent.
     espl_dead_parent dead_parent; ///< When the parent is dead.
     espl_place place; ///< How to read the transform; ESPL_PLACE_SOURCE is ESPL_PLACE_LOCAL here.
     uint32_t inherit; ///< Inherit flags under the parent; a transform is needed for them.
 } espl_creation_def;
 
-/// Instantiate at once, under a parent and with a transform and values: what espl_record_instantiate()
-/// and a playback do, in one call. Structural.
+/// Instantiate immediately, under a parent and with a transform and values: as
+/// espl_record_instantiate() and a playback, in one call. Structural.
 ///
 /// @param count  Clones, each placed alike; 0 does nothing.
-/// @param out    [count] the clones' first entities, in order; may be NULL. Refused, it stays as it was.
-/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW; what espl_record_instantiate() answers, and what a
-///         playback answers to its command; ESPL_ERR_BUSY. Nothing changed then.
+/// @param out    [count] the first entity of each clone, in order; may be NULL; unchanged when
+///               refused.
+/// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
+///         espl_record_instantiate(), those that a playback gives its command, and ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
                                                         const espl_instance_def *def, size_t count,
                                                         espl_entity *out);
-/// Create at once: what espl_record_create() and a playback do, in one call. As espl_instantiate_at().
+/// Create immediately: as espl_record_create() and a playback, in one call. As
+/// espl_instantiate_at().
 ESPL_API ESPL_NODISCARD espl_status espl_create_at(espl_world *world, const espl_creation_def *def,
                                                    size_t count, espl_entity *out);
 
 /// Record the creation of entities, all alike.
 ///
 /// @param count    0 records nothing.
-/// @param pending  [count] handles of the entities to be; may be NULL.
-/// Refused when recorded as the others; ESPL_ERR_ARGUMENT for an unknown component too.
+/// @param pending  [count] handles of the entities to be made; may be NULL.
+/// Refused as other recordings, and with ESPL_ERR_ARGUMENT for an unknown component.
 ESPL_API ESPL_NODISCARD espl_status espl_record_create(espl_recorder *recorder, uint32_t key,
                                                        const espl_creation_def *def, size_t count,
                                                        espl_entity *pending);
 
 // --- Components ---
 
-/// Record espl_change_components(). The values are copied; of a transform the value is checked and normalised
-/// now. Refused now with ESPL_ERR_ARGUMENT too, as espl_change_components().
+/// Record espl_change_components(). The values are copied; of a transform the value is checked and
+/// normalised now. Refused now with ESPL_ERR_ARGUMENT too, as espl_change_components().
 ESPL_API ESPL_NODISCARD espl_status espl_record_change_components(espl_recorder *recorder,
                                                                   uint32_t key, espl_entity entity,
                                                                   const espl_change_def *change);
@@ -187,7 +192,8 @@ static inline ESPL_NODISCARD espl_status espl_record_remove_component(espl_recor
 
     return espl_record_change_components(recorder, key, entity, &change);
 }
-/// Record espl_set_component(): at playback an entity that lacks the component is ESPL_ERR_NO_COMPONENT.
+/// Record espl_set_component(): at playback an entity that lacks the component is
+/// ESPL_ERR_NO_COMPONENT.
 ESPL_API ESPL_NODISCARD espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key,
                                                               espl_entity entity,
                                                               espl_component component,
@@ -199,15 +205,15 @@ ESPL_API ESPL_NODISCARD espl_status espl_record_enable(espl_recorder *recorder, 
 ESPL_API ESPL_NODISCARD espl_status espl_record_disable(espl_recorder *recorder, uint32_t key,
                                                         espl_entity entity, espl_extent extent);
 
-// --- Callbacks ---
+// --- Custom commands ---
 
-/// Number of a registered callback; 0 names none.
+/// Number of a custom command that was registered; 0 names none.
 typedef uint32_t espl_custom_command;
 
-/// Callbacks a world can hold.
+/// Largest number of custom commands that are registered in a world.
 #define ESPL_CUSTOM_COMMAND_LIMIT 256
 
-/// What one espl_record_custom() recorded.
+/// The payload that one espl_record_custom() recorded.
 typedef struct espl_custom_payload {
     const void *data; ///< [size] aligned as it was recorded; NULL where the size is 0.
     size_t size;
@@ -215,60 +221,62 @@ typedef struct espl_custom_payload {
     uint32_t lane, index; ///< Where it was recorded.
 } espl_custom_payload;
 
-/// All payloads for one callback in one playback, in playback order. They are there until the
-/// function returns.
+/// All payloads of one custom command in one playback, in playback order. Valid until the function
+/// returns.
 typedef struct espl_custom_calls {
     espl_world *world;
-    const espl_command_buffer *commands; ///< Played: espl_command_buffer_resolve() answers.
+    const espl_command_buffer *commands; ///< It is played: espl_command_buffer_resolve() works.
     const espl_custom_payload *payloads; ///< [count]
     size_t count;                        ///< At least 1.
 } espl_custom_calls;
 
-/// A kind of command that is the user's own. Grows at the end only.
+/// A custom command: a kind of command that the user defines. Grows at the end only.
 typedef struct espl_custom_command_def {
     const char *name; ///< For traces; copied. 1 to 255 bytes.
     void *user;       ///< Passed to the function.
-    /// Called once a playback that has payloads for it, when all else of that playback is done and
-    /// seen, callback by callback in order of registration, on the thread that plays. It may read,
-    /// write transforms and components, record into other commands, and reset, submit or destroy
-    /// them. Structural calls answer ESPL_ERR_BUSY, recording into the commands that are played
-    /// ESPL_ERR_PLAYED.
+    /// Called once for each playback that has payloads for it, after all other commands of the
+    /// playback, custom command by custom command in order of registration, on the thread that
+    /// plays. It may read, write transforms and components, record into other command buffers, and
+    /// reset, submit or destroy those. Structural calls return ESPL_ERR_BUSY, and recording into
+    /// the command buffer that is being played returns ESPL_ERR_PLAYED.
     void (*function)(void *user, const espl_custom_calls *calls);
 } espl_custom_command_def;
 
-/// Register a callback. Structural. It stays until espl_unregister_command(), or for the life of the
-/// world.
+/// Register a custom command, until espl_unregister_command() or for the life of the world.
+/// Structural.
 ///
-/// @param out  its number, unchanged when refused. Numbers count up in order of registration, and none
-///             is given twice.
-/// @return ESPL_OK, ESPL_ERR_ARGUMENT (name, or no function), ESPL_ERR_LIMIT (as many are registered,
-///         or 2^32 - 1 have been), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
+/// @param out  its number, unchanged when refused. Numbers count up in order of registration, and
+///             none is given twice.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (the name, or no function); ESPL_ERR_LIMIT
+///         (ESPL_CUSTOM_COMMAND_LIMIT are registered, or 2^32 - 1 were); ESPL_ERR_NO_MEMORY;
+///         ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_register_command(espl_world *world,
                                                           const espl_custom_command_def *def,
                                                           espl_custom_command *out);
 
-/// Unregister a callback. Structural, so that no callback unregisters one.
+/// Unregister a custom command. Structural, so that the function of a custom command cannot do it.
 ///
-/// Its number is never given again. Payloads that are recorded for it, before or after, are not handed
-/// over: at playback their commands are refused with ESPL_ERR_DEAD, and the report counts them.
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT (no callback has the number); ESPL_ERR_BUSY.
+/// Its number is never given again. Payloads that are recorded for it, before or after, are not
+/// delivered: at playback their commands are refused with ESPL_ERR_DEAD, and the report counts
+/// them.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT (no custom command has the number); ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_unregister_command(espl_world *world,
-                                                            espl_custom_command callback);
+                                                            espl_custom_command command);
 
 /// Largest alignment of a payload.
 #define ESPL_PAYLOAD_ALIGNMENT_LIMIT 256
 
-/// Record one payload for a callback. At playback it is refused only where the callback was
-/// unregistered.
+/// Record a custom command with one payload. At playback it is refused only if the custom command
+/// was unregistered.
 ///
-/// @param callback   A number that was never given: ESPL_ERR_ARGUMENT.
-/// @param data       [size] bytes, copied; NULL means zeros. Pending handles in it are its own
-///                   business: espl_command_buffer_resolve() tells what they became.
-/// @param size       Any up to UINT32_MAX; 0 is a call without data.
+/// @param command    Its number; ESPL_ERR_ARGUMENT for a number that was never given.
+/// @param data       [size] bytes, copied; NULL means zero bytes. Pending handles in it are not
+///                   replaced: the function gets their entities from espl_command_buffer_resolve().
+/// @param size       At most UINT32_MAX; 0 records no data.
 /// @param alignment  Power of two, else ESPL_ERR_ARGUMENT; up to ESPL_PAYLOAD_ALIGNMENT_LIMIT, else
 ///                   ESPL_ERR_LIMIT; 0 means 1.
 ESPL_API ESPL_NODISCARD espl_status espl_record_custom(espl_recorder *recorder, uint32_t key,
-                                                       espl_custom_command callback,
+                                                       espl_custom_command command,
                                                        const void *data, size_t size,
                                                        size_t alignment);
 
@@ -280,7 +288,7 @@ typedef enum espl_stage {
     ESPL_STAGE_APPLY = 3,  ///< Apply the commands to the hierarchies; take all memory for the rest.
     ESPL_STAGE_CHANGE = 4, ///< Change entities and rows.
     ESPL_STAGE_PLACE = 5,  ///< Move nodes to their final slots and compute world transforms.
-    ESPL_STAGE_REPORT = 6, ///< Write the report and call the callbacks.
+    ESPL_STAGE_REPORT = 6, ///< Write the report and call the functions of custom commands.
     ESPL_STAGE_COUNT = 7,
 } espl_stage;
 
@@ -296,11 +304,11 @@ typedef struct espl_command_place {
     uint32_t index; ///< In the lane, from 0.
 } espl_command_place;
 
-/// Account of one playback: accepted == applied + refused, always. Grows at the end only.
+/// The report of one playback. Always accepted == applied + refused. Grows at the end only.
 typedef struct espl_report {
     size_t accepted;                      ///< Commands that were recorded.
-    size_t applied;                       ///< Carried out, those with a remark included.
-    size_t refused;                       ///< Not carried out; nothing of them was.
+    size_t applied;                       ///< Commands carried out, also with a loss.
+    size_t refused;                       ///< Commands that changed nothing.
     size_t lossy;                         ///< Of the applied: ESPL_LOSSY.
     size_t refused_by[ESPL_REASON_COUNT]; ///< Refused by reason: [-status].
     espl_command_place first_refused[ESPL_REASON_COUNT]; ///< First of each reason in playback
@@ -314,39 +322,40 @@ typedef struct espl_report {
     uint64_t stage_ns[ESPL_STAGE_COUNT]; ///< Time spent in each stage, nanoseconds.
     size_t pendings;      ///< Creations that were recorded, as counted by pending handles.
     size_t largest_group; ///< Commands in the largest group.
-    size_t moved_nodes;   ///< Nodes that came to stand in another slot, made ones included.
+    size_t moved_nodes;   ///< Nodes that moved to another slot, and nodes that were made.
     size_t row_batches;   ///< Batches in which rows were made, moved and removed.
-    size_t calls;         ///< Payloads handed to callbacks.
+    size_t calls;         ///< Payloads delivered to custom commands.
     size_t overflowed;    ///< World transforms that playback recomputed and that are not finite.
 } espl_report;
 
-/// Carry the commands out now. Structural.
+/// Play a command buffer now. Structural.
 ///
-/// @param report  NULL, or the account; also filled for an empty playback; zeroed when refused.
-/// @return ESPL_OK, whatever single commands came to; ESPL_ERR_NO_MEMORY (world untouched, commands
-///         intact: free memory and play again), ESPL_ERR_PLAYED, ESPL_ERR_BUSY, ESPL_ERR_FOREIGN
-///         (commands of another world), ESPL_ERR_EXECUTOR (the executor lost or repeated a job
-///         while only scratch was written; once the change is under way a lost job is done by the
-///         calling thread, and checked builds trap), ESPL_ERR_LIMIT (the clones need more
-///         indices than are free before the playback; world untouched, commands intact),
-///         ESPL_ERR_ARGUMENT.
+/// @param report  NULL, or the report; also filled for an empty playback; zeroed when refused.
+/// @return ESPL_OK, also if single commands are refused. Otherwise the world and the command buffer
+///         are unchanged: ESPL_ERR_NO_MEMORY (free memory and play again); ESPL_ERR_PLAYED;
+/// ESPL_ERR_BUSY;
+///         ESPL_ERR_FOREIGN (of another world); ESPL_ERR_EXECUTOR (the executor lost or repeated a
+/// job
+///         before the change stage; from then on the calling thread does a lost job itself, and
+/// checked
+///         builds trap); ESPL_ERR_LIMIT (the clones need more indices than are free before the
+///         playback); ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
                                               espl_report *report);
 
-/// Put commands in line for espl_sync(). Submitting twice, or after playing, is refused with
-/// ESPL_ERR_ARGUMENT or ESPL_ERR_PLAYED; from inside a job of the world with ESPL_ERR_BUSY, while a
-/// callback may submit. They may still be recorded into, and played by espl_play(), which takes them
-/// out of the line.
+/// Add a command buffer to the queue of espl_sync(). Refused with ESPL_ERR_ARGUMENT if it is
+/// submitted already, ESPL_ERR_PLAYED, and ESPL_ERR_BUSY from inside a job of the world; the
+/// function of a custom command may submit. The buffer may still be recorded into, and played by
+/// espl_play(), which removes it from the queue.
 ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_submit(espl_command_buffer *commands);
 
-/// Play every commands object that was submitted before this call, in order of submission: one, its
-/// callbacks, then the next. What a callback submits waits for the next call, so that a callback
-/// that submits each time is no endless loop; what it records into an object that stands in line
-/// behind is played in this one.
+/// Play every command buffer that was submitted before this call, in order of submission: one, its
+/// custom commands, then the next. A buffer that the function of a custom command submits waits for
+/// the next call, so that submitting each time is no endless loop; what the function records into a
+/// buffer later in the queue is played by this call.
 ///
-/// @param report  NULL, or the sum of the accounts of what was played; of `largest_group` the
-///                largest.
-/// @return as espl_play(). On a refusal the object concerned and those behind it stay in line.
+/// @param report  NULL, or the sum of the reports of all buffers; the largest `largest_group`.
+/// @return as espl_play(). A buffer that is refused and those after it stay in the queue.
 ESPL_API ESPL_NODISCARD espl_status espl_sync(espl_world *world, espl_report *report);
 
 /// Return the entity that a pending handle became.
@@ -359,9 +368,9 @@ ESPL_API ESPL_NODISCARD espl_status espl_command_buffer_resolve(const espl_comma
                                                                 espl_entity pending,
                                                                 espl_entity *out);
 
-/// Return what became of one command after playback: its status; ESPL_ERR_ARGUMENT where it was not
-/// played yet, and where there is no such lane or command. No command comes to ESPL_ERR_ARGUMENT at
-/// playback, so that it ends a loop over the commands of a lane; that one is not logged.
+/// Return the status of one command after playback; ESPL_ERR_ARGUMENT if the buffer was not played,
+/// and if there is no such lane or command. No command gets ESPL_ERR_ARGUMENT at playback, so that
+/// this status ends a loop over the commands of a lane; an index past the last is not logged.
 ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
                                                 uint32_t index);
 
@@ -379,8 +388,8 @@ ESPL_API espl_status espl_command_buffer_result(const espl_command_buffer *comma
 /// Record one clone of a prefab.
 ///
 /// @param parent   Null: none, and `local` is relative to the world.
-/// @param local    Relative to the parent; NULL: as the prefab stands.
-/// @param pending  Handle of the clone to be; may be NULL.
+/// @param local    Relative to the parent; NULL: that of the prefab.
+/// @param pending  Handle of the clone to be made; may be NULL.
 static inline ESPL_NODISCARD espl_status espl_record_spawn(espl_recorder *recorder, uint32_t key,
                                                            espl_entity prefab, espl_entity parent,
                                                            const espl_transform *local,
@@ -469,10 +478,10 @@ static inline ESPL_NODISCARD espl_status espl_record_attach_keep_local(espl_reco
     espl_record_set_component((recorder), (key), (entity), (component), (pointer), \
                               sizeof *(pointer))
 
-/// Record one payload for a callback: the value that a pointer points to, with its alignment, which
-/// is at most ESPL_PAYLOAD_ALIGNMENT_LIMIT.
-#define ESPL_RECORD_CUSTOM(recorder, key, callback, pointer)                        \
-    espl_record_custom((recorder), (key), (callback), (pointer), sizeof *(pointer), \
+/// Record a custom command whose payload is the value that a pointer points to, with its alignment,
+/// which is at most ESPL_PAYLOAD_ALIGNMENT_LIMIT.
+#define ESPL_RECORD_CUSTOM(recorder, key, command, pointer)                        \
+    espl_record_custom((recorder), (key), (command), (pointer), sizeof *(pointer), \
                        ESPL_ALIGNMENT_OF(pointer))
 
 /// Alignment of what a pointer points to. Where the compiler cannot tell, the largest that its size

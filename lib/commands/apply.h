@@ -1,18 +1,70 @@
 // SPDX-License-Identifier: MIT
-// One command, and the stage that carries all of them out.
+// The context of one command in the apply stage, and the functions that apply it.
+//
+// Input: the outputs of the order, resolve and group stages, constant. Output: the verdict in the
+// entry, the edit and the lists of the part, and the slots of pending entities. A command writes
+// nothing of another part, so that parts are applied at the same time.
+//
+// Undo: each change of the forest goes through `edit`, which logs it. The sets, the made nodes and
+// the node sets of a part need no undo, because they are emptied before the next playback.
 #ifndef ESPALIER_LIB_COMMANDS_APPLY_H
 #define ESPALIER_LIB_COMMANDS_APPLY_H
 
-#include "lib/commands/playback.h"
+#include "lib/commands/stages.h"
 
-/// Carry a command out (apply.c). @return its verdict; the edit's status tells whether memory ran out.
+/// The command that is being applied.
+typedef struct espl__apply {
+    espl__stage_context *context;
+    const espl__apply_input *in;
+    espl__applied *out; // pending_slots; where the command is alone, also the nursery
+    espl__part *part;
+    espl__edit *edit;     // of the part
+    espl__forest *forest; // of the edit
+    espl__entry *entry;
+    const espl__command *command;
+    bool is_alone; // no other part is applied at the same time
+} espl__apply;
+
+/// Number of the command in playback order.
+static inline uint32_t espl__apply_number(const espl__apply *a)
+{
+    return (uint32_t)(a->entry - a->in->ordered->entries);
+}
+
+/// Note that memory ran out, so that the playback is undone. @return ESPL_ERR_NO_MEMORY.
+static inline espl_status espl__apply_no_memory(espl__apply *a)
+{
+    a->edit->status = ESPL_ERR_NO_MEMORY;
+    return ESPL_ERR_NO_MEMORY;
+}
+
+/// Apply a command (apply_commands.c). @return its verdict. Whether memory ran out is in
+/// edit->status.
 espl_status espl__apply_command(espl__apply *a);
-/// Have room in the nursery for the command's copies of a closure. Of groups that are applied alone the
-/// room was not known before (apply_stage.c). @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
+/// The slot that an operand names at this moment of the playback.
+/// @return ESPL_OK, ESPL_ERR_DEAD, or the status that refuses the operand.
+espl_status espl__apply_find(const espl__apply *a, const espl__operand *operand, uint32_t *slot);
+/// Add the transform of the payload to the node, or overwrite the one that it has.
+espl_status espl__apply_add_transform(espl__apply *a);
+/// Remove the transform of the node, if it has one.
+espl_status espl__apply_remove_transform(espl__apply *a);
+
+// Commands that change components (apply_components.c).
+espl_status espl__apply_change(espl__apply *a);
+espl_status espl__apply_set(espl__apply *a);
+espl_status espl__apply_enable(espl__apply *a);
+espl_status espl__apply_disable(espl__apply *a);
+
+/// Make room in the nursery for the copies of a closure that the command makes, where the group is
+/// applied alone, because its room was not known before (stage_apply.c).
+/// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT.
 espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure);
 
-/// Prefetch what the commands behind number `at` of the grouped entries read and write (look_ahead.c).
-/// @param end  first number not to look at: another worker may be applying the commands from there on.
-void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end);
+/// Prefetch what the commands after number `at` of the grouped entries read and write
+/// (apply_prefetch.c).
+/// @param end  numbers from here on are not read, because another worker may be writing the
+///             entries.
+void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
+                          uint32_t end);
 
 #endif

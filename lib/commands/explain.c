@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+// What is wrong with arguments, in words: see explain.h. Each function repeats what a check asks,
+// with a sentence for each answer, so that the checks themselves stay short.
 #include "lib/commands/explain.h"
 
 // --- Writes ---
@@ -35,6 +37,7 @@ const char *espl__write_kind_name(espl_write_kind kind)
     return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? kind_names[kind] : "unknown kind";
 }
 
+// What the three numbers of a write are, in words.
 static const char *vector_name(espl_write_kind kind)
 {
     return kind == ESPL_WRITE_STRETCH || kind == ESPL_WRITE_MULTIPLY_STRETCH ? "stretch"
@@ -158,6 +161,7 @@ const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent
 
 // --- Recorders ---
 
+// Tell whether a status is about an entity that a command names.
 static bool is_about_handle(const espl_command_buffer *owner, const espl__mention *named,
                             espl_status status)
 {
@@ -186,9 +190,11 @@ static void add_named(espl__message *m, const espl_command_buffer *owner,
     }
 }
 
+// Add the number of the lane.
 static void add_lane(espl__message *m, const espl_recorder *recorder)
 {
-    // The world's own buffer, in which calls at once record, has one lane, which callers do not see.
+    // The world's own buffer, in which immediate calls record, has one lane, which callers do not
+    // see.
     if (recorder->owner->tag != ESPL__NO_TAG) {
         espl__message_part(m, "lane %lu", (unsigned long)recorder->number);
     }
@@ -204,6 +210,7 @@ espl_status espl__refuse_record(const espl_recorder *recorder, const char *call,
     }
     const espl_command_buffer *const owner = recorder->owner;
 
+    ESPL_CHECK(status < 0 && cause != NULL);
     espl__message_status(&m, status);
     add_lane(&m, recorder);
     add_named(&m, owner, cause->named, status);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What is wrong with the arguments of a call, in words, and what a recorder says of a command that it
-// refuses. Runs only where a call is refused.
+// Sentences about what is wrong with the arguments of a call, and the log line of a command that a
+// recorder refuses.
+//
+// Input: arguments that a check refused. Output: a sentence for the log, or NULL where nothing is
+// wrong. Runs only where a call is refused, so that it may take time. Changes nothing.
 #ifndef ESPALIER_LIB_COMMANDS_EXPLAIN_H
 #define ESPALIER_LIB_COMMANDS_EXPLAIN_H
 
-#include "lib/commands/commands.h"
+#include "lib/commands/command_buffer.h"
 #include "lib/store/message.h"
 #include "lib/tree/placement.h"
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One thread at a time changes a world. Checked builds note which thread is inside a changing call,
-// and trap where another one enters. Jobs and callbacks of the library pass: a thread that is
-// inside may enter again, and while jobs of the world run every change is refused with
-// ESPL_ERR_BUSY anyway.
+// The thread that is inside a changing call of a world. Checked builds trap where another thread
+// enters, because one thread at a time may change a world.
+//
+// Invariant: `thread` is NULL between changing calls. Jobs and functions of custom commands pass: a
+// thread that is inside may enter again, and while jobs of the world run, every change is refused
+// with ESPL_ERR_BUSY.
 #ifndef ESPALIER_LIB_COMMANDS_HOLD_H
 #define ESPALIER_LIB_COMMANDS_HOLD_H
 
@@ -32,11 +34,11 @@ const void *espl__this_thread(void);
 
 /// Enter a changing call. @param holder  NULL: there is no world.
 espl__hold espl__hold_begin(espl__holder *holder, const char *call);
-/// Leave it.
+/// Leave it. Traps where another thread entered meanwhile.
 void espl__hold_end(const espl__hold *hold);
 
-/// Enter a changing call until the function returns. Where another thread is inside, trap, and return
-/// `otherwise` from the function if the trap returns.
+/// Enter a changing call until the function returns. Where another thread is inside, trap, and
+/// return `otherwise` from the function if the trap returns.
 #if ESPL_CHECKS >= 1 && defined(__GNUC__)
 #define ESPL__HOLD_OR_RETURN(holder, call, otherwise)                                   \
     __attribute__((cleanup(espl__hold_end))) const espl__hold espl__hold_of_this_call = \

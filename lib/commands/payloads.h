@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Payload memory of one lane: blocks that never move, each as large as all before it. A place is a
-// number of units; the places of a block follow those of the block before, so that a place determines
-// its block. A payload is contiguous in one block: the rest of the block before stays unused, and blocks
-// that are too small for the payload are skipped. So the blocks hold at most a few times what is used,
-// and a lane without payloads takes no memory.
+// Payload memory of one lane: blocks that never move, each as large as all blocks before it
+// together.
+//
+// Input: the size and alignment of a payload. Output: a place, 32 bits that determine its address.
+// A place is a number of units; the places of a block follow those of the block before it.
+//
+// Invariants: a payload is contiguous in one block, so that the rest of a block may stay unused,
+// and blocks that are too small for the payload are skipped; the address of a payload holds until
+// the lane is freed. The blocks hold at most a few times what is used, and a lane without payloads
+// takes no memory.
 #ifndef ESPALIER_LIB_COMMANDS_PAYLOADS_H
 #define ESPALIER_LIB_COMMANDS_PAYLOADS_H
 
@@ -23,7 +28,7 @@ typedef struct espl__payloads {
     unsigned char *blocks[ESPL__PAYLOAD_BLOCKS]; // NULL: not needed so far
 } espl__payloads;
 
-/// Number of the block with a place.
+/// Number of the block with a place. The `or` gives all places of the first block one highest bit.
 static inline uint32_t espl__payload_block(uint32_t place)
 {
     const uint32_t in_first = (UINT32_C(1) << ESPL__PAYLOAD_FIRST_LOG) - 1;
@@ -40,6 +45,7 @@ static inline uint32_t espl__payload_begin(uint32_t block)
 /// Places in a block: as many as before it.
 static inline uint32_t espl__payload_places(uint32_t block)
 {
+    ESPL_CHECK_FULL(block < ESPL__PAYLOAD_BLOCKS);
     return UINT32_C(1) << (ESPL__PAYLOAD_FIRST_LOG + (block == 0 ? 0 : block - 1));
 }
 
@@ -62,7 +68,7 @@ static inline uint64_t espl__payload_extent(size_t size)
     return (uint64_t)size / ESPL__PAYLOAD_UNIT + (size % ESPL__PAYLOAD_UNIT != 0 ? 1 : 0);
 }
 
-/// First place from `next` on that has an alignment.
+/// First place from `next` on that is aligned. @param alignment  0 or a power of two.
 static inline uint64_t espl__payload_aligned(uint64_t next, size_t alignment)
 {
     const uint64_t step = alignment > ESPL__PAYLOAD_UNIT ? alignment / ESPL__PAYLOAD_UNIT : 1;
@@ -70,14 +76,14 @@ static inline uint64_t espl__payload_aligned(uint64_t next, size_t alignment)
     return (next + step - 1) & ~(step - 1);
 }
 
-/// Go to the next block with so many places. Takes its memory if it has none.
+/// Step to the next block with so many places, and take its memory if it has none.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__payloads_grow(espl__payloads *payloads, espl__heap *heap, uint64_t extent);
 
 /// Find room for a payload. Valid until espl__payloads_use() or the next search.
 ///
 /// @param size       0 needs no memory.
-/// @param alignment  power of two, at most ESPL__PAYLOAD_ALIGNMENT.
+/// @param alignment  0 or a power of two, at most ESPL__PAYLOAD_ALIGNMENT.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 static inline espl_status espl__payloads_find(espl__payloads *payloads, espl__heap *heap,
                                               size_t size, size_t alignment, uint32_t *place)
@@ -93,6 +99,7 @@ static inline espl_status espl__payloads_find(espl__payloads *payloads, espl__he
         }
         at = payloads->next;
     }
+    ESPL_CHECK_FULL(extent == 0 || at + extent <= payloads->end);
     *place = extent != 0 ? (uint32_t)at : 0;
     return ESPL_OK;
 }
@@ -104,6 +111,7 @@ static inline unsigned char *espl__payloads_use(espl__payloads *payloads, uint32
     if (size == 0) {
         return NULL;
     }
+    ESPL_CHECK_FULL(place >= payloads->next && payloads->free != NULL);
     const uint64_t extent = espl__payload_extent(size);
     unsigned char *const found =
         payloads->free + (size_t)(place - payloads->next) * ESPL__PAYLOAD_UNIT;

@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Recording of creations and of changes of components. Whatever can be checked without the world is
-// checked here, with the statuses of the immediate calls.
+// Recording of creations and of changes of components.
+//
+// Input: lists of components that a caller gives or removes. Output: one command, whose payload has
+// the transform first, then a header and the bytes of each value, then a header of each component
+// that is removed. What can be checked without the world is checked here, with the statuses of the
+// immediate calls.
+//
+// Invariant of a listing: each component is in it once, and none is both given and removed. The
+// roles are never in it.
 #include "lib/commands/explain.h"
 #include "lib/math/pose.h"
 
 #include <string.h>
 
-// Values that are given, and behind them components that are taken away.
+// Values that are given, and after them components that are removed.
 enum { VALUE_LIMIT = 2 * ESPL_SET_LIMIT };
 
-// What a command gives and takes away, as its payload will have it. The transform is kept apart, because
-// it comes first in the payload.
+// What a command gives and removes, as its payload will have it. The transform is apart, because it
+// is first in the payload.
 typedef struct given_list {
     const espl__store *store;
     espl_transform transform;
@@ -21,6 +28,7 @@ typedef struct given_list {
     espl__sentence sentence;
 } given_list;
 
+// Empty a listing. The arrays are not cleared, because most lists have one item.
 static void listing_begin(given_list *l, const espl_command_buffer *owner)
 {
     l->store = owner->store;
@@ -29,8 +37,8 @@ static void listing_begin(given_list *l, const espl_command_buffer *owner)
     l->cause = (espl__cause){.why = NULL};
 }
 
-// Tell whether a component is given, or taken away. A linear search, because most lists have one item.
-static bool is_listed(const given_list *l, espl_component component, bool is_taken)
+// Tell whether a component is given, or removed. A linear search, because most lists have one item.
+static bool listing_has(const given_list *l, espl_component component, bool is_removal)
 {
     bool is_found = false;
 
@@ -38,26 +46,32 @@ static bool is_listed(const given_list *l, espl_component component, bool is_tak
         const espl__value_header *const header = &l->values[i].header;
 
         is_found =
-            header->component == component && (header->size == ESPL__VALUE_TAKEN) == is_taken;
+            header->component == component && (header->size == ESPL__VALUE_TAKEN) == is_removal;
     }
     return is_found;
 }
 
+// Tell whether a component is given, be it the transform or another one.
 static bool is_given(const given_list *l, espl_component component)
 {
     return component == ESPL_TRANSFORM ? l->placement == ESPL__PLACEMENT_COMES
-                                       : is_listed(l, component, false);
+                                       : listing_has(l, component, false);
 }
 
+// Add a component to a listing. Its values are not copied yet. Precondition: the listing has room,
+// because the counts were checked.
 static void add_value(given_list *l, espl_component component, size_t size, size_t alignment,
                       const void *bytes)
 {
     const espl__value_header header = {component, (uint16_t)size, (uint16_t)alignment};
 
+    ESPL_CHECK(l->value_count < VALUE_LIMIT && component > ESPL_MEMBER);
+    ESPL_CHECK(size <= ESPL__VALUE_TAKEN && alignment != 0 && alignment <= UINT16_MAX);
     l->values[l->value_count++] = (espl__given){header, bytes};
 }
 
-static espl_status list_placement(given_list *l, const espl_component_value *value)
+// List the transform; without data the identity. @return ESPL_OK, ESPL_ERR_NOT_FINITE.
+static espl_status list_transform(given_list *l, const espl_component_value *value)
 {
     l->placement = ESPL__PLACEMENT_COMES;
     l->transform = espl_transform_identity();
@@ -74,6 +88,7 @@ static espl_status list_placement(given_list *l, const espl_component_value *val
     return status;
 }
 
+// Note why a value is refused. @return ESPL_ERR_ARGUMENT.
 static espl_status refuse_listed_value(given_list *l, const espl_component_value *value)
 {
     const char *const fault =
@@ -84,7 +99,8 @@ static espl_status refuse_listed_value(given_list *l, const espl_component_value
     return ESPL_ERR_ARGUMENT;
 }
 
-static espl_status list_value(given_list *l, const espl_component_value *value)
+// List a value. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE.
+static espl_status list_given_value(given_list *l, const espl_component_value *value)
 {
     const espl_component component = value->component;
     const espl__component_info *const info = espl__component_info_of(l->store, component);
@@ -94,13 +110,14 @@ static espl_status list_value(given_list *l, const espl_component_value *value)
         return refuse_listed_value(l, value);
     }
     if (component == ESPL_TRANSFORM) {
-        return list_placement(l, value);
+        return list_transform(l, value);
     }
     add_value(l, component, info->size, info->alignment, value->data);
     return ESPL_OK;
 }
 
-// A component may be taken away twice, which counts once, but not given and taken away.
+// List a removal. A component may be removed twice, which counts once, but not given and removed.
+// @return ESPL_OK, ESPL_ERR_ARGUMENT.
 static espl_status list_removal(given_list *l, const espl_component *taken)
 {
     const espl_component component = *taken;
@@ -111,24 +128,29 @@ static espl_status list_removal(given_list *l, const espl_component *taken)
         l->cause.why = fault != NULL ? fault : espl__given_twice;
         return ESPL_ERR_ARGUMENT;
     }
+    // The transform is a flag of the command, not a value.
     if (component == ESPL_TRANSFORM) {
         l->placement = ESPL__PLACEMENT_GOES;
-    } else if (!is_listed(l, component, true)) {
+    } else if (!listing_has(l, component, true)) {
         add_value(l, component, ESPL__VALUE_TAKEN, 1, NULL);
     }
     return ESPL_OK;
 }
 
-static espl_status list_values(given_list *l, const espl_component_value *values, size_t count)
+// List the values of a caller, in their order. @return ESPL_ERR_LIMIT: more than an entity can
+// have.
+static espl_status list_given_values(given_list *l, const espl_component_value *values,
+                                     size_t count)
 {
     espl_status status = count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
 
     for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
-        status = list_value(l, &values[i]);
+        status = list_given_value(l, &values[i]);
     }
     return status;
 }
 
+// Append a command with a listing as its payload.
 static espl_status append_listing(espl_recorder *recorder, const given_list *l,
                                   const espl__command *command, espl_entity *pending)
 {
@@ -140,12 +162,13 @@ static espl_status append_listing(espl_recorder *recorder, const given_list *l,
 
 // --- Changes ---
 
-static espl_status list_change(given_list *l, const espl_change_def *def)
+// List a change, the values first, so that a removal finds what is given.
+static espl_status list_whole_change(given_list *l, const espl_change_def *def)
 {
     if (def->add_count > ESPL_SET_LIMIT || def->remove_count > ESPL_SET_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
-    espl_status status = list_values(l, def->add, def->add_count);
+    espl_status status = list_given_values(l, def->add, def->add_count);
 
     for (size_t i = 0; i < def->remove_count && status == ESPL_OK; ++i) {
         status = list_removal(l, &def->remove[i]);
@@ -166,6 +189,7 @@ const char *espl__change_fault(const espl_change_def *def)
                : NULL;
 }
 
+// Log a transform that is given with a scale or stretch of 0.
 static void remark_zero_listed(const espl_recorder *recorder, const char *call, const given_list *l,
                                espl_entity entity)
 {
@@ -175,7 +199,7 @@ static void remark_zero_listed(const espl_recorder *recorder, const char *call, 
     }
 }
 
-// The public function that a change is named after: an inline form, where it fits.
+// Return the public function that messages name for a change: an inline form, where one fits.
 static const char *call_of_record(const espl_change_def *def)
 {
     if (def != NULL && def->add_count == 1 && def->remove_count == 0) {
@@ -200,7 +224,7 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
     }
     listing_begin(&l, recorder->owner);
     status = espl__check_operand(recorder->owner, entity);
-    status = status != ESPL_OK ? status : list_change(&l, def);
+    status = status != ESPL_OK ? status : list_whole_change(&l, def);
     if (status != ESPL_OK) {
         l.cause.named[0] = (espl__mention){"entity", entity};
         return espl__refuse_record(recorder, call, status, &l.cause);
@@ -238,6 +262,8 @@ espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, esp
     }
     const espl__component_info *const info =
         espl__component_info_of(recorder->owner->store, component);
+
+    ESPL_CHECK(info != NULL && info->size == size);
     const espl__given given = {{component, (uint16_t)size, (uint16_t)info->alignment}, data};
     const espl__command command = {
         .target = entity, .key = key, .value_count = 1, .kind = ESPL__COMMAND_SET};
@@ -248,6 +274,7 @@ espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, esp
 
 // --- Enable and disable ---
 
+// Record an enable or a disable. @param call  name of the public function.
 static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                  espl_extent extent, uint8_t kind, const char *call)
 {
@@ -282,6 +309,7 @@ espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_enti
 
 // --- Creations ---
 
+// Check a creation and list its values. @param l  out: the values, or the cause of the refusal.
 static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
                                   given_list *l)
 {
@@ -299,7 +327,7 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
     if (l->cause.why != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    status = list_values(l, def->values, def->value_count);
+    status = list_given_values(l, def->values, def->value_count);
     if (status == ESPL_OK && def->inherit != 0 && l->placement == ESPL__PLACEMENT_STAYS) {
         l->cause.why = "def->inherit is given without ESPL_TRANSFORM among def->values.";
         return ESPL_ERR_ARGUMENT;
@@ -307,12 +335,14 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
     return status;
 }
 
+// Append a creation that was checked. @param count  not 0.
 static espl_status append_creation(espl_recorder *recorder, uint32_t key,
                                    const espl_creation_def *def, const given_list *l, size_t count,
                                    espl_entity *pending)
 {
     const bool is_placed = l->placement == ESPL__PLACEMENT_COMES;
 
+    ESPL_CHECK(count != 0 && (is_placed || def->inherit == 0));
     if (count >= ESPL_PENDING_LIMIT) {
         return ESPL_ERR_LIMIT;
     }
@@ -348,6 +378,7 @@ espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const esp
         l.cause.named[1] = (espl__mention){"before", def->before};
         return espl__refuse_record(recorder, call, status, &l.cause);
     }
+    // The arguments are checked also where nothing is recorded, as in the immediate call.
     if (count == 0) {
         return ESPL_OK;
     }

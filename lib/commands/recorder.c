@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Recording: a call appends to one lane. It writes nothing else but the heap, which is locked.
+// Recording: a call checks a command and appends it to one lane.
+//
+// Input: handles and values of the caller. Output: one record, its payload, and pending handles. A
+// call writes nothing but its lane and the heap, which is locked, so that different lanes may be
+// recorded by different threads at the same time.
+//
+// Invariant: a call that is refused or that fails appends nothing, and is logged.
+//
+// What can be checked without the world is checked here. The paths of destroy, attach and
+// instantiate are inlined, because they are called for thousands of entities in a frame.
 #include "lib/commands/explain.h"
 
 #include <string.h>
 
-// --- Refusals while recording ---
+// --- Operands ---
 
-// Tell whether a handle is a pending one of another commands object, or of a lane that there is not. Its
-// words are passed one by one, for the reason that espl__is_alive() gives.
+// Tell whether a handle is a pending one of another command buffer, or of a lane that does not
+// exist. Its words are passed one by one, for the reason that espl__is_alive() gives.
 static inline bool is_foreign(const espl_command_buffer *owner, uint32_t index, uint32_t generation)
 {
     const espl_entity entity = {index, generation};
@@ -16,13 +25,15 @@ static inline bool is_foreign(const espl_command_buffer *owner, uint32_t index, 
                                         espl__pending_lane(entity) >= owner->lane_count);
 }
 
-// Why a pending handle is refused that is_foreign(). Calls at once record in a buffer that gives
-// none out.
+// The status that refuses a foreign handle. The world's own buffer, in which immediate calls
+// record, issues no pending handles.
 static inline espl_status foreign_status(const espl_command_buffer *owner)
 {
     return owner->tag == ESPL__NO_TAG ? ESPL_ERR_PENDING : ESPL_ERR_FOREIGN;
 }
 
+// Check an operand as far as it can be without the world: whether the entity is alive is found by
+// the resolve stage.
 static inline espl_status check_operand(const espl_command_buffer *owner, const espl_entity *entity)
 {
     const uint32_t index = entity->index, generation = entity->generation;
@@ -33,7 +44,7 @@ static inline espl_status check_operand(const espl_command_buffer *owner, const 
     return is_foreign(owner, index, generation) ? foreign_status(owner) : ESPL_OK;
 }
 
-// The null entity passes, because it is not pending.
+// As check_operand(), but the null entity passes, because it is not pending.
 static inline espl_status check_optional(const espl_command_buffer *owner,
                                          const espl_entity *entity)
 {
@@ -50,6 +61,8 @@ espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity e
     return check_optional(owner, &entity);
 }
 
+// Check that a recorder may be written. A buffer that was played has to be reset first, because its
+// results belong to the commands that it has.
 static inline espl_status check_recorder(const espl_recorder *recorder)
 {
     if (recorder == NULL) {
@@ -65,8 +78,9 @@ espl_status espl__check_recorder(const espl_recorder *recorder)
 
 // --- Appending ---
 
-// Reserve the next command of a lane, to be filled and appended; NULL: no memory. The command is built in
-// place, because a copy of it took longer than the rest of the call.
+// Reserve the next command of a lane, to be filled and then appended by append_in_place(); NULL: no
+// memory. The command is built in place, because a copy of it took longer than the rest of the
+// call.
 static inline espl__command *next_command(espl_recorder *recorder)
 {
     espl__lane *const lane = &recorder->lane;
@@ -76,7 +90,8 @@ static inline espl__command *next_command(espl_recorder *recorder)
                : NULL;
 }
 
-// Append the command that was built in place, and find room for its payload.
+// Append the command that was built in place, and find room for its payload. Precondition: it is
+// the reserved command. @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 static inline espl_status append_in_place(espl_recorder *recorder, espl__command *command,
                                           size_t size, size_t alignment, unsigned char **bytes)
 {
@@ -84,7 +99,8 @@ static inline espl_status append_in_place(espl_recorder *recorder, espl__command
     const size_t count = espl__array_length(lane->commands);
     uint32_t place = 0;
 
-    ESPL_CHECK(command == &lane->commands[count]);
+    ESPL_CHECK(command == &lane->commands[count] && command->kind < ESPL__COMMAND_KINDS);
+    ESPL_CHECK(alignment <= ESPL__PAYLOAD_ALIGNMENT);
     // Past what memory holds.
     if (count > UINT32_MAX / 2) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
@@ -97,14 +113,17 @@ static inline espl_status append_in_place(espl_recorder *recorder, espl__command
     command->payload = place;
     espl__array_set_length(lane->commands, count + 1);
     *bytes = espl__payloads_use(&lane->payloads, place, size);
+    ESPL_CHECK(alignment == 0 || (uintptr_t)*bytes % alignment == 0);
     return ESPL_OK;
 }
 
+// Append the command that was built in place, without a payload.
 static inline espl_status append_bare(espl_recorder *recorder, espl__command *command)
 {
     return append_in_place(recorder, command, 0, ESPL__PAYLOAD_UNIT, &(unsigned char *){NULL});
 }
 
+// Reserve the next command of a lane, and fill it with a copy. NULL: no memory.
 static espl__command *copy_command(espl_recorder *recorder, const espl__command *command)
 {
     espl__command *const next = next_command(recorder);
@@ -133,8 +152,9 @@ espl_status espl__append(espl_recorder *recorder, const espl__command *command)
 
 // --- Values ---
 
-ESPL__INLINE espl__value_layout lay_values(const espl_transform *transform,
-                                           const espl__given *given, size_t count)
+// The layout of a payload: the transform if there is one, then the values.
+ESPL__INLINE espl__value_layout layout_payload(const espl_transform *transform,
+                                               const espl__given *given, size_t count)
 {
     espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
 
@@ -145,8 +165,9 @@ ESPL__INLINE espl__value_layout lay_values(const espl_transform *transform,
     return layout;
 }
 
-ESPL__INLINE void put_values(unsigned char *payload, const espl_transform *transform,
-                             const espl__given *given, size_t count)
+// Write a payload as layout_payload() has it.
+ESPL__INLINE void write_payload(unsigned char *payload, const espl_transform *transform,
+                                const espl__given *given, size_t count)
 {
     espl__value_layout layout = espl__values_begin(transform != NULL ? sizeof *transform : 0);
 
@@ -168,18 +189,21 @@ ESPL__INLINE void put_values(unsigned char *payload, const espl_transform *trans
     }
 }
 
-// Append a command that makes entities and that was built in place. Inlined, because most calls have no
-// values, and half of the function is constant then.
+// Append a command that was built in place and that may make entities. Inlined, because most calls
+// have no values, and half of the function is constant then.
+// @param pending  [command->count] out: handles of the entities; may be NULL.
 ESPL__INLINE espl_status append_making(espl_recorder *recorder, espl__command *command,
                                        const espl_transform *transform, const espl__given *given,
                                        size_t count, espl_entity *pending)
 {
     espl__lane *const lane = &recorder->lane;
-    const espl__value_layout layout = lay_values(transform, given, count);
+    const espl__value_layout layout = layout_payload(transform, given, count);
     const uint32_t made = command->count, first = lane->pending_count;
+    // Room for the entities is taken now, so that a playback need not fail at its end.
     const size_t handles = first - espl__array_length(lane->created) + made;
     unsigned char *payload = NULL;
 
+    ESPL_CHECK(first <= ESPL_PENDING_LIMIT);
     // Past what memory holds.
     if (made >= ESPL_PENDING_LIMIT - first) { // GCOVR_EXCL_BR_LINE
         return ESPL_ERR_LIMIT;
@@ -193,7 +217,8 @@ ESPL__INLINE espl_status append_making(espl_recorder *recorder, espl__command *c
     if (status != ESPL_OK) {
         return status;
     }
-    put_values(payload, transform, given, count);
+    write_payload(payload, transform, given, count);
+    // Handles are given out last, once nothing can fail.
     for (uint32_t i = 0; pending != NULL && i < made; ++i) {
         pending[i] = espl__pending_handle(recorder->owner->tag, recorder->number, first + i);
     }
@@ -201,6 +226,7 @@ ESPL__INLINE espl_status append_making(espl_recorder *recorder, espl__command *c
     return ESPL_OK;
 }
 
+// As append_making(), out of line, for commands with values.
 ESPL__APART static espl_status append_valued(espl_recorder *recorder, espl__command *command,
                                              const espl_transform *transform,
                                              const espl__given *given, size_t count,
@@ -331,6 +357,10 @@ espl_status espl_record_set_sibling(espl_recorder *recorder, uint32_t key, espl_
     return espl__recorded(recorder, call, espl__append(recorder, &command));
 }
 
+// --- Writes ---
+
+// Append a write whose value was checked and normalised. The whole union is copied, because the
+// playback reads payloads of one size.
 static espl_status append_write(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                 espl_write_kind kind, const espl_write_value *value)
 {
@@ -355,7 +385,7 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity
                               espl_write_kind kind, const void *value)
 {
     static const char *const call = "espl_record_write";
-    // Zero, because a kind may fill a part of it, and payloads are compared and taped as bytes.
+    // Zero, because a kind may fill only a part, and payloads are compared and taped as bytes.
     espl_write_value loaded = {.transform = {{0}, {0}, 0, {0}, 0}};
     espl__sentence sentence;
     espl_status status = espl__check_recorder(recorder);
@@ -379,7 +409,7 @@ espl_status espl_record_write(espl_recorder *recorder, uint32_t key, espl_entity
     return espl__recorded(recorder, call, status);
 }
 
-// Refuse a NULL pointer, or because the buffer was played, which comes first.
+// Refuse a NULL pointer; where the buffer was played, because of that.
 static espl_status refuse_null(const espl_recorder *recorder, const char *call, const char *why)
 {
     const espl_status status = espl__check_recorder(recorder);
@@ -409,8 +439,9 @@ espl_status espl_record_set_inherit(espl_recorder *recorder, uint32_t key, espl_
 
 // --- Instantiate ---
 
-static espl_status list_values(const espl_command_buffer *owner, const espl_instance_def *def,
-                               espl__given *given)
+// Check the values of a clone. @param given  [ESPL_SET_LIMIT] out: the values with their sizes.
+static espl_status check_values(const espl_command_buffer *owner, const espl_instance_def *def,
+                                espl__given *given)
 {
     if (def->value_count > ESPL_SET_LIMIT) {
         return ESPL_ERR_LIMIT;
@@ -432,6 +463,7 @@ static espl_status list_values(const espl_command_buffer *owner, const espl_inst
     return ESPL_OK;
 }
 
+// Check all of a clone but its transform and its values.
 static espl_status check_instance(const espl_command_buffer *owner, const espl_instance_def *def)
 {
     espl_status status = check_operand(owner, &def->source);
@@ -449,8 +481,8 @@ static espl_status check_instance(const espl_command_buffer *owner, const espl_i
                : ESPL_OK;
 }
 
-// The transform of a copy: the caller's one if it is valid as it is, else a valid one in `room`. NULL: it
-// is not finite.
+// The transform of a clone: that of the caller if it is valid as it is, because a copy takes time;
+// else a valid one in `room`. NULL: it is not finite.
 static inline const espl_transform *find_transform(const espl_instance_def *def,
                                                    espl_transform *room)
 {
@@ -466,7 +498,7 @@ static inline const espl_transform *find_transform(const espl_instance_def *def,
     return espl_transform_normalize(room) == ESPL_OK ? room : NULL;
 }
 
-// Say which value of a clone is wrong, if one is.
+// Say which value of a clone is wrong, or NULL. @param cause  out: the value.
 static const char *find_bad_value(const espl_command_buffer *owner, const espl_instance_def *def,
                                   espl__cause *cause)
 {
@@ -487,6 +519,7 @@ static const char *find_bad_value(const espl_command_buffer *owner, const espl_i
     return why;
 }
 
+// Log why a clone is refused. @return the status.
 static ESPL__APART espl_status refuse_instance(const espl_recorder *recorder, const char *call,
                                                const espl_instance_def *def, espl_status status)
 {
@@ -517,6 +550,7 @@ ESPL__INLINE espl_status append_instance(espl_recorder *recorder, uint32_t key,
     if (command == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
+    ESPL_CHECK(transform != NULL && count != 0);
     *command = (espl__command){.target = def->source,
                                .parent = def->parent,
                                .before = def->before,
@@ -548,7 +582,8 @@ espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
     status = check_instance(recorder->owner, def);
     if (status == ESPL_OK) {
         transform = find_transform(def, &room);
-        status = transform == NULL ? ESPL_ERR_NOT_FINITE : list_values(recorder->owner, def, given);
+        status =
+            transform == NULL ? ESPL_ERR_NOT_FINITE : check_values(recorder->owner, def, given);
     }
     if (status != ESPL_OK) {
         return refuse_instance(recorder, call, def, status);

@@ -7,7 +7,7 @@
 #include "lib/commands/explain.h"
 #include "lib/world/tape.h"
 
-// Commands that a playback has at most (lib/commands/order.c). An array of more entities is refused
+// Commands that a playback has at most (lib/commands/stage_order.c). An array of more entities is refused
 // before it is read for the tape.
 #define COMMAND_LIMIT ((size_t)UINT32_MAX / 8)
 

@@ -145,13 +145,13 @@ static espl_status reserve_change(espl__change *c)
 static espl_status find_moved(const espl__change *c)
 {
     const component_lists lists = {c->add, c->add_count, c->remove, c->remove_count};
-    const espl__playback *const playback = &c->world->playback;
+    const espl__planned *const planned = &c->world->playback.planned;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < playback->move_count && status == ESPL_OK; ++i) {
+    for (size_t i = 0; i < planned->move_count && status == ESPL_OK; ++i) {
         uint32_t to = 0;
 
-        status = find_destination(&c->world->store, playback->moves[i].archetype, &lists, &to);
+        status = find_destination(&c->world->store, planned->moves[i].archetype, &lists, &to);
         status = status == ESPL_ERR_LIMIT ? ESPL_OK : status;
     }
     return status;
@@ -162,11 +162,11 @@ static espl_status find_moved(const espl__change *c)
 // reserves do not add up, and one settle frees what was reserved and not used.
 static void count_arrivals(const espl__change *c)
 {
-    const espl__playback *const playback = &c->world->playback;
+    const espl__planned *const planned = &c->world->playback.planned;
     espl__archetype *const archetypes = c->world->store.archetypes;
 
-    for (size_t i = 0; i < playback->move_count; ++i) {
-        const uint32_t at = playback->moves[i].archetype, to = archetypes[at].changed_to;
+    for (size_t i = 0; i < planned->move_count; ++i) {
+        const uint32_t at = planned->moves[i].archetype, to = archetypes[at].changed_to;
 
         archetypes[at].coming += 1;
         if (to != at && to != ESPL__NONE) {
@@ -183,14 +183,14 @@ static void count_arrivals(const espl__change *c)
 // Reserve what count_arrivals() counted. All counts are cleared, also after a failure.
 static espl_status reserve_counted(const espl__change *c)
 {
-    const espl__playback *const playback = &c->world->playback;
+    const espl__planned *const planned = &c->world->playback.planned;
     espl__store *const store = &c->world->store;
     espl_status status = ESPL_OK;
 
-    for (size_t i = 0; i < playback->move_count + c->bucket_count; ++i) {
-        const bool is_move = i < playback->move_count;
+    for (size_t i = 0; i < planned->move_count + c->bucket_count; ++i) {
+        const bool is_move = i < planned->move_count;
         const uint32_t at =
-            is_move ? playback->moves[i].archetype : c->buckets[i - playback->move_count].to;
+            is_move ? planned->moves[i].archetype : c->buckets[i - planned->move_count].to;
         const uint32_t to = is_move ? store->archetypes[at].changed_to : at;
         const espl_status here = reserve_coming(store, at);
         const espl_status there = to != ESPL__NONE ? reserve_coming(store, to) : ESPL_OK;
@@ -207,15 +207,15 @@ static espl_status reserve_counted(const espl__change *c)
 static espl_status reserve_after(void *context)
 {
     const espl__change *const c = context;
-    const espl__playback *const playback = &c->world->playback;
+    const espl__planned *const planned = &c->world->playback.planned;
     espl_status status = find_moved(c);
 
     if (status == ESPL_OK) {
         count_arrivals(c);
         status = reserve_counted(c);
     }
-    for (size_t i = 0; i < playback->move_count; ++i) {
-        c->world->store.archetypes[playback->moves[i].archetype].changed_to = ESPL__NONE;
+    for (size_t i = 0; i < planned->move_count; ++i) {
+        c->world->store.archetypes[planned->moves[i].archetype].changed_to = ESPL__NONE;
     }
     return status;
 }
@@ -390,20 +390,20 @@ static void copy_values(espl__change *c, const placing *p)
 }
 
 // Play the commands: all are applied, or none.
-static espl_status play_lane(espl__change *c, espl__lane_view *lane)
+static espl_status play_lane(espl__change *c, const espl__lane_view *lane)
 {
     espl_world *const world = c->world;
-    espl__playback *const playback = &world->playback;
+    const espl__play_request request = {.lanes = lane,
+                                        .lane_count = 1,
+                                        .tag = ESPL__NO_TAG,
+                                        .is_strict = true,
+                                        .reserve_more = reserve_after,
+                                        .more_context = c};
     espl_report report = {0};
 
-    ESPL_CHECK(!world->is_playing && playback->reserve_more == NULL);
+    ESPL_CHECK(!world->is_playing);
     world->is_playing = true;
-    playback->is_strict = true;
-    playback->reserve_more = reserve_after;
-    playback->more_context = c;
-    const espl_status status = espl__playback_run(playback, lane, 1, ESPL__NO_TAG, &report);
-    playback->reserve_more = NULL;
-    playback->is_strict = false;
+    const espl_status status = espl__playback_run(&world->playback, &request, &report);
     world->is_playing = false;
     c->has_overflowed = report.overflowed != 0;
     return status;
@@ -419,8 +419,8 @@ static espl_status play_placements(espl__change *c, const placing *p)
         .commands = p->commands, .payloads = &payload, .results = p->results, .count = p->count};
     const espl_status status = play_lane(c, &lane);
 
-    if (status != ESPL_OK && c->world->playback.first_refused < p->count) {
-        c->refused = c->world->playback.first_refused;
+    if (status != ESPL_OK && c->world->playback.applied.first_refused < p->count) {
+        c->refused = c->world->playback.applied.first_refused;
     }
     return status;
 }

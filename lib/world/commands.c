@@ -15,12 +15,12 @@
 espl_status espl__commands_of(espl_world *world, _Atomic uint32_t *alive, uint32_t lanes,
                               espl_command_buffer **out)
 {
-    const espl_status status =
-        espl__commands_make(&world->heap, &world->store, world, alive, &world->line, lanes, out);
+    const espl_status status = espl__command_buffer_make(&world->heap, &world->store, world, alive,
+                                                         &world->line, lanes, out);
 
     if (status == ESPL_OK) {
         (*out)->hooks = &world->hooks;
-        (*out)->last_callback = &world->playback.callbacks.last;
+        (*out)->last_custom = &world->playback.custom.last;
         (*out)->holder = &world->holder;
     }
     return status;
@@ -39,27 +39,27 @@ espl_status espl_command_buffer_create(espl_world *world, uint32_t lanes, espl_c
         world, call, espl__commands_of(world, &world->commands_alive, lanes, out), "lanes is 0.");
 }
 
-// @return ESPL_OK; ESPL_ERR_BUSY; ESPL_ERR_ARGUMENT; statuses of espl__callback_register().
-static espl_status register_callback(espl_world *world, const espl_custom_command_def *def,
-                                     espl_custom_command *out)
+// @return ESPL_OK; ESPL_ERR_BUSY; ESPL_ERR_ARGUMENT; statuses of espl__custom_register().
+static espl_status register_custom(espl_world *world, const espl_custom_command_def *def,
+                                   espl_custom_command *out)
 {
     const espl_status status = espl__check_structural(world);
 
     if (status != ESPL_OK) {
         return status;
     }
-    if (out == NULL || espl__callback_fault(def) != NULL) {
+    if (out == NULL || espl__custom_fault(def) != NULL) {
         return ESPL_ERR_ARGUMENT;
     }
-    return espl__callback_register(&world->heap, &world->playback.callbacks, def, out);
+    return espl__custom_register(&world->heap, &world->playback.custom, def, out);
 }
 
 espl_status espl_register_command(espl_world *world, const espl_custom_command_def *def,
                                   espl_custom_command *out)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_register_command")
-    const espl_status status = register_callback(world, def, out);
-    const char *const fault = espl__callback_fault(def);
+    const espl_status status = register_custom(world, def, out);
+    const char *const fault = espl__custom_fault(def);
 
     return espl__refuse_call(world, "espl_register_command", status,
                              fault != NULL ? fault : "out is NULL.");
@@ -68,20 +68,20 @@ espl_status espl_register_command(espl_world *world, const espl_custom_command_d
 static const char no_such_command[] =
     "The world has no custom command of that number, or it was unregistered already.";
 
-// @return ESPL_OK; ESPL_ERR_BUSY; statuses of espl__callback_unregister().
-static espl_status unregister_callback(espl_world *world, espl_custom_command callback)
+// @return ESPL_OK; ESPL_ERR_BUSY; statuses of espl__custom_unregister().
+static espl_status unregister_custom(espl_world *world, espl_custom_command command)
 {
     const espl_status status = espl__check_structural(world);
 
     return status != ESPL_OK
                ? status
-               : espl__callback_unregister(&world->heap, &world->playback.callbacks, callback);
+               : espl__custom_unregister(&world->heap, &world->playback.custom, command);
 }
 
-espl_status espl_unregister_command(espl_world *world, espl_custom_command callback)
+espl_status espl_unregister_command(espl_world *world, espl_custom_command command)
 {
     ESPL__CHANGE_OR_RETURN(world, "espl_unregister_command")
-    return espl__refuse_call(world, "espl_unregister_command", unregister_callback(world, callback),
+    return espl__refuse_call(world, "espl_unregister_command", unregister_custom(world, command),
                              no_such_command);
 }
 
@@ -104,7 +104,7 @@ static bool reserve_results(espl_world *world, espl_command_buffer *commands)
                                 count - espl__array_length(lane->results))) {
             return false;
         }
-        calls += lane->call_count;
+        calls += lane->custom_count;
     }
     return calls == 0 ||
            ESPL_ARRAY_RESERVE(&world->heap, ESPL__FOR_RECORDING, commands->payloads, calls);
@@ -121,7 +121,7 @@ static espl__lane_view view_of(const espl__lane *lane)
                              .results = lane->results,
                              .count = espl__array_length(lane->commands),
                              .pending_count = lane->pending_count,
-                             .call_count = lane->call_count};
+                             .custom_count = lane->custom_count};
 }
 
 // Make the results of a playback readable, and remove the buffer from the queue of espl_sync().
@@ -134,7 +134,7 @@ static void mark_played(espl_command_buffer *commands)
         espl__array_set_length(lane->results, espl__array_length(lane->commands));
         espl__array_set_length(lane->created, lane->pending_count);
     }
-    espl__commands_withdraw(commands);
+    espl__command_buffer_withdraw(commands);
     commands->is_played = true;
 }
 
@@ -146,7 +146,8 @@ static void call_functions(espl_world *world, espl_command_buffer *commands, siz
         espl__iteration_begin(world, ESPL__ITERATES_CALLBACK, NULL, commands, espl_entity_null());
 
     commands->is_handed_over = true;
-    espl__calls_hand_over(&world->playback, world, commands, calls);
+    espl__custom_deliver(&world->playback.custom, &world->playback.trace, world, commands,
+                         commands->payloads, calls);
     commands->is_handed_over = false;
     espl__iteration_end(world, noted);
 }
@@ -179,10 +180,13 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         lanes[i] = view_of(&commands->recorders[i].lane);
     }
-    world->playback.payloads = commands->payloads;
+    const espl__play_request request = {.lanes = lanes,
+                                        .lane_count = commands->lane_count,
+                                        .tag = commands->tag,
+                                        .custom_payloads = commands->payloads};
+
     world->is_playing = true;
-    const espl_status status =
-        espl__playback_run(&world->playback, lanes, commands->lane_count, commands->tag, report);
+    const espl_status status = espl__playback_run(&world->playback, &request, report);
     world->is_playing = false;
     if (status == ESPL_OK) {
         espl__settle(world);
@@ -194,7 +198,7 @@ static espl_status run_playback(espl_world *world, espl_command_buffer *commands
 static espl_status run_timed(espl_world *world, espl_command_buffer *commands, espl_report *report,
                              bool is_timed)
 {
-    espl__watch_begin(&world->playback.watch, &world->hooks, is_timed);
+    espl__trace_begin(&world->playback.trace, &world->hooks, is_timed);
     return run_playback(world, commands, report);
 }
 
@@ -204,9 +208,9 @@ static void finish_playback(espl_world *world, espl_command_buffer *commands,
 {
     mark_played(commands);
     ESPL_CHECK(report->accepted == report->applied + report->refused);
-    world->playback.accepted += report->accepted;
-    world->playback.applied += report->applied;
-    world->playback.refused += report->refused;
+    world->playback.totals.accepted += report->accepted;
+    world->playback.totals.applied += report->applied;
+    world->playback.totals.refused += report->refused;
     call_functions(world, commands, report->calls);
 }
 
@@ -219,7 +223,7 @@ static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
     if (status != ESPL_OK) {
         return status;
     }
-    espl__watch *const watch = &world->playback.watch;
+    espl__stage_trace *const trace = &world->playback.trace;
 
     // The record ends before functions of custom commands are called, because what these change has
     // records of its own.
@@ -228,9 +232,9 @@ static espl_status play_buffer(espl_world *world, espl_command_buffer *commands,
     if (status == ESPL_OK) {
         finish_playback(world, commands, report);
     }
-    espl__watch_end(watch);
+    espl__trace_end(trace);
     if (status == ESPL_OK) {
-        memcpy(report->stage_ns, watch->spent, sizeof report->stage_ns);
+        memcpy(report->stage_ns, trace->spent, sizeof report->stage_ns);
     }
     return status;
 }
@@ -296,12 +300,13 @@ espl_status espl_sync(espl_world *world, espl_report *report)
     espl_status status = espl__check_structural(world);
 
     // Buffers that functions of custom commands submit wait for the next call, so that this one ends.
-    const uint64_t last = status == ESPL_OK ? world->line.turns : 0;
+    const uint64_t last = status == ESPL_OK ? world->line.submissions : 0;
 
     if (status == ESPL_OK) {
         espl__settle(world);
     }
-    while (status == ESPL_OK && world->line.first != NULL && world->line.first->turn <= last) {
+    while (status == ESPL_OK && world->line.first != NULL &&
+           world->line.first->submission <= last) {
         espl_report one = {0};
 
         ESPL_CHECK(world->line.first->world == world && !world->line.first->is_played);

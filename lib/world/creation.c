@@ -16,7 +16,7 @@
 void espl__own_free(espl_world *world)
 {
     if (world->own != NULL) {
-        espl__commands_free(world->own);
+        espl__command_buffer_free(world->own);
         world->own = NULL;
     }
 }

@@ -11,7 +11,7 @@
 // jobs on one thread.
 #include "lib/world/writers.h"
 
-#include "lib/commands/watch.h"
+#include "lib/commands/stage_trace.h"
 #include "lib/jobs/weights.h"
 #include "lib/world/tape.h"
 

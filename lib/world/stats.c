@@ -157,9 +157,9 @@ void espl_stats(const espl_world *world, espl_world_stats *out)
                               .layout_debt_incurred = counts->debt,
                               .names = store->names.count,
                               .bytes_names = espl__names_bytes(&store->names),
-                              .commands_accepted = playback->accepted,
-                              .commands_applied = playback->applied,
-                              .commands_refused = playback->refused};
+                              .commands_accepted = playback->totals.accepted,
+                              .commands_applied = playback->totals.applied,
+                              .commands_refused = playback->totals.refused};
     count_bytes(&world->heap, out);
     count_chunks(store, out);
     count_hierarchies(world, out);

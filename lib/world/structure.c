@@ -15,13 +15,13 @@
 espl_status espl__apply_lane(espl_world *world, espl__lane_view lane)
 {
     espl_status result = ESPL_OK;
+    const espl__play_request request = {.lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG};
     espl_report report = {0};
 
     ESPL_CHECK(lane.count == 1 && !world->is_playing);
     lane.results = &result;
     world->is_playing = true;
-    const espl_status status =
-        espl__playback_run(&world->playback, &lane, 1, ESPL__NO_TAG, &report);
+    const espl_status status = espl__playback_run(&world->playback, &request, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
         return status;
@@ -37,18 +37,19 @@ espl_status espl__apply_one(espl_world *world, const espl__command *command)
 
 espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t *refused)
 {
-    espl__playback *const playback = &world->playback;
+    const espl__play_request request = {
+        .lanes = &lane, .lane_count = 1, .tag = ESPL__NO_TAG, .is_strict = true};
     espl_report report = {0};
 
     ESPL_CHECK(!world->is_playing && lane.pending_count == 0 && lane.results != NULL);
     world->is_playing = true;
-    playback->is_strict = true;
-    const espl_status status = espl__playback_run(playback, &lane, 1, UINT32_MAX, &report);
-    playback->is_strict = false;
+    const espl_status status = espl__playback_run(&world->playback, &request, &report);
     world->is_playing = false;
     if (status != ESPL_OK) {
-        *refused = playback->first_refused != UINT32_MAX ? playback->first_refused : *refused;
-        ESPL_CHECK(playback->first_refused == UINT32_MAX || *refused < lane.count);
+        const uint32_t first = world->playback.applied.first_refused;
+
+        *refused = first != UINT32_MAX ? first : *refused;
+        ESPL_CHECK(first == UINT32_MAX || *refused < lane.count);
         return status;
     }
     espl__settle(world);
@@ -65,13 +66,11 @@ espl_status espl__apply_strictly(espl_world *world, espl__lane_view lane, size_t
 // @return false: there is no memory, and nothing has changed.
 static bool place_roots(espl_world *world, uint32_t tree)
 {
+    const espl__play_request request = {
+        .tag = ESPL__NO_TAG, .settles_roots = true, .root_tree = tree};
     espl_report report = {0};
 
-    ESPL_CHECK(world->playback.root_tree == ESPL__NO_TREE);
-    world->playback.root_tree = tree;
-    const espl_status status = espl__playback_run(&world->playback, NULL, 0, ESPL__NO_TAG, &report);
-    world->playback.root_tree = ESPL__NO_TREE;
-    return status == ESPL_OK;
+    return espl__playback_run(&world->playback, &request, &report) == ESPL_OK;
 }
 
 // Tell whether a tree has a single root, which has the component of its role.

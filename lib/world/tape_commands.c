@@ -126,7 +126,7 @@ static size_t put_lane(espl_world *world, const espl_command_buffer *commands, u
         const espl__command *const command = &lane->commands[at];
 
         // Custom commands are left out: what their functions change has records of its own.
-        if (command->kind == ESPL__COMMAND_CALL) {
+        if (command->kind == ESPL__COMMAND_CUSTOM) {
             continue;
         }
         if (!is_known(cursors, command->target) || !is_known(cursors, command->parent) ||
@@ -157,7 +157,7 @@ void espl__tape_playback(espl_world *world, const espl_command_buffer *commands)
         const espl__lane *const from = &commands->recorders[lane].lane;
 
         left += espl__array_length(from->commands);
-        count += espl__array_length(from->commands) - from->call_count;
+        count += espl__array_length(from->commands) - from->custom_count;
     }
     espl__tape_u32(world, commands->lane_count);
     espl__tape_u32(world, commands->tag);

@@ -91,7 +91,7 @@ static const char *bytes_rule(const espl_world *world, espl_validation *report)
         size_t bytes;
         const char *rule;
     } kinds[] = {
-        {ESPL__FOR_WORLD, sizeof *world + espl__callbacks_bytes(&world->playback.callbacks),
+        {ESPL__FOR_WORLD, sizeof *world + espl__custom_registry_bytes(&world->playback.custom),
          "outstanding bytes of the world are accounted for"},
         {ESPL__FOR_STORE, espl__store_bytes(&world->store),
          "outstanding bytes of the store are accounted for"},
@@ -117,8 +117,8 @@ static const char *commands_rule(const espl_world *world, espl_validation *repor
 {
     const espl__playback *const playback = &world->playback;
 
-    report->detail = (size_t)playback->accepted;
-    return playback->accepted == playback->applied + playback->refused
+    report->detail = (size_t)playback->totals.accepted;
+    return playback->totals.accepted == playback->totals.applied + playback->totals.refused
                ? NULL
                : "commands accepted were applied or refused";
 }

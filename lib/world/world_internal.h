@@ -67,7 +67,7 @@ struct espl_world {
     espl__store store;
     espl__forest forest;
     espl__playback playback;
-    espl__line line; // for espl_sync()
+    espl__submit_queue line; // for espl_sync()
     _Atomic uint32_t commands_alive;
     espl_command_buffer *own;    // one lane, in which creation.c records; NULL until its first use
     _Atomic uint32_t own_alive;  // 1 while there is `own`, which commands_alive does not count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Payload memory: blocks that never move, aligned payloads that are read in place, nothing taken
 // where recording goes as before; and every kind of command that has a payload.
-#include "lib/commands/playback.h"
+#include "lib/commands/component_values.h"
 #include "tests/commands/forms_used.h"
 #include "tests/runner.h"
 #include "tests/support.h"
@@ -393,9 +393,8 @@ static void check_recorded(const espl_command_buffer *commands, uint32_t index, 
 {
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
-    const espl__playback playback = {.lanes = &view};
     const espl__entry entry = {.command = &lane->commands[index]};
-    espl__value_cursor c = espl__values_of(&playback, &entry);
+    espl__value_cursor c = espl__values_of(&view, &entry);
 
     for (size_t i = 0; i < count; ++i) {
         const typed *const type = &types[picked[i]];
@@ -464,7 +463,6 @@ START_TEST(values_of_one_component_are_aligned_too)
     espl_recorder *const recorder = espl_command_buffer_recorder(commands, 0);
     const espl__lane *const lane = &commands->recorders[0].lane;
     espl__lane_view view = {.payloads = lane->payloads.blocks};
-    const espl__playback playback = {.lanes = &view};
 
     for (uint32_t i = 0; i < 90; ++i) {
         const typed *const type = &types[i * 5 % 9];
@@ -475,7 +473,7 @@ START_TEST(values_of_one_component_are_aligned_too)
                 : espl_record_set_component(recorder, 0, solo, type->component, bytes, type->size),
             ESPL_OK);
         const espl__entry entry = {.command = &lane->commands[i]};
-        espl__value_cursor c = espl__values_of(&playback, &entry);
+        espl__value_cursor c = espl__values_of(&view, &entry);
         ck_assert(espl__values_next(&c));
         ck_assert_uint_eq((uintptr_t)c.bytes & (type->alignment - 1), 0);
     }

@@ -131,7 +131,7 @@ static const char *text_of(const espl__entry *entry)
 // The command that made a node.
 static const espl__entry *maker_of(const espl__playback *playback, uint32_t number)
 {
-    const espl__entry *entry = playback->entries;
+    const espl__entry *entry = playback->ordered.entries;
 
     while (number - entry->made_begin >= entry->made_count) {
         entry += 1;
@@ -153,7 +153,7 @@ static void name_slot(const scene *s, uint32_t slot, char out[3])
 
     if (espl__slot_is_made(&s->world->forest, slot)) {
         const uint32_t number = espl__made_number(&s->world->forest, slot);
-        const espl__part *const part = playback->parts[0];
+        const espl__part *const part = playback->context.memory.parts[0];
 
         entity = part->edit.made[number].source;
         copy = text_of(maker_of(playback, number))[strlen("spawn F")];
@@ -175,7 +175,8 @@ static void say_operand(const scene *s, const espl__operand *operand, bool is_na
     if (!is_named) {
         strcpy(out, "-");
     } else if (espl__operand_is_pending(operand)) {
-        snprintf(out, LINE, "of command %u", s->world->playback.pending_entries[operand->number]);
+        snprintf(out, LINE, "of command %u",
+                 s->world->playback.resolved.pending_entries[operand->number]);
     } else {
         name_slot(s, operand->number, own);
         snprintf(out, LINE, "%s, slot %u", own, operand->number);
@@ -185,8 +186,8 @@ static void say_operand(const scene *s, const espl__operand *operand, bool is_na
 static void draw_order(const espl__playback *playback)
 {
     puts("   key  lane  index  command");
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
+    for (size_t i = 0; i < playback->ordered.entry_count; ++i) {
+        const espl__entry *const entry = &playback->ordered.entries[i];
 
         printf("%zu   %u    %u      %u    %s\n", i, said[entry->lane][entry->index].key,
                entry->lane, entry->index, text_of(entry));
@@ -197,8 +198,8 @@ static void draw_order(const espl__playback *playback)
 static void draw_operands(const scene *s, const espl__playback *playback)
 {
     puts("   command           target        parent");
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
+    for (size_t i = 0; i < playback->ordered.entry_count; ++i) {
+        const espl__entry *const entry = &playback->ordered.entries[i];
         char target[LINE], parent[LINE];
 
         say_operand(s, &entry->target, true, target);
@@ -210,21 +211,23 @@ static void draw_operands(const scene *s, const espl__playback *playback)
 
 static void draw_groups(const scene *s, const espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->group_count; ++i) {
-        const espl__group *const group = &playback->groups[i];
+    for (size_t i = 0; i < playback->grouped.group_count; ++i) {
+        const espl__group *const group = &playback->grouped.groups[i];
 
         printf("group %zu: hierarchies", i);
-        for (size_t k = 0; k < playback->touched_count; ++k) {
-            if (playback->touched[k].group == i) {
+        for (size_t k = 0; k < playback->grouped.touched_count; ++k) {
+            if (playback->grouped.touched[k].group == i) {
                 char own[3];
 
-                name_slot(s, playback->forest->trees[playback->touched[k].tree].base, own);
+                name_slot(s,
+                          playback->context.forest->trees[playback->grouped.touched[k].tree].base,
+                          own);
                 printf(" %s", own);
             }
         }
         printf("; commands");
         for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
-            printf(" %u", playback->grouped_entries[k]);
+            printf(" %u", playback->grouped.entries[k]);
         }
         puts("");
     }
@@ -233,13 +236,14 @@ static void draw_groups(const scene *s, const espl__playback *playback)
 
 static void draw_verdicts(const espl__playback *playback)
 {
-    for (size_t i = 0; i < playback->entry_count; ++i) {
-        const espl__entry *const entry = &playback->entries[i];
+    for (size_t i = 0; i < playback->ordered.entry_count; ++i) {
+        const espl__entry *const entry = &playback->ordered.entries[i];
 
         printf("%zu  %-18s%s\n", i, text_of(entry), espl_status_name(entry->status));
     }
-    printf("rows: %zu to be made, %zu to be moved, %zu to be removed\n\n", playback->make_count,
-           playback->move_count, playback->removal_count);
+    printf("rows: %zu to be made, %zu to be moved, %zu to be removed\n\n",
+           playback->planned.make_count, playback->planned.move_count,
+           playback->planned.removal_count);
 }
 
 // A cell of a table: a name or "-".

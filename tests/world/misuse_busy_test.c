@@ -53,7 +53,7 @@
       espl_create_at(m->world, &(espl_creation_def){.parent = e}, 1, NULL))                        \
     X(disable, "espl_disable", espl_disable(m->world, e, ESPL_EXTENT_ENTITY))                      \
     X(enable, "espl_enable", espl_enable(m->world, e, ESPL_EXTENT_SUBTREE))                        \
-    X(change, "espl_change_components", espl_change_components(m->world, e, &change))              \
+    X(change, "espl_add_component", espl_change_components(m->world, e, &change))                  \
     X(change_array, "espl_change_components_array",                                                \
       espl_change_components_array(m->world, &e, 1, &change, NULL))                                \
     X(change_query, "espl_change_components_query",                                                \

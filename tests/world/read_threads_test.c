@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { IS_CHECKED = ESPL_CHECKS >= 1, READERS = 4, ROUNDS = 20, TREES = 60, BARE = 9 };
+enum { IS_CHECKED = ESPL_CHECKS >= 1, READERS = 4, ROUNDS = 20, TREES = 24, BARE = 9 };
 
 typedef struct scene {
     told told;

@@ -10,7 +10,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-enum { IS_CHECKED = ESPL_CHECKS >= 1 };
+enum { IS_CHECKED = ESPL_CHECKS >= 1, RESERVED = 100000, CREATED = 20000 };
 
 // A world whose allocator stops one call of another thread in its middle.
 typedef struct scene {
@@ -80,7 +80,7 @@ static void *reserve(void *context)
 {
     scene *const s = context;
 
-    s->reserved = espl_reserve(s->world, &(espl_reserve_def){.entities = 100000});
+    s->reserved = espl_reserve(s->world, &(espl_reserve_def){.entities = RESERVED});
     return NULL;
 }
 
@@ -117,6 +117,9 @@ static void demand_told(scene *s, const char *call)
 
 START_TEST(a_second_thread_in_a_changing_call_is_refused_and_told)
 {
+    if (test_lacks_room(RESERVED, "a reserve that takes memory")) {
+        return;
+    }
     const float position[3] = {1, 2, 3}, turn[4] = {0, 0, 0, 1};
     const espl_component_def def = {.name = "late"};
     espl_component component = 0;
@@ -188,6 +191,10 @@ END_TEST
 
 START_TEST(a_recorder_of_another_thread_is_no_fault)
 {
+    // A recorder whose arrays move always waits for the memory that the other thread is taking.
+    if (test_moves_always() || test_lacks_room(RESERVED, "a reserve that takes memory")) {
+        return;
+    }
     scene s;
 
     scene_begin(&s, NULL);
@@ -273,6 +280,9 @@ static void change_in_job(espl_writer *writer, const espl_query *rows, void *con
 
 START_TEST(jobs_on_other_threads_are_no_fault)
 {
+    if (test_lacks_room(CREATED + 2, "a playback of several jobs")) {
+        return;
+    }
     const espl_executor executor = {NULL, 4, run_on_threads};
     scene s;
 
@@ -281,7 +291,7 @@ START_TEST(jobs_on_other_threads_are_no_fault)
     jobs = 0;
     ck_assert_int_eq(espl_write_parallel(s.world, &def, NULL), ESPL_OK);
     ck_assert_uint_ge(jobs, 1);
-    for (int i = 0; i < 20000; ++i) {
+    for (int i = 0; i < CREATED; ++i) {
         ck_assert_int_eq(espl_record_create(espl_command_buffer_recorder(s.commands, 0), 0,
                                             &(espl_creation_def){.value_count = 0}, 1, NULL),
                          ESPL_OK);

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Commands as they are recorded: fixed-size records and payload bytes, lane by lane.
-#ifndef ESPALIER_LIB_COMMANDS_COMMANDS_H
-#define ESPALIER_LIB_COMMANDS_COMMANDS_H
+// Command buffers: the records of commands, lane by lane, and the queue of buffers that are
+// submitted.
+//
+// Input: the calls of recorders. Output: for each lane an array of fixed-size records, the bytes of
+// their payloads, and after a playback the results and the created entities. A playback reads a
+// lane through espl__lane_view and does not change the records.
+//
+// Invariants: every recorded command was checked as far as it can be without the world; a pending
+// handle names its lane and its serial there, and the tag of its buffer.
+#ifndef ESPALIER_LIB_COMMANDS_COMMAND_BUFFER_H
+#define ESPALIER_LIB_COMMANDS_COMMAND_BUFFER_H
 
 #include "lib/commands/payloads.h"
 #include "lib/math/inherit.h"
@@ -9,7 +17,7 @@
 
 #include <espalier/commands.h>
 
-/// Kinds of command. The table in apply.c has the function of each.
+/// Kinds of command. The table in apply_commands.c has the function of each.
 enum {
     ESPL__COMMAND_INSTANTIATE,
     ESPL__COMMAND_DESTROY, ///< `place` is the extent
@@ -18,52 +26,54 @@ enum {
     ESPL__COMMAND_SIBLING,
     ESPL__COMMAND_WRITE,
     ESPL__COMMAND_INHERIT,
-    ESPL__COMMAND_CALL,    ///< removed by calls.c behind the order stage
-    ESPL__COMMAND_PLACE,   ///< immediate calls only: its payload is checked and normalised
-    ESPL__COMMAND_UNPLACE, ///< immediate calls only
+    ESPL__COMMAND_CUSTOM,  ///< taken out at the end of the order stage
+    ESPL__COMMAND_PLACE,   ///< adds a transform; immediate calls only: its payload is normalised
+    ESPL__COMMAND_UNPLACE, ///< removes the transform; immediate calls only
     ESPL__COMMAND_CREATE,
     ESPL__COMMAND_CREATE_BARE, ///< without a transform
-    ESPL__COMMAND_CHANGE,      ///< `place` says what becomes of the transform
+    ESPL__COMMAND_CHANGE,      ///< `place` is an espl__placement_change
     ESPL__COMMAND_SET,
     ESPL__COMMAND_ENABLE, ///< `place` is the extent
     ESPL__COMMAND_DISABLE,
     ESPL__COMMAND_KINDS
 };
 
-/// Tell whether a kind makes entities from nothing.
+/// Tell whether a kind makes entities that are no clones.
 static inline bool espl__command_creates(unsigned kind)
 {
     return kind == ESPL__COMMAND_CREATE || kind == ESPL__COMMAND_CREATE_BARE;
 }
 
-/// What becomes of the transform in a change of components.
+/// Whether a change of components adds or removes the transform.
 typedef enum espl__placement_change {
     ESPL__PLACEMENT_STAYS,
     ESPL__PLACEMENT_COMES,
     ESPL__PLACEMENT_GOES,
 } espl__placement_change;
 
+/// A recorded command. Fields that its kind does not use are 0.
 typedef struct espl__command {
     espl_entity target; // instantiate: the source
     espl_entity parent; // attach, instantiate
     espl_entity before; // attach, instantiate, sibling
     uint32_t key;
-    uint32_t count;   // instantiate, create: how many
-    // Instantiate, create: serial of the first one in its lane. Call: number of its callback.
+    uint32_t count; // instantiate, create: how many
+    // Instantiate, create: serial of its first pending handle in the lane. Custom: number of the
+    // custom command.
     uint32_t pending;
-    // Place of the payload in the lane. Instantiate, create, a change that adds a transform: the
-    // transform, then the values; the other changes: the values; write, place: its value.
+    // Place of the payload in the lane: see espl__payload_at(). Instantiate, create, a change that
+    // adds a transform: the transform, then the values. Other changes: the values. Write, place:
+    // the value.
     uint32_t payload;
-    uint32_t value_count; // call: bytes of its payload
-    uint8_t kind, link, place,
-        dead_parent; // write: `place` is its kind
+    uint32_t value_count;                   // custom: bytes of the payload
+    uint8_t kind, link, place, dead_parent; // write: `place` is the espl_write_kind
     uint8_t stay_position, stay_rotation, stay_scale, inherit;
 } espl__command;
 
 _Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
-/// Size that stands for no value: the component is taken away.
+/// Size in a header that stands for no value: the component is removed.
 #define ESPL__VALUE_TAKEN UINT16_MAX
 
 /// One component value in a payload, at a multiple of 8. The value follows at its alignment.
@@ -80,18 +90,21 @@ static inline size_t espl__value_size(const espl__value_header *header)
 _Static_assert(sizeof(espl__value_header) == 8, "value header: 4 + 2 + 2");
 _Static_assert(ESPL_COMPONENT_SIZE_LIMIT < ESPL__VALUE_TAKEN, "a header holds every size");
 
-/// Layout of the values in a payload, one behind the other.
+/// Layout of the values in a payload, one after the other.
 typedef struct espl__value_layout {
-    size_t size;      // bytes up to here
+    size_t size;      // bytes so far
     size_t alignment; // that the payload needs
 } espl__value_layout;
 
+/// Round up to a multiple of an alignment, which is a power of two.
 static inline size_t espl__aligned_size(size_t size, size_t alignment)
 {
+    ESPL_CHECK_FULL(alignment != 0 && (alignment & (alignment - 1)) == 0);
     return (size + alignment - 1) & ~(alignment - 1);
 }
 
-/// The layout before the first value, behind `head` bytes of another kind: a multiple of 8.
+/// The layout before the first value, after `head` bytes of another kind: a multiple of 8 if values
+/// follow.
 static inline espl__value_layout espl__values_begin(size_t head)
 {
     return (espl__value_layout){head, ESPL__PAYLOAD_UNIT};
@@ -100,6 +113,7 @@ static inline espl__value_layout espl__values_begin(size_t head)
 /// Add a value and its header. @return offset of its bytes in the payload.
 static inline size_t espl__layout_value(espl__value_layout *layout, size_t size, size_t alignment)
 {
+    ESPL_CHECK_FULL(layout->size % ESPL__PAYLOAD_UNIT == 0); // the header is aligned
     const size_t bytes = espl__aligned_size(layout->size + sizeof(espl__value_header), alignment);
 
     layout->size = espl__aligned_size(bytes + size, ESPL__PAYLOAD_UNIT);
@@ -107,16 +121,18 @@ static inline size_t espl__layout_value(espl__value_layout *layout, size_t size,
     return bytes;
 }
 
-/// One lane of commands.
+/// One lane of commands. Invariant: results and created have their full length only after a
+/// playback.
 typedef struct espl__lane {
     espl__command *commands; // stb array
-    espl_entity *created;    // [pending_count] after playback: what each pending became; stb array
+    espl_entity *created;    // [pending_count] after playback: the entities; stb array
     espl_status *results;    // [commands] after playback; stb array
-    uint32_t pending_count, call_count;
+    uint32_t pending_count, custom_count;
     espl__payloads payloads;
 } espl__lane;
 
-/// Each lane may be written by another thread, so each has cache lines of its own.
+/// Different threads may write different lanes at the same time, so that each has cache lines of
+/// its own.
 struct espl_recorder {
     _Alignas(64) espl__lane lane;
     struct espl_command_buffer *owner;
@@ -124,37 +140,38 @@ struct espl_recorder {
 };
 
 /// Queue of the command buffers that espl_sync() plays, in the order of their submission.
-typedef struct espl__line {
-    struct espl_command_buffer *first, *last;
-    uint64_t turns;        // submissions so far
+typedef struct espl__submit_queue {
+    struct espl_command_buffer *first, *last; // both NULL: empty
+    uint64_t submissions;                     // so far
     const bool *is_closed; // true while jobs run in the world: submissions are refused then
-} espl__line;
+} espl__submit_queue;
 
 struct espl_command_buffer {
     espl__heap *heap;
-    const espl__store *store; // component sizes only
-    const void *world;        // compared, never followed
-    const espl_hooks *hooks;  // the world's, which never change
-    struct espl__holder *holder; // of the world
-    _Atomic uint32_t *alive;  // the world's count of commands objects
-    const _Atomic uint32_t *last_callback; // number of the callback that was registered last
-    uint32_t tag; // in the generation of pending handles
+    const espl__store *store;            // component sizes only
+    const void *world;                   // compared, never dereferenced
+    const espl_hooks *hooks;             // of the world, which never change
+    struct espl__holder *holder;         // of the world
+    _Atomic uint32_t *alive;             // the world's count of command buffers
+    const _Atomic uint32_t *last_custom; // number of the custom command that was registered last
+    uint32_t tag;                        // in the generation of pending handles
     uint32_t lane_count;
     bool is_played;
-    bool is_handed_over;        // to callbacks that run at this moment
-    bool is_submitted;          // is in the queue
-    espl__line *line;           // queue of the world
-    struct espl_command_buffer *next; // behind this one in the queue
-    uint64_t turn;              // number of its submission
-    espl_custom_payload *payloads; // of all calls, by callback; stb array, filled by playback
-    espl_recorder recorders[];  // [lane_count]
+    bool is_handed_over;       // functions of custom commands read its payloads at this moment
+    bool is_submitted;         // it is in the queue
+    espl__submit_queue *queue; // of the world
+    struct espl_command_buffer *next; // after this one in the queue
+    uint64_t submission;              // number of its submission
+    espl_custom_payload *payloads;    // by custom command; stb array, filled by playback
+    espl_recorder recorders[];        // [lane_count]
 };
 
 // A pending handle: index is its serial in the lane; generation is bit 31, then 8 bits of lane,
-// then 23 bits of the commands object's tag.
+// then 23 bits of the tag of the command buffer.
 enum { ESPL__PENDING_TAG_BITS = 23 };
 
-/// Tag of what is applied at once: no pending handle has it, because it takes more bits.
+/// Tag of the world's own buffer, for immediate calls: no pending handle has it, because it takes
+/// more bits.
 #define ESPL__NO_TAG UINT32_MAX
 
 static inline uint32_t espl__pending_lane(espl_entity entity)
@@ -169,6 +186,7 @@ static inline uint32_t espl__pending_tag(espl_entity entity)
 
 static inline espl_entity espl__pending_handle(uint32_t tag, uint32_t lane, uint32_t serial)
 {
+    ESPL_CHECK_FULL(lane < ESPL_LANE_LIMIT && serial < ESPL_PENDING_LIMIT);
     return (espl_entity){serial, (UINT32_C(1) << 31) | (lane << ESPL__PENDING_TAG_BITS) | tag};
 }
 
@@ -190,54 +208,58 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
            espl__flags_are_valid(options->inherit);
 }
 
-espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
-                                espl_command_buffer **out);
-/// Free a commands object, whatever is in it.
-void espl__commands_free(espl_command_buffer *commands);
+/// Make a command buffer. The caller sets hooks, last_custom and holder.
+/// @param alive  counts the buffers of the world, up by this one.
+/// @return ESPL_OK, ESPL_ERR_ARGUMENT: no lanes, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
+espl_status espl__command_buffer_make(espl__heap *heap, const espl__store *store, const void *world,
+                                      _Atomic uint32_t *alive, espl__submit_queue *queue,
+                                      uint32_t lanes, espl_command_buffer **out);
+/// Free a command buffer, also one that has commands or is in the queue.
+void espl__command_buffer_free(espl_command_buffer *commands);
 /// Remove all that was recorded in a lane, and keep the memory.
 void espl__lane_clear(espl__lane *lane);
-/// Remove a commands object from the queue of its world.
-void espl__commands_withdraw(espl_command_buffer *commands);
+/// Remove a command buffer from the queue of its world. No effect if it is not in it.
+void espl__command_buffer_withdraw(espl_command_buffer *commands);
 
 // --- Recording (recorder.c) ---
 
 /// ESPL_OK; ESPL_ERR_ARGUMENT for NULL, ESPL_ERR_PLAYED.
 espl_status espl__check_recorder(const espl_recorder *recorder);
-/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another command buffer or one that was
-/// never issued, ESPL_ERR_PENDING for any in the world's own buffer, ESPL_ERR_NULL_ENTITY, else
+/// Check an operand: ESPL_ERR_FOREIGN for a pending handle of another command buffer or one that
+/// was never issued, ESPL_ERR_PENDING for any in the world's own buffer, ESPL_ERR_NULL_ENTITY, else
 /// ESPL_OK.
 espl_status espl__check_operand(const espl_command_buffer *owner, espl_entity entity);
 /// The same for an operand that may be the null entity.
 espl_status espl__check_optional(const espl_command_buffer *owner, espl_entity entity);
-/// Append a command and make room for its payload, which the caller fills. The command was checked.
+/// Append a command and make room for its payload, which the caller fills. Precondition, here and
+/// below: the command was checked. A call that fails appends nothing.
 ///
-/// @param alignment  of the payload: power of two, at most ESPL__PAYLOAD_ALIGNMENT.
+/// @param alignment  of the payload: 0 or a power of two, at most ESPL__PAYLOAD_ALIGNMENT.
 /// @param bytes      [size] out: the room; NULL for a size of 0.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append_room(espl_recorder *recorder, const espl__command *command, size_t size,
                               size_t alignment, unsigned char **bytes);
-/// Append a command without a payload. The command was checked.
+/// Append a command without a payload.
 /// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 espl_status espl__append(espl_recorder *recorder, const espl__command *command);
-/// Refuse a command about one entity, and tell the log why: see espl__refuse_record().
+/// Refuse a command about one entity, and log why: see espl__refuse_record(). @return the status.
 espl_status espl__refuse_target(const espl_recorder *recorder, const char *call, espl_entity entity,
                                 espl_status status, const char *why);
-/// espl_record_instantiate() and espl_record_create() by another name in messages: calls at once
-/// record by these. A refusal is told.
+/// espl_record_instantiate() and espl_record_create() with another name in messages, because
+/// immediate calls record by these. A refusal is logged.
 espl_status espl__record_instantiate(espl_recorder *recorder, uint32_t key,
                                      const espl_instance_def *def, size_t count,
                                      espl_entity *pending, const char *call);
 espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
                                 size_t count, espl_entity *pending, const char *call);
-/// A component that a command gives or takes away.
+
+/// A component that a command gives or removes.
 typedef struct espl__given {
     espl__value_header header;
-    const void *bytes; // [header.size]; NULL: zeros
+    const void *bytes; // [header.size]; NULL: zero bytes
 } espl__given;
 
-/// Append a command with a payload of values, and before them perhaps a transform. The command was
-/// checked.
+/// Append a command with a payload of values, and before them perhaps a transform.
 /// @param transform  NULL: none.
 /// @param pending    [command->count] out: handles of the entities to be made; may be NULL.
 /// @return as espl__append().

@@ -1,26 +1,43 @@
 // SPDX-License-Identifier: MIT
-// What each kind of command does, carried out on the trees themselves. A new kind is a line in the table
-// at the end, its function here or in a file of its own, and its operands in resolve.c.
-#include "lib/commands/apply.h"
+// What each kind of command does to the trees.
+//
+// Input: the command and its operands, the trees as the commands before it leave them. Output: the
+// edit of the part, and the verdict that is returned. A command that is refused changes nothing. A
+// command that runs out of memory may have changed something, and sets the status of the edit, so
+// that all edits are undone.
+//
+// A new kind of command is a line of the table at the end, a function here or in a file of its own,
+// and its operands in stage_resolve.c.
+#include "lib/commands/component_values.h"
 
 // --- Operands ---
 
 espl_status espl__apply_find(const espl__apply *a, const espl__operand *operand, uint32_t *slot)
 {
-    const espl__playback *const playback = a->playback;
-
     if (operand->state < ESPL_OK) {
         return (espl_status)operand->state;
     }
-    *slot = espl__operand_is_pending(operand) ? playback->pending_slots[operand->number]
+    // A pending entity whose command was refused, or comes later, has no slot.
+    *slot = espl__operand_is_pending(operand) ? a->out->pending_slots[operand->number]
                                               : operand->number;
-    return *slot == ESPL__NO_SLOT ||
-                   playback->forest->links[*slot].entity == ESPL__NO_ENTITY
+    return *slot == ESPL__NO_SLOT || a->forest->links[*slot].entity == ESPL__NO_ENTITY
                ? ESPL_ERR_DEAD
                : ESPL_OK;
 }
 
-// The sibling to come before: ESPL__NO_SLOT where the command names none.
+// Tell whether a node has no transform. Precondition: the node is alive or was made by this
+// playback.
+static bool is_bare(const espl__apply *a, uint32_t slot)
+{
+    return espl__slot_is(a->forest, slot, ESPL__SLOT_BARE);
+}
+
+static const espl__lane_view *lanes_of(const espl__apply *a)
+{
+    return a->in->request->lanes;
+}
+
+// The sibling that the node comes before; ESPL__NO_SLOT where the command names none.
 static espl_status find_before(const espl__apply *a, uint32_t parent, uint32_t *before)
 {
     *before = ESPL__NO_SLOT;
@@ -32,17 +49,15 @@ static espl_status find_before(const espl__apply *a, uint32_t parent, uint32_t *
     if (status != ESPL_OK) {
         return status;
     }
-    return a->playback->forest->parent[*before] == parent ? ESPL_OK : ESPL_ERR_NOT_CHILD;
+    return a->forest->parent[*before] == parent ? ESPL_OK : ESPL_ERR_NOT_CHILD;
 }
 
-// The node of a command on what has a transform.
-static espl_status find_placed(const espl__apply *a, uint32_t *slot)
+// The target of a command that needs a transform.
+static espl_status find_transformed(const espl__apply *a, uint32_t *slot)
 {
     const espl_status status = espl__apply_find(a, &a->entry->target, slot);
 
-    return status == ESPL_OK && espl__slot_is(a->playback->forest, *slot, ESPL__SLOT_BARE)
-               ? ESPL_ERR_NO_TRANSFORM
-               : status;
+    return status == ESPL_OK && is_bare(a, *slot) ? ESPL_ERR_NO_TRANSFORM : status;
 }
 
 // --- Links ---
@@ -53,7 +68,10 @@ static espl__keep_rules stay_rules(const espl__apply *a)
                               a->command->stay_scale};
 }
 
-static espl_status attach(espl__apply *a)
+// Link a node to a parent. Refused: a dead operand, a parent at or below the node (ESPL_ERR_CYCLE),
+// a sibling below another parent (ESPL_ERR_NOT_CHILD). What the transform becomes is decided by the
+// edit.
+static espl_status apply_attach(espl__apply *a)
 {
     const espl__attach_rules rules = {stay_rules(a), a->command->link, a->command->inherit};
     uint32_t child = 0, parent = 0, before = 0;
@@ -63,15 +81,16 @@ static espl_status attach(espl__apply *a)
     if (status != ESPL_OK) {
         return status;
     }
-    if (a->playback->forest->parent[child] != parent &&
-        espl__edit_is_at_or_below(a->edit, parent, child)) {
+    // A node that stays under its parent cannot close a cycle.
+    if (a->forest->parent[child] != parent && espl__edit_is_at_or_below(a->edit, parent, child)) {
         return ESPL_ERR_CYCLE;
     }
     status = find_before(a, parent, &before);
     return status != ESPL_OK ? status : espl__edit_attach(a->edit, child, parent, before, &rules);
 }
 
-static espl_status detach(espl__apply *a)
+// Make a node a root. No effect on one that is a root already.
+static espl_status apply_detach(espl__apply *a)
 {
     uint32_t slot = 0;
     const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
@@ -79,7 +98,8 @@ static espl_status detach(espl__apply *a)
     return status != ESPL_OK ? status : espl__edit_detach(a->edit, slot, stay_rules(a));
 }
 
-static espl_status set_sibling(espl__apply *a)
+// Move a node among its siblings. A root has none: ESPL_ERR_NOT_CHILD.
+static espl_status apply_sibling(espl__apply *a)
 {
     uint32_t slot = 0, before = ESPL__NO_SLOT;
     espl_status status = espl__apply_find(a, &a->entry->target, &slot);
@@ -87,76 +107,80 @@ static espl_status set_sibling(espl__apply *a)
     if (status != ESPL_OK) {
         return status;
     }
-    const uint32_t parent = a->playback->forest->parent[slot];
+    const uint32_t parent = a->forest->parent[slot];
 
     status = parent == ESPL__NO_SLOT ? ESPL_ERR_NOT_CHILD : find_before(a, parent, &before);
     return status != ESPL_OK ? status : espl__edit_set_sibling(a->edit, slot, before);
 }
 
-static espl_status destroy(espl__apply *a)
+// Destroy a node and what its extent says. Dead nodes keep their slots until the place stage, so
+// that later commands find them dead.
+static espl_status apply_destroy(espl__apply *a)
 {
     uint32_t slot = 0;
     const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
+    ESPL_CHECK_FULL(a->command->place <= ESPL_EXTENT_SUBTREE);
     return status != ESPL_OK ? status
                              : espl__edit_destroy(a->edit, slot, (espl_extent)a->command->place);
 }
 
-// --- Placements ---
+// --- Transforms ---
 
-static espl_status write_value(espl__apply *a)
+// Write a part of the transform, or all of it. The value was checked and normalised when it was
+// recorded. A write in world axes brings the worlds above the node up to date first.
+static espl_status apply_write(espl__apply *a)
 {
     uint32_t slot = 0;
-    const espl_status status = find_placed(a, &slot);
+    const espl_status status = find_transformed(a, &slot);
 
     return status != ESPL_OK ? status
                              : espl__edit_write(a->edit, slot, (espl_write_kind)a->command->place,
-                                                espl__entry_value(a->playback, a->entry));
+                                                espl__entry_value(lanes_of(a), a->entry));
 }
 
-static espl_status set_inherit(espl__apply *a)
+// Change the inherit flags of a member. The flags were checked when they were recorded.
+static espl_status apply_inherit(espl__apply *a)
 {
     uint32_t slot = 0;
-    const espl_status status = find_placed(a, &slot);
+    const espl_status status = find_transformed(a, &slot);
 
-    return status != ESPL_OK ? status
-                             : espl__edit_set_inherit(a->edit, slot, a->command->inherit);
+    return status != ESPL_OK ? status : espl__edit_set_inherit(a->edit, slot, a->command->inherit);
 }
 
-espl_status espl__apply_place(espl__apply *a)
+espl_status espl__apply_add_transform(espl__apply *a)
 {
-    const espl_transform *const value = espl__entry_transform(a->playback, a->entry);
+    const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
     uint32_t slot = 0;
     const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
     if (status != ESPL_OK) {
         return status;
     }
-    if (!espl__slot_is(a->playback->forest, slot, ESPL__SLOT_BARE)) {
+    if (!is_bare(a, slot)) {
         const espl_write_value whole = {.transform = *value};
 
         return espl__edit_write(a->edit, slot, ESPL_WRITE_LOCAL_TRANSFORM, &whole);
     }
-    if (!espl__components_fit(espl__components_count(a->playback, a->part, slot), true)) {
+    if (!espl__components_fit(espl__components_count(a->part, slot), true)) {
         return ESPL_ERR_LIMIT;
     }
     return espl__edit_add_transform(a->edit, slot, value);
 }
 
-espl_status espl__apply_unplace(espl__apply *a)
+espl_status espl__apply_remove_transform(espl__apply *a)
 {
     uint32_t slot = 0;
     const espl_status status = espl__apply_find(a, &a->entry->target, &slot);
 
-    return status != ESPL_OK || espl__slot_is(a->playback->forest, slot, ESPL__SLOT_BARE)
-               ? status
-               : espl__edit_remove_transform(a->edit, slot);
+    return status != ESPL_OK || is_bare(a, slot) ? status
+                                                 : espl__edit_remove_transform(a->edit, slot);
 }
 
-// --- What is made ---
+// --- New nodes ---
 
-// The parent of what a command makes, none also where it is dead and the command says so, and the
-// sibling to come before.
+// The parent of new nodes, and the sibling that they come before. A dead parent is no parent where
+// the command says so.
 static espl_status find_parent(const espl__apply *a, espl__new_node *place)
 {
     place->parent = place->before = ESPL__NO_SLOT;
@@ -175,7 +199,7 @@ static espl_status find_parent(const espl__apply *a, espl__new_node *place)
 // The recorded transform, relative to the parent or to the world.
 static void take_transform(const espl__apply *a, espl__new_node *place)
 {
-    const espl_transform *const value = espl__entry_transform(a->playback, a->entry);
+    const espl_transform *const value = espl__entry_transform(lanes_of(a), a->entry);
 
     place->placement =
         (espl__placement){espl__pose_of(value), espl__kept_none(), espl__extra_of(value)};
@@ -183,22 +207,23 @@ static void take_transform(const espl__apply *a, espl__new_node *place)
     place->keeps_world = a->command->place == ESPL_PLACE_WORLD;
 }
 
-// Note what the playback knows of the nodes that a command is about to make, beside the edit: so many
-// copies of so many nodes, the first of which has a set.
-static bool note_made(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
+// List what the playback knows of the nodes that a command is about to make, `copies` times `size`
+// nodes. The first node of each copy has a set. @return false: no memory.
+static bool list_made_info(espl__apply *a, uint32_t copies, uint32_t size, uint32_t top_set)
 {
     const uint32_t template = a->entry->template;
     const uint32_t bucket =
-        template != 0 ? a->playback->sources[template - 1].first_bucket : ESPL__NONE;
+        template != 0 ? a->in->grouped->sources[template - 1].first_bucket : ESPL__NONE;
     const uint32_t step = template != 0 ? ESPL__COPY_KINDS : 0;
     const size_t count = (size_t)copies * size;
 
-    if (!ESPL_ARRAY_RESERVE(a->playback->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
+    if (!ESPL_ARRAY_RESERVE(a->context->heap, ESPL__FOR_COMMANDS, a->part->made, count)) {
         return false;
     }
     const uint32_t first = (uint32_t)espl__array_length(a->part->made);
     espl__made_info *made = a->part->made + first;
 
+    // The two lists of made nodes are parallel.
     ESPL_CHECK(espl__array_length(a->edit->made) == first);
     for (uint32_t copy = 0; copy < copies; ++copy, made += size) {
         for (uint32_t i = 0; i < size; ++i) {
@@ -211,12 +236,15 @@ static bool note_made(espl__apply *a, uint32_t copies, uint32_t size, uint32_t t
     return true;
 }
 
-static uint32_t *pending_slots(const espl__apply *a)
+// The slots of the pending entities of a command: [command->count].
+static uint32_t *pending_slots_of(const espl__apply *a)
 {
-    return a->playback->pending_slots + a->playback->lanes[a->entry->lane].pending_base +
+    return a->out->pending_slots + a->in->ordered->bases[a->entry->lane].pendings +
            a->command->pending;
 }
 
+// Tell whether a set, with a role and perhaps a transform, stays within ESPL_SET_LIMIT. A made set
+// may have too many components, because commands change it before it is checked.
 static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
 {
     const size_t count = set == ESPL__NONE ? 0 : a->part->sets.sets[set].count;
@@ -224,11 +252,34 @@ static bool set_fits(const espl__apply *a, uint32_t set, bool has_transform)
     return espl__components_fit(count, has_transform);
 }
 
-static espl_status create(espl__apply *a)
+// Make the nodes of a creation. Precondition: `place` is prepared and the nursery has room. Memory
+// may run out after some nodes are made: made_count tells how many.
+static espl_status make_nodes(espl__apply *a, const espl__new_node *place, uint32_t set)
+{
+    if (!list_made_info(a, a->command->count, 1, set)) {
+        return espl__apply_no_memory(a);
+    }
+    for (uint32_t i = 0; i < a->command->count; ++i) {
+        uint32_t made = 0;
+
+        if (espl__edit_create(a->edit, place, &made) != ESPL_OK) {
+            return espl__apply_no_memory(a);
+        }
+        a->entry->made_count += 1;
+        pending_slots_of(a)[i] = a->edit->made[made].slot;
+    }
+    ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(a->part->made));
+    return ESPL_OK;
+}
+
+// Create entities that are no clones. All checks precede the first node, so that a refused creation
+// makes none. The nodes share one set, because they have the same values.
+// @return the verdict: ESPL_OK or ESPL_LOSSY, else a refusal.
+static espl_status apply_create(espl__apply *a)
 {
     espl__new_node place = {.link = a->command->link,
-                            .inherit = a->command->inherit,
-                            .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
+                             .inherit = a->command->inherit,
+                             .is_bare = a->command->kind == ESPL__COMMAND_CREATE_BARE};
     uint32_t set = 0;
     espl_status status = espl__components_make(a, ESPL__NONE, ESPL__NONE, &set);
 
@@ -246,33 +297,20 @@ static espl_status create(espl__apply *a)
     if (!place.is_bare) {
         take_transform(a, &place);
     }
+    // Placed once for all copies, because they are placed alike.
     const espl_status placed = espl__edit_prepare_new(a->edit, &place);
 
     status = placed < 0 ? placed : espl__apply_grow_nursery(a, 1);
-    if (status != ESPL_OK) {
-        return status;
-    }
-    if (!note_made(a, a->command->count, 1, set)) {
-        return espl__apply_no_memory(a);
-    }
-    for (uint32_t i = 0; i < a->command->count; ++i) {
-        uint32_t made = 0;
-
-        if (espl__edit_create(a->edit, &place, &made) != ESPL_OK) {
-            return espl__apply_no_memory(a);
-        }
-        a->entry->made_count += 1;
-        pending_slots(a)[i] = a->edit->made[made].slot;
-    }
-    return placed;
+    status = status != ESPL_OK ? status : make_nodes(a, &place, set);
+    return status != ESPL_OK ? status : placed;
 }
 
 // --- Clones ---
 
-// The placement of each clone's top. One without a transform has nothing to be placed.
+// Prepare the placement of each clone's top. A clone without a transform has no placement.
 static espl_status place_clone(espl__apply *a, uint32_t source, espl__new_node *place)
 {
-    place->is_bare = espl__slot_is(a->playback->forest, source, ESPL__SLOT_BARE);
+    place->is_bare = is_bare(a, source);
     if (place->is_bare) {
         place->placement = espl__placement_identity();
         place->world = place->placement.local;
@@ -280,6 +318,7 @@ static espl_status place_clone(espl__apply *a, uint32_t source, espl__new_node *
             return ESPL_ERR_NO_TRANSFORM;
         }
     } else if (a->command->place == ESPL_PLACE_SOURCE) {
+        // As a root the clone keeps the world of its source, below a parent the local.
         place->placement = espl__edit_source_placement(a->edit, source, &place->world);
         place->keeps_world = place->parent == ESPL__NO_SLOT;
     } else {
@@ -294,6 +333,7 @@ static espl_status make_top_set(espl__apply *a, uint32_t source, uint32_t *set)
     uint32_t before = ESPL__NONE;
     espl_status status = ESPL_OK;
 
+    // No command edits a source that has a template, so that it has no set of its own.
     if (a->entry->template == 0) {
         status = espl__components_share(a, source, &before);
     }
@@ -301,13 +341,11 @@ static espl_status make_top_set(espl__apply *a, uint32_t source, uint32_t *set)
     if (status != ESPL_OK || a->command->value_count == 0) {
         return status;
     }
-    const uint32_t base = espl__components_base(a->playback, a->part, source);
-
-    return espl__components_make(a, before, base, set);
+    return espl__components_make(a, before, espl__components_base(a->part, source), set);
 }
 
-// What members of a clone have of sets that commands changed before.
-static espl_status share_sets(espl__apply *a, const espl__template *from, uint32_t first)
+// Give the members of a clone, except its top, the sets of their originals.
+static espl_status share_member_sets(espl__apply *a, const espl__template *from, uint32_t first)
 {
     espl_status status = ESPL_OK;
 
@@ -320,26 +358,33 @@ static espl_status share_sets(espl__apply *a, const espl__template *from, uint32
     return status;
 }
 
+// Make the clones of a source. Preconditions and failure as make_nodes(). The nodes of a clone are
+// consecutive, in the order of the template, which clone_references.c relies on.
 static espl_status make_clones(espl__apply *a, const espl__template *from,
                                const espl__new_node *place, uint32_t set)
 {
-    if (!note_made(a, a->command->count, from->count, set)) {
+    if (!list_made_info(a, a->command->count, from->count, set)) {
         return espl__apply_no_memory(a);
     }
     for (uint32_t i = 0; i < a->command->count; ++i) {
         uint32_t made = 0;
 
         if (espl__edit_clone(a->edit, from, place, &made) != ESPL_OK ||
-            share_sets(a, from, made) != ESPL_OK) {
+            share_member_sets(a, from, made) != ESPL_OK) {
             return espl__apply_no_memory(a);
         }
         a->entry->made_count += from->count;
-        pending_slots(a)[i] = a->edit->made[made].slot;
+        pending_slots_of(a)[i] = a->edit->made[made].slot;
     }
+    ESPL_CHECK(espl__array_length(a->edit->made) == espl__array_length(a->part->made));
     return ESPL_OK;
 }
 
-static espl_status instantiate(espl__apply *a)
+// Clone the owned closure of a source. A source that no command edits was resolved before, and has
+// a template; any other source is looked up and walked now, as the commands before this one leave
+// it.
+// @return the verdict: ESPL_OK or ESPL_LOSSY, else a refusal.
+static espl_status apply_instantiate(espl__apply *a)
 {
     espl__new_node place = {.link = a->command->link, .inherit = a->command->inherit};
     espl__template found;
@@ -355,9 +400,8 @@ static espl_status instantiate(espl__apply *a)
     if (status != ESPL_OK) {
         return status;
     }
-    const bool has_transform = !espl__slot_is(a->playback->forest, source, ESPL__SLOT_BARE);
-
-    if (a->command->value_count != 0 && !set_fits(a, set, has_transform)) {
+    // A clone without values has the set of its source, which fits.
+    if (a->command->value_count != 0 && !set_fits(a, set, !is_bare(a, source))) {
         return ESPL_ERR_LIMIT;
     }
     const espl_status placed = place_clone(a, source, &place);
@@ -366,7 +410,7 @@ static espl_status instantiate(espl__apply *a)
         return placed;
     }
     if (a->entry->template != 0) {
-        from = &a->playback->sources[a->entry->template - 1].tree;
+        from = &a->in->grouped->sources[a->entry->template - 1].tree;
     } else {
         status = espl__edit_find_template(a->edit, source, &found);
     }
@@ -379,18 +423,18 @@ static espl_status instantiate(espl__apply *a)
 
 typedef espl_status (*command_function)(espl__apply *a);
 
-static const command_function table[ESPL__COMMAND_KINDS] = {
-    [ESPL__COMMAND_INSTANTIATE] = instantiate,
-    [ESPL__COMMAND_DESTROY] = destroy,
-    [ESPL__COMMAND_ATTACH] = attach,
-    [ESPL__COMMAND_DETACH] = detach,
-    [ESPL__COMMAND_SIBLING] = set_sibling,
-    [ESPL__COMMAND_WRITE] = write_value,
-    [ESPL__COMMAND_INHERIT] = set_inherit,
-    [ESPL__COMMAND_PLACE] = espl__apply_place,
-    [ESPL__COMMAND_UNPLACE] = espl__apply_unplace,
-    [ESPL__COMMAND_CREATE] = create,
-    [ESPL__COMMAND_CREATE_BARE] = create,
+static const command_function functions[ESPL__COMMAND_KINDS] = {
+    [ESPL__COMMAND_INSTANTIATE] = apply_instantiate,
+    [ESPL__COMMAND_DESTROY] = apply_destroy,
+    [ESPL__COMMAND_ATTACH] = apply_attach,
+    [ESPL__COMMAND_DETACH] = apply_detach,
+    [ESPL__COMMAND_SIBLING] = apply_sibling,
+    [ESPL__COMMAND_WRITE] = apply_write,
+    [ESPL__COMMAND_INHERIT] = apply_inherit,
+    [ESPL__COMMAND_PLACE] = espl__apply_add_transform,
+    [ESPL__COMMAND_UNPLACE] = espl__apply_remove_transform,
+    [ESPL__COMMAND_CREATE] = apply_create,
+    [ESPL__COMMAND_CREATE_BARE] = apply_create,
     [ESPL__COMMAND_CHANGE] = espl__apply_change,
     [ESPL__COMMAND_SET] = espl__apply_set,
     [ESPL__COMMAND_ENABLE] = espl__apply_enable,
@@ -399,5 +443,7 @@ static const command_function table[ESPL__COMMAND_KINDS] = {
 
 espl_status espl__apply_command(espl__apply *a)
 {
-    return table[a->command->kind](a);
+    // Custom commands were taken out by the order stage.
+    ESPL_CHECK_FULL(a->command->kind < ESPL__COMMAND_KINDS && functions[a->command->kind] != NULL);
+    return functions[a->command->kind](a);
 }

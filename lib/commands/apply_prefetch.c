@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: MIT
-// Prefetching for the commands behind the one at hand, each kind of memory at its own distance.
+// Prefetches for the apply stage.
+//
+// Commands of different groups are far apart in memory, and so are their trees, so that each
+// command would wait for memory several times. While a command is applied, the memory of the
+// commands after it is prefetched in five steps, because each step reads what the step before it
+// fetched: the entry, the command and the trees, the nodes, their neighbours, the slots of new
+// nodes. The distances were found by measurement.
+//
+// Reads the forest and the entries, writes nothing. What is prefetched may change before it is
+// used: a prefetch is never more than a hint, and its addresses are not dereferenced before they
+// are checked.
 #include "lib/commands/apply.h"
 
 #include "lib/base/prefetch.h"
 #include "lib/tree/edit_steps.h"
 
-// Commands of different groups are far apart in memory, and so are their trees: what the commands behind
-// the one at hand read is prefetched, entries first, then their nodes, then where new nodes will be.
+// --- Existing nodes ---
+
+// First step: the header number of the slot, which leads to the tree.
 static void prefetch_tree(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -14,6 +25,7 @@ static void prefetch_tree(const espl__forest *forest, const espl__operand *opera
     }
 }
 
+// Second step: all of one node. The header is written, because an edit marks the tree.
 static void prefetch_node(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -28,7 +40,7 @@ static void prefetch_node(const espl__forest *forest, const espl__operand *opera
     }
 }
 
-// The neighbours whose links change with a node, and the first of its children.
+// The siblings, whose links change with those of a node, and the first child.
 static void prefetch_links(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -45,6 +57,7 @@ static void prefetch_links(const espl__forest *forest, const espl__operand *oper
     }
 }
 
+// What the side arrays of its tree hold of a node, if there are side arrays.
 static void prefetch_side(const espl__forest *forest, uint32_t slot)
 {
     const espl__tree *const t = espl__tree_of(forest, slot);
@@ -52,7 +65,7 @@ static void prefetch_side(const espl__forest *forest, uint32_t slot)
     espl__side_prefetch(t->side, t->capacity, slot - t->base);
 }
 
-// What a node is taken from.
+// The parent from which a node is unlinked.
 static void prefetch_old_parent(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -68,6 +81,7 @@ static void prefetch_old_parent(const espl__forest *forest, const espl__operand 
     }
 }
 
+// The second child becomes the first one where the first is unlinked.
 static void prefetch_second_child(const espl__forest *forest, const espl__operand *operand)
 {
     if (espl__operand_is_living(operand)) {
@@ -82,8 +96,10 @@ static void prefetch_second_child(const espl__forest *forest, const espl__operan
     }
 }
 
-// New nodes come to the holes of a tree, or behind its nodes. Holes are in a chain, and as a rule those
-// that were freed together are near each other.
+// --- Slots of new nodes ---
+
+// New nodes get the holes of a tree, or else the slots after its nodes. Holes that were freed
+// together are mostly near each other, so that the lines on both sides are prefetched too.
 static void prefetch_room(const espl__forest *forest, const espl__operand *parent)
 {
     enum { LINE = 64 / sizeof(espl__links) };
@@ -103,6 +119,7 @@ static void prefetch_room(const espl__forest *forest, const espl__operand *paren
     }
 }
 
+// The transforms of the first new nodes.
 static void prefetch_poses(const espl__forest *forest, const espl__operand *parent)
 {
     enum { NODES = 4 };
@@ -125,20 +142,23 @@ static void prefetch_poses(const espl__forest *forest, const espl__operand *pare
     }
 }
 
-// A command may lie in two lines.
+// --- Commands ---
+
+// A command may be in two cache lines.
 static void prefetch_command(const espl__command *command)
 {
     espl__prefetch(command);
     espl__prefetch(&command->inherit);
 }
 
-void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
+void espl__apply_prefetch(const espl__forest *forest, const espl__apply_input *in, uint32_t at,
+                          uint32_t end)
 {
     enum { FIRST = 20, SECOND = 15, THIRD = 10, FOURTH = 6, LAST = 3 };
-    const uint32_t *const grouped = playback->grouped_entries;
-    const espl__entry *const entries = playback->entries;
-    const espl__forest *const forest = playback->forest;
+    const uint32_t *const grouped = in->grouped->entries;
+    const espl__entry *const entries = in->ordered->entries;
 
+    ESPL_CHECK_FULL(at < end && end <= in->ordered->entry_count);
     if (end - at <= FIRST) {
         return;
     }
@@ -156,7 +176,7 @@ void espl__look_ahead(const espl__playback *playback, uint32_t at, uint32_t end)
     if (fourth->command->count != 0) {
         prefetch_room(forest, &fourth->parent);
         if (fourth->command->kind != ESPL__COMMAND_CREATE_BARE) {
-            espl__prefetch(espl__entry_payload(playback, fourth));
+            espl__prefetch(espl__entry_payload(in->request->lanes, fourth));
         }
     } else {
         prefetch_links(forest, &fourth->target);

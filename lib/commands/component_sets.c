@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "lib/commands/sets.h"
+// Component sets: see component_sets.h.
+//
+// The items of all sets of a part are in one array. A set that needs more room is copied to the end
+// of it, and its old items stay unused until the sets are cleared.
+#include "lib/commands/component_sets.h"
 
 #include <string.h>
 
@@ -11,7 +15,7 @@ void espl__sets_clear(espl__sets *sets)
     espl__array_set_length(sets->items, 0);
 }
 
-void espl__sets_drop(espl__heap *heap, espl__sets *sets)
+void espl__sets_free(espl__heap *heap, espl__sets *sets)
 {
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, sets->sets);
     ESPL_ARRAY_FREE(heap, ESPL__FOR_COMMANDS, sets->items);
@@ -22,6 +26,7 @@ size_t espl__sets_bytes(const espl__sets *sets)
     return ESPL_ARRAY_BYTES(sets->sets) + ESPL_ARRAY_BYTES(sets->items);
 }
 
+// Reserve room for more items. @return false: no memory.
 static bool reserve_items(espl__heap *heap, espl__sets *sets, size_t more)
 {
     // Items are numbered in 32 bits. Past what memory holds.
@@ -31,11 +36,14 @@ static bool reserve_items(espl__heap *heap, espl__sets *sets, size_t more)
     return ESPL_ARRAY_RESERVE(heap, ESPL__FOR_COMMANDS, sets->items, more);
 }
 
-// Append items to the array, the first ones copies of those of a set. Reserved.
+// Append `capacity` items to the array, the first ones copies of those of a set. The rest is not
+// initialised, because a count tells how many are used. Reserved. @return the number of the first
+// item.
 static uint32_t append_items(espl__sets *sets, const espl__set *from, size_t capacity)
 {
     const size_t begin = espl__array_length(sets->items);
 
+    ESPL_CHECK(from == NULL || from->count <= capacity);
     espl__array_set_length(sets->items, begin + capacity);
     if (from != NULL && from->count != 0) {
         memcpy(sets->items + begin, sets->items + from->begin, from->count * sizeof *sets->items);
@@ -44,6 +52,20 @@ static uint32_t append_items(espl__sets *sets, const espl__set *from, size_t cap
 }
 
 // --- One set ---
+
+// Tell whether a set is within the items and its components ascend.
+static bool set_is_valid(const espl__sets *sets, uint32_t number)
+{
+    const espl__set *const set = &sets->sets[number];
+    const espl__set_item *const items = sets->items + set->begin;
+    bool is_valid = set->count <= set->capacity &&
+                    set->begin + set->capacity <= espl__array_length(sets->items);
+
+    for (uint32_t i = 1; i < set->count && is_valid; ++i) {
+        is_valid = items[i - 1].component < items[i].component;
+    }
+    return is_valid;
+}
 
 // Index of the first item of a set whose component is not below the given one.
 static uint32_t lower_bound(const espl__sets *sets, uint32_t number, espl_component component)
@@ -77,6 +99,7 @@ const espl__set_item *espl__set_find(const espl__sets *sets, uint32_t number,
 {
     const uint32_t index = lower_bound(sets, number, component);
 
+    ESPL_CHECK_FULL(number < espl__array_length(sets->sets));
     return is_item_of(sets, number, index, component) ? &sets->items[index] : NULL;
 }
 
@@ -93,6 +116,7 @@ void espl__set_put(espl__sets *sets, uint32_t number, const espl__set_item *item
         set->count += 1;
     }
     sets->items[index] = *item;
+    ESPL_CHECK_FULL(set_is_valid(sets, number));
 }
 
 void espl__set_drop(espl__sets *sets, uint32_t number, espl_component component)
@@ -106,6 +130,7 @@ void espl__set_drop(espl__sets *sets, uint32_t number, espl_component component)
         memmove(sets->items + index, sets->items + index + 1,
                 (set->begin + set->count - index) * sizeof *sets->items);
     }
+    ESPL_CHECK_FULL(set_is_valid(sets, number));
 }
 
 uint32_t espl__set_make(espl__heap *heap, espl__sets *sets, size_t more, uint32_t before,
@@ -124,9 +149,10 @@ uint32_t espl__set_make(espl__heap *heap, espl__sets *sets, size_t more, uint32_
                            .capacity = count + (uint32_t)more,
                            .entry = entry,
                            .before = before,
-                           .bare = ESPL__NONE};
+                           .without_prefab = ESPL__NONE};
 
     ESPL_ARRAY_PUSH(sets->sets, set);
+    ESPL_CHECK_FULL(set_is_valid(sets, (uint32_t)espl__array_length(sets->sets) - 1));
     return (uint32_t)(espl__array_length(sets->sets) - 1);
 }
 
@@ -138,7 +164,7 @@ bool espl__set_reserve(espl__heap *heap, espl__sets *sets, uint32_t number, size
     if (more <= set->capacity - set->count) {
         return true;
     }
-    // Twice as many, so that the items left behind are a bounded part of all items.
+    // Twice as many, so that the unused items are a bounded share of all items.
     const size_t capacity = 2 * (set->count + more);
 
     if (!reserve_items(heap, sets, capacity)) {
@@ -146,5 +172,6 @@ bool espl__set_reserve(espl__heap *heap, espl__sets *sets, uint32_t number, size
     }
     set->begin = append_items(sets, set, capacity);
     set->capacity = (uint32_t)capacity;
+    ESPL_CHECK(more <= set->capacity - set->count);
     return true;
 }

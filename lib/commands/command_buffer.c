@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A commands object: its lifetime, its place in the queue for espl_sync(), and its results once it was
-// played.
+// Command buffers: lifetime, the queue of those that are submitted for espl_sync(), and the results
+// of those that were played; see command_buffer.h.
+//
+// Invariants: a buffer is in the queue exactly if is_submitted; the queue is in ascending order of
+// submission. Only the thread that changes the world calls these functions, except for
+// espl_command_buffer_recorder() and _count(), which read.
 #include "lib/commands/explain.h"
 #include "lib/commands/hold.h"
 
@@ -8,6 +12,7 @@
 
 // --- Messages ---
 
+// Log a refusal. @param why  NULL: the text of the status. @return the status.
 static espl_status refuse_buffer_call(const espl_command_buffer *commands, const char *call,
                                       espl_status status, const char *why)
 {
@@ -21,7 +26,7 @@ static espl_status refuse_buffer_call(const espl_command_buffer *commands, const
     return status;
 }
 
-// Tell how many commands are lost that were not played.
+// Log how many commands are lost because they were not played.
 static void tell_dropped(const espl_command_buffer *commands, const char *call)
 {
     const size_t count = commands->is_played ? 0 : espl_command_buffer_count(commands);
@@ -35,7 +40,8 @@ static void tell_dropped(const espl_command_buffer *commands, const char *call)
     }
 }
 
-// The functions of custom commands that are under way read its payloads.
+// Tell whether a buffer may be emptied or destroyed. Not while functions of custom commands read
+// its payloads, which is a fault that traps.
 static bool may_empty(const espl_command_buffer *commands, const char *call)
 {
     espl__message m;
@@ -51,41 +57,45 @@ static bool may_empty(const espl_command_buffer *commands, const char *call)
 
 // --- Lifetime ---
 
-static size_t object_size(uint32_t lanes)
+// Bytes of a buffer with its recorders. Does not overflow, because lanes are limited.
+static size_t buffer_size(uint32_t lanes)
 {
+    ESPL_CHECK(lanes <= ESPL_LANE_LIMIT);
     return sizeof(espl_command_buffer) + lanes * sizeof(espl_recorder);
 }
 
 // One counter for all worlds, so that pending handles of one world are foreign in another.
-static _Atomic uint32_t next_tag;
+static _Atomic uint32_t tag_counter;
 
+// Give a buffer a tag, so that its pending handles so far become foreign.
 static void take_tag(espl_command_buffer *commands)
 {
     const uint32_t mask = (UINT32_C(1) << ESPL__PENDING_TAG_BITS) - 1;
 
-    commands->tag = atomic_fetch_add(&next_tag, 1) & mask;
+    commands->tag = atomic_fetch_add(&tag_counter, 1) & mask;
 }
 
-espl_status espl__commands_make(espl__heap *heap, const espl__store *store, const void *world,
-                                _Atomic uint32_t *alive, espl__line *line, uint32_t lanes,
-                                espl_command_buffer **out)
+espl_status espl__command_buffer_make(espl__heap *heap, const espl__store *store, const void *world,
+                                      _Atomic uint32_t *alive, espl__submit_queue *queue,
+                                      uint32_t lanes, espl_command_buffer **out)
 {
     if (lanes == 0 || lanes > ESPL_LANE_LIMIT) {
         return lanes == 0 ? ESPL_ERR_ARGUMENT : ESPL_ERR_LIMIT;
     }
     espl_command_buffer *const commands = espl__heap_take(
-        heap, ESPL__FOR_RECORDING, 1, object_size(lanes), _Alignof(espl_command_buffer));
+        heap, ESPL__FOR_RECORDING, 1, buffer_size(lanes), _Alignof(espl_command_buffer));
     if (commands == NULL) {
         return ESPL_ERR_NO_MEMORY;
     }
 
-    memset(commands, 0, object_size(lanes));
+    memset(commands, 0, buffer_size(lanes));
     commands->heap = heap;
     commands->store = store;
     commands->world = world;
+    // The count guards the world against being destroyed before its buffers.
     commands->alive = alive;
     atomic_fetch_add(alive, 1);
-    commands->line = line;
+    commands->queue = queue;
     commands->lane_count = lanes;
     take_tag(commands);
     for (uint32_t lane = 0; lane < lanes; ++lane) {
@@ -96,33 +106,36 @@ espl_status espl__commands_make(espl__heap *heap, const espl__store *store, cons
     return ESPL_OK;
 }
 
-void espl__commands_withdraw(espl_command_buffer *commands)
+void espl__command_buffer_withdraw(espl_command_buffer *commands)
 {
-    espl__line *const line = commands->line;
+    espl__submit_queue *const queue = commands->queue;
     espl_command_buffer *before = NULL;
 
     if (!commands->is_submitted) {
         return;
     }
-    for (espl_command_buffer *at = line->first; at != commands; at = at->next) {
+    for (espl_command_buffer *at = queue->first; at != commands; at = at->next) {
+        ESPL_CHECK_FULL(at != NULL); // it is in the queue
         before = at;
     }
     if (before == NULL) {
-        line->first = commands->next;
+        queue->first = commands->next;
     } else {
         before->next = commands->next;
     }
-    line->last = line->last == commands ? before : line->last;
+    queue->last = queue->last == commands ? before : queue->last;
     commands->is_submitted = false;
     commands->next = NULL;
+    ESPL_CHECK((queue->first == NULL) == (queue->last == NULL));
 }
 
-void espl__commands_free(espl_command_buffer *commands)
+void espl__command_buffer_free(espl_command_buffer *commands)
 {
     espl__heap *const heap = commands->heap;
 
+    ESPL_CHECK(!commands->is_handed_over);
     atomic_fetch_sub(commands->alive, 1);
-    espl__commands_withdraw(commands);
+    espl__command_buffer_withdraw(commands);
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
         espl__lane *const lane = &commands->recorders[i].lane;
 
@@ -132,7 +145,7 @@ void espl__commands_free(espl_command_buffer *commands)
         ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, lane->results);
     }
     ESPL_ARRAY_FREE(heap, ESPL__FOR_RECORDING, commands->payloads);
-    espl__heap_give(heap, ESPL__FOR_RECORDING, commands, 1, object_size(commands->lane_count),
+    espl__heap_give(heap, ESPL__FOR_RECORDING, commands, 1, buffer_size(commands->lane_count),
                     _Alignof(espl_command_buffer));
 }
 
@@ -145,7 +158,7 @@ void espl_command_buffer_destroy(espl_command_buffer *commands)
     }
     ESPL__HOLD_OR_RETURN(commands->holder, call, )
     tell_dropped(commands, call);
-    espl__commands_free(commands);
+    espl__command_buffer_free(commands);
 }
 
 void espl__lane_clear(espl__lane *lane)
@@ -154,7 +167,7 @@ void espl__lane_clear(espl__lane *lane)
     espl__payloads_clear(&lane->payloads);
     espl__array_set_length(lane->created, 0);
     espl__array_set_length(lane->results, 0);
-    lane->pending_count = lane->call_count = 0;
+    lane->pending_count = lane->custom_count = 0;
 }
 
 void espl_command_buffer_reset(espl_command_buffer *commands)
@@ -166,7 +179,8 @@ void espl_command_buffer_reset(espl_command_buffer *commands)
     }
     ESPL__HOLD_OR_RETURN(commands->holder, call, )
     tell_dropped(commands, call);
-    espl__commands_withdraw(commands);
+    espl__command_buffer_withdraw(commands);
+    // A new tag makes the pending handles so far foreign.
     commands->is_played = false;
     take_tag(commands);
     for (uint32_t i = 0; i < commands->lane_count; ++i) {
@@ -192,6 +206,8 @@ size_t espl_command_buffer_count(const espl_command_buffer *commands)
     return count;
 }
 
+// --- The queue ---
+
 espl_status espl_command_buffer_submit(espl_command_buffer *commands)
 {
     static const char *const call = "espl_command_buffer_submit";
@@ -209,26 +225,32 @@ espl_status espl_command_buffer_submit(espl_command_buffer *commands)
         return refuse_buffer_call(commands, call, ESPL_ERR_PLAYED, NULL);
     }
 
-    espl__line *const line = commands->line;
+    espl__submit_queue *const queue = commands->queue;
 
-    if (*line->is_closed) {
+    if (*queue->is_closed) {
         return refuse_buffer_call(
             commands, call, ESPL_ERR_BUSY,
             "Jobs of the world are under way; submit before or after the call that runs "
             "them, or in the function of a custom command.");
     }
-    if (line->first == NULL) {
-        line->first = commands;
+    ESPL_CHECK(commands->next == NULL);
+    if (queue->first == NULL) {
+        queue->first = commands;
     } else {
-        line->last->next = commands;
+        queue->last->next = commands;
     }
-    line->last = commands;
+    queue->last = commands;
     commands->next = NULL;
-    commands->turn = ++line->turns;
+    commands->submission = ++queue->submissions;
     commands->is_submitted = true;
     return ESPL_OK;
 }
 
+// --- Results ---
+
+// The entity that a pending handle of this buffer became.
+// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN; ESPL_ERR_PENDING: not
+//         played yet; ESPL_ERR_DEAD: the entity was not made or died in the playback.
 static espl_status find_created(const espl_command_buffer *commands, espl_entity pending,
                                 espl_entity *out)
 {
@@ -249,6 +271,7 @@ static espl_status find_created(const espl_command_buffer *commands, espl_entity
     if (!commands->is_played) {
         return ESPL_ERR_PENDING;
     }
+    ESPL_CHECK(espl__array_length(lane->created) == lane->pending_count);
     const espl_entity *const created = &lane->created[pending.index];
     if ((created->index | created->generation) == 0) {
         return ESPL_ERR_DEAD;
@@ -298,6 +321,6 @@ espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint
     }
     const espl__lane *const l = &commands->recorders[lane].lane;
 
-    // Loops over the commands of a lane end here, so it is not logged.
+    // Not logged, because a loop over the commands of a lane ends with this refusal.
     return index < espl__array_length(l->commands) ? l->results[index] : ESPL_ERR_ARGUMENT;
 }

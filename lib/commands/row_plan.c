@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT
+// Part of the reserve stage: what the applied commands mean for the rows of the store.
+//
+// Input: the trees, and the lists of the parts: nodes that were made, touched, removed, or whose
+// sets changed. Output: made nodes that live, in buckets of copies of one source in one archetype;
+// rows that move to another archetype; rows that are removed; values that are written to rows that
+// stay or move.
+//
+// Cost: linear in the nodes that were made, touched and removed. One thread, because archetypes are
+// found and made in the order of the nodes.
+//
+// Archetypes are made. Nothing else of the store and the forest changes, but for the flag
+// ESPL__SLOT_MARK, which is clear before and after. Each list is in the order of the parts, and so
+// does not depend on how the groups were divided.
+#include "lib/commands/component_values.h"
+
+#include "lib/base/prefetch.h"
+
+#include <string.h>
+
+// State of the plan.
+typedef struct row_planner {
+    espl__stage_context *context;
+    espl__store *store;   // of the context
+    espl__forest *forest; // of the context
+    const espl__applied *applied;
+    espl__planned *out;
+    uint32_t guess; // archetype of the last node with a set of its own, or ESPL__NONE
+    // Of list_makes().
+    uint32_t *known;   // [grouped.bucket_count] bucket of the copies of a source, or ESPL__NONE
+    uint32_t *table;   // [table_size] bucket + 1, by source and archetype
+    size_t table_size; // a power of two
+} row_planner;
+
+// The role that follows from the links of a node.
+static espl_component role_of(const espl__forest *forest, uint32_t slot)
+{
+    if (!espl__is_root(forest, slot)) {
+        return ESPL_MEMBER;
+    }
+    return forest->links[slot].first_child != ESPL__NO_SLOT ? ESPL_ROOT : ESPL_SOLO;
+}
+
+// --- Made nodes ---
+
+// The archetype of a made node of a kind.
+static espl_status find_archetype(row_planner *p, const espl__part *part, uint32_t number,
+                                  unsigned kind, uint32_t *out)
+{
+    const uint32_t source = part->edit.made[number].source;
+    const uint32_t set = part->made[number].set;
+
+    ESPL_CHECK(kind < ESPL__COPY_KINDS);
+    if (set == ESPL__NONE && source != ESPL__NO_ENTITY) {
+        return espl__archetype_copy(p->store, espl__entity_archetype(p->store, source), kind, out);
+    }
+    const espl_status status = espl__components_archetype(p->store, part, set, ESPL_SOLO + kind / 2,
+                                                          kind % 2 != 0, p->guess, out);
+
+    p->guess = status == ESPL_OK ? *out : p->guess;
+    return status;
+}
+
+// The bucket of copies of one source in one archetype: they get consecutive rows.
+static uint32_t bucket_of(const row_planner *p, uint32_t source, uint32_t archetype)
+{
+    espl__planned *const out = p->out;
+    const size_t mask = p->table_size - 1;
+    size_t at = (source * UINT32_C(0x9e3779b1) ^ archetype * UINT32_C(0x85ebca6b)) & mask;
+
+    for (;; at = (at + 1) & mask) {
+        uint32_t *const place = &p->table[at];
+
+        // An empty place: the first copy of this source in this archetype.
+        if (*place == 0) {
+            out->copies[out->copies_count++] =
+                (espl__copies){.archetype = archetype, .source = source};
+            *place = (uint32_t)out->copies_count;
+        }
+        const espl__copies *const copies = &out->copies[*place - 1];
+
+        if (copies->source == source && copies->archetype == archetype) {
+            return *place - 1;
+        }
+    }
+}
+
+// Kind of a copy: its role, and whether it has a transform.
+static inline uint32_t kind_of(const espl__forest *forest, uint32_t slot)
+{
+    return (uint32_t)(role_of(forest, slot) - ESPL_SOLO) * 2 +
+           (espl__slot_is(forest, slot, ESPL__SLOT_BARE) ? 0u : 1u);
+}
+
+// Find the bucket of a node with a set of its own, or of the first copy of its kind.
+ESPL__APART static espl_status find_bucket(row_planner *p, const espl__part *part, uint32_t number,
+                                           uint32_t kind, uint32_t *out)
+{
+    const uint32_t source = part->edit.made[number].source;
+    uint32_t archetype = 0;
+    const espl_status status = find_archetype(p, part, number, kind, &archetype);
+
+    if (status == ESPL_OK) {
+        *out = bucket_of(p, source == ESPL__NO_ENTITY ? ESPL__NONE : source, archetype);
+    }
+    return status;
+}
+
+// List the made nodes of a part that live, each with its bucket.
+static espl_status list_made_nodes(row_planner *p, const espl__part *part)
+{
+    enum { AHEAD = 12 };
+    const espl__forest *const forest = p->forest;
+    const espl__links *const links = forest->links;
+    const espl__made *const made = part->edit.made;
+    espl__copies *const copies = p->out->copies;
+    espl__make *out = p->out->makes + p->out->make_count;
+    const uint32_t count = (uint32_t)espl__array_length(made);
+    espl_status status = ESPL_OK;
+
+    ESPL_CHECK(espl__array_length(part->made) == count);
+    for (uint32_t i = 0; i < count && status == ESPL_OK; ++i) {
+        const uint32_t slot = made[i].slot;
+        const uint32_t ahead = made[i + AHEAD < count ? i + AHEAD : i].slot;
+
+        espl__prefetch(&links[ahead]);
+        espl__prefetch(&forest->parent[ahead]);
+        espl__prefetch(&forest->flags[ahead]);
+        if (links[slot].entity != (ESPL__MADE | i)) {
+            continue; // it died
+        }
+        // Fast path: copies of one node that have no sets of their own and are of one kind share a
+        // bucket.
+        const espl__made_info info = part->made[i];
+        const uint32_t kind = kind_of(forest, slot);
+        uint32_t *const known = info.set == ESPL__NONE && info.first_bucket != ESPL__NONE
+                                    ? &p->known[info.first_bucket + kind]
+                                    : NULL;
+        uint32_t bucket = known != NULL ? *known : ESPL__NONE;
+
+        if (bucket == ESPL__NONE) {
+            status = find_bucket(p, part, i, kind, &bucket);
+            if (known != NULL) {
+                *known = bucket;
+            }
+        }
+        if (status == ESPL_OK) {
+            copies[bucket].count += 1;
+            *out++ = (espl__make){slot, bucket};
+        }
+    }
+    p->out->make_count = (size_t)(out - p->out->makes);
+    return status;
+}
+
+// A stable counting sort of the makes by bucket. @param entities  [make_count] of the makes.
+static void sort_makes(espl__planned *out, const espl_entity *entities)
+{
+    uint32_t begin = 0;
+
+    for (size_t i = 0; i < out->copies_count; ++i) {
+        espl__copies *const copies = &out->copies[i];
+
+        copies->order = out->make_order + begin;
+        copies->entities = entities;
+        begin += (uint32_t)copies->count;
+        copies->count = 0;
+    }
+    ESPL_CHECK(begin == out->make_count);
+    for (uint32_t i = 0; i < out->make_count; ++i) {
+        espl__copies *const copies = &out->copies[out->makes[i].bucket];
+
+        out->make_order[(size_t)(copies->order - out->make_order) + copies->count++] = i;
+    }
+}
+
+// The nodes that all parts made, dead ones included: an upper bound of the makes.
+static size_t sum_made(const espl__applied *applied)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        count += espl__array_length(applied->parts[i]->edit.made);
+    }
+    return count;
+}
+
+// Take the memory of list_makes() for at most `most` makes. @return false: no memory.
+static bool take_makes(row_planner *p, size_t most, size_t known_count, espl__changed *memory)
+{
+    espl__arena *const arena = &p->context->arena;
+    espl__planned *const out = p->out;
+
+    // At most half of the table is used.
+    p->table_size = 16;
+    while (p->table_size < 2 * most) {
+        p->table_size *= 2;
+    }
+    p->table = espl__arena_take(arena, p->table_size + known_count + most, sizeof *p->table);
+    out->makes = espl__arena_take(arena, most, sizeof *out->makes);
+    out->copies = espl__arena_take(arena, most, sizeof *out->copies);
+    memory->entities = espl__arena_take(arena, most, sizeof *memory->entities);
+    if (p->table == NULL || out->makes == NULL || out->copies == NULL || memory->entities == NULL) {
+        return false;
+    }
+    p->known = p->table + p->table_size;
+    out->make_order = p->known + known_count;
+    memset(p->table, 0, p->table_size * sizeof *p->table);
+    _Static_assert(ESPL__NONE == UINT32_MAX, "bytes 0xff are ESPL__NONE");
+    memset(p->known, 0xff, known_count * sizeof *p->known);
+    return true;
+}
+
+// List all made nodes that live, and sort them by bucket. The order of the makes is that in which
+// they get their entities.
+static espl_status list_makes(row_planner *p, const espl__reserve_input *in, espl__changed *memory)
+{
+    const size_t most = sum_made(p->applied);
+    espl_status status = ESPL_OK;
+
+    if (most == 0) {
+        return ESPL_OK;
+    }
+    if (!take_makes(p, most, in->grouped->bucket_count, memory)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    for (uint32_t i = 0; i < p->applied->part_count && status == ESPL_OK; ++i) {
+        status = list_made_nodes(p, p->applied->parts[i]);
+    }
+    ESPL_CHECK(p->out->make_count <= most && p->out->copies_count <= most);
+    if (status == ESPL_OK) {
+        sort_makes(p->out, memory->entities);
+    }
+    return status;
+}
+
+// --- Rows of entities that lived before ---
+
+// The archetype of a node without a set of its own: its role or its transform may have changed.
+static espl_status find_plain_archetype(const row_planner *p, uint32_t slot, uint32_t now,
+                                        uint32_t *out)
+{
+    const espl_component role = role_of(p->forest, slot), transform = ESPL_TRANSFORM;
+    const bool has_transform = !espl__slot_is(p->forest, slot, ESPL__SLOT_BARE);
+    espl_status status = ESPL_OK;
+
+    *out = now;
+    // Fast path: most touched nodes have the role that they had, so that no archetype is looked up.
+    if (!espl__archetype_has(p->store, now, role)) {
+        status = espl__archetype_role(p->store, now, role, out);
+    }
+    if (status == ESPL_OK && espl__archetype_has(p->store, now, transform) != has_transform) {
+        status = espl__archetype_change(p->store, *out, &transform, has_transform ? 1 : 0,
+                                        &transform, 1, out);
+    }
+    return status;
+}
+
+// List the move of a row, and the values that it is given. Room was taken.
+static espl_status plan_row(row_planner *p, const espl__part *part, uint32_t slot)
+{
+    espl__store *const store = p->store;
+    espl__planned *const out = p->out;
+    const uint32_t entity = p->forest->links[slot].entity;
+    const uint32_t now = espl__entity_archetype(store, entity);
+    const uint32_t set = espl__components_set_of(part, slot);
+    uint32_t archetype = now;
+    espl_status status = ESPL_OK;
+
+    if (set == ESPL__NONE) {
+        status = find_plain_archetype(p, slot, now, &archetype);
+    } else {
+        status = espl__components_archetype(store, part, set, role_of(p->forest, slot),
+                                            !espl__slot_is(p->forest, slot, ESPL__SLOT_BARE),
+                                            p->guess, &archetype);
+        p->guess = archetype;
+        if (status == ESPL_OK && espl__values_are_given(&part->sets, set)) {
+            out->given[out->given_count++] = (espl__given_values){entity, part->number, set};
+        }
+    }
+    // A row that stays in its archetype stays where it is.
+    if (status == ESPL_OK && archetype != now) {
+        const espl__record *const record = &store->records[entity];
+
+        out->moves[out->move_count++] =
+            (espl__row_move){entity, archetype, record->chunk, record->row};
+    }
+    return status;
+}
+
+// Plan the row of a node that lives and lived before, once.
+static espl_status plan_slot(row_planner *p, const espl__part *part, uint32_t slot)
+{
+    if ((p->forest->links[slot].entity & ESPL__MADE) != 0 ||
+        espl__slot_is(p->forest, slot, ESPL__SLOT_MARK)) {
+        return ESPL_OK;
+    }
+    // Marked, because a slot may be listed several times.
+    p->forest->flags[slot] |= ESPL__SLOT_MARK;
+    return plan_row(p, part, slot);
+}
+
+// Plan the rows of the nodes that an edit touched, whose roles or transforms may have changed. Two
+// distances of prefetches: the links of a slot, and the record of its entity.
+static espl_status plan_touched(row_planner *p, const espl__part *part)
+{
+    enum { FAR = 16, NEAR = 8 };
+    const espl__links *const links = p->forest->links;
+    const espl__record *const records = p->store->records;
+    const uint32_t *const touched = part->edit.touched;
+    const size_t count = espl__array_length(touched);
+    const size_t record_count = espl__array_length(records);
+    espl_status status = ESPL_OK;
+
+    p->guess = ESPL__NONE;
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        const uint32_t entity = links[touched[i + NEAR < count ? i + NEAR : i]].entity;
+
+        espl__prefetch(&links[touched[i + FAR < count ? i + FAR : i]]);
+        if (entity < record_count) {
+            espl__prefetch(&records[entity]);
+        }
+        status = plan_slot(p, part, touched[i]);
+    }
+    return status;
+}
+
+// Plan the rows of the nodes whose sets commands changed, and which no edit touched.
+static espl_status plan_node_sets(row_planner *p, const espl__part *part)
+{
+    const size_t count = espl__array_length(part->node_sets);
+    espl_status status = ESPL_OK;
+
+    p->guess = ESPL__NONE;
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        status = plan_slot(p, part, part->node_sets[i].slot);
+    }
+    return status;
+}
+
+// List the entities that died. Cannot fail; the status is for the table of steps.
+static espl_status list_removals(row_planner *p, const espl__part *part)
+{
+    const espl__removed *const removed = part->edit.removed;
+
+    for (size_t i = 0; i < espl__array_length(removed); ++i) {
+        // A node that this playback made has no entity yet.
+        if ((removed[i].entity & ESPL__MADE) == 0) {
+            p->out->removals[p->out->removal_count++] = removed[i].entity;
+        }
+    }
+    return ESPL_OK;
+}
+
+// Clear the marks of plan_slot(). Also of slots that were not reached, where a step failed.
+static void unmark_slots(espl__forest *forest, const espl__part *part)
+{
+    uint8_t *const flags = forest->flags;
+
+    for (size_t i = 0; i < espl__array_length(part->edit.touched); ++i) {
+        flags[part->edit.touched[i]] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+    for (size_t i = 0; i < espl__array_length(part->node_sets); ++i) {
+        flags[part->node_sets[i].slot] &= (uint8_t)~ESPL__SLOT_MARK;
+    }
+}
+
+// Each step goes over all parts before the next step begins, so that the lists do not depend on how
+// the groups were divided.
+static espl_status list_living(row_planner *p)
+{
+    static espl_status (*const steps[])(row_planner *, const espl__part *) = {
+        plan_touched, plan_node_sets, list_removals};
+    const espl__applied *const applied = p->applied;
+    espl_status status = ESPL_OK;
+
+    for (size_t step = 0; step < sizeof steps / sizeof *steps; ++step) {
+        for (uint32_t i = 0; i < applied->part_count && status == ESPL_OK; ++i) {
+            status = steps[step](p, applied->parts[i]);
+        }
+    }
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        unmark_slots(p->forest, applied->parts[i]);
+    }
+    return status;
+}
+
+// --- Sorting rows that move ---
+
+// Order the moves of one chunk by the first appearance of their archetypes, rows ascending.
+static void sort_chunk(espl__row_move *out, const espl__row_move *in, size_t count)
+{
+    uint16_t by_row[ESPL__CHUNK_ROWS]; // number in `in` of a row that is left; others are not set
+    uint64_t left[2] = {0, 0};         // bits of the rows that are not in `out` yet
+    size_t at = 0;
+
+    _Static_assert(ESPL__CHUNK_ROWS <= 128, "two words have a bit for each row");
+    for (size_t i = 0; i < count; ++i) {
+        by_row[in[i].row] = (uint16_t)i;
+        left[in[i].row >> 6] |= UINT64_C(1) << (in[i].row & 63);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        const bool is_left = (left[in[i].row >> 6] >> (in[i].row & 63) & 1) != 0;
+
+        for (uint32_t word = 0; is_left && word < 2; ++word) {
+            for (uint64_t rows = left[word]; rows != 0; rows &= rows - 1) {
+                const uint32_t bit = (uint32_t)__builtin_ctzll(rows);
+                const espl__row_move *const move = &in[by_row[word * 64 + bit]];
+
+                if (move->archetype == in[i].archetype) {
+                    out[at++] = *move;
+                    left[word] ^= UINT64_C(1) << bit;
+                }
+            }
+        }
+    }
+    ESPL_CHECK(at == count);
+}
+
+// Sort the moves by chunk, in the order of first appearance, and each chunk by sort_chunk().
+// Linear, because a chunk has few rows, which move to few archetypes. @return false: no memory.
+static bool sort_moves(const row_planner *p)
+{
+    espl__stage_context *const context = p->context;
+    const size_t count = p->out->move_count;
+    espl__row_move *const moves = p->out->moves;
+
+    if (count < 2) {
+        return true;
+    }
+    espl__row_move *const by_chunk = espl__arena_take(&context->arena, count, sizeof *by_chunk);
+    uint32_t *const ends = espl__arena_take_zeroed(&context->arena, count + 1, sizeof *ends);
+    uint32_t buckets = 0;
+
+    if (by_chunk == NULL || ends == NULL ||
+        !espl__marks_reserve(context->heap, &context->memory.chunk_marks,
+                             espl__array_length(p->store->chunks))) {
+        return false;
+    }
+    uint32_t *const marks = context->memory.chunk_marks; // number of the chunk's bucket + 1
+
+    // A counting sort: number the chunks, count, sum, move, and clear the marks.
+    for (size_t i = 0; i < count; ++i) {
+        uint32_t *const mark = &marks[moves[i].chunk];
+
+        *mark = *mark == 0 ? ++buckets : *mark;
+        ends[*mark] += 1;
+    }
+    for (uint32_t bucket = 1; bucket <= buckets; ++bucket) {
+        ends[bucket] += ends[bucket - 1];
+    }
+    for (size_t i = 0; i < count; ++i) {
+        by_chunk[ends[marks[moves[i].chunk] - 1]++] = moves[i];
+    }
+    for (size_t i = 0; i < count; ++i) {
+        marks[by_chunk[i].chunk] = 0;
+    }
+
+    // The begin of each bucket became its end while it was filled.
+    size_t begin = 0;
+
+    for (uint32_t bucket = 0; bucket < buckets; ++bucket) {
+        sort_chunk(moves + begin, by_chunk + begin, ends[bucket] - begin);
+        begin = ends[bucket];
+    }
+    ESPL_CHECK(begin == count);
+    return true;
+}
+
+// --- The plan ---
+
+// Take the lists of list_living(), as long as they can become. @return false: no memory.
+static bool take_lists(const row_planner *p)
+{
+    espl__arena *const arena = &p->context->arena;
+    espl__planned *const out = p->out;
+    size_t touched = 0, removals = 0, node_sets = 0;
+
+    for (uint32_t i = 0; i < p->applied->part_count; ++i) {
+        const espl__part *const part = p->applied->parts[i];
+
+        touched += espl__array_length(part->edit.touched);
+        node_sets += espl__array_length(part->node_sets);
+        removals += espl__array_length(part->edit.removed);
+    }
+    // A list that stays empty takes no memory, because an immediate call pays for each.
+    out->moves = espl__arena_take(arena, touched + node_sets, sizeof *out->moves);
+    out->removals = removals != 0 ? espl__arena_take(arena, removals, sizeof *out->removals) : NULL;
+    out->given = node_sets != 0 ? espl__arena_take(arena, node_sets, sizeof *out->given) : NULL;
+    return out->moves != NULL && (removals == 0 || out->removals != NULL) &&
+           (node_sets == 0 || out->given != NULL);
+}
+
+espl_status espl__plan_rows(espl__stage_context *context, const espl__reserve_input *in,
+                            espl__planned *out, espl__changed *memory)
+{
+    row_planner p = {.context = context,
+                     .store = context->store,
+                     .forest = context->forest,
+                     .applied = in->applied,
+                     .out = out,
+                     .guess = ESPL__NONE};
+    espl_status status = list_makes(&p, in, memory);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (!take_lists(&p)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    status = list_living(&p);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    return sort_moves(&p) ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+}

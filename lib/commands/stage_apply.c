@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: MIT
+// Stage 4: the groups are applied, in parts that the workers apply at the same time.
+//
+// Input: the entries by group, with their operands; the closures of sources. Output: the verdict of
+// each command, the parts with their edits and lists, the slots of pending entities, the nursery.
+//
+// This file divides the groups into parts and makes room for new nodes. A new node gets a slot in
+// the range of its parent if that has room for all new nodes that commands place there; else a slot
+// of the nursery, at the end of the pool. How many nodes a group makes at most is known before,
+// unless it copies what it edits: such groups are applied alone, after the others, and grow the
+// nursery as they need.
+//
+// Cost: that of the edits of the commands, and of the nodes that they make. A playback with one
+// group is applied by one worker, however many commands the group has.
+//
+// Invariants: parts write disjoint trees and disjoint slots of the nursery; and no list of the
+// forest moves while parts are applied at the same time.
+#include "lib/commands/apply.h"
+
+#include "lib/tree/edit_steps.h"
+
+#include <string.h>
+
+// State of the stage.
+typedef struct applying {
+    espl__stage_context *context;
+    const espl__apply_input *in;
+    espl__applied *out;
+} applying;
+
+// --- Room for new nodes ---
+
+// An upper bound that no request reaches, and the mark of a command whose bound is unknown.
+enum { BOUND_LIMIT = UINT32_MAX / 4, BOUND_UNKNOWN = UINT32_MAX / 4 + 1 };
+
+// The upper bound of the new nodes of a command.
+static uint32_t bound_of(const espl__grouped *grouped, const espl__entry *entry)
+{
+    size_t bound = entry->command->count;
+
+    if (bound != 0 && entry->command->kind == ESPL__COMMAND_INSTANTIATE) {
+        if (entry->template == 0) {
+            // A source that does not live makes nothing.
+            return entry->target.state < ESPL_OK ? 0 : BOUND_UNKNOWN;
+        }
+        ESPL_CHECK_FULL(entry->template <= grouped->source_count);
+        bound *= grouped->sources[entry->template - 1].tree.count;
+    }
+    return bound <= BOUND_LIMIT ? (uint32_t)bound : BOUND_LIMIT;
+}
+
+// Bound the new nodes of each command, into made_count, and those of all commands that come to one
+// tree, so that a tree with room for all of them needs no nursery.
+static void bound_new_nodes(const applying *s)
+{
+    const espl__forest *const forest = s->context->forest;
+    const espl__ordered *const ordered = s->in->ordered;
+    uint32_t *const coming = s->out->coming;
+
+    for (size_t i = 0; i < ordered->entry_count; ++i) {
+        espl__entry *const entry = &ordered->entries[i];
+        const uint32_t bound = bound_of(s->in->grouped, entry);
+
+        entry->made_count = bound;
+        if (bound != 0 && bound <= BOUND_LIMIT && espl__operand_is_living(&entry->parent)) {
+            const uint32_t tree = forest->tree[entry->parent.number];
+            uint32_t *const sum = &coming[forest->trees[tree].mark - 1];
+
+            ESPL_CHECK_FULL(forest->trees[tree].mark - 1 < s->in->grouped->touched_count);
+            *sum = bound < UINT32_MAX / 2 - *sum ? *sum + bound : UINT32_MAX / 2;
+        }
+    }
+}
+
+// Tell whether all that a command makes finds room in the range of its parent. False for a command
+// that makes a root where its parent is dead, because a root is in no range yet.
+static bool has_room(const applying *s, const espl__entry *entry)
+{
+    const espl__operand *const parent = &entry->parent;
+
+    if (!espl__operand_is_living(parent) || entry->command->dead_parent == ESPL_DEAD_PARENT_ROOT) {
+        return false;
+    }
+    const espl__tree *const t = espl__tree_of(s->context->forest, parent->number);
+
+    return t->capacity - t->used >= s->out->coming[t->mark - 1];
+}
+
+// The upper bound of the slots that a group needs in the nursery; SIZE_MAX: too many. Groups that
+// are applied alone need none before they are applied.
+static size_t bound_group(const applying *s, uint32_t number, bool *is_alone)
+{
+    const espl__grouped *const grouped = s->in->grouped;
+    const espl__group *const group = &grouped->groups[number];
+    size_t sum = 0;
+
+    *is_alone = false;
+    for (uint32_t k = group->entry_begin; k < group->entry_end && !*is_alone; ++k) {
+        const espl__entry *const entry = &s->in->ordered->entries[grouped->entries[k]];
+        const uint32_t bound = entry->made_count;
+
+        *is_alone = bound == BOUND_UNKNOWN;
+        sum += bound == 0 || *is_alone || has_room(s, entry) ? 0 : bound;
+        if (sum >= BOUND_LIMIT) {
+            return SIZE_MAX;
+        }
+    }
+    return *is_alone ? 0 : sum;
+}
+
+// Give each group its part of the nursery, as numbers from 0 on.
+// @return slots in all; SIZE_MAX: too many.
+static size_t divide_nursery(const applying *s, bool *has_alone)
+{
+    espl__group_room *const rooms = s->out->rooms;
+    size_t sum = 0;
+
+    for (uint32_t i = 0; i < s->in->grouped->group_count; ++i) {
+        bool is_alone;
+        const size_t here = bound_group(s, i, &is_alone);
+
+        if (here >= BOUND_LIMIT || sum + here >= BOUND_LIMIT) {
+            return SIZE_MAX;
+        }
+        rooms[i] = (espl__group_room){(uint32_t)sum, (uint32_t)(sum + here), is_alone};
+        *has_alone = *has_alone || is_alone;
+        sum += here;
+    }
+    return sum;
+}
+
+// Take slots at the end of the pool, and a tree header for them while the playback runs.
+// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_LIMIT: there is no nursery then.
+static espl_status open_nursery(const applying *s, size_t slots)
+{
+    espl__forest *const forest = s->context->forest;
+    espl__nursery *const nursery = &s->out->nursery;
+    espl__side *side = NULL;
+    const espl_status status = espl__forest_reserve(forest, slots, 1);
+
+    ESPL_CHECK(forest->nursery == ESPL__NO_TREE && slots < BOUND_LIMIT);
+    if (status != ESPL_OK) {
+        return status;
+    }
+    if (nursery->has_side && slots != 0) {
+        side = espl__side_make(s->context->heap, (uint32_t)slots, true);
+        if (side == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+    }
+    nursery->is_new = forest->free_tree == ESPL__NO_TREE;
+    forest->nursery = espl__tree_take(forest);
+    nursery->begin = forest->end;
+    nursery->end = forest->end + (uint32_t)slots;
+    forest->end = nursery->end;
+    forest->trees[forest->nursery] = (espl__tree){.base = nursery->begin,
+                                                  .capacity = (uint32_t)slots,
+                                                  .used = (uint32_t)slots,
+                                                  .hole = ESPL__NO_SLOT,
+                                                  .next = ESPL__NO_TREE,
+                                                  .previous = ESPL__NO_TREE,
+                                                  .side = side};
+    for (uint32_t slot = nursery->begin; slot < nursery->end; ++slot) {
+        forest->tree[slot] = forest->nursery;
+    }
+    for (size_t i = 0; i < s->in->grouped->group_count; ++i) {
+        s->out->rooms[i].begin += nursery->begin;
+        s->out->rooms[i].end += nursery->begin;
+    }
+    return ESPL_OK;
+}
+
+void espl__nursery_close(espl__stage_context *context, const espl__nursery *nursery, bool is_undone)
+{
+    espl__forest *const forest = context->forest;
+
+    if (forest->nursery == ESPL__NO_TREE) {
+        return;
+    }
+    ESPL_CHECK(nursery->begin <= nursery->end);
+    espl__side_free(context->heap, forest->trees[forest->nursery].side);
+    forest->trees[forest->nursery].side = NULL;
+    forest->trees[forest->nursery].capacity = 0;
+    if (is_undone) {
+        forest->end = nursery->begin;
+    }
+    // A header that was taken after all others is removed, so that no trace of it is left.
+    if (nursery->is_new && forest->nursery + 1 == forest->tree_end) {
+        forest->tree_end -= 1;
+    } else {
+        espl__tree_give(forest, forest->nursery);
+    }
+    forest->nursery = ESPL__NO_TREE;
+}
+
+// Replace the side arrays of the nursery by longer ones.
+static espl_status grow_side(const espl__stage_context *context, uint32_t capacity)
+{
+    espl__tree *const tree = &context->forest->trees[context->forest->nursery];
+    espl__side *const side = espl__side_make(context->heap, capacity, true);
+
+    if (side == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    if (tree->side != NULL) {
+        const uint32_t count = tree->side->capacity;
+
+        ESPL_CHECK(count <= capacity);
+        memcpy(side->extra, tree->side->extra, count * sizeof *side->extra);
+        memcpy(side->kept, tree->side->kept, count * sizeof *side->kept);
+        espl__side_free(context->heap, tree->side);
+    }
+    tree->side = side;
+    return ESPL_OK;
+}
+
+espl_status espl__apply_grow_nursery(espl__apply *a, uint32_t closure)
+{
+    espl__forest *const forest = a->forest;
+    espl__nursery *const nursery = &a->out->nursery;
+    size_t wanted = 0;
+
+    if (!a->is_alone) {
+        return ESPL_OK; // the room of its group is an upper bound
+    }
+    if (!espl__size_multiply(&wanted, closure, a->command->count) ||
+        wanted > UINT32_MAX / 4) { // GCOVR_EXCL_BR_LINE: past what memory holds
+        return ESPL_ERR_LIMIT;
+    }
+    const size_t left = a->edit->nursery_end - a->edit->nursery;
+
+    if (wanted <= left) {
+        return ESPL_OK;
+    }
+    const uint32_t more = (uint32_t)(wanted - left);
+    espl_status status = espl__forest_reserve(forest, more, 0);
+
+    if (status == ESPL_OK && nursery->has_side) {
+        status = grow_side(a->context, nursery->end - nursery->begin + more);
+    }
+    if (status != ESPL_OK) {
+        return espl__apply_no_memory(a);
+    }
+    // No other part is being applied, so that the nursery ends where the pool ends.
+    ESPL_CHECK(forest->end == a->edit->nursery_end && forest->end == nursery->end);
+    for (uint32_t slot = forest->end; slot < forest->end + more; ++slot) {
+        forest->tree[slot] = forest->nursery;
+    }
+    forest->end += more;
+    forest->trees[forest->nursery].capacity += more;
+    forest->trees[forest->nursery].used += more;
+    nursery->end += more;
+    a->edit->nursery_end += more;
+    return ESPL_OK;
+}
+
+// --- Groups ---
+
+// Apply the commands of a group in their order, until memory runs out.
+static void apply_group(const applying *s, espl__part *part, uint32_t number)
+{
+    const espl__grouped *const grouped = s->in->grouped;
+    const espl__group *const group = &grouped->groups[number];
+    const espl__group_room *const room = &s->out->rooms[number];
+    const uint32_t end = grouped->groups[part->group_end - 1].entry_end;
+    espl__entry *const entries = s->in->ordered->entries;
+    espl__apply a = {.context = s->context,
+                     .in = s->in,
+                     .out = s->out,
+                     .part = part,
+                     .edit = &part->edit,
+                     .forest = s->context->forest,
+                     .is_alone = room->is_alone};
+
+    ESPL_CHECK_FULL(number >= part->group_begin && number < part->group_end);
+    // A group that is applied alone begins where the nursery ends, and grows it.
+    if (room->is_alone) {
+        espl__edit_begin_group(a.edit, s->out->nursery.end, s->out->nursery.end);
+    } else {
+        espl__edit_begin_group(a.edit, room->begin, room->end);
+    }
+    for (uint32_t k = group->entry_begin; k < group->entry_end; ++k) {
+        espl__apply_prefetch(a.forest, s->in, k, end);
+        a.entry = &entries[grouped->entries[k]];
+        a.command = a.entry->command;
+        a.entry->part = part->number;
+        a.entry->made_begin = a.entry->made_count = 0;
+        a.entry->status = espl__apply_command(&a);
+        if (part->edit.status != ESPL_OK) {
+            return;
+        }
+    }
+    // Which nodes have to move is found group by group, while their lines are in the cache.
+    part->edit.status = espl__edit_survey(&part->edit);
+}
+
+// Mark all roots of a range, as if a command had edited them: a destroy without memory left them
+// without their roles, and in one range.
+static void mark_roots(espl__edit *edit, uint32_t tree)
+{
+    const espl__forest *const forest = edit->forest;
+    const espl__tree *const t = &forest->trees[tree];
+
+    ESPL_CHECK(tree < forest->tree_end);
+    for (uint32_t slot = t->base; slot < t->base + t->used; ++slot) {
+        if (espl__is_root(forest, slot) && forest->links[slot].entity != ESPL__NO_ENTITY &&
+            (!espl__edit_touch(edit, slot) ||
+             (slot != t->base && !espl__edit_mark_moved(edit, slot)))) {
+            return; // no memory: in the status of the edit
+        }
+    }
+}
+
+// A job: the groups of one part, but for those that are applied alone.
+static void apply_part(void *context, size_t number)
+{
+    const applying *const s = context;
+    espl__part *const part = s->out->parts[number];
+
+    ESPL_CHECK(part->number == number && part->group_begin <= part->group_end);
+    if (s->in->request->settles_roots) {
+        mark_roots(&part->edit, s->in->request->root_tree);
+        if (part->edit.status == ESPL_OK) {
+            part->edit.status = espl__edit_survey(&part->edit);
+        }
+    }
+    for (uint32_t i = part->group_begin; i < part->group_end && part->edit.status == ESPL_OK; ++i) {
+        if (!s->out->rooms[i].is_alone) {
+            apply_group(s, part, i);
+        }
+    }
+}
+
+// The groups that are applied alone, in the last part.
+static void apply_alone(const applying *s)
+{
+    espl__part *const part = s->out->parts[s->out->part_count - 1];
+
+    for (uint32_t i = 0; i < s->in->grouped->group_count && part->edit.status == ESPL_OK; ++i) {
+        if (s->out->rooms[i].is_alone) {
+            apply_group(s, part, i);
+        }
+    }
+}
+
+// --- Parts ---
+
+espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
+{
+    espl__part **const parts = context->memory.parts;
+
+    ESPL_CHECK(number < ESPL__PARTS);
+    if (parts[number] == NULL) {
+        espl__part *const made =
+            espl__heap_take(context->heap, ESPL__FOR_COMMANDS, 1, sizeof *made, 64);
+
+        if (made == NULL) {
+            return NULL;
+        }
+        *made = (espl__part){.number = number, .store = context->store};
+        espl__edit_init(&made->edit, context->forest);
+        parts[number] = made;
+    }
+    return parts[number];
+}
+
+// Take a part and empty its lists. NULL: no memory.
+static espl__part *begin_part(espl__stage_context *context, uint32_t number)
+{
+    espl__part *const part = espl__part_take(context, number);
+
+    if (part == NULL) {
+        return NULL;
+    }
+    espl__edit_begin(&part->edit);
+    espl__sets_clear(&part->sets);
+    espl__array_set_length(part->made, 0);
+    espl__array_set_length(part->node_sets, 0);
+    part->set_marks = NULL;
+    part->group_begin = part->group_end = 0;
+    return part;
+}
+
+size_t espl__part_edits(const espl__applied *applied, espl__edit *edits[ESPL__PARTS])
+{
+    ESPL_CHECK(applied->part_count <= ESPL__PARTS);
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        edits[i] = &applied->parts[i]->edit;
+    }
+    return applied->part_count;
+}
+
+// Begin the parts, and give each consecutive groups with about equally many commands. One more part
+// is for the groups that are applied alone.
+static espl_status divide_groups(const applying *s, bool has_alone)
+{
+    espl__stage_context *const context = s->context;
+    const espl__grouped *const grouped = s->in->grouped;
+    const size_t entries = s->in->ordered->entry_count;
+    const size_t most = ESPL__PARTS - 1;
+    size_t parts =
+        espl__executor_is_serial(context->executor) ? 1 : entries / context->part_entries + 1;
+    uint32_t group = 0;
+
+    parts = parts < most ? parts : most;
+    s->out->parts = context->memory.parts;
+    for (uint32_t i = 0; i < parts + (has_alone ? 1 : 0); ++i) {
+        espl__part *const part = begin_part(context, i);
+
+        if (part == NULL) {
+            return ESPL_ERR_NO_MEMORY;
+        }
+        part->set_marks = s->in->resolved->changes_sets ? context->memory.set_marks : NULL;
+        s->out->part_count = i + 1;
+    }
+    // A part ends with the group that reaches its share of the commands. Where groups are large,
+    // parts may be empty; the last one takes the rest.
+    for (uint32_t i = 0; i < parts; ++i) {
+        const size_t end = entries * (i + 1) / parts;
+
+        s->out->parts[i]->group_begin = group;
+        while (group < grouped->group_count &&
+               (grouped->groups[group].entry_end <= end || i + 1 == parts)) {
+            group += 1;
+        }
+        s->out->parts[i]->group_end = group;
+    }
+    ESPL_CHECK(group == grouped->group_count);
+    if (has_alone) {
+        s->out->parts[parts]->group_begin = 0;
+        s->out->parts[parts]->group_end = (uint32_t)grouped->group_count;
+    }
+    return ESPL_OK;
+}
+
+// --- The stage ---
+
+// Take the arrays of the output. Postcondition: nothing comes to a tree yet, and no pending entity
+// has a slot.
+static espl_status take_output(const applying *s)
+{
+    espl__arena *const arena = &s->context->arena;
+    const espl__grouped *const grouped = s->in->grouped;
+    const size_t pendings = s->in->ordered->pending_count, touched = grouped->touched_count;
+    espl__applied *const out = s->out;
+
+    // One piece for two arrays, because an immediate call pays for each.
+    uint32_t *const numbers = espl__arena_take(arena, pendings + touched, sizeof *numbers);
+
+    out->rooms = espl__arena_take(arena, grouped->group_count, sizeof *out->rooms);
+    if (numbers == NULL || out->rooms == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    out->coming = numbers;
+    out->pending_slots = numbers + touched;
+    memset(out->coming, 0, touched * sizeof *out->coming);
+    _Static_assert(ESPL__NO_SLOT == UINT32_MAX, "bytes 0xff are slots that do not exist");
+    memset(out->pending_slots, 0xff, pendings * sizeof *out->pending_slots);
+    out->nursery.has_side = s->in->resolved->wants_side || grouped->wants_side;
+    return ESPL_OK;
+}
+
+// Take all memory that is known to be needed, so that parts grow nothing but their own lists.
+static espl_status prepare_parts(const applying *s, bool *has_alone)
+{
+    espl__stage_context *const context = s->context;
+    espl_status status = take_output(s);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    bound_new_nodes(s);
+    // Bounds first, because a tree has room only if it has room for all commands together.
+    const size_t slots = divide_nursery(s, has_alone);
+
+    if (slots == SIZE_MAX) {
+        return ESPL_ERR_LIMIT;
+    }
+    if (s->in->resolved->changes_sets &&
+        !espl__marks_reserve(context->heap, &context->memory.set_marks,
+                             context->forest->end + slots)) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    status = divide_groups(s, *has_alone);
+    return status == ESPL_OK && (slots != 0 || *has_alone) ? open_nursery(s, slots) : status;
+}
+
+// The status of the first part that failed.
+static espl_status check_parts(const espl__applied *applied)
+{
+    espl_status status = ESPL_OK;
+
+    for (uint32_t i = 0; i < applied->part_count && status == ESPL_OK; ++i) {
+        status = applied->parts[i]->edit.status;
+    }
+    return status;
+}
+
+// The status of the first command in playback order that is refused.
+static espl_status check_verdicts(const espl__ordered *ordered, uint32_t *first_refused)
+{
+    for (size_t i = 0; i < ordered->entry_count; ++i) {
+        const espl__entry *const entry = &ordered->entries[i];
+
+        if (entry->status < 0) {
+            *first_refused = entry->index;
+            return entry->status;
+        }
+    }
+    return ESPL_OK;
+}
+
+espl_status espl__stage_apply(espl__stage_context *context, const espl__apply_input *in,
+                              espl__applied *out)
+{
+    applying s = {context, in, out};
+    bool has_alone = false;
+    espl_status status = prepare_parts(&s, &has_alone);
+
+    if (status != ESPL_OK) {
+        return status;
+    }
+    // The last part is no job if it is for the groups that are applied alone.
+    const uint32_t jobs = out->part_count - (has_alone ? 1 : 0);
+
+    status = espl__run_jobs(context->executor, context->hooks, apply_part, &s, jobs);
+    if (status == ESPL_OK && has_alone) {
+        apply_alone(&s);
+    }
+    status = status != ESPL_OK ? status : check_parts(out);
+    if (status == ESPL_OK && in->request->is_strict) {
+        status = check_verdicts(in->ordered, &out->first_refused);
+    }
+    return status;
+}

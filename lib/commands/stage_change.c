@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// Stage 5: the store is changed as planned. Made nodes get entities, names and rows, rows move to
+// other archetypes, values are written, rows are removed; each kind of change in one batch.
+//
+// Input: the plan, with its memory. Output: the entities of the makes, the entities that pending
+// handles became, the store; and the entities of new nodes in the forest. Cannot fail, and
+// allocates nothing.
+//
+// Cost: linear in the rows that are made, moved and removed, and in their bytes. Only the rows of
+// made nodes are written on the workers; the other steps change lists that all rows share.
+#include "lib/commands/component_values.h"
+
+// Rows of a job at least: one worker makes fewer before another wakes up.
+enum { ROW_GRAIN = 4096 };
+
+// State of the stage.
+typedef struct changing {
+    const espl__stage_context *context;
+    espl__store *store;   // of the context
+    espl__forest *forest; // of the context
+    const espl__change_input *in;
+    const espl__planned *planned; // of the input
+    espl__changed *out;
+} changing;
+
+// --- Entities and names ---
+
+// Replace the number of each made node in the links by its entity. From here on the forest knows
+// the node as it knows all others.
+static void identify_makes(const changing *c)
+{
+    for (size_t i = 0; i < c->planned->make_count; ++i) {
+        espl__links *const links = &c->forest->links[c->planned->makes[i].slot];
+
+        ESPL_CHECK_FULL((links->entity & ESPL__MADE) != 0);
+        links->entity = c->out->entities[i].index;
+    }
+}
+
+// Clones get the names of their sources. Reserved.
+static void share_names(const changing *c)
+{
+    espl__names *const names = &c->store->names;
+
+    for (size_t i = 0; i < c->planned->copies_count && names->count != 0; ++i) {
+        const espl__copies *const copies = &c->planned->copies[i];
+
+        if (espl__name_of(names, copies->source) == NULL) {
+            continue;
+        }
+        for (size_t k = 0; k < copies->count; ++k) {
+            espl__name_share(names, copies->source, c->out->entities[copies->order[k]].index);
+        }
+    }
+}
+
+// Write the entity that each pending handle became, or null if its node was not made or died.
+static void resolve_pendings(const changing *c)
+{
+    const espl__play_request *const request = c->in->request;
+    const espl__forest *const forest = c->forest;
+
+    for (uint32_t i = 0; i < request->lane_count; ++i) {
+        const espl__lane_view *const lane = &request->lanes[i];
+        const uint32_t *const slots =
+            c->in->applied->pending_slots + c->in->ordered->bases[i].pendings;
+
+        for (uint32_t k = 0; k < lane->pending_count; ++k) {
+            const uint32_t entity =
+                slots[k] == ESPL__NO_SLOT ? ESPL__NO_ENTITY : forest->links[slots[k]].entity;
+
+            lane->created[k] =
+                entity == ESPL__NO_ENTITY ? espl_entity_null() : espl__entity_at(c->store, entity);
+        }
+    }
+}
+
+// --- Rows of made nodes ---
+
+// Where a bucket begins in the order of the makes.
+static size_t begin_of_bucket(const changing *c, size_t bucket)
+{
+    return (size_t)(c->planned->copies[bucket].order - c->planned->make_order);
+}
+
+// The bucket of the make at `position` in the order of the makes.
+static size_t find_bucket_at(const changing *c, size_t position)
+{
+    size_t low = 0, high = c->planned->copies_count;
+
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (begin_of_bucket(c, middle) <= position) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    ESPL_CHECK(position - begin_of_bucket(c, low) < c->planned->copies[low].count);
+    return low;
+}
+
+// Write the slots of makes [begin, end), in their order, into the records of their entities.
+static void write_slots(const changing *c, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; ++i) {
+        const uint32_t number = c->planned->make_order[i];
+
+        espl__entity_set_slot(c->store, c->out->entities[number].index,
+                              c->planned->makes[number].slot);
+    }
+}
+
+// A job: write the rows of makes [begin, end), in their order.
+static void write_rows(void *context, size_t begin, size_t end)
+{
+    const changing *const c = context;
+
+    for (size_t i = find_bucket_at(c, begin); begin < end; ++i) {
+        const espl__copies *const copies = &c->planned->copies[i];
+        const size_t first = begin_of_bucket(c, i), limit = first + copies->count;
+        const size_t here = end < limit ? end : limit;
+
+        espl__rows_copy(c->store, copies, begin - first, here - first);
+        write_slots(c, begin, here);
+        begin = here;
+    }
+}
+
+// Make the rows of all makes, one batch for each bucket. The ranges of rows are opened one after
+// the other, because they change the archetypes; then the workers fill them.
+static void make_rows(changing *c)
+{
+    const size_t count = c->planned->make_count;
+
+    for (size_t i = 0; i < c->planned->copies_count; ++i) {
+        espl__copies *const copies = &c->planned->copies[i];
+
+        copies->first = espl__rows_open(c->store, copies->archetype, copies->count);
+    }
+    // The stage cannot fail: where the executor loses a job, all rows are written here. Writing a
+    // row twice is harmless.
+    if (espl__run_ranges(c->context->executor, c->context->hooks, write_rows, c, count,
+                         ROW_GRAIN) != ESPL_OK) {
+        write_rows(c, 0, count);
+    }
+}
+
+// --- Rows that move ---
+
+// Move consecutive rows of the plan with one chunk and one archetype by one call.
+static void move_planned_rows(const changing *c)
+{
+    const espl__row_move *const moves = c->planned->moves;
+    const size_t count = c->planned->move_count;
+    uint32_t rows[ESPL__CHUNK_ROWS];
+    size_t begin = 0;
+
+    while (begin < count) {
+        const espl__row_move *const first = &moves[begin];
+        size_t taken = 0;
+
+        while (begin + taken < count && moves[begin + taken].chunk == first->chunk &&
+               moves[begin + taken].archetype == first->archetype) {
+            ESPL_CHECK_FULL(taken < ESPL__CHUNK_ROWS);
+            rows[taken] = moves[begin + taken].row;
+            taken += 1;
+        }
+        espl__rows_move(c->store, first->chunk, first->archetype, rows, taken);
+        c->out->row_batches += 1;
+        begin += taken;
+    }
+}
+
+// --- Values ---
+
+// Write the given values of the made nodes of a part that live. A part without sets has none.
+static void write_made_values(const changing *c, const espl__part *part)
+{
+    const bool has_sets = espl__array_length(part->sets.sets) != 0;
+    const size_t count = has_sets ? espl__array_length(part->made) : 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t set = part->made[i].set;
+        const uint32_t entity = c->forest->links[part->edit.made[i].slot].entity;
+
+        if (set != ESPL__NONE && entity != ESPL__NO_ENTITY) {
+            espl__values_fill(c->store, &part->sets, set, &c->store->records[entity], 1);
+        }
+    }
+}
+
+// Write the values that commands gave. Precondition: all rows are in their final archetypes.
+static void write_given_values(const changing *c)
+{
+    const espl__applied *const applied = c->in->applied;
+
+    for (uint32_t i = 0; i < applied->part_count; ++i) {
+        write_made_values(c, applied->parts[i]);
+    }
+    for (size_t i = 0; i < c->planned->given_count; ++i) {
+        const espl__given_values *const given = &c->planned->given[i];
+
+        espl__values_fill(c->store, &applied->parts[given->part]->sets, given->set,
+                          &c->store->records[given->entity], 1);
+    }
+}
+
+// --- The stage ---
+
+void espl__stage_change(espl__stage_context *context, const espl__change_input *in,
+                        espl__changed *out)
+{
+    const espl__planned *const planned = in->planned;
+    changing c = {.context = context,
+                  .store = context->store,
+                  .forest = context->forest,
+                  .in = in,
+                  .planned = planned,
+                  .out = out};
+
+    ESPL_CHECK(planned->make_count == 0 || out->entities != NULL);
+    // Entities first, because rows and references name them. Lost nodes get theirs after those of
+    // the makes, so that the entities of the makes do not depend on references.
+    espl__entities_take(c.store, out->entities, planned->make_count);
+    espl__references_name(context, planned->references);
+    identify_makes(&c);
+    share_names(&c);
+    resolve_pendings(&c);
+    make_rows(&c);
+    move_planned_rows(&c);
+    write_given_values(&c);
+    // A field whose value a command gave to the clone itself keeps it: see has_kept().
+    espl__references_write(context, in->applied, planned->references);
+    espl__entities_remove(c.store, planned->removals, planned->removal_count);
+    // Rows that leave are removed together, once no list names a row any more.
+    espl__rows_settle(c.store);
+    out->row_batches += planned->copies_count + (planned->removal_count != 0 ? 1 : 0);
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+// Stage 3: commands that may depend on each other come into one group.
+//
+// Input: the operands of the entries, and the home of each command. Output: the entries by group,
+// the trees that commands touch, and the closures of sources that no command edits.
+//
+// Elements are the trees that commands touch, and the commands that touch none, numbered by first
+// appearance in playback order. Union-find unites the elements of trees that one command names.
+// Commands are united with the command that makes a pending entity which they name. The tree of a
+// source is touched only if a command writes to it, so that copies of one source stay independent.
+//
+// Cost: almost linear in the commands (union-find), and linear in the nodes of the closures. One
+// thread, because each element depends on those before it.
+//
+// Invariant: groups are numbered in the order of their first commands, so that the result depends
+// on the commands alone.
+#include "lib/commands/stages.h"
+
+#include "lib/base/prefetch.h"
+#include "lib/tree/edit.h"
+
+#include <string.h>
+
+// State of the stage.
+typedef struct grouping {
+    espl__stage_context *context;
+    const espl__group_input *in;
+    const espl__entry *entries; // [entry_count]
+    size_t entry_count;
+    const uint32_t *slot_trees;  // forest->tree
+    espl__tree *trees;           // mark: number of a touched tree + 1
+    espl__touched_tree *touched; // [touched_count]; room for one more: see touch()
+    uint32_t touched_count;
+    uint32_t *elements; // [entry_count] the entry's element; then its group
+    uint32_t *above;    // [element_count] union-find; then the element's group
+    uint32_t element_count;
+    bool has_links;      // some elements may be united
+    uint32_t *table;     // [table_size] number of a source + 1, by a hash of its slot
+    uint32_t table_size; // a power of two
+} grouping;
+
+// --- Touching ---
+
+// Add an element for a command that touches no tree, such as a creation without a parent.
+static uint32_t add_element(grouping *g)
+{
+    g->above[g->element_count] = g->element_count;
+    return g->element_count++;
+}
+
+// The element of a tree. Until groups are numbered, the group of a touched tree is its element.
+// Branchless: whether a tree is new is unpredictable, so always store and advance only if it is.
+static inline uint32_t touch(grouping *g, uint32_t tree)
+{
+    espl__touched_tree *const touched = g->touched;
+    uint32_t *const mark = &g->trees[tree].mark;
+    const uint32_t end = g->touched_count, element = g->element_count;
+    const uint32_t before = *mark, is_new = before == 0 ? 1 : 0;
+    const uint32_t number = before + (end + 1) * is_new;
+
+    touched[end] = (espl__touched_tree){.tree = tree, .group = element};
+    g->above[element] = element;
+    g->element_count = element + is_new;
+    g->touched_count = end + is_new;
+    *mark = number;
+    ESPL_CHECK_FULL(touched[number - 1].tree == tree);
+    return touched[number - 1].group;
+}
+
+// Make the tree of a living operand an element. What it is united with is decided when all are
+// known.
+static void touch_operand(grouping *g, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        (void)touch(g, g->slot_trees[operand->number]);
+    }
+}
+
+// Tell whether the target of a command is a source, which it reads and does not write.
+static bool instantiates(const espl__entry *entry)
+{
+    return entry->command->kind == ESPL__COMMAND_INSTANTIATE;
+}
+
+// Number the elements, and give each command the element of its home. The trees of all commands are
+// touched before sources are looked at, because a source is shared only if no command edits its
+// tree.
+static void touch_all(grouping *g)
+{
+    enum { AHEAD = 16 };
+    const uint32_t *const homes = g->in->resolved->homes;
+    const bool *const are_linking = g->in->resolved->are_linking;
+    const size_t count = g->entry_count;
+
+    for (size_t i = 0; i < count; ++i) {
+        const uint32_t ahead = i + AHEAD < count ? homes[i + AHEAD] : ESPL__NO_TREE;
+        const espl__entry *const entry = &g->entries[i];
+
+        if (ahead != ESPL__NO_TREE) {
+            espl__prefetch_to_write(&g->trees[ahead].mark);
+        }
+        g->elements[i] = homes[i] == ESPL__NO_TREE ? add_element(g) : touch(g, homes[i]);
+        if (are_linking[i]) {
+            g->has_links = true;
+            if (!instantiates(entry)) {
+                touch_operand(g, &entry->target);
+            }
+            touch_operand(g, &entry->parent);
+            touch_operand(g, &entry->before);
+        }
+    }
+}
+
+// --- Uniting ---
+
+// The smallest element of the set of an element, with path halving.
+static uint32_t find_element(const grouping *g, uint32_t element)
+{
+    uint32_t *const above = g->above;
+
+    ESPL_CHECK_FULL(element < g->element_count);
+    while (above[element] != element) {
+        above[element] = above[above[element]];
+        element = above[element];
+    }
+    return element;
+}
+
+// Unite two elements. The smaller number stands for both, so that groups count up in playback
+// order.
+static void unite_elements(const grouping *g, uint32_t a, uint32_t b)
+{
+    const uint32_t x = find_element(g, a), y = find_element(g, b);
+
+    if (x < y) {
+        g->above[y] = x;
+    } else {
+        g->above[x] = y;
+    }
+}
+
+// Unite a command with the tree of an operand, or with the command that makes it.
+static void unite_operand(grouping *g, size_t entry, const espl__operand *operand)
+{
+    if (espl__operand_is_living(operand)) {
+        unite_elements(g, g->elements[entry], touch(g, g->slot_trees[operand->number]));
+    } else if (espl__operand_is_pending(operand)) {
+        const uint32_t maker = g->in->resolved->pending_entries[operand->number];
+
+        unite_elements(g, g->elements[entry], g->elements[maker]);
+    }
+}
+
+// Unite the elements of all commands that name several. Skipped where no command does, as for
+// writes.
+static void unite_linking(grouping *g)
+{
+    const bool *const are_linking = g->in->resolved->are_linking;
+
+    for (size_t i = 0; g->has_links && i < g->entry_count; ++i) {
+        const espl__entry *const entry = &g->entries[i];
+
+        if (!are_linking[i]) {
+            continue;
+        }
+        // A pending source depends on the command that makes it; a living one is in find_sources().
+        if (!instantiates(entry) || espl__operand_is_pending(&entry->target)) {
+            unite_operand(g, i, &entry->target);
+        }
+        unite_operand(g, i, &entry->parent);
+        unite_operand(g, i, &entry->before);
+    }
+}
+
+// --- Sources ---
+
+// Where a source is in the table, or the free place where it belongs.
+static uint32_t *place_of_source(const grouping *g, uint32_t slot)
+{
+    const espl__source *const sources = g->context->memory.sources;
+    const uint32_t mask = g->table_size - 1;
+
+    ESPL_CHECK_FULL(g->table_size != 0 && (g->table_size & mask) == 0);
+    for (uint32_t at = slot * UINT32_C(0x9e3779b1) & mask;; at = (at + 1) & mask) {
+        if (g->table[at] == 0 || sources[g->table[at] - 1].slot == slot) {
+            return &g->table[at];
+        }
+    }
+}
+
+// Make the table larger if the sources fill half of it. @return false: no memory.
+static bool reserve_table(grouping *g)
+{
+    enum { FIRST_SIZE = 16 };
+    const espl__source *const sources = g->context->memory.sources;
+    const uint32_t count = (uint32_t)espl__array_length(sources);
+
+    if (2 * count < g->table_size) {
+        return true;
+    }
+    g->table_size = count == 0 ? FIRST_SIZE : 4 * count;
+    // Adding the lowest bit rounds up to a power of two.
+    while ((g->table_size & (g->table_size - 1)) != 0) {
+        g->table_size += g->table_size & (0u - g->table_size);
+    }
+    g->table = espl__arena_take_zeroed(&g->context->arena, g->table_size, sizeof *g->table);
+    for (uint32_t i = 0; g->table != NULL && i < count; ++i) {
+        *place_of_source(g, sources[i].slot) = i + 1;
+    }
+    return g->table != NULL;
+}
+
+// The number + 1 of a source that no command edits. 0: no memory.
+static uint32_t source_number(grouping *g, uint32_t slot)
+{
+    espl__playback_memory *const memory = &g->context->memory;
+
+    if (!reserve_table(g)) {
+        return 0;
+    }
+    uint32_t *const place = place_of_source(g, slot);
+
+    if (*place == 0) {
+        if (!ESPL_ARRAY_RESERVE(g->context->heap, ESPL__FOR_COMMANDS, memory->sources, 1)) {
+            return 0;
+        }
+        ESPL_ARRAY_PUSH(memory->sources, (espl__source){.slot = slot});
+        *place = (uint32_t)espl__array_length(memory->sources);
+    }
+    return *place;
+}
+
+// A source in a tree that a command touches is copied in the group of that tree, as it is when the
+// copy is applied. Any other source is listed, and read by all groups.
+static espl_status find_sources(grouping *g)
+{
+    espl__entry *const entries = g->in->ordered->entries;
+    uint32_t last_slot = ESPL__NO_SLOT, last_number = 0;
+
+    for (size_t i = 0; i < g->entry_count; ++i) {
+        espl__entry *const entry = &entries[i];
+
+        entry->template = 0;
+        if (!instantiates(entry) || !espl__operand_is_living(&entry->target)) {
+            continue;
+        }
+        const uint32_t slot = entry->target.number, tree = g->slot_trees[slot];
+
+        // Fast path: copies of one source often follow each other.
+        if (slot != last_slot) {
+            if (g->trees[tree].mark != 0) {
+                g->has_links = true;
+                unite_elements(g, g->elements[i], touch(g, tree));
+                continue;
+            }
+            last_number = source_number(g, slot);
+            if (last_number == 0) {
+                return ESPL_ERR_NO_MEMORY;
+            }
+            last_slot = slot;
+        }
+        entry->template = last_number;
+    }
+    return ESPL_OK;
+}
+
+// --- The closures of sources ---
+
+// Copy a closure into the arena, because the edit finds the next one in the same memory.
+static espl_status copy_template(espl__arena *arena, espl__source *source,
+                                 const espl__template *found)
+{
+    const size_t count = found->count;
+    uint32_t *const slots = espl__arena_take(arena, count, 2 * sizeof *slots);
+
+    ESPL_CHECK(count != 0 && found->slots[0] == source->slot);
+    if (slots == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    uint32_t *const parents = slots + count;
+
+    memcpy(slots, found->slots, count * sizeof *slots);
+    memcpy(parents, found->parents, count * sizeof *parents);
+    source->tree = *found;
+    source->tree.slots = slots;
+    source->tree.parents = parents;
+    return ESPL_OK;
+}
+
+// Find the closure of each source. The edit of part 0 is scratch: the apply stage
+// empties it.
+static espl_status find_templates(espl__stage_context *context, espl__grouped *out)
+{
+    espl__source *const sources = context->memory.sources;
+    const size_t count = espl__array_length(sources);
+    espl__part *const scratch = count != 0 ? espl__part_take(context, 0) : NULL;
+    size_t buckets = 0;
+    espl_status status = count == 0 || scratch != NULL ? ESPL_OK : ESPL_ERR_NO_MEMORY;
+
+    for (size_t i = 0; i < count && status == ESPL_OK; ++i) {
+        espl__source *const source = &sources[i];
+        espl__template found;
+
+        status = espl__edit_find_template(&scratch->edit, source->slot, &found);
+        status = status != ESPL_OK ? status : copy_template(&context->arena, source, &found);
+        if (status == ESPL_OK) {
+            out->wants_side = out->wants_side || found.has_side;
+            source->first_bucket = (uint32_t)buckets;
+            buckets += (size_t)ESPL__COPY_KINDS * found.count;
+        }
+    }
+    out->sources = sources;
+    out->source_count = count;
+    out->bucket_count = buckets;
+    // Buckets are numbered in 32 bits.
+    return status == ESPL_OK && buckets >= ESPL__NONE ? ESPL_ERR_NO_MEMORY : status;
+}
+
+// --- Numbering and sorting ---
+
+// Turn elements into groups. @return the number of groups.
+static size_t number_groups(grouping *g)
+{
+    uint32_t count = 0;
+
+    if (!g->has_links) {
+        return g->element_count; // each element is a group of its own
+    }
+    // An element is above itself, or below a smaller one, whose group is known already.
+    for (uint32_t element = 0; element < g->element_count; ++element) {
+        const uint32_t above = g->above[element];
+
+        ESPL_CHECK_FULL(above <= element);
+        g->above[element] = above == element ? count++ : g->above[above];
+    }
+    for (size_t i = 0; i < g->entry_count; ++i) {
+        g->elements[i] = g->above[g->elements[i]];
+    }
+    for (size_t i = 0; i < g->touched_count; ++i) {
+        g->touched[i].group = g->above[g->touched[i].group];
+    }
+    return count;
+}
+
+// A stable counting sort, so that commands keep their order within a group.
+static espl_status sort_entries(const grouping *g, size_t count, espl__grouped *out)
+{
+    espl__arena *const arena = &g->context->arena;
+    espl__entry *const entries = g->in->ordered->entries;
+    uint32_t *const ends = espl__arena_take(arena, count + 1 + g->entry_count, sizeof *ends);
+    espl__group *const groups = espl__arena_take(arena, count, sizeof *groups);
+
+    if (ends == NULL || groups == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    uint32_t *const sorted = ends + count + 1;
+
+    memset(ends, 0, (count + 1) * sizeof *ends);
+    for (size_t i = 0; i < g->entry_count; ++i) {
+        ends[g->elements[i] + 1] += 1;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        ends[i + 1] += ends[i];
+        groups[i] = (espl__group){.entry_begin = ends[i], .entry_end = ends[i + 1]};
+    }
+    ESPL_CHECK(ends[count] == g->entry_count);
+    for (size_t i = 0; i < g->entry_count; ++i) {
+        entries[i].group = g->elements[i];
+        sorted[ends[g->elements[i]]++] = (uint32_t)i;
+    }
+    out->entries = sorted;
+    out->groups = groups;
+    out->group_count = count;
+    return ESPL_OK;
+}
+
+// --- The stage ---
+
+espl_status espl__stage_group(espl__stage_context *context, const espl__group_input *in,
+                              espl__grouped *out)
+{
+    // Each command names three trees at most.
+    const espl__forest *const forest = context->forest;
+    const size_t count = in->ordered->entry_count;
+    const size_t named = 3 * count, all = forest->tree_end;
+    const size_t trees = named < all ? named : all;
+    espl__arena *const arena = &context->arena;
+    grouping g = {.context = context,
+                  .in = in,
+                  .entries = in->ordered->entries,
+                  .entry_count = count,
+                  .slot_trees = forest->tree,
+                  .trees = forest->trees,
+                  .touched = espl__arena_take(arena, trees + 1, sizeof *g.touched),
+                  // Of 2 * count + trees + 1 numbers; the rest is `above`.
+                  .elements = espl__arena_take(arena, 2 * count + trees + 1, sizeof *g.elements)};
+
+    if (g.touched == NULL || g.elements == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    g.above = g.elements + count;
+    touch_all(&g);
+    unite_linking(&g);
+    // From here on the output has the touched trees, so that their marks are cleared.
+    espl_status status = find_sources(&g);
+
+    ESPL_CHECK(g.touched_count <= trees && g.element_count <= count + trees);
+    out->touched = g.touched;
+    out->touched_count = g.touched_count;
+    status = status != ESPL_OK ? status : find_templates(context, out);
+    return status != ESPL_OK ? status : sort_entries(&g, number_groups(&g), out);
+}

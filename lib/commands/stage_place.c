@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Stage 6: the edits of all parts move their nodes to the final slots and bring the worlds up to
+// date.
+//
+// Input: the parts of the apply stage. Output: the forest, whose trees are in order again where
+// they were or where a layout was due, and the counts of the forest. All memory was taken by the
+// reserve stage. Cost: linear in the nodes that move and in the worlds that are out of date.
+//
+// Parts are placed at the same time, because no two edits have a tree in common.
+#include "lib/commands/stages.h"
+
+typedef struct part_placing {
+    const espl__applied *applied;
+    espl__store *store;
+    bool is_done[ESPL__PARTS];
+} part_placing;
+
+// A job: place the edit of one part, once.
+static void place_part(void *context, size_t number)
+{
+    part_placing *const p = context;
+
+    ESPL_CHECK(number < p->applied->part_count);
+    if (!p->is_done[number]) {
+        p->is_done[number] = true;
+        espl__edit_relocate(&p->applied->parts[number]->edit, espl__entity_record_slot, p->store);
+    }
+}
+
+// Lower the counts of nodes that overflowed to an upper bound of all of them. The edits also count
+// nodes below a change whose worlds were not finite before and were not computed now; there are not
+// more in all than worlds were computed that are not finite.
+static void limit_overflowed(espl__edit *const *edits, size_t count)
+{
+    uint64_t counted = 0, computed = 0;
+
+    for (size_t i = 0; i < count; ++i) {
+        counted += edits[i]->context.counts.overflowed;
+        computed += edits[i]->overflow_events;
+    }
+    for (size_t i = 0; i < count && counted > computed; ++i) {
+        uint64_t *const here = &edits[i]->context.counts.overflowed;
+        const uint64_t less = *here < counted - computed ? *here : counted - computed;
+
+        *here -= less;
+        counted -= less;
+    }
+    ESPL_CHECK(counted <= computed);
+}
+
+void espl__stage_place(espl__stage_context *context, const espl__applied *applied)
+{
+    espl__forest *const forest = context->forest;
+    part_placing p = {.applied = applied, .store = context->store};
+    espl__edit *edits[ESPL__PARTS];
+    const size_t count = espl__part_edits(applied, edits);
+
+    // The stage cannot fail: parts that the executor lost are placed here, and none is placed
+    // twice.
+    if (espl__run_jobs(context->executor, context->hooks, place_part, &p, count) != ESPL_OK) {
+        for (size_t i = 0; i < count; ++i) {
+            place_part(&p, i);
+        }
+    }
+    espl__relocations_finish(forest, edits, count, applied->nursery.begin, applied->nursery.end);
+    limit_overflowed(edits, count);
+    for (size_t i = 0; i < count; ++i) {
+        espl__counts_add(&forest->context.counts, &edits[i]->context.counts);
+    }
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// Stage 2: handles become slots or numbers of pending entities, and the trees that a command writes
+// to are noted for the group stage.
+//
+// Input: the entries in playback order, the records of the store, the trees and flags of slots.
+// Output: the operands of each entry, the command that makes each pending entity, the home of each
+// command. Commands are resolved on the workers, each into its own places, so that the result does
+// not depend on the cut.
+//
+// Cost: O(commands + pending entities). A handle takes one or two cache misses, which batches
+// overlap.
+#include "lib/commands/stages.h"
+
+#include "lib/base/prefetch.h"
+
+#include <stdatomic.h>
+
+// Handles name random memory: what a batch of commands reads is prefetched before the first is
+// resolved.
+enum { RESOLVE_GRAIN = 4096, RESOLVE_BATCH = 32 };
+
+// State of the stage.
+typedef struct resolving {
+    const espl__stage_context *context;
+    const espl__resolve_input *in;
+    uint32_t *pending_entries; // the arrays of the output
+    uint32_t *homes;
+    bool *are_linking;
+    atomic_bool wants_side, changes_sets;
+} resolving;
+
+// What a batch reads and writes often, in locals, because writes to entries might alias it.
+typedef struct reading {
+    const resolving *all;
+    const espl__lane_view *lanes;
+    const espl__lane_base *bases;
+    espl__entry *entries;
+    const espl__record *records; // [record_count]
+    size_t record_count;
+    const uint32_t *trees; // by slot
+    const uint8_t *flags;  // by slot
+    bool wants_side, changes_sets;
+} reading;
+
+// --- Handles ---
+
+// Resolve a pending handle to its number among those of all lanes. Refused: any in an immediate
+// call, and those of another command buffer, or from before a reset.
+static void resolve_pending(const resolving *all, espl_entity entity, espl__operand *out)
+{
+    const espl__play_request *const request = all->in->request;
+    const uint32_t lane = espl__pending_lane(entity);
+
+    if (request->tag == ESPL__NO_TAG) {
+        *out = (espl__operand){.state = ESPL_ERR_PENDING};
+        return;
+    }
+    // A handle that names no lane was refused when it was recorded.
+    ESPL_CHECK(espl__pending_tag(entity) != request->tag || lane < request->lane_count);
+    if (espl__pending_tag(entity) != request->tag ||
+        entity.index >= request->lanes[lane].pending_count) {
+        *out = (espl__operand){.state = ESPL_ERR_FOREIGN};
+        return;
+    }
+    *out = (espl__operand){.number = all->in->ordered->bases[lane].pendings + entity.index,
+                           .state = ESPL__OPERAND_PENDING};
+    ESPL_CHECK_FULL(out->number < all->in->ordered->pending_count);
+}
+
+// The slow path of resolve_handle(): pending handles, and handles that are refused.
+ESPL__APART static void resolve_other(const resolving *all, const espl_entity *entity,
+                                      espl__operand *out)
+{
+    if (espl__is_pending(*entity)) {
+        resolve_pending(all, *entity, out);
+    } else {
+        *out = (espl__operand){.state = espl__entity_check(all->context->store, *entity)};
+    }
+}
+
+// Resolve a handle to a slot, or to the status that refuses it. The memory that note_trees() reads
+// of the slot is prefetched.
+static inline void resolve_handle(const reading *r, const espl_entity *entity, espl__operand *out)
+{
+    const uint32_t index = entity->index;
+
+    // A generation that equals the one in the record is of this world, and no pending handle has
+    // it.
+    if (index < r->record_count && r->records[index].generation == entity->generation &&
+        r->records[index].row < ESPL__ROW_RETIRED) {
+        out->number = r->records[index].slot;
+        out->state = ESPL_OK;
+        espl__prefetch(&r->trees[out->number]);
+        espl__prefetch(&r->flags[out->number]);
+    } else {
+        resolve_other(r->all, entity, out);
+    }
+}
+
+// As resolve_handle(), with a fast path for the null entity, because most commands leave out what
+// is optional.
+static inline void resolve_optional(const reading *r, const espl_entity *entity, espl__operand *out)
+{
+    if ((entity->index | entity->generation) == 0) {
+        out->number = 0;
+        out->state = ESPL_ERR_NULL_ENTITY;
+    } else {
+        resolve_handle(r, entity, out);
+    }
+}
+
+// The index may be any number, because the handle was not checked.
+static inline void prefetch_record(const reading *r, uint32_t index)
+{
+    if (index < r->record_count) {
+        espl__prefetch(&r->records[index]);
+    }
+}
+
+// Note which command makes each of its pending entities.
+static inline void name_makers(const reading *r, const espl__entry *entry, uint32_t number)
+{
+    const uint32_t count = entry->command->count;
+
+    if (count == 0) {
+        return;
+    }
+    const uint32_t first = r->bases[entry->lane].pendings + entry->command->pending;
+
+    ESPL_CHECK_FULL(entry->command->pending + count <= r->lanes[entry->lane].pending_count);
+    for (uint32_t k = 0; k < count; ++k) {
+        r->all->pending_entries[first + k] = number;
+    }
+}
+
+// --- Trees ---
+
+// The trees that a command writes to.
+typedef struct tie {
+    uint32_t home; // the first, or ESPL__NO_TREE
+    bool is_linking;
+} tie;
+
+// Add the tree of an operand to those of a command. A pending operand has no tree yet, so that its
+// command has to be united with the one that makes it. An operand that is refused ties the command
+// to nothing.
+static inline void tie_to(reading *r, const espl__operand *operand, tie *out)
+{
+    if (!espl__operand_is_living(operand)) {
+        out->is_linking |= espl__operand_is_pending(operand);
+        return;
+    }
+    const uint32_t tree = r->trees[operand->number];
+
+    // A node with something in side arrays may move to another tree with all that it has.
+    r->wants_side = r->wants_side || (r->flags[operand->number] & ESPL__SLOT_SIDE) != 0;
+    out->home = out->home == ESPL__NO_TREE ? tree : out->home;
+    out->is_linking |= out->home != tree;
+}
+
+// Tell whether the transform in a payload has a stretch or user data, which are kept in side
+// arrays.
+static bool transform_has_extra(const reading *r, const espl__entry *entry)
+{
+    const espl__extra extra = espl__extra_of(espl__entry_transform(r->lanes, entry));
+
+    return !espl__extra_is_default(&extra);
+}
+
+// Tell whether a command may give a node something that is kept in side arrays.
+static bool command_wants_side(const reading *r, const espl__entry *entry)
+{
+    const espl__command *const command = entry->command;
+
+    switch (command->kind) {
+    case ESPL__COMMAND_INSTANTIATE:
+    case ESPL__COMMAND_CREATE:
+    case ESPL__COMMAND_PLACE:
+        return command->inherit != 0 || transform_has_extra(r, entry);
+    case ESPL__COMMAND_CHANGE:
+        return command->place == ESPL__PLACEMENT_COMES;
+    case ESPL__COMMAND_WRITE:
+        return espl__write_has_extra((espl_write_kind)command->place);
+    default:
+        return command->inherit != 0;
+    }
+}
+
+// Tell whether a command may change the component set of a node that exists. Creations and clones
+// bring their sets with them.
+static bool command_changes_sets(const espl__command *command)
+{
+    return command->kind == ESPL__COMMAND_CHANGE || command->kind == ESPL__COMMAND_SET ||
+           command->kind == ESPL__COMMAND_ENABLE || command->kind == ESPL__COMMAND_DISABLE;
+}
+
+// Note the trees of a command whose operands are resolved. The tree of a source is read, not
+// written.
+static inline void note_trees(reading *r, uint32_t number)
+{
+    const resolving *const all = r->all;
+    const espl__entry *const entry = &r->entries[number];
+    const bool is_source = entry->command->kind == ESPL__COMMAND_INSTANTIATE &&
+                           espl__operand_is_living(&entry->target);
+    tie t = {.home = ESPL__NO_TREE};
+
+    if (is_source) {
+        r->wants_side = r->wants_side || (r->flags[entry->target.number] & ESPL__SLOT_SIDE) != 0;
+    } else {
+        tie_to(r, &entry->target, &t);
+    }
+    tie_to(r, &entry->parent, &t);
+    tie_to(r, &entry->before, &t);
+    all->homes[number] = t.home;
+    all->are_linking[number] = t.is_linking;
+    r->wants_side = r->wants_side || command_wants_side(r, entry);
+    r->changes_sets = r->changes_sets || command_changes_sets(entry->command);
+}
+
+// --- The stage ---
+
+// Resolve commands [begin, end) in three passes, each of which reads what the pass before it
+// prefetched.
+static void resolve_batch(reading *r, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; ++i) {
+        const espl__command *const command = r->entries[i].command;
+
+        prefetch_record(r, command->target.index);
+        prefetch_record(r, command->parent.index);
+        prefetch_record(r, command->before.index);
+    }
+    for (size_t i = begin; i < end; ++i) {
+        espl__entry *const entry = &r->entries[i];
+
+        resolve_handle(r, &entry->command->target, &entry->target);
+        resolve_optional(r, &entry->command->parent, &entry->parent);
+        resolve_optional(r, &entry->command->before, &entry->before);
+        name_makers(r, entry, (uint32_t)i);
+    }
+    for (size_t i = begin; i < end; ++i) {
+        note_trees(r, (uint32_t)i);
+    }
+}
+
+// A job: resolve commands [begin, end), batch by batch.
+static void resolve_range(void *context, size_t begin, size_t end)
+{
+    resolving *const all = context;
+    const espl__store *const store = all->context->store;
+    const espl__forest *const forest = all->context->forest;
+    reading r = {.all = all,
+                 .lanes = all->in->request->lanes,
+                 .bases = all->in->ordered->bases,
+                 .entries = all->in->ordered->entries,
+                 .records = store->records,
+                 .record_count = espl__array_length(store->records),
+                 .trees = forest->tree,
+                 .flags = forest->flags};
+
+    ESPL_CHECK(end <= all->in->ordered->entry_count);
+    while (begin < end) {
+        const size_t stop = end - begin < RESOLVE_BATCH ? end : begin + RESOLVE_BATCH;
+
+        resolve_batch(&r, begin, stop);
+        begin = stop;
+    }
+    // One store for each job, not for each command, because the workers share the line.
+    if (r.wants_side) {
+        atomic_store_explicit(&all->wants_side, true, memory_order_relaxed);
+    }
+    if (r.changes_sets) {
+        atomic_store_explicit(&all->changes_sets, true, memory_order_relaxed);
+    }
+}
+
+espl_status espl__stage_resolve(espl__stage_context *context, const espl__resolve_input *in,
+                                espl__resolved *out)
+{
+    espl__arena *const arena = &context->arena;
+    const size_t entries = in->ordered->entry_count, pendings = in->ordered->pending_count;
+    resolving all = {.context = context,
+                     .in = in,
+                     .pending_entries =
+                         espl__arena_take(arena, pendings, sizeof *all.pending_entries),
+                     .homes = espl__arena_take(arena, entries, sizeof *all.homes),
+                     .are_linking = espl__arena_take(arena, entries, sizeof *all.are_linking)};
+
+    if (all.pending_entries == NULL || all.homes == NULL || all.are_linking == NULL) {
+        return ESPL_ERR_NO_MEMORY;
+    }
+    atomic_init(&all.wants_side, false);
+    atomic_init(&all.changes_sets, false);
+    const espl_status status = espl__run_ranges(context->executor, context->hooks, resolve_range,
+                                                &all, entries, RESOLVE_GRAIN);
+
+    *out = (espl__resolved){
+        .pending_entries = all.pending_entries,
+        .homes = all.homes,
+        .are_linking = all.are_linking,
+        .wants_side = atomic_load_explicit(&all.wants_side, memory_order_relaxed),
+        .changes_sets = atomic_load_explicit(&all.changes_sets, memory_order_relaxed)};
+    return status;
+}
