@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Check's assertions, without its trail. Check writes the place of every assertion that holds to a
-// file, in system calls that took longer than most of what the tests do; all it serves is to name
-// the last such place when a case crashes. The case is named without it, the place by a debugger.
+// Check's assertions without its trail. Check writes the place of every assertion that holds to a
+// file, by system calls that took longer than most of the tests. The trail only names the last
+// place when a case crashes; without it the case is still named, and a debugger finds the place.
 #ifndef ESPALIER_TESTS_ASSERTS_H
 #define ESPALIER_TESTS_ASSERTS_H
 

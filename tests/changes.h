@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of a side, for each other: components that are given and taken, creations, callbacks,
-// recording, and what queries answer.
+// Parts of a side that its sources share: components that are added and removed, creations, custom
+// commands, recording, and answers of queries.
 #ifndef ESPALIER_TESTS_CHANGES_H
 #define ESPALIER_TESTS_CHANGES_H
 

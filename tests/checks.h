@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// ESPL_CHECKS, the assertions of the build: 0 none, 1 those of constant cost, 2 all. Programmer's faults
-// trap where it is at least 1.
+// ESPL_CHECKS, the assertions of the build: 0 none, 1 those of constant cost, 2 all. Faults of the
+// program trap where it is at least 1.
 #ifndef ESPALIER_TESTS_CHECKS_H
 #define ESPALIER_TESTS_CHECKS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where the choices of one operation come from: a record, a few bytes of its own. A tape is a list of
-// records, so that an operation can be dropped from it and those behind it still mean something, and
-// a list of records can come from a seed, from a fuzzer, or from a regression test.
+// The choices of one operation come from a record of a few bytes. A tape is a list of records, so
+// an operation can be dropped and later records keep a meaning; a list of records can come from a
+// seed, from a fuzzer, or from a regression test.
 #ifndef ESPALIER_TESTS_DRAWS_H
 #define ESPALIER_TESTS_DRAWS_H
 

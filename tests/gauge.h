@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A counting allocator: what is out, the most that ever was, and all that was ever asked for.
+// A counting allocator: bytes outstanding, their high-water mark, and the sum of all requests.
 #ifndef ESPALIER_TESTS_GAUGE_H
 #define ESPALIER_TESTS_GAUGE_H
 

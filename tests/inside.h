@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The only way of the contract suites into the library: what a test must set or see that no public call
-// offers. inside.c is the only file of the contract that includes a header of lib/, so an exchange of the
-// structures inside the library adapts inside.c alone. No result that a user can observe depends on
-// these functions.
+// The only access of the contract suites to the library: state that a test must set or see and that
+// no public call offers. inside.c is the only file of the contract that includes a header of lib/,
+// so a change of the structures inside the library changes inside.c alone. No result that a user
+// can observe depends on these functions.
 #ifndef ESPALIER_TESTS_INSIDE_H
 #define ESPALIER_TESTS_INSIDE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tape in memory: what a world records is appended.
+// A tape in memory: a world appends its records.
 #ifndef ESPALIER_TESTS_MEMORY_TAPE_H
 #define ESPALIER_TESTS_MEMORY_TAPE_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A world with one of everything, every kind of bad handle beside it, and what a refusal must say.
+// A world with entities of every kind, every kind of bad handle, and the expected message of each
+// refusal.
 #ifndef ESPALIER_TESTS_MISUSE_H
 #define ESPALIER_TESTS_MISUSE_H
 

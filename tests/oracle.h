@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A second opinion on world placements: double-precision matrices down the path from the root,
-// which share no formula with the library.
+// An independent computation of world transforms: double-precision matrices down the path from the
+// root, which share no formula with the library.
 #ifndef ESPALIER_TESTS_ORACLE_H
 #define ESPALIER_TESTS_ORACLE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the operations of a tape are made of: operands, values, flags, and the entries of batches,
-// good and bad, drawn from the tape's random numbers by its style.
+// Arguments of the operations of a tape: operands, values, flags, and the entries of batches, good
+// and bad, drawn from the tape's random numbers by its style.
 #ifndef ESPALIER_TESTS_PICKS_H
 #define ESPALIER_TESTS_PICKS_H
 

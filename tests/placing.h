@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the model, for each other: who hangs below whom, and what a placement comes to.
+// Parts of the model that its sources share: parents and children, and the effect of writes on
+// transforms.
 #ifndef ESPALIER_TESTS_PLACING_H
 #define ESPALIER_TESTS_PLACING_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// main() of a suite. Run by hand it talks to people; `make check` asks for TAP by the environment.
+// main() of a suite. Run by hand it prints readable results; `make check` requests TAP by the
+// environment.
 #ifndef ESPALIER_TESTS_RUNNER_H
 #define ESPALIER_TESTS_RUNNER_H
 

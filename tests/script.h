@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Frames of commands written down apart from lanes and pending handles, so that the same frame can
-// be recorded in many ways, and what is left of a playback put in hashes. A script is a function of
-// its seed and of what the world shows: worlds that agree are given the same scripts.
+// Frames of commands that are independent of lanes and pending handles, so that the same frame can
+// be recorded in many ways, and hashes of the result of a playback. A script is a function of its
+// seed and of what can be read of the world: equal worlds get the same scripts.
 #ifndef ESPALIER_TESTS_SCRIPT_H
 #define ESPALIER_TESTS_SCRIPT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One small world, its model, and a twin that does by immediate calls what the world plays, for
-// many short cases, each of which begins without entities.
+// One small world, its model, and a second world that gets by immediate calls what the first one
+// plays, for many short cases, each of which begins without entities.
 #ifndef ESPALIER_TESTS_SMALL_H
 #define ESPALIER_TESTS_SMALL_H
 

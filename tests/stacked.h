@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a function on a thread with the small stack that the library promises to do with. What the
-// function finds wrong it says in the end: a test must not fail on a thread of its own.
+// Runs a function on a thread with the small stack that the library promises to need at most. The
+// function returns its failure as a text, because a test must not fail on another thread.
 #ifndef ESPALIER_TESTS_STACKED_H
 #define ESPALIER_TESTS_STACKED_H
 

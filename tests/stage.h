@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One tape recorded batch by batch: carried out at once in one world, played back in others, and on
-// the model. All come to the same, command by command; the played worlds agree to the last handle,
-// row and slot.
+// One tape recorded batch by batch: carried out immediately in one world, played in others, and
+// applied to the model. All give the same status for each command; the played worlds have the same
+// handles, rows and slots.
 #ifndef ESPALIER_TESTS_STAGE_H
 #define ESPALIER_TESTS_STAGE_H
 

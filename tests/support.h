@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests share: an allocator that counts, checks and fails on demand, worlds on top of it,
+// Support for all tests: an allocator that counts, checks and fails on demand, worlds on top of it,
 // executors that are legal but hostile, random numbers, and hashes of a world.
 #ifndef ESPALIER_TESTS_SUPPORT_H
 #define ESPALIER_TESTS_SUPPORT_H

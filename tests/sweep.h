@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Memory that runs out at every point of every call. A scenario is a scene, which makes a world and
-// names some of its entities, and a call on it. The call is carried out once with all the memory it
-// wants, then with its n-th allocation refused, for every n, and with that and all later ones.
+// names some of its entities, and a call on it. The call is carried out once with all memory that
+// it requests, then with its n-th allocation refused, for every n, and with that and all later
+// ones.
 #ifndef ESPALIER_TESTS_SWEEP_H
 #define ESPALIER_TESTS_SWEEP_H
 

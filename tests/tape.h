@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // One operation language for many drivers. A tape makes operations, bad input among them, from
-// records of a few bytes each, and carries them out on the model; a seed says in what style, and
-// makes the records where nobody gives any. A side is a world under test with the handles of the
-// model's nodes, which carries the same operations out at once or records them.
+// records of a few bytes each, and carries them out on the model; a seed gives the style, and the
+// records if the caller gives none. A side is a world under test with the handles of the model's
+// nodes, which carries the same operations out immediately or records them.
 #ifndef ESPALIER_TESTS_TAPE_H
 #define ESPALIER_TESTS_TAPE_H
 

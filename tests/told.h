@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A world whose log and trap hooks keep what they are told, to be compared word for word.
+// A world whose log and trap hooks keep each line, to be compared word for word.
 #ifndef ESPALIER_TESTS_TOLD_H
 #define ESPALIER_TESTS_TOLD_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Many copies of one small tree in one world, each for a case of its own: planted in one stroke,
-// operated on at once or in one playback, then compared with the model all together.
+// Many copies of one small tree in one world, each for a case of its own: made by one call, changed
+// by immediate calls or by one playback, then compared with the model all together.
 #ifndef ESPALIER_TESTS_TREE_CASES_H
 #define ESPALIER_TESTS_TREE_CASES_H
 

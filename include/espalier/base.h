@@ -52,7 +52,7 @@ extern "C" {
 ESPL_API uint32_t espl_version(void);
 
 /// Outcome of a call that can be refused. Zero: done. Positive: done, with a remark. Negative:
-/// refused, and nothing was changed. Each status has one meaning, whichever call answers it.
+/// refused, and nothing was changed. Each status has one meaning in all calls.
 ///
 /// A pointer that is required and NULL is answered with ESPL_ERR_ARGUMENT by every function that
 /// returns a status, in checked and in unchecked builds. A function without a status then does
@@ -67,8 +67,8 @@ typedef enum espl_status {
     /// Done but for some entries, which were refused one by one. The report, and the log, name the
     /// first of them.
     ESPL_PARTLY = 2,
-    /// Done; some world transform overflowed and is not finite. It comes back when a local above it
-    /// is made smaller.
+    /// Done; some world transform overflowed and is not finite. It is finite again when a local
+    /// above it is made smaller.
     ESPL_OVERFLOW = 3,
 
     /// The allocator returned NULL, or the system started no thread. Free memory or reserve
@@ -79,9 +79,9 @@ typedef enum espl_status {
     ESPL_ERR_ARGUMENT = -2,
     /// The handle is the null entity. Check the call that was to fill it in.
     ESPL_ERR_NULL_ENTITY = -3,
-    /// What is named does not live: the entity was destroyed; the recorded creation was refused or
-    /// comes later in the playback; the custom command was unregistered. Drop the handle, or order
-    /// the commands by their keys.
+    /// The handle or number names nothing alive: the entity was destroyed; the recorded creation was
+    /// refused or comes later in the playback; the custom command was unregistered. Drop the handle,
+    /// or order the commands by their keys.
     ESPL_ERR_DEAD = -4,
     /// The handle or the command buffer belongs to another world, or the handle to another command
     /// buffer, or to the time before a reset. Use it where it was made.
@@ -96,8 +96,9 @@ typedef enum espl_status {
     ESPL_ERR_RANGE = -8,
     /// A count or size is past a limit of the library. Ask for less.
     ESPL_ERR_LIMIT = -9,
-    /// The world is in use: iterated, played, written by jobs, inside a callback, or changed by
-    /// another thread. End that first, or record a command instead. The log says what is under way.
+    /// The world is in use: iterated, played, written by jobs, inside a function that it calls, or
+    /// changed by another thread. End that first, or record a command instead. The log says what is
+    /// under way.
     ESPL_ERR_BUSY = -10,
     /// The entity has no transform of its own. Add ESPL_TRANSFORM, or use its parent.
     ESPL_ERR_NO_TRANSFORM = -11,
@@ -125,7 +126,7 @@ typedef enum espl_status {
     /// The entity is pending: a handle that a recorder gave out, which only commands of the same
     /// command buffer may name. Play the command buffer, then espl_command_buffer_resolve().
     ESPL_ERR_PENDING = -20,
-    /// This build of the library, or this machine, lacks what is asked for. The log says what. Do
+    /// This build of the library, or this machine, lacks the requested feature. The log names it. Do
     /// without it, or build the library with it.
     ESPL_ERR_UNSUPPORTED = -21,
 } espl_status;
@@ -153,7 +154,7 @@ typedef struct espl_allocator {
     /// Return size bytes (at least 1) aligned to alignment (a power of two, at most 4096), or
     /// NULL: the call that needed it then answers ESPL_ERR_NO_MEMORY. The content may be anything.
     void *(*allocate)(void *user, size_t size, size_t alignment);
-    /// Take back a block of allocate; size and alignment are those it was asked for with.
+    /// Take back a block of allocate; size and alignment are the arguments that allocate got for it.
     /// Never called with NULL.
     void (*release)(void *user, void *block, size_t size, size_t alignment);
 } espl_allocator;
@@ -168,54 +169,56 @@ typedef enum espl_log_level {
     ESPL_LOG_ERROR = 2,
 } espl_log_level;
 
-/// What a trace tells of a period of time.
+/// Which end of a part of a playback a trace reports.
 typedef enum espl_trace_edge {
     ESPL_TRACE_END = 0,
     ESPL_TRACE_BEGIN = 1,
 } espl_trace_edge;
 
-/// What a world says, and to whom. All zero: messages go where the environment variable ESPALIER_LOG
-/// says (espalier/world.h), which is nowhere by default; a trap prints to stderr and aborts. Grows at
-/// the end only.
+/// Functions that a world calls. All zero: the environment variable ESPALIER_LOG (espalier/world.h)
+/// says whether messages are printed, and by default they are not; a trap prints to stderr and
+/// aborts. Grows at the end only.
 typedef struct espl_hooks {
     /// Passed to all of them.
     void *user;
-    /// Receive one line without a newline; it lives until the hook returns. A refused call names
-    /// itself, its place in the source where that is known, the status, the entities as
-    /// index.generation, a component by its name and number, and says what to do:
+    /// Receive one line without a newline; it is valid until the hook returns. For a refused call the
+    /// line has the name of the call, its place in the source where that is known, the status, the
+    /// entities as index.generation, a component by its name and number, and what to do:
     ///
     ///     espl_attach: ESPL_ERR_CYCLE: child 3.16777217, parent 5.16777217: The new parent is ...
     ///
-    /// A living entity that has a name is told with it (espalier/names.h), except by recorders.
-    /// Where a call has several entities, the one that the status is about comes first. Called from
+    /// A living entity that has a name appears with it (espalier/names.h), except in messages of
+    /// recorders. Where a call has several entities, the one that the status is about comes first. Called from
     /// the thread of the call, but never by two at once for the same world; must not call the
     /// library. Navigation (espalier/tree.h) does not log. See espl_log_stderr() for a ready one.
     void (*log)(void *user, espl_log_level level, const char *message);
     /// Receive a fault of the program found by a checked build: file and line, of the call where they
-    /// are known, else of the library; and a sentence, which lives until the hook returns. When it
+    /// are known, else of the library; and a sentence, which is valid until the hook returns. When it
     /// returns, the call that trapped answers with its error status, or does nothing. Never called by
-    /// two threads at once for the same world, nor beside its log. Unchecked builds trap nothing.
+    /// two threads at once for the same world, nor at the same time as its log. Unchecked builds trap
+    /// nothing.
     ///
     /// These trap: two threads inside changing calls of one world; a world destroyed before its
     /// command buffers; a command buffer reset or destroyed while its payloads are with a custom
     /// command; an espl_writer used by another thread or after its job, and a job that touches a
     /// hierarchy it was not dealt; a column of a query with another size than registered, or
-    /// written in a parallel write that did not name it; the rows of a parallel write moved on; an
+    /// written in a parallel write that did not name it; the rows of a parallel write advanced; an
     /// executor that does not run each job once. A required pointer that is NULL does not.
     void (*trap)(void *user, const char *file, int line, const char *sentence);
-    /// Be told where espl_play() and espl_sync() play ("playback"), where each stage begins and
-    /// ends (espl_stage_name()) and, inside the last, each callback (its name), for a profiler's
-    /// timeline. Names live as long as the world, that of a callback until it is unregistered; begin
-    /// and end pair up and nest. Called from the thread that plays; must not call the library.
+    /// Called at begin and end of each playback of espl_play() and espl_sync() ("playback"), of each
+    /// stage (espl_stage_name()) and, inside the last stage, of each custom command (its name), for a
+    /// profiler's timeline. Names are valid as long as the world, that of a custom command until it
+    /// is unregistered; begin and end pair up and nest. Called from the thread that plays; must not
+    /// call the library.
     void (*trace)(void *user, const char *name, espl_trace_edge edge);
     /// Return the time in nanoseconds from any start, for the timings of a report; NULL: the
-    /// system's monotonic clock. Called from the thread that plays, and only where a report is
-    /// asked for; must not call the library.
+    /// system's monotonic clock. Called from the thread that plays, and only if the caller passes a
+    /// report; must not call the library.
     uint64_t (*clock)(void *user);
 } espl_hooks;
 
-/// Print a message to stderr, as one line: "espalier: warning: ...". Fit for espl_hooks.log. Any
-/// thread.
+/// Print a message to stderr, as one line: "espalier: warning: ...". May be used as espl_hooks.log.
+/// Any thread.
 /// @param user     not used.
 /// @param message  NULL prints nothing.
 ESPL_API void espl_log_stderr(void *user, espl_log_level level, const char *message);

@@ -6,9 +6,9 @@
 /// key, then lane, then recording order. It depends on nothing else: not on threads, timing or
 /// addresses.
 ///
-/// Thread rule: one thread at a time for each recorder. Calls that take the world, and those that
-/// create, submit, reset or destroy a command buffer, change the world, which one thread at a time may
-/// do. Reading results and counts is reading.
+/// Thread rule: one thread at a time for each recorder. Calls that take the world, and calls that
+/// create, submit, reset or destroy a command buffer, change the world: one thread at a time. Reading
+/// results and counts is reading.
 #ifndef ESPALIER_COMMANDS_H
 #define ESPALIER_COMMANDS_H
 
@@ -145,7 +145,8 @@ typedef struct espl_creation_def {
 /// @param out    [count] the first entity of each clone, in order; may be NULL; unchanged when
 ///               refused.
 /// @return ESPL_OK, ESPL_LOSSY, ESPL_OVERFLOW. Refusals, which change nothing: the statuses of
-///         espl_record_instantiate(), those that a playback gives its command, and ESPL_ERR_BUSY.
+///         espl_record_instantiate(), the statuses that a playback gives its command, and
+///         ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate_at(espl_world *world,
                                                         const espl_instance_def *def, size_t count,
                                                         espl_entity *out);
@@ -333,13 +334,10 @@ typedef struct espl_report {
 /// @param report  NULL, or the report; also filled for an empty playback; zeroed when refused.
 /// @return ESPL_OK, also if single commands are refused. Otherwise the world and the command buffer
 ///         are unchanged: ESPL_ERR_NO_MEMORY (free memory and play again); ESPL_ERR_PLAYED;
-/// ESPL_ERR_BUSY;
-///         ESPL_ERR_FOREIGN (of another world); ESPL_ERR_EXECUTOR (the executor lost or repeated a
-/// job
-///         before the change stage; from then on the calling thread does a lost job itself, and
-/// checked
-///         builds trap); ESPL_ERR_LIMIT (the clones need more indices than are free before the
-///         playback); ESPL_ERR_ARGUMENT.
+///         ESPL_ERR_BUSY; ESPL_ERR_FOREIGN (of another world); ESPL_ERR_EXECUTOR (the executor lost
+///         or repeated a job before the change stage; from then on the calling thread runs a lost
+///         job, and checked builds trap); ESPL_ERR_LIMIT (the clones need more indices than are free
+///         before the playback); ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_play(espl_world *world, espl_command_buffer *commands,
                                               espl_report *report);
 

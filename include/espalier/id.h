@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// The entity handle. Stands alone, for code that only stores handles.
+/// The entity handle. Includes no other header of the library, for code that only stores handles.
 ///
 /// Thread rule: a handle is a value, and the functions may be called from any thread.
 #ifndef ESPALIER_ID_H

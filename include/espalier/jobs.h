@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Where parallel work runs. An engine brings its own executor; two are supplied.
+/// Where parallel work runs. An engine can provide its own executor; the library has two.
 ///
 /// Thread rule: executors may be created and destroyed from any thread, each by one thread at a time,
 /// and not while a world that uses it is inside a call. An espl_executor says which threads its jobs run
@@ -19,18 +19,17 @@ typedef void (*espl_job)(void *argument, size_t index);
 
 /// A way to run jobs. All zero means serial: on the calling thread, in order.
 ///
-/// The library looks after it. A second call of a job and an index out of range do nothing. A call
-/// that has only read so far is refused with ESPL_ERR_EXECUTOR where a job was not called, called
-/// twice or out of range; once a change is under way the calling thread does what is missing.
-/// Checked builds tell each of these by the trap. So they do where parallel_for returns too early:
-/// jobs that are under way then are waited for, a few seconds at most, and calls that come later do
-/// nothing.
+/// The library checks the executor. A second call of a job and an index out of range do nothing. A
+/// call that has only read so far is refused with ESPL_ERR_EXECUTOR if a job was not called, called
+/// twice or out of range; once a change is under way the calling thread runs the missing jobs.
+/// Checked builds call the trap hook for each of these faults, and also if parallel_for returns too
+/// early: the library then waits for running jobs, a few seconds at most, and later calls do nothing.
 ///
-/// Threads that wait inside parallel_for may help with other work of the program. Of a world that
-/// is at work everything that would change it is refused with ESPL_ERR_BUSY, and what is read may
-/// be in the middle of a change. Of another world on the same executor they may call anything, if
-/// the executor can run several things at once; from inside a job not even then: its run is done
-/// on the calling thread, and the trap hears of it.
+/// Threads that wait inside parallel_for may help with other work of the program. While a call works
+/// on a world, every other change of it is refused with ESPL_ERR_BUSY, and a read may see the middle
+/// of a change. Such threads may call anything for another world on the same executor, if the
+/// executor can run several ranges at once. A job must not: its range then runs on the calling
+/// thread, and the trap hook is called.
 typedef struct espl_executor {
     /// Passed to parallel_for.
     void *context;
@@ -56,9 +55,9 @@ static inline espl_executor espl_executor_serial(void)
 typedef enum espl_idle {
     /// Sleep at once, and leave the core to others. Waking a worker takes some 25 microseconds.
     ESPL_IDLE_SLEEP = 0,
-    /// Look for work for some milliseconds before it sleeps, and take up what comes in one or two
-    /// microseconds. For small worlds, on cores that nothing else needs: each of them is as good as
-    /// busy while calls keep coming.
+    /// Look for work for some milliseconds before it sleeps, and start a new job within one or two
+    /// microseconds. For small worlds, on cores that no other work needs: each of them is busy while
+    /// calls follow each other.
     ESPL_IDLE_SPIN = 1,
 } espl_idle;
 
@@ -109,8 +108,8 @@ static inline bool espl_executor_has_threads(void)
     return espl_executor_create(&none, &too_many) != ESPL_ERR_UNSUPPORTED;
 }
 
-/// Stop the workers of espl_executor_create() and make the executor serial. Any other executor, and
-/// NULL, is left alone. A copy of the executor must not be used any more.
+/// Stop the workers of espl_executor_create() and make the executor serial. For any other executor,
+/// and NULL, it does nothing. A copy of the executor must not be used any more.
 ESPL_API void espl_executor_destroy_threads(espl_executor *executor);
 
 #ifdef __cplusplus

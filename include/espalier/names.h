@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// What people read: names of entities, paths of names, and an entity as text.
+/// Text for people: names of entities, paths of names, and an entity as text.
 ///
 /// Names are optional. An entity without one takes no memory for it, and neither the library nor a
 /// query needs names: they are for logs, editors, and code that looks up a part of a loaded scene.
@@ -22,8 +22,8 @@ extern "C" {
 
 /// Give an entity a name, in place of the one that it has.
 ///
-/// Several entities may have the same name. A name ends with its entity, and clones have the names of
-/// what they are clones of. It is part of the logical hash (espl_hash()). Not structural: allowed
+/// Several entities may have the same name. Destroying an entity removes its name, and clones have
+/// the names of their sources. It is part of the logical hash (espl_hash()). Not structural: allowed
 /// during iteration and in a custom command, but not while jobs run.
 /// @param name  1 to ESPL_NAME_LIMIT bytes, copied; any but control characters (below 0x20, and 0x7f)
 ///              and '/', which separates the names of a path. UTF-8 is meant and not checked. NULL or
@@ -35,16 +35,16 @@ ESPL_API ESPL_NODISCARD espl_status espl_set_name(espl_world *world, espl_entity
                                                   const char *name);
 
 /// Return the name of an entity, never NULL: "" for one without a name, and for a handle that names
-/// no living entity. It is valid until the name is set anew or taken away, or the entity or the world
+/// no living entity. It is valid until the name is set again or removed, or the entity or the world
 /// is destroyed. Other changes of the world do not move it.
 ESPL_API const char *espl_get_name(const espl_world *world, espl_entity entity);
 
-/// Find an entity below another one by its name, or by the names of some that hang below each other.
+/// Find an entity below another one by its name, or by a path of names from parent to child.
 ///
 /// "hand" finds an entity of that name at any depth below `top`; "arm/hand" one whose parent has the
-/// name "arm". With a '/' in front the first name is that of a child of `top`. The first one in
-/// depth-first order is found, which is the order of espl_subtree_next(). Neither `top` itself nor
-/// what is above it counts.
+/// name "arm". With a '/' in front the first name is that of a child of `top`. If several match, the
+/// result is the first in depth-first order, the order of espl_subtree_next(). Neither `top` nor its
+/// ancestors match.
 /// @param path  Names with a '/' between them.
 /// @param out   the entity; null where there is none; unchanged when refused.
 /// @return ESPL_OK, found or not; ESPL_ERR_ARGUMENT (NULL, or a name of the path is empty); the
@@ -52,7 +52,7 @@ ESPL_API const char *espl_get_name(const espl_world *world, espl_entity entity);
 ESPL_API ESPL_NODISCARD espl_status espl_find_below(const espl_world *world, espl_entity top,
                                                     const char *path, espl_entity *out);
 
-/// Write the names of all above an entity and its own, from the root on: "root/arm/hand".
+/// Write the names of an entity's ancestors and its own, from the root on: "root/arm/hand".
 ///
 /// An entity without a name is written as its handle, "12.16777217", as in messages.
 /// @param buffer  [size] out: the path, or as much of it as fits, terminated; NULL only with a size
@@ -65,13 +65,13 @@ ESPL_API size_t espl_get_path(const espl_world *world, espl_entity entity, char 
 /// Bytes of a component that espl_dump() writes out at most.
 #define ESPL_DUMP_BYTES 64
 
-/// Write all that one entity shows as lines of text, for logs and debuggers: its handle, name, role,
+/// Write what can be read of one entity as lines of text, for logs and debuggers: its handle, name, role,
 /// parent and number of children; inherit flags; local and world transform; its other components by
 /// number and name, with their size and their first ESPL_DUMP_BYTES bytes in hexadecimal.
 ///
-/// Each line ends with a newline. The same entity gives the same text on every machine, whatever its
-/// locale, but that bytes of components are as the machine has them. The text may change with the
-/// version of the library: it is not for programs to read.
+/// Each line ends with a newline. The same entity gives the same text on every machine and in every
+/// locale, except that bytes of components are in the machine's byte order. The text may change with
+/// the version of the library: programs must not parse it.
 /// @param buffer  [size] out: the text, or as much of it as fits, terminated; NULL only with a size
 ///                of 0.
 /// @return bytes of the whole text without the terminator, as espl_get_path(). A handle that names no

@@ -102,10 +102,10 @@ ESPL_API espl_status espl_quat_from_axis_angle(float out[4], const float axis[3]
 /// @param angle  out, in [0, pi]; pi is the float next to it, 3.1415927.
 ESPL_API espl_status espl_quat_to_axis_angle(float axis[3], float *angle, const float quat[4]);
 
-/// Order of three rotations about the axes: the first letter is carried out first, and each later
-/// one about the axis as the earlier ones have turned it (intrinsic). ESPL_EULER_YXZ is the product
-/// Y * X * Z: with +Y up and +Z forward it is yaw, pitch, roll. Rotations about axes that stand
-/// still (extrinsic) are intrinsic ones in the opposite order.
+/// Order of three rotations about the axes: the first letter is applied first, and each later one
+/// about the axis as the earlier ones have turned it (intrinsic). ESPL_EULER_YXZ is the product
+/// Y * X * Z: with +Y up and +Z forward it is yaw, pitch, roll. Rotations about fixed axes
+/// (extrinsic) are intrinsic ones in the opposite order.
 typedef enum espl_euler_order {
     ESPL_EULER_XYZ = 0,
     ESPL_EULER_XZY = 1,
@@ -152,7 +152,7 @@ ESPL_API espl_status espl_quat_nlerp(float out[4], const float a[4], const float
 /// Of the two ways of equal length between rotations half a turn apart it takes the one from a to b
 /// as they are, without a change of sign. Each component is within 3.0e-8 for t in [0, 1].
 /// @param t  0 gives a, bit for bit once it has unit length; 1 gives b likewise, or -b where that is
-///           nearer to a. Any other finite number goes on turning at that speed.
+///           nearer to a. Any other finite number continues the rotation at that speed.
 ESPL_API espl_status espl_quat_slerp(float out[4], const float a[4], const float b[4], float t);
 
 #ifdef __cplusplus

@@ -6,8 +6,8 @@
 /// ESPL_ERR_PENDING; ESPL_ERR_NO_TRANSFORM for an entity without a transform; ESPL_ERR_ARGUMENT for
 /// a NULL pointer. Refused, a call leaves its output as it was.
 ///
-/// Thread rule: any number of threads may read while none changes the world. While a parallel write is
-/// under way, a job may read what it was dealt and what no job was (espalier/writers.h).
+/// Thread rule: any number of threads may read while none changes the world. In a parallel write, a job
+/// may read its own hierarchies and hierarchies that belong to no job (espalier/writers.h).
 #ifndef ESPALIER_READ_H
 #define ESPALIER_READ_H
 
@@ -64,7 +64,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_read_strided(const espl_world *world, e
                                                       size_t out_stride, size_t count);
 
 /// Read the transform relative to the world: ESPL_READ_WORLD_TRANSFORM. This and the next are functions
-/// of their own because they are read most, and take a fifth less so.
+/// of their own because they are the most frequent reads, and this saves a fifth of their time.
 ESPL_API ESPL_NODISCARD espl_status espl_get_world_transform(const espl_world *world,
                                                              espl_entity entity,
                                                              espl_transform *out);
@@ -112,7 +112,7 @@ static inline ESPL_NODISCARD espl_status espl_get_stretch(const espl_world *worl
 {
     return espl_read_one(world, entity, ESPL_READ_STRETCH, out);
 }
-/// Read the user's word.
+/// Read the user data.
 static inline ESPL_NODISCARD espl_status espl_get_user_data(const espl_world *world,
                                                             espl_entity entity, uint32_t *out)
 {
@@ -138,7 +138,7 @@ static inline ESPL_NODISCARD espl_status espl_get_world_positions(const espl_wor
                              count);
 }
 
-/// Copy what a kind reads of all rows of a query's chunk at hand: a column of stretches, of local
+/// Copy the values of a kind of all rows of a query's current chunk: a column of stretches, of local
 /// positions, of whole transforms, without a look-up of handles. World poses are there without a copy,
 /// in espl_query.worlds.
 ///
@@ -149,15 +149,15 @@ static inline ESPL_NODISCARD espl_status espl_get_world_positions(const espl_wor
 /// @param out         the first output, of the type that the kind names; that of row r is `r *
 ///                    out_stride` bytes behind it. Room for query->count.
 /// @param out_stride  the size of the type in an array.
-/// @return ESPL_OK, nothing written where no chunk is at hand; ESPL_ERR_NO_TRANSFORM (query->slots is
+/// @return ESPL_OK, nothing written where there is no current chunk; ESPL_ERR_NO_TRANSFORM (query->slots is
 ///         NULL); ESPL_ERR_ARGUMENT (NULL; the iteration has ended; a kind that does not exist; a stride
 ///         that is smaller than the type or not a multiple of 4).
 ESPL_API ESPL_NODISCARD espl_status espl_query_read_transforms(const espl_query *query,
                                                                espl_read_kind kind, void *out,
                                                                size_t out_stride);
 
-/// Read the transform of an entity as it is seen from another one, of any hierarchy: what it would
-/// have as a local under `frame`. See espl_transform_relative().
+/// Read the transform of an entity relative to another one, of any hierarchy: the local that the
+/// entity would have as a child of `frame`. See espl_transform_relative().
 /// @return ESPL_OK; ESPL_LOSSY where frame's scale or stretch is zero on an axis that counts: that
 ///         part reads 0 (scale: 1); ESPL_ERR_RANGE (a tiny scale makes it overflow).
 ESPL_API ESPL_NODISCARD espl_status espl_relative(const espl_world *world, espl_entity frame,
@@ -221,7 +221,7 @@ static inline ESPL_NODISCARD espl_status espl_direction_to_local(const espl_worl
 ESPL_API ESPL_NODISCARD espl_status espl_get_axis(const espl_world *world, espl_entity entity,
                                                   espl_axis axis, float out[3]);
 /// Tell whether the world transform mirrors: see espl_transform_is_mirrored(). false for a handle
-/// that names nobody, or nobody with a transform.
+/// that names no living entity with a transform.
 ESPL_API bool espl_is_mirrored(const espl_world *world, espl_entity entity);
 
 /// Read the world transform as a matrix.

@@ -17,8 +17,8 @@ extern "C" {
 /// Number of a registered component; 0 names none.
 typedef uint32_t espl_component;
 
-/// Components that every world has. Roles follow by themselves: they can be asked for in queries,
-/// not added or removed. The others come and go at any time.
+/// Components that every world has. Attaching and detaching set the roles: queries can name them, but
+/// they cannot be added or removed. The others can be added and removed at any time.
 enum {
     ESPL_TRANSFORM = 1, ///< Has a transform of its own. Its value, where one is given, is the local
                         ///< espl_transform; read and write it by espalier/read.h and write.h.
@@ -26,7 +26,7 @@ enum {
     ESPL_ROOT = 3,      ///< Role: owner of a hierarchy. Tag.
     ESPL_MEMBER = 4,    ///< Role: non-root in a hierarchy. Tag.
     ESPL_PREFAB = 5,    ///< A template for instantiate: queries skip it, clones lack it. Tag.
-    ESPL_DISABLED = 6,  ///< Queries skip it; it moves with its parent all the same. Tag.
+    ESPL_DISABLED = 6,  ///< Queries skip it; it still moves with its parent. Tag.
 };
 
 /// Registered components a world can hold, the built-in ones included.
@@ -70,10 +70,10 @@ ESPL_API uint32_t espl_component_count(const espl_world *world);
 
 /// Read how a component was registered. Any thread, also while another one registers components.
 ///
-/// @param out  what espl_component_register() was given, with the alignment that it has where that was
-///             0, and NULL for references where there are none; unchanged when refused. Name and
-///             references are memory of the world: they hold until it is destroyed. ESPL_TRANSFORM has
-///             the size and the alignment of an espl_transform.
+/// @param out  the definition of the component, with 1 for an alignment of 0, and NULL for references
+///             where there are none; unchanged when refused. Name and references are memory of the
+///             world, valid until it is destroyed. ESPL_TRANSFORM has the size and the alignment of
+///             an espl_transform.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (no component has the number; NULL).
 ESPL_API ESPL_NODISCARD espl_status espl_component_info(const espl_world *world,
                                                         espl_component component,
@@ -93,7 +93,7 @@ typedef struct espl_component_value {
 /// @param count       How many; 0 does nothing.
 /// @param out         [count] handles, in order; may be NULL.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component, a role, a repeat), ESPL_ERR_LIMIT,
-///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; refused, it made none.
+///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A refused call makes no entity.
 ESPL_API ESPL_NODISCARD espl_status espl_create(espl_world *world, const espl_component *components,
                                                 size_t component_count, size_t count,
                                                 espl_entity *out);
@@ -107,20 +107,21 @@ typedef struct espl_change_def {
     /// ESPL_TRANSFORM has an espl_transform for its value, NULL means the identity.
     const espl_component_value *add;
     size_t add_count; ///< At most ESPL_SET_LIMIT, without repeats.
-    /// [remove_count] taken away; one that is lacked, or named twice, is no matter.
+    /// [remove_count] taken away. A component that the entity lacks, or that is named twice, is
+    /// legal.
     const espl_component *remove;
     size_t remove_count; ///< At most ESPL_SET_LIMIT, and none of them among `add`.
 } espl_change_def;
 
 /// Add and remove components of one entity. Structural.
 ///
-/// A transform that comes or goes moves nothing that hangs below the entity by more than rounding.
-/// Given to an entity that has one, its value is written as by espl_set_local_transform(). Without it the
-/// entity passes its parent's world through; its inherit flags are forgotten.
+/// Adding or removing the transform does not move the descendants by more than rounding. Given to an
+/// entity that has one, its value is written as by espl_set_local_transform(). Without a transform the
+/// world of the entity is its parent's; removing the transform drops its inherit flags.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (an unknown component, a size, a role, a repeat), the
-///         handle's statuses, ESPL_ERR_LIMIT (a transform comes before others go, so a full set has
-///         no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; of a transform's
-///         value ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
+///         handle's statuses, ESPL_ERR_LIMIT (a transform is added before others are removed, so a
+///         full set has no room for it), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY; for the value of a
+///         transform ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE, ESPL_ERR_COPIES_PARENT.
 ESPL_API ESPL_NODISCARD espl_status espl_change_components(espl_world *world, espl_entity entity,
                                                            const espl_change_def *change);
 
@@ -136,8 +137,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_array(espl_world *wor
                                                                  const espl_change_def *change,
                                                                  size_t *refused);
 
-/// Add a component with a value; has it already: sets the value. Structural. espl_change_components() of
-/// one component; messages name this form for such a change.
+/// Add a component with a value; if the entity has it already, set the value. Structural.
+/// espl_change_components() of one component; messages name this form for such a change.
 ///
 /// @param data  [size] bytes, copied; NULL means zeros. size must be the registered one; for
 ///              ESPL_TRANSFORM that of espl_transform, and NULL means the identity.
@@ -151,7 +152,8 @@ static inline ESPL_NODISCARD espl_status espl_add_component(espl_world *world, e
     return espl_change_components(world, entity, &change);
 }
 
-/// Remove a component; lacks it: does nothing. Structural. The same of one that goes.
+/// Remove a component; does nothing if the entity lacks it. Structural. espl_change_components() of
+/// one removed component; messages name this form for such a change.
 static inline ESPL_NODISCARD espl_status espl_remove_component(espl_world *world,
                                                                espl_entity entity,
                                                                espl_component component)
@@ -214,8 +216,9 @@ enum {
 /// Components that a query can name in all of its lists together.
 #define ESPL_TERM_LIMIT 64
 
-/// What a query asks for, by ESPL_TERM_LIMIT components in all. {0} asks for every entity that is neither a prefab nor disabled. Roles are
-/// components too: `all` with ESPL_ROOT asks for roots only. Grows at the end only.
+/// Which entities a query finds, by at most ESPL_TERM_LIMIT components in all lists. {0} finds every
+/// entity that is neither a prefab nor disabled. Roles are components too: `all` with ESPL_ROOT finds
+/// roots only. Grows at the end only.
 typedef struct espl_query_def {
     const espl_component *all;  ///< [all_count] the entity has each of these.
     size_t all_count;
@@ -224,21 +227,21 @@ typedef struct espl_query_def {
     const espl_component *any;  ///< [any_count] the entity has at least one of these.
     size_t any_count;           ///< 0 asks nothing.
     /// [changed_count] the chunk has the column of one of these, and it was written after `since`:
-    /// by espl_set_component(), by a value that espl_change_components() or its like gave to an entity that has the
-    /// component, by a call of espl_query_write(), or because an entity came into the chunk or
-    /// changed its row there. That is all that counts for a tag and for ESPL_TRANSFORM: a transform
-    /// that is written or propagated writes no column.
+    /// by espl_set_component(), by a value that espl_change_components() or another form of it gave to
+    /// an entity that has the component, by a call of espl_query_write(), or because an entity moved
+    /// into the chunk or changed its row there. Only such moves count for a tag and for
+    /// ESPL_TRANSFORM: writing or propagating a transform writes no column.
     const espl_component *changed;
     size_t changed_count; ///< 0 asks nothing.
     uint64_t since;       ///< A version, see espl_get_version().
     uint32_t include;     ///< ESPL_INCLUDE_ bits.
     /// NULL, or ESPL_SITE. In checked builds a structural call that an open query refuses logs where
-    /// the query began: this place, else its address. The text lives until the iteration ends.
+    /// the query began: this place, else its address. The text must be valid until the iteration ends.
     const char *site;
 } espl_query_def;
 
-/// Return the version of the columns: it counts up with each write of one, and is never 0 again
-/// after the first. What is written from now on is newer. Any thread while none writes.
+/// Return the version of the columns: each write of a column increases it, and it is never 0 again
+/// after the first. Later writes have a higher version. Any thread while none writes.
 ESPL_API uint64_t espl_get_version(const espl_world *world);
 
 /// Add and remove components of every entity that answers a query. Structural. All or nothing.
@@ -260,20 +263,20 @@ ESPL_API ESPL_NODISCARD espl_status espl_change_components_query(espl_world *wor
 ///     }
 ///
 /// The world is in iteration from begin until next returns false or espl_query_end(). The fields
-/// before `state` are to be read; they hold for the chunk at hand. A query is a value of less than 256
+/// before `state` may be read; they describe the current chunk. A query is a value of less than 256
 /// bytes and takes no memory.
 typedef struct espl_query {
     size_t count;                ///< Rows of this chunk, at most 128.
     const espl_entity *entities; ///< [count]
     /// [count] slots, or NULL where the entities have no transform: the world transform of row r
-    /// is worlds[slots[r]]. What else there is of transforms, stretch too, is copied by
-    /// espl_query_read_transforms(), espalier/read.h. Transforms are written by espalier/write.h alone.
+    /// is worlds[slots[r]]. espl_query_read_transforms(), espalier/read.h, copies the other parts of
+    /// transforms, stretch too. Only functions of espalier/write.h write transforms.
     const uint32_t *slots;
     const espl_pose *worlds; ///< World transforms of the whole world, by slot.
     struct {
         espl_world *world;
         uint64_t since;
-        uint64_t shown_at; // version of the columns when the chunk at hand was shown
+        uint64_t shown_at; // version of the columns when the current chunk was shown
         uint32_t archetype, chunk;
         uint32_t include;
         uint8_t all_count, none_count, any_count, changed_count;
@@ -309,7 +312,7 @@ ESPL_API bool espl_query_next(espl_query *query);
 /// End an iteration early. After the end it does nothing.
 ESPL_API void espl_query_end(espl_query *query);
 
-/// Return one component's column of the chunk at hand, to be read: count values, aligned as
+/// Return one component's column of the current chunk, to be read: count values, aligned as
 /// registered; NULL where the chunk lacks it, for a tag and for ESPL_TRANSFORM. A size other than
 /// the registered one is a fault: it traps in checked builds and gives NULL.
 ESPL_API const void *espl_query_read(const espl_query *query, espl_component component,

@@ -2,8 +2,8 @@
 /// @file
 /// The tape: every call that changes a world, as bytes that can be kept and played again.
 ///
-/// A fault that shows after an hour becomes one file: espalier(1) replays it, checks each frame, and
-/// another machine or another build does the same and comes to the same worlds.
+/// A fault that shows after an hour becomes one file: espalier(1) replays it and checks each frame.
+/// Another machine or another build that replays the file gives the same worlds.
 ///
 /// Thread rule: as for the world; espl_tape_frame() is a change of it.
 #ifndef ESPALIER_TAPE_H
@@ -23,23 +23,23 @@ typedef struct espl_tape {
     void *user;
     /// Take the next bytes of the tape: append them to a file, for example. Called from the thread
     /// of the call that is recorded, never by two at once for the same world; must not call the
-    /// library. A call's record comes before the call begins, so that it is there where the call
-    /// never ends, and one byte behind it says what it answered.
+    /// library. The function gets the record of a call before the call begins, because the call may
+    /// never end, and one byte with its status after it.
     void (*append)(void *user, const void *bytes, size_t size);
 } espl_tape;
 
 /// Put the end of a frame on the tape, with both hashes of the world (espl_hash()), which a replay
 /// compares with its own. In a world without a tape it does nothing.
 ///
-/// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a callback and in a parallel
-///         write. O(size) where there is a tape, no memory. A change of the world.
+/// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY during playback, in a custom command and in a
+///         parallel write. O(size) where there is a tape, no memory. A change of the world.
 ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 
 // --- The format ---
 //
 // Numbers are little-endian; floats are their 32 bits; an entity is its index, then its generation,
-// 4 bytes each; a status is one byte, signed. Bytes of components are as the machine has them, which
-// the head tells. First comes the head:
+// 4 bytes each; a status is one byte, signed. Bytes of components are in the machine's byte order,
+// which the head has. The head comes first:
 //
 //     8 bytes  "espltape"
 //     4        ESPL_TAPE_VERSION
@@ -48,7 +48,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_tape_frame(espl_world *world);
 //     3        limits of the build: bits of an index, bits of a generation, rows of a chunk
 //     1        0
 //
-// Then records: one byte, an espl_tape_op, the fields that stand behind it below, and the status
+// Then records: one byte, an espl_tape_op, the fields that its comment below lists, and the status
 // that the call answered. The tape may end within a record: the call never ended.
 
 enum { ESPL_TAPE_VERSION = 2 };
@@ -64,17 +64,17 @@ typedef enum espl_tape_op {
     ESPL_TAPE_DISABLE,   ///< entity; u32 extent
     ESPL_TAPE_ATTACH,    ///< entity child, parent, before; u32 position, rotation, scale, link,
                          ///< inherit
-    ESPL_TAPE_DETACH,    ///< entity; u32 what stays
+    ESPL_TAPE_DETACH,    ///< entity; u32 espl_keep
     ESPL_TAPE_SIBLING,   ///< entity, before
     ESPL_TAPE_DESTROY,   ///< entity; u32 extent
     ESPL_TAPE_INSTANTIATE,  ///< entity; u64 count
-    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; what the kind takes
-    ESPL_TAPE_WRITE,        ///< the same, of one that is written by the function of its kind
+    ESPL_TAPE_WRITES,       ///< list (u64) of: entity; u32 kind; the value of the kind
+    ESPL_TAPE_WRITE,        ///< the same, of one write by the function of its kind
     ESPL_TAPE_LOOK_AT,      ///< entity; 3 floats; u32 1 and 3 floats, or 0; u32 espl_axis
     ESPL_TAPE_ROTATE_ABOUT, ///< entity; 7 floats
     ESPL_TAPE_INHERIT,      ///< entity; u32 flags
-    ESPL_TAPE_COLUMN,  ///< u32 component, size; list (u64) of entities, then so many times size
-                       ///< bytes: what was written to a column
+    ESPL_TAPE_COLUMN,  ///< u32 component, size; list (u64) of entities, then size bytes for each:
+                       ///< the values that were written to a column
     ESPL_TAPE_RESERVE, ///< u64 entities; list (u32) of u32: components; u64 rows, writes, parallel
                        ///< rows; entity with side arrays
     ESPL_TAPE_COMPACT,
@@ -92,16 +92,17 @@ typedef enum espl_tape_op {
 // A value is u32 component, u32 size, u32 1 and so many bytes, or 0 for zeros.
 //
 // A command is u32 lane, an espl_tape_command, u32 key; entity target, parent, before; u32 count;
-// bytes link, place, dead_parent, the three that stay, inherit, and 0; u32 size of a head: that of a
-// transform, of what a kind of write takes, or 0; these bytes; list (u32) of u32 component, u32 size
-// and so many bytes. A size of 0xffff takes the component away. Commands come in an order in which
-// each names only pending entities that were made before it in the list, and in the order of their
-// lane. A pending entity is a handle whose generation is 2^31 + lane * 2^23 + the tag, and whose
-// index counts the pending ones of its lane from 0. What was recorded for callbacks is left out:
-// what the callbacks changed stands behind the playback.
+// bytes link, place, dead_parent, the espl_keep of position, rotation and scale, inherit, and 0; u32
+// size of a head: the size of a transform, of the value of a write, or 0; these bytes; list (u32) of
+// u32 component, u32 size and so many bytes. A size of 0xffff takes the component away. Commands are
+// in the order of their lane, and each names only pending entities of earlier commands in the list. A
+// pending entity is a handle whose generation is 2^31 + lane * 2^23 + the tag, and whose index counts
+// the pending ones of its lane from 0. Payloads of custom commands are left out: the calls that their
+// functions made are recorded after the playback.
 
-/// Kinds of command. `place` is the kind of a write, the extent of a destroy, an enable and a disable, and of a change what
-/// becomes of the transform: 0 stays, 1 comes with the head, 2 goes.
+/// Kinds of command. `place` is the kind of a write, the extent of a destroy, an enable and a disable.
+/// For a change of components it is the change of the transform: 0 it stays, 1 it is the head, 2 it is
+/// removed.
 typedef enum espl_tape_command {
     ESPL_TAPE_COMMAND_INSTANTIATE,
     ESPL_TAPE_COMMAND_CREATE, ///< with a transform, the head

@@ -3,8 +3,8 @@
 /// Transforms as values: composing, inverting, converting, matrices. No world is needed.
 ///
 /// Axes of the helpers: +X right, +Y up, +Z forward. Rotations are unit quaternions x, y, z, w.
-/// Every result is the same bits on every machine. A required pointer that is NULL is answered as espalier/base.h says; a function that returns a
-/// transform returns the identity then.
+/// Every result is the same bits on every machine. A required pointer that is NULL is answered as
+/// espalier/base.h says; a function that returns a transform returns the identity then.
 ///
 /// Thread rule: transforms are values, and all functions may be called from any thread.
 #ifndef ESPALIER_TRANSFORM_H
@@ -24,7 +24,7 @@ typedef struct espl_transform {
     float position[3]; ///< Origin in the parent's axes; world units.
     float scale;       ///< Uniform, inherited by children. Negative mirrors, 0 collapses.
     float stretch[3];  ///< Per axis, never inherited as shape: it only moves children's positions.
-    uint32_t user_data; ///< Opaque word of the user; carried along, never interpreted.
+    uint32_t user_data; ///< Opaque word of the user; copied with the transform, never interpreted.
 } espl_transform;
 
 /// What queries and views hold of a transform: all but stretch and user data. 32 bytes.
@@ -55,8 +55,8 @@ ESPL_API espl_transform espl_transform_compose(const espl_transform *parent,
 /// Parts of its world transform that a member does NOT take from its parent. A member has a byte of
 /// these; 0, the usual case, takes everything.
 ///
-/// A kept part is stored as a world value of its own, whatever the parent does; the other parts are
-/// composed as ever.
+/// A kept part is stored as a world value of its own, which the parent does not change; the other parts
+/// are composed with the parent's.
 enum {
     ESPL_ABSOLUTE_X = 1,       ///< World x of the position.
     ESPL_ABSOLUTE_Y = 2,       ///< World y of the position.
@@ -67,7 +67,7 @@ enum {
     /// this flag it is the other way round.
     ESPL_STRICT_UP = 32,
     ESPL_ABSOLUTE_SCALE = 64, ///< World scale.
-    /// World is a copy of the parent's, all 48 bytes. Stands alone: no other flag goes with it.
+    /// World is a copy of the parent's, all 48 bytes. Excludes every other flag.
     ESPL_COPY_PARENT = 128,
 
     ESPL_ABSOLUTE_POSITION = ESPL_ABSOLUTE_X | ESPL_ABSOLUTE_Y | ESPL_ABSOLUTE_Z,
@@ -105,9 +105,8 @@ ESPL_API espl_transform espl_transform_inherit(const espl_transform *parent,
 /// @param local  in and out; may be parent or world. Where the parent's scale or stretch is zero,
 ///               the parts that no local transform could reach keep the values that local had on
 ///               entry.
-/// @return ESPL_OK; ESPL_LOSSY when such a part is asked for: an axis of the parent on which the
-///         world position is not the parent's own, a scale other than 0. ESPL_ERR_ARGUMENT when a
-///         pointer is NULL.
+/// @return ESPL_OK; ESPL_LOSSY when `world` needs such a part: its position differs from the parent's
+///         on such an axis, or its scale is not 0. ESPL_ERR_ARGUMENT when a pointer is NULL.
 ESPL_API espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
                                              const espl_transform *world);
 
@@ -118,8 +117,8 @@ ESPL_API espl_status espl_transform_relative(espl_transform *local, const espl_t
 ///         the transform unchanged.
 ESPL_API ESPL_NODISCARD espl_status espl_transform_normalize(espl_transform *transform);
 
-/// What is converted between the axes of a frame, "local", and those that the frame is placed in,
-/// "world" for short. Each pair are inverses of each other. A point moves with the frame, a vector (an
+/// Conversions between the axes of a frame, "local", and the axes that the frame is placed in, "world"
+/// for short. Each pair are inverses of each other. A point moves with the frame, a vector (an
 /// offset between two points) is scaled and turned, a direction is only turned.
 typedef enum espl_conversion {
     ESPL_POINT_TO_WORLD,
@@ -131,7 +130,7 @@ typedef enum espl_conversion {
     ESPL_CONVERSION_COUNT
 } espl_conversion;
 
-/// Convert a point, a vector or a direction between the axes of a frame and those that it is placed in.
+/// Convert a point, a vector or a direction between the axes of a frame and the axes that it is placed in.
 /// A conversion that does not exist writes nothing.
 ///
 /// @param out    may be value.
@@ -210,7 +209,7 @@ ESPL_API bool espl_transform_is_mirrored(const espl_transform *transform);
 ESPL_API espl_status espl_transform_look_at(espl_transform *transform, const float target[3],
                                             const float *up, espl_axis forward);
 
-/// Turn a transform about a point: position and rotation go round, the rest stays.
+/// Turn a transform about a point: position and rotation change, the rest stays.
 ///
 /// @param rotation  normalised first.
 /// @return ESPL_OK, ESPL_ERR_NOT_FINITE, ESPL_ERR_RANGE (the position would overflow),

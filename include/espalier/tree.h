@@ -8,8 +8,8 @@
 /// playback.
 ///
 /// Thread rule: as for the world. Structural calls, espl_subtree_begin(), espl_subtree_next() and
-/// espl_subtree_end() are changes of it; all else only reads, on any number of threads while none changes
-/// the world.
+/// espl_subtree_end() are changes of it; all other calls only read, on any number of threads while none
+/// changes the world.
 #ifndef ESPALIER_TREE_H
 #define ESPALIER_TREE_H
 
@@ -38,8 +38,8 @@ typedef struct espl_attach_options {
     espl_keep rotation;
     espl_keep scale;
     espl_link link;
-    /// Child of the new parent to stand before; null: last. Under the same parent null keeps the
-    /// place.
+    /// Child of the new parent that the child comes before; null: last. Under the same parent null
+    /// keeps the sibling position.
     espl_entity before;
     /// Inherit flags under the parent (espalier/transform.h): ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT,
     /// which snaps at once and leaves the other rules unread. 0: inherit everything.
@@ -62,10 +62,10 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach(espl_world *world, espl_entity c
                                                 const espl_attach_options *options);
 
 /// Make a member, with all that is below it, a root (or solo). On a root or solo it does nothing.
-/// Structural. The link kind and the inherit flags are forgotten.
+/// Structural. The link kind and the inherit flags are dropped.
 ///
-/// @param keep  ESPL_KEEP_WORLD stays in place bit for bit, but that a rotation off unit length (by
-///              more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
+/// @param keep  ESPL_KEEP_WORLD: the world stays bit for bit, except that a rotation off unit length
+///              (by more than 4e-7) is normalised; ESPL_KEEP_LOCAL: the local becomes the world;
 ///              ESPL_SNAP: the identity transform, but for the entity's own stretch and user data.
 /// Statuses as espl_attach().
 ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity entity,
@@ -73,13 +73,13 @@ ESPL_API ESPL_NODISCARD espl_status espl_detach(espl_world *world, espl_entity e
 
 /// Move a member to another place among its siblings. Nothing else changes. Structural.
 ///
-/// @param before  Sibling to stand before; null: last.
+/// @param before  Sibling that the entity comes before; null: last.
 /// @return ESPL_OK, ESPL_ERR_NOT_CHILD (the entity is a root or solo, or `before` is no sibling of
 ///         it), the handles' statuses, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_set_sibling(espl_world *world, espl_entity entity,
                                                      espl_entity before);
 
-/// How far a call goes below an entity.
+/// Which entities below an entity a call includes.
 typedef enum espl_extent {
     ESPL_EXTENT_ENTITY = 0,  ///< The entity alone.
     ESPL_EXTENT_OWNED = 1,   ///< And every descendant reached through owned links only.
@@ -88,11 +88,11 @@ typedef enum espl_extent {
 
 /// Destroy an entity, and what the extent says below it. Structural.
 ///
-/// ESPL_EXTENT_OWNED is what games and editors mean by it: the entity and every descendant reached
-/// through owned links only. Survivors below a destroyed member follow the nearest living ancestor, in
-/// the dead one's position among its siblings; below a destroyed root they become roots or solos. Their
-/// worlds stay where they are, to rounding, but that one with ESPL_COPY_PARENT copies its new parent.
-/// Never fails for lack of memory.
+/// ESPL_EXTENT_OWNED is the usual one: the entity and every descendant reached through owned links
+/// only. Survivors below a destroyed member become children of the nearest living ancestor, at the
+/// sibling position of the destroyed entity; below a destroyed root they become roots or solos. Their
+/// worlds stay where they are, to rounding, except that a survivor with ESPL_COPY_PARENT copies its new
+/// parent. Never fails for lack of memory.
 /// @return ESPL_OK; ESPL_OVERFLOW; ESPL_ERR_ARGUMENT (extent); ESPL_ERR_BUSY; the handle's statuses.
 ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity entity,
                                                  espl_extent extent);
@@ -102,7 +102,7 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity 
 /// A clone has the source's components (but ESPL_PREFAB) with their bytes, its name and its transforms.
 /// Entity references in them (espl_component_def) that name an entity of the closure name its clone;
 /// others stay. The clone of a member starts as a root at the source's world transform. The original
-/// is not touched. Clones of one source entity stand in neighbouring rows.
+/// is not touched. Clones of one source entity have neighbouring rows.
 /// @param count  Clones; 0 does nothing.
 /// @param out    [count] the clones' first entities, in order; may be NULL.
 /// @return ESPL_OK, ESPL_OVERFLOW, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY, the handle's
@@ -110,8 +110,8 @@ ESPL_API ESPL_NODISCARD espl_status espl_destroy(espl_world *world, espl_entity 
 ESPL_API ESPL_NODISCARD espl_status espl_instantiate(espl_world *world, espl_entity source,
                                                      size_t count, espl_entity *out);
 
-/// Let queries skip an entity: give it, and what the extent says, ESPL_DISABLED. Structural. What
-/// has it already keeps it. Transforms go on as before.
+/// Let queries skip an entity: give ESPL_DISABLED to each entity of the extent. Structural. An entity
+/// that has it already keeps it. Transforms propagate as before.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT (extent), the handle's statuses, ESPL_ERR_LIMIT,
 ///         ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 ESPL_API ESPL_NODISCARD espl_status espl_disable(espl_world *world, espl_entity entity,
@@ -129,7 +129,7 @@ ESPL_API bool espl_is_enabled(const espl_world *world, espl_entity entity);
 ///                  chunk's for example.
 /// @param parents   [count] the parent of each child. The same memory is allowed.
 /// @param count     0 does nothing.
-/// @param options   NULL means {0}. Several children that come before one sibling come in their order.
+/// @param options   NULL means {0}. Several children before one sibling are in the order of the array.
 /// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
 ///                  else unchanged.
 /// @return as espl_attach(): ESPL_OVERFLOW, or else ESPL_LOSSY, where it is the answer for one of them.
@@ -139,11 +139,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_attach_many(espl_world *world, const es
                                                      const espl_attach_options *options,
                                                      size_t *refused);
 
-/// Destroy many entities, each with what the extent takes along, one after the other: what survives
-/// below an entity is treated as espl_destroy() does it. Structural. All or nothing.
+/// Destroy many entities, each with its extent, one after the other, as by espl_destroy(). Structural.
+/// All or nothing.
 ///
-/// All are to be alive when the call begins. One that is named again, or that an earlier one took
-/// along, is no matter, so that a selection may be destroyed as it is.
+/// All must be alive when the call begins. An entity may be named again, or be destroyed with an
+/// earlier one: the call skips it.
 /// @param entities  [count] may be memory of the world, a chunk's for example.
 /// @param count     0 does nothing.
 /// @param refused   NULL, or out: where the call is refused for one entity, the index of the first;
@@ -162,7 +162,7 @@ typedef enum espl_role {
     ESPL_ROLE_MEMBER = 3,
 } espl_role;
 
-/// Rank or depth of nothing.
+/// Rank or depth where there is none.
 #define ESPL_NO_RANK UINT32_MAX
 
 // Navigation. For a handle that names no living entity of this world: ESPL_ROLE_NONE, null,
@@ -209,7 +209,7 @@ ESPL_API bool espl_is_ancestor(const espl_world *world, espl_entity ancestor, es
 /// Depth-first: parents before their children, siblings in their order. The world is in iteration
 /// from begin until next returns false or espl_subtree_end().
 typedef struct espl_subtree {
-    espl_entity entity; ///< The one at hand.
+    espl_entity entity; ///< The current one.
     uint32_t rank;      ///< Its position in storage, as espl_get_rank() tells.
     struct {
         espl_world *world;
@@ -246,9 +246,9 @@ typedef struct espl_subtree_arrays {
 ESPL_API size_t espl_copy_subtree(const espl_world *world, espl_entity top, espl_extent extent,
                                   size_t capacity, const espl_subtree_arrays *out);
 
-/// A whole hierarchy as it is in memory, breadth-first, for code that goes over it.
+/// A whole hierarchy as it is in memory, breadth-first, for code that reads it in order.
 ///
-/// Rank r is at slot first + r: its world transform is worlds[first + r]. Holds until the next
+/// Rank r is at slot first + r: its world transform is worlds[first + r]. Valid until the next
 /// structural call.
 typedef struct espl_view {
     size_t count;            ///< Entities, the root first.

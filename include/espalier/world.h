@@ -22,17 +22,17 @@ extern "C" {
 /// and refuses the second call with ESPL_ERR_BUSY.
 typedef struct espl_world espl_world;
 
-/// Whether the large blocks of a world lie in huge pages: pages of 2 MiB, which the processor finds
-/// faster than 512 small ones where writes and reads go all over a large world.
+/// Whether the large blocks of a world lie in huge pages: pages of 2 MiB, which need fewer entries of
+/// the TLB than small ones where writes and reads are scattered over a large world.
 typedef enum espl_huge_pages {
     /// What the environment variable ESPALIER_HUGE_PAGES says, "on" or "off"; else on.
     ESPL_HUGE_PAGES_DEFAULT = 0,
-    /// Ask for none. What the system does by itself is left to it.
+    /// Request none. The system may still use them by itself.
     ESPL_HUGE_PAGES_OFF = 1,
-    /// Ask for them, by madvise(2), for each block of at least 2 MiB; its end that does not fill a
-    /// huge page lies in small ones. So a world of less than some twenty thousand entities is as
-    /// without, and a larger one takes at most a page more where an array in use ends. Nothing
-    /// where the system has none.
+    /// Request them, by madvise(2), for each block of at least 2 MiB; its end that does not fill a
+    /// huge page lies in small ones. So a world of less than some twenty thousand entities has none,
+    /// and a larger one takes at most a page more where an array in use ends. Without effect on
+    /// systems that have none.
     ESPL_HUGE_PAGES_ON = 2,
 } espl_huge_pages;
 
@@ -45,8 +45,8 @@ typedef struct espl_world_def {
     espl_hooks hooks;
     espl_executor executor;   ///< {0}: serial. Must outlive the world.
     /// World tag in [1, 127] that every handle carries; a handle with another tag is refused as
-    /// foreign. 0: the next of a process-wide round, so that up to 127 worlds tell each other's
-    /// handles. Give one where handles must be the same in every run.
+    /// foreign. 0: the next one of a cycle that the process shares, so that up to 127 worlds have
+    /// different tags. Give one where handles must be the same in every run.
     uint32_t tag;
     /// How many nodes are composed at once, by the name of the instructions: "scalar" everywhere,
     /// "sse2", "avx2" and "avx512" on x86, "neon" on AArch64, "simd128" on WebAssembly. The worlds are
@@ -54,12 +54,12 @@ typedef struct espl_world_def {
     /// NULL: what the environment variable ESPALIER_KERNELS names, else the best for this machine.
     /// Meant for tests and measurements. Not kept.
     const char *kernels;
-    /// Huge pages for large blocks of the default allocator. What can be read, statistics of bytes
-    /// too, is the same with and without. An allocator of your own is asked as ever, and may do the
-    /// same by itself: align large blocks to 2 MiB, and advise.
+    /// Huge pages for large blocks of the default allocator. Every value that can be read, statistics
+    /// of bytes too, is the same with and without. An allocator of your own gets the same requests,
+    /// and may do the same by itself: align large blocks to 2 MiB, and advise.
     espl_huge_pages huge_pages;
-    /// {0}: nothing is recorded. Else every call that changes the world (espalier/tape.h); parallel
-    /// writes are then done on the calling thread alone.
+    /// {0}: nothing is recorded. Otherwise every call that changes the world is (espalier/tape.h), and
+    /// parallel writes run on the calling thread alone.
     espl_tape tape;
     /// Nodes that one structural call or sync may lay out anew to pay layout debt; 0: the default,
     /// 65536.
@@ -73,8 +73,8 @@ typedef struct espl_world_def {
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT (out is NULL; one function of the allocator without the other;
 ///         a tag above 127; kernels that do not exist; a number that is none of espl_huge_pages; an
 ///         unknown word in ESPALIER_HUGE_PAGES or ESPALIER_LOG); ESPL_ERR_UNSUPPORTED (kernels that this
-///         machine cannot run, or this build lacks); ESPL_ERR_NO_MEMORY. The log says which; an unknown word in ESPALIER_LOG is printed to
-///         stderr.
+///         machine cannot run, or this build lacks); ESPL_ERR_NO_MEMORY. The log says which; an unknown
+///         word in ESPALIER_LOG is printed to stderr.
 ESPL_API ESPL_NODISCARD espl_status espl_world_create(espl_world **out, const espl_world_def *def);
 
 /// Destroy a world and all it holds. NULL is allowed.
@@ -85,11 +85,11 @@ ESPL_API void espl_world_destroy(espl_world *world);
 
 /// Destroy every entity. Structural.
 ///
-/// Handles from before are dead, and names are gone. Registered components and custom commands stay.
-/// Memory stays until espl_compact(), that for rows as if espl_reserve() had taken it
-/// (espl_reserve_def.rows) for as many entities of each component set and role: as many again take
-/// none. Command buffers stay as they are; a recorded command that names an entity from before is
-/// refused at playback.
+/// Handles from before are dead, and names are removed. Registered components and custom commands
+/// stay. Memory stays until espl_compact(). Memory for rows stays as if espl_reserve() had taken it
+/// (espl_reserve_def.rows) for as many entities of each component set and role: as many new ones take
+/// no memory. Command buffers stay as they are; a recorded command that names an entity from before
+/// is refused at playback.
 ///
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_BUSY; it never fails for lack of memory. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
@@ -98,19 +98,18 @@ ESPL_API ESPL_NODISCARD espl_status espl_world_clear(espl_world *world);
 /// for NULL. Any thread.
 ESPL_API const char *espl_world_kernels(const espl_world *world);
 
-/// Give back all memory that nothing needs now, what was reserved included. Lay out every hierarchy
-/// breadth-first without free slots, and the rows of entities in the order of their transforms.
-/// Nothing that can be read changes, but ranks, slots and rows may, and a chunk whose rows did is
-/// written. Structural.
+/// Free all unused memory, reserved memory included. Lay out every hierarchy breadth-first without
+/// free slots, and the rows of entities in the order of their transforms. Ranks, slots and rows may
+/// change, and nothing else that can be read; a chunk whose rows change counts as written. Structural.
 ///
-/// @return ESPL_OK; ESPL_ERR_NO_MEMORY: moving things together needs memory for a while, and as much
-///         was given back as could be without; ESPL_ERR_BUSY. O(size).
+/// @return ESPL_OK; ESPL_ERR_NO_MEMORY: compaction needs memory for a while, and the call freed as
+///         much as it could without; ESPL_ERR_BUSY. O(size).
 ESPL_API ESPL_NODISCARD espl_status espl_compact(espl_world *world);
 
-/// Sizes of hierarchies that statistics tell apart.
+/// Size classes of hierarchies in the statistics.
 #define ESPL_SIZE_CLASSES 32
 
-/// What a world holds, and what it takes.
+/// Statistics of a world: its contents and its memory.
 typedef struct espl_world_stats {
     size_t entities;        ///< Living.
     size_t solos;           ///< Entities without a hierarchy.
@@ -125,8 +124,8 @@ typedef struct espl_world_stats {
     uint64_t nodes_visited; ///< World transforms recomputed since the world was made.
     uint64_t writes;        ///< Transform writes that changed a transform since the world was made.
     uint64_t writes_skipped; ///< Transform writes that left every bit as it was.
-    uint64_t nodes_skipped;  ///< Nodes looked at by a write and found unchanged: what hangs below
-                             ///< them was not visited. Since the world was made.
+    uint64_t nodes_skipped;  ///< Nodes that a write found unchanged: their descendants were not
+                             ///< visited. Since the world was made.
     size_t disabled;         ///< Entities with ESPL_DISABLED.
     size_t prefabs;          ///< Entities with ESPL_PREFAB.
     size_t retired;          ///< Indices whose generations are used up.
@@ -170,26 +169,25 @@ typedef struct espl_validation {
 ///         others. O(size), no memory.
 ESPL_API bool espl_validate(const espl_world *world, espl_validation *report);
 
-/// What a hash is of.
+/// What a hash covers.
 typedef enum espl_hash_kind {
-    /// What can be read of the living: for each its transforms bit for bit, inherit flags, link,
-    /// its name where it has one, components by name and their bytes; children in their order. Two
-    /// worlds that show the same have the same hash, whatever the handles, the rows, or the order in
-    /// which components were registered and roots were made. An entity reference
-    /// (espl_component_def) counts as null, as dead, or by what the entity that it names shows of
-    /// itself. Other bytes count as they are. In a transform any NaN counts like any other.
+    /// What can be read of living entities: for each its transforms bit for bit, inherit flags, link,
+    /// its name where it has one, components by name and their bytes; children in their order. Worlds
+    /// of equal contents have the same hash: handles, rows, the order in which components were
+    /// registered and the order in which roots were made do not count. An entity reference
+    /// (espl_component_def) counts as null, as dead, or by the contents of the entity that it names.
+    /// Other bytes count as they are. In a transform all NaNs are equal.
     ESPL_HASH_LOGICAL = 0,
-    /// Where it all is stored as well: handles, rows and the bytes in them, slots, links, layout
-    /// debt and free lists. Two worlds with the same hash give the same handles to what is made
-    /// next.
+    /// The storage as well: handles, rows and the bytes in them, slots, links, layout debt and free
+    /// lists. Two worlds with the same hash give the same handles to entities that are created next.
     ESPL_HASH_PHYSICAL = 1,
 } espl_hash_kind;
 
 /// Hash a whole world: the same number on every machine, for any count of workers and any kernels.
-/// (Bytes of components and of references are as the machine has them.) Memory that is only
+/// (Bytes of components and of references are in the machine's byte order.) Memory that is only
 /// reserved, versions and statistics are not in it. Equal worlds have equal hashes; others have
-/// different ones but by a chance of 2^-64. It is no guard against forgery, and may change with the
-/// version of the library.
+/// different ones, except with a probability of 2^-64. It does not protect against forgery, and may
+/// change with the version of the library.
 ///
 /// @param out  the hash; unchanged when refused.
 /// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_BUSY while a parallel write is under way. O(size),

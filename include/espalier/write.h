@@ -14,13 +14,14 @@
 /// - A whole transform or pose whose scale or stretch is 0 is written as any other, and logged
 ///   (ESPL_LOG_WARNING), because {0} is the usual mistake: start from espl_transform_identity(). A
 ///   write of the scale or stretch alone, and -0, are not logged.
-/// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). What hangs
-///   below an entity whose world stays bit-equal is not visited: below the one that is written, and
-///   in hierarchies with inherit flags, stretch or pass-throughs below every one.
+/// - A write that leaves the local bit-equal does nothing (-0 and 0 are different bits). Descendants
+///   of an entity whose world stays bit-equal are not visited. The written entity is checked for
+///   that; in hierarchies with inherit flags, stretch or pass-throughs every node is.
 /// - Writes take no memory, but for one case: the first stretch or user data other than the default in
 ///   a hierarchy, and the first inherit flags, need a side array. Such a write is structural in that
 ///   it may answer ESPL_ERR_NO_MEMORY, and ESPL_ERR_BUSY during iteration. Prepay with
-///   espl_reserve(). When the last of them goes, so does the array, unless it was prepaid.
+///   espl_reserve(). The array is freed when the last of them becomes the default, unless it was
+///   prepaid.
 /// - O(descendants).
 /// - Thread rule: a write is a change of the world, on one thread at a time. From several threads write
 ///   by an espl_writer (espalier/writers.h), or record commands (espalier/commands.h). A batch uses the
@@ -200,13 +201,13 @@ static inline ESPL_NODISCARD espl_status espl_multiply_scale(espl_world *world, 
 /// Turn the entity in its place so that one of its axes points at a target in the world.
 /// @param up       NULL means +Y; see espl_transform_look_at() for what is parallel.
 /// @param forward  axis that points at the target: ESPL_AXIS_FORWARD (+Z) or any other; see
-///                 espl_transform_look_at() for the up axis that goes with it.
+///                 espl_transform_look_at() for the up axis of each.
 /// @return also ESPL_LOSSY, nothing changed, where the target is the entity's own position;
 ///         ESPL_ERR_ARGUMENT for an axis that does not exist.
 ESPL_API ESPL_NODISCARD espl_status espl_look_at(espl_world *world, espl_entity entity,
                                                  const float target[3], const float *up,
                                                  espl_axis forward);
-/// Turn the entity about a point of the world: position and rotation go round.
+/// Turn the entity about a point of the world: position and rotation change.
 ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_entity entity,
                                                       const float pivot[3], const float by[4]);
 
@@ -215,11 +216,11 @@ ESPL_API ESPL_NODISCARD espl_status espl_rotate_about(espl_world *world, espl_en
 /// Change which parts of the world transform a member takes from its parent.
 ///
 /// The world transform stays where it is, to rounding: parts that become kept keep their bits, for
-/// the others a local is found. ESPL_COPY_PARENT snaps to the parent at once.
-/// @param flags  a byte of ESPL_ABSOLUTE_ flags; ESPL_COPY_PARENT stands alone.
+/// the others a local is computed. ESPL_COPY_PARENT snaps to the parent at once.
+/// @param flags  a byte of ESPL_ABSOLUTE_ flags, or ESPL_COPY_PARENT without any other flag.
 /// @return ESPL_OK; ESPL_LOSSY (a part that is kept no longer cannot be reached below a scale or
 ///         stretch of zero); ESPL_ERR_NOT_CHILD (flags other than 0 on a root or solo);
-///         ESPL_ERR_ARGUMENT; the statuses that all writes have, also those for want of memory.
+///         ESPL_ERR_ARGUMENT; the statuses of all writes, ESPL_ERR_NO_MEMORY too.
 ESPL_API ESPL_NODISCARD espl_status espl_set_inherit(espl_world *world, espl_entity entity,
                                                      uint32_t flags);
 
@@ -245,7 +246,7 @@ typedef struct espl_write {
 
 /// Account of a batch: count == applied + refused.
 typedef struct espl_write_report {
-    size_t applied;           ///< Carried out, those that changed nothing included.
+    size_t applied;           ///< Carried out, writes that changed nothing included.
     size_t lossy;             ///< Of the applied: ESPL_LOSSY.
     size_t refused;           ///< Not carried out.
     size_t first_refused;     ///< Index of the first refused entry; valid where refused is not 0.
@@ -256,11 +257,11 @@ typedef struct espl_write_report {
 /// Carry out many writes: any entities, any hierarchies, any order, repeats too.
 ///
 /// Hierarchy by hierarchy, parents before children, writes to one entity in array order, one
-/// propagation for each hierarchy. So a write in world axes below another written entity sees where
-/// that one has come to, whatever their order in the array. n writes cost O(n + what hangs below);
+/// propagation for each hierarchy. So a write in world axes below another written entity uses the new
+/// world of that entity, for any order of the array. n writes cost O(n + their descendants);
 /// n writes on a chain of n cost O(n). Hierarchies are written in parallel by the world's executor.
-/// Of a hierarchy a quarter or more of whose locals are written, by entries of one kind, all worlds
-/// behind the first that changed are recomputed.
+/// If entries of one kind write a quarter or more of the locals of a hierarchy, all its worlds after
+/// the first that changed are recomputed.
 ///
 /// An entry that a function of its kind would refuse is refused alone. Worlds may overflow: see
 /// ESPL_OVERFLOW.
@@ -270,8 +271,8 @@ typedef struct espl_write_report {
 ///         ESPL_PARTLY (some entries were refused, whatever else); of the batch as
 ///         a whole, nothing changed: ESPL_ERR_NO_MEMORY (see espl_reserve()), ESPL_ERR_BUSY
 ///         (during playback, or during iteration where a side array is needed), ESPL_ERR_LIMIT,
-///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; a job lost
-///         later is done by the calling thread, and checked builds trap),
+///         ESPL_ERR_EXECUTOR (it lost or repeated a job while only scratch was written; the calling
+///         thread runs a job that is lost later, and checked builds trap),
 ///         ESPL_ERR_ARGUMENT.
 ESPL_API ESPL_NODISCARD espl_status espl_write_batch(espl_world *world, const espl_write *writes,
                                                      size_t count, espl_write_report *report);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /// @file
-/// Writing transforms from every core: the rows of a query are dealt out so that each hierarchy
+/// Writing transforms from every core: the rows of a query are distributed so that each hierarchy
 /// belongs to one job, and each job writes through a token, an espl_writer.
 ///
 /// Thread rule: espl_write_parallel() is a change of the world; it runs its jobs on the world's executor.
-/// The functions of an espl_writer belong to the thread of the job that it was handed to.
+/// Only the thread of a job calls the functions of the espl_writer that the job got.
 #ifndef ESPALIER_WRITERS_H
 #define ESPALIER_WRITERS_H
 
@@ -15,38 +15,38 @@
 extern "C" {
 #endif
 
-/// The right to write the hierarchies and solos that one job was dealt. Lives as long as the call
-/// of the function that it was handed to; belongs to the thread of that call.
+/// The right to write the hierarchies and solos of one job. Valid until the function that got it
+/// returns, on the thread of that call.
 ///
-/// What has a row in the parallel write belongs to the job that gets the row, with its whole
-/// hierarchy. Checked builds refuse a write to any other hierarchy with ESPL_ERR_NOT_OWNER, and so
-/// they do with a read inside a job, by any function of espalier/read.h that answers with a status,
-/// of a hierarchy that another job was dealt; the message names both places in the source, and the
-/// call traps. A writer that another thread uses, or that is used after its job, traps too, and the
-/// call returns ESPL_ERR_ARGUMENT. Unchecked builds do not look.
+/// An entity with a row in the parallel write belongs to the job that gets the row, with its whole
+/// hierarchy. Checked builds refuse a write to any other hierarchy with ESPL_ERR_NOT_OWNER. They
+/// refuse in the same way a read inside a job of a hierarchy of another job, by any function of
+/// espalier/read.h that returns a status; the message names both places in the source, and the call
+/// traps. A writer that another thread uses, or that is used after its job, traps too, and the call
+/// returns ESPL_ERR_ARGUMENT. Unchecked builds do not check.
 typedef struct espl_writer espl_writer;
 
-/// What is done with some of the rows.
+/// Function of a parallel write, called for some of the rows.
 ///
-/// @param writer   the right to write what these rows stand for.
-/// @param rows     consecutive rows of one chunk; the columns are reached by espl_query_read() and
-///                 espl_query_write() as in an iteration. It cannot be advanced.
+/// @param writer   the right to write the hierarchies of these rows.
+/// @param rows     consecutive rows of one chunk; espl_query_read() and espl_query_write() give the
+///                 columns as in an iteration. It cannot be advanced.
 /// @param context  the caller's.
 ///
-/// Runs on any thread, from begin to end on the same one. It may read, write what is its own
-/// through the writer, write columns of its rows that were named beforehand, and record into a
-/// recorder that no other job uses, for instance that of the lane espl_writer_job(). Every other
-/// change of the world is refused with ESPL_ERR_BUSY.
+/// Runs on any thread, from begin to end on the same one. It may read, write its own hierarchies
+/// through the writer, write columns of its rows that espl_parallel_def.columns names, and record
+/// into a recorder that no other job uses, for instance that of the lane espl_writer_job(). Every
+/// other change of the world is refused with ESPL_ERR_BUSY.
 typedef void (*espl_parallel_function)(espl_writer *writer, const espl_query *rows, void *context);
 
-/// What a parallel write may be asked for.
+/// Flags of a parallel write.
 enum {
     /// Within each hierarchy rows come parents first. Without it they come in the order of the
     /// query: by archetype, chunk, row.
     ESPL_PARALLEL_TOP_DOWN = 1,
 };
 
-/// Most jobs of one parallel write: a commands object of so many lanes has one for each.
+/// Most jobs of one parallel write: a command buffer with so many lanes has one for each.
 #define ESPL_PARALLEL_JOB_LIMIT 256
 
 /// A parallel write. Grows at the end only.
@@ -61,39 +61,39 @@ typedef struct espl_parallel_def {
     uint32_t flags;      ///< ESPL_PARALLEL_ bits.
     /// At most so many jobs; 0 and more than ESPL_PARALLEL_JOB_LIMIT mean ESPL_PARALLEL_JOB_LIMIT.
     uint32_t job_limit;
-    const char *site; ///< NULL, or ESPL_SITE: where messages say that it began.
+    const char *site; ///< NULL, or ESPL_SITE: the place that messages name as its beginning.
 } espl_parallel_def;
 
-/// What became of a parallel write.
+/// Account of a parallel write.
 typedef struct espl_parallel_report {
     size_t rows;       ///< Rows that answered the query.
     size_t calls;      ///< Calls of the function.
-    size_t jobs;       ///< Jobs they were dealt to.
-    size_t groups;     ///< What fell to one job each: hierarchies, or sets of chunks that share no
-                       ///< hierarchy; 0 where no row was a member, so that each row is one.
+    size_t jobs;       ///< Jobs that they were distributed to.
+    size_t groups;     ///< Units that one job gets as a whole: hierarchies, or sets of chunks that
+                       ///< share no hierarchy; 0 where no row was a member: each row is a unit.
     size_t split_rows; ///< Rows of chunks that do not come in one call.
     size_t refused;    ///< Writes through writers that were refused.
     espl_entity first_refused; ///< The first of them in the lowest job.
     espl_status first_status;  ///< Why.
-    uint64_t group_ns;         ///< Time spent on dealing the rows out, nanoseconds.
+    uint64_t group_ns;         ///< Time spent on distributing the rows, nanoseconds.
     uint64_t run_ns;           ///< Time spent in the jobs.
     size_t overflowed;         ///< World transforms that were recomputed and are not finite.
 } espl_parallel_report;
 
-/// Call a function for every row of a query, on the world's executor, so that all rows of one
-/// hierarchy fall to one job. Structural; while it runs, calls that change the world are refused
-/// with ESPL_ERR_BUSY, and reads are legal from any thread for what no job was dealt.
+/// Call a function for every row of a query, on the world's executor, so that one job gets all rows
+/// of a hierarchy. Structural; while it runs, calls that change the world are refused with
+/// ESPL_ERR_BUSY, and any thread may read hierarchies that belong to no job.
 ///
-/// What is written does not depend on the executor: within a hierarchy the order of the rows is
-/// documented, and no two jobs write the same one. How rows are cut into calls depends on the world
-/// and the definition alone.
+/// The result does not depend on the executor: within a hierarchy the order of the rows is
+/// documented, and no two jobs write the same hierarchy. How rows are cut into calls depends on the
+/// world and the definition alone.
 ///
 /// @param def     not kept.
 /// @param report  NULL, or the account; zeroed when refused.
 /// @return ESPL_OK; ESPL_PARTLY (some writes were refused); ESPL_OVERFLOW (none was, and some world
 ///         is not finite); refused as a whole, nothing called: as espl_query_begin(),
-///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. A job
-///         that the executor lost is done by the calling thread, and checked builds trap.
+///         ESPL_ERR_ARGUMENT (no function, unknown flags), ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY. The
+///         calling thread runs a job that the executor lost, and checked builds trap.
 ///         O(rows).
 ESPL_API ESPL_NODISCARD espl_status espl_write_parallel(espl_world *world,
                                                         const espl_parallel_def *def,
@@ -108,8 +108,8 @@ ESPL_API espl_world *espl_writer_world(const espl_writer *writer);
 
 /// Write one transform through a writer: espl_write_one(), whose statuses it has, by a job.
 ///
-/// @param site  where the call stands, for messages: ESPL_SITE, or NULL. Lives as long as the parallel
-///              write.
+/// @param site  place of the call in the source, for messages: ESPL_SITE, or NULL. It must be valid
+///              as long as the parallel write.
 /// @return also ESPL_ERR_NOT_OWNER in checked builds; ESPL_ERR_BUSY where a side array is needed (the
 ///         first stretch or user data in a hierarchy), unless espl_reserve() made it before.
 ESPL_API ESPL_NODISCARD espl_status espl_writer_write(espl_writer *writer, espl_entity entity,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a function that must abort in a process of its own and hears what it says to stderr. Works
-// where Check does not fork, under sanitizers.
+// Runs a function that must abort in a process of its own and reads its stderr. Works where Check
+// does not fork, under sanitizers.
 #ifndef ESPALIER_TESTS_BASE_ABORT_H
 #define ESPALIER_TESTS_BASE_ABORT_H
 

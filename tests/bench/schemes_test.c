@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Schemes of the course that defer their work, against those that are simple: the same bits after
-// any writes, and after any change of structure. tests/tools/course_test.sh compares all schemes on the
+// Schemes of the course that defer their work, compared with the simple ones: the same bits after
+// writes and after changes of structure. tests/tools/course_test.sh compares all schemes on the
 // loads of the course.
 #include "bench/schemes/scheme.h"
 

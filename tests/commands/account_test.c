@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What playbacks keep and count: memory from one to the next, and commands played.
+// Memory that playbacks keep for the next one, and the counts of played commands.
 #include "tests/inside.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

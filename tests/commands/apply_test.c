@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The apply stage: commands are applied at their turn on the trees themselves, new nodes come to the range
-// of their parent or to the nursery, and groups that copy what they edit are applied alone.
+// The apply stage: commands are applied at their turn on the trees themselves, new nodes get slots
+// in the range of their parent or in the nursery, and groups that copy what they edit are applied
+// alone.
 #include "lib/world/world_internal.h"
 #include "tests/tree/fixture.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Faults that other systems of this kind have had, each as a test that would have caught it here.
-// The letters name the entry in tests/BUGS.md.
+// Faults that other systems of this kind had. Each test would have found its fault here. The
+// letters name the entry in tests/BUGS.md.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Races that other systems of this kind have had, and bytes that nobody wrote, each as a test that
-// would have caught it here. The letters name the entry in tests/BUGS.md. Of most use under
-// ThreadSanitizer, and under valgrind.
+// Races and uninitialised bytes that other systems of this kind had. Each test would have found its
+// fault here. The letters name the entry in tests/BUGS.md. Most useful under ThreadSanitizer and
+// under valgrind.
 #include "tests/runner.h"
 #include "tests/script.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Callbacks: all payloads of one playback at once, in playback order, when all else is done.
+// Custom commands: their functions get all payloads of one playback at once, in playback order,
+// after the other commands.
 #include "tests/runner.h"
 #include "tests/support.h"
 

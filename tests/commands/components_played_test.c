@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Components that come and go in a playback: merged for each entity, one row move for all of it,
-// one write of a column for a value.
+// Components that are added and removed in a playback: all changes of one entity move its row once,
+// and a value is one write of its column.
 #include "tests/commands/parts.h"
 #include "tests/inside.h"
 #include "tests/runner.h"

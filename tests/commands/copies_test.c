@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the rows of clones stand: copies of one source member are neighbours, in the archetype that
-// they keep, whatever their number; and the original is not touched.
+// Rows of clones: clones of one source member are neighbours, in the archetype that they keep, for
+// any number of clones; the original is not touched.
 #include "tests/asserts.h"
 #include "tests/runner.h"
 #include "tests/support.h"

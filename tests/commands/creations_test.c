@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Entities that commands make from nothing: where they come to stand, what they have, who refuses.
+// Creations by commands: position and components of the new entities, and refusals.
 #include "tests/commands/parts.h"
 #include "tests/runner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The same frames of commands, played in many ways: whatever the number of workers, the order and
-// the threads in which jobs run, the lanes in which commands were recorded, and where memory lies
-// and what is in it, the world, the answers and the account are the same bits.
+// The same frames of commands, played in many ways. The number of workers, the order and the
+// threads of jobs, the lanes of commands, and the place and content of memory differ; the world,
+// the answers and the account have the same bits.
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"

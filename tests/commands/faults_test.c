@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Faults that this library had itself, each with the test that failed before its mend.
+// Faults that this library had. Each test failed before the fault was corrected.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each short form of recording, used once as a program would: by the tests, which are C, and by
-// tests/headers.sh, which shows that C++ takes them too.
+// Each short form of recording, used once as in a program: the tests use them in C, and
+// tests/headers.sh compiles them as C++ too.
 #ifndef ESPALIER_TESTS_COMMANDS_FORMS_USED_H
 #define ESPALIER_TESTS_COMMANDS_FORMS_USED_H
 

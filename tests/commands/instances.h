@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Command instances on a world of three entities: every kind on each entity that matters.
+// Command instances on a world of three entities: every kind of command, on each entity for which
+// it differs.
 #ifndef ESPALIER_TESTS_COMMANDS_INSTANCES_H
 #define ESPALIER_TESTS_COMMANDS_INSTANCES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Playbacks that lack memory at every point, and executors that lose or repeat jobs in every
-// parallel range: the world and the commands stay as they were, and played again they come to what
-// they would have come to at first. Once the change is under way nothing is asked of the allocator.
+// parallel range. The world and the commands stay as they were, and a second playback gives the
+// result that the first would have given. Once the change is under way the allocator is not called.
 #include "tests/base/abort.h"
 #include "tests/checks.h"
 #include "tests/inside.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A world with a few components and a commands object, and how its values are read and hashed.
+// A world with a few components and a command buffer, and functions that read and hash its values.
 #ifndef ESPALIER_TESTS_COMMANDS_PARTS_H
 #define ESPALIER_TESTS_COMMANDS_PARTS_H
 

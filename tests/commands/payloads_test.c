@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Payload memory: blocks that never move, aligned payloads that are read in place, nothing taken
-// where recording goes as before; and every kind of command that has a payload.
+// Payload memory: blocks never move, aligned payloads are read in place, and recording the same
+// again takes no memory; and every kind of command that has a payload.
 #include "lib/commands/component_values.h"
 #include "tests/commands/forms_used.h"
 #include "tests/runner.h"

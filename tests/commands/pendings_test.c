@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Pending entities: whom a handle that was given while recording names in later commands of any
-// lane, and what it is answered to be before playback, after it, and after a reset.
+// Pending entities: the entity that a pending handle names in later commands of any lane, and the
+// answer of espl_command_buffer_resolve() before playback, after it, and after a reset.
 #include "tests/runner.h"
 #include "tests/support.h"
 

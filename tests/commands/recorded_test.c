@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches of random operations of every kind: at once, and played serial, on threads, with jobs in
-// hostile orders, and without memory at every point.
+// Batches of random operations of every kind: immediately, and played serially, on threads, with
+// jobs in hostile orders, and without memory at every point.
 #include "tests/runner.h"
 #include "tests/stage.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Entity references in clones, made at once and in one playback: inside the closure they are mapped,
-// outside they are kept, also through clones of clones and where some die in the playback.
+// Entity references in clones, made immediately and in one playback: a reference inside the closure
+// names the clone, any other is kept, also in clones of clones and where entities die in the
+// playback.
 #include "tests/commands/linked.h"
 #include "tests/runner.h"
 

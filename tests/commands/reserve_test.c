@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All memory that a change needs is taken before it begins: once places are reserved nothing asks for
-// more, and a reserve that fails leaves ranges, headers and side arrays as they were.
+// All memory that a change needs is taken before it begins: a change after the reserve takes no
+// memory, and a reserve that fails leaves ranges, headers and side arrays as they were.
 #include "lib/world/world_internal.h"
 #include "tests/tree/fixture.h"
 

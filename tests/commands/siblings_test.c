@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sibling moves: every entity of a list of up to six to every place, recorded and at once, with the
-// dead between them; and that nothing else changes.
+// Sibling moves: every entity of a list of up to six to every position, recorded and immediate,
+// with destroyed entities between them; and nothing else changes.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The line for espl_sync(): what is played, in which order, what waits, and what callbacks may do to
-// it. And a frame that is like the last one takes no memory.
+// The queue of espl_sync(): which command buffers are played, in which order, which wait, and which
+// calls the functions of custom commands may make on the queue. A frame like the last one takes no
+// memory.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A million commands of every kind, in playbacks of up to 200: on the model, at once, and recorded
-// over lanes with keys, played by every kind of executor. ESPL_SEED runs one tape,
-// ESPL_OPERATIONS sets how many commands there are, ESPL_FACTOR multiplies them.
+// A million commands of every kind, in playbacks of up to 200: on the model, immediately, and
+// recorded over lanes with keys, played by every kind of executor. ESPL_SEED runs one tape,
+// ESPL_OPERATIONS sets the number of commands, ESPL_FACTOR multiplies it.
 #include "tests/runner.h"
 #include "tests/stage.h"
 

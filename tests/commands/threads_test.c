@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threads that really run: they record at once, each in a lane of its own, also while the world
-// plays other commands, and read at once between playbacks. What comes of it is what one thread
-// makes of the same lines. To be run under ThreadSanitizer as well.
+// Real threads record at once, each in a lane of its own, also while the world plays other
+// commands, and read at once between playbacks. The result is that of one thread with the same
+// lanes. Run it under ThreadSanitizer as well.
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/script.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who watches a playback: begin and end of each stage and callback, and how long the stages took.
+// The trace hook: begin and end of each stage and custom command, and the times of the stages.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Callbacks that are unregistered: their payloads are refused and counted, their numbers are never given
-// again, and the others are called as before.
+// Custom commands that are unregistered: their payloads are refused and counted, their numbers are
+// never given again, and the functions of the others are called as before.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/support.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is fuzzed: how inputs are made, changed and taken apart. Whatever the drivers make of them can
-// be run.
+// Inputs of the fuzz targets: how they are made, changed and cut into records. Every input that the
+// drivers make can be run.
 #include "tests/fuzz/cuts.h"
 #include "tests/fuzz/roll.h"
 #include "tests/runner.h"

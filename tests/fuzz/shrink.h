@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Making an input that fails as small as it can be, and a test of it.
+// Makes a failing input as small as possible, and writes a test of it.
 #ifndef ESPALIER_TESTS_FUZZ_SHRINK_H
 #define ESPALIER_TESTS_FUZZ_SHRINK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can be fuzzed: kinds of input, each of which is made, run, changed and taken apart here, for
-// drivers that know nothing of it: a plain program, libFuzzer, a shrinker, a regression test.
+// Fuzz targets: kinds of input, each with functions that make, run, change and cut it, for drivers
+// that do not depend on the kind: a plain program, libFuzzer, a shrinker, a regression test.
 #ifndef ESPALIER_TESTS_FUZZ_TARGET_H
 #define ESPALIER_TESTS_FUZZ_TARGET_H
 

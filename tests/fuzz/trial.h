@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Running inputs in a process of their own, so that whatever they do, somebody is left to tell.
+// Runs each input in a process of its own, so that the parent process can report a crash.
 #ifndef ESPALIER_TESTS_FUZZ_TRIAL_H
 #define ESPALIER_TESTS_FUZZ_TRIAL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the golden tape is made of: random values without libm, and a hash of fields in a fixed
-// order. It sees the public headers only, and each draw is a statement of its own, since compilers
-// differ in which argument or initialiser they evaluate first.
+// Parts of the golden tape: random values without libm, and a hash of fields in a fixed order. It
+// includes public headers only, and each draw is a statement of its own, because compilers differ
+// in the order in which they evaluate arguments and initialisers.
 #ifndef ESPALIER_TESTS_GOLDEN_GOLDEN_H
 #define ESPALIER_TESTS_GOLDEN_GOLDEN_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One world of the tape: who lives in it, what is drawn for it, and what is hashed of it.
+// One world of the tape: its entities, the values drawn for it, and the parts that are hashed.
 #ifndef ESPALIER_TESTS_GOLDEN_TAPE_H
 #define ESPALIER_TESTS_GOLDEN_TAPE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Placements of matrices, judged by the matrices that they write, not by their fields: a matrix has
-// more than one placement. And placements of glTF's parts.
+// Transforms of matrices, compared by the matrices that they give, not by their fields: a matrix
+// has more than one transform. And transforms of glTF's parts.
 #include "tests/checks.h"
 #include "tests/math/numbers.h"
 #include "tests/runner.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random placements for the math tests, and the formulas of a placement once more: in double, by
-// rotation matrices, so that nothing of the library's own arithmetic is shared.
+// Random transforms for the math tests, and the formulas of a transform in double precision by
+// rotation matrices, which share no arithmetic with the library.
 #ifndef ESPALIER_TESTS_MATH_NUMBERS_H
 #define ESPALIER_TESTS_MATH_NUMBERS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NULL in each place where a function of quat.h or of transform.h takes a pointer, in any build:
-// carried out where it may be NULL, else nothing is written, and the answer is ESPL_ERR_ARGUMENT or
-// the identity. tests/pointers.sh compares the rows with the headers.
+// NULL for each pointer that a function of quat.h or of transform.h takes, in any build. Where NULL
+// is allowed the call is carried out; otherwise nothing is written, and the answer is
+// ESPL_ERR_ARGUMENT or the identity. tests/pointers.sh compares the rows with the headers.
 #include "tests/runner.h"
 
 #include <espalier/quat.h>

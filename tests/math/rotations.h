@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rotations once more, in long double and by the functions of the mathematical library, for the tests of
+// Rotations in long double by the functions of the mathematical library, for the tests of
 // quaternions.
 #ifndef ESPALIER_TESTS_MATH_ROTATIONS_H
 #define ESPALIER_TESTS_MATH_ROTATIONS_H

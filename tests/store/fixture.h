@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A store on an allocator that counts, fills with junk, guards the end of each block and fails on
-// demand. Needs the store and base layers only, so that they can be built with shrunken limits.
+// demand. It needs the store and base layers only, so that they can be built with tiny limits.
 #ifndef ESPALIER_TESTS_STORE_FIXTURE_H
 #define ESPALIER_TESTS_STORE_FIXTURE_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each invariant is broken on purpose, seen named, and mended.
+// The validator of the store: each test breaks one invariant, and the validator names it.
 #include "tests/store/fixture.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Placements found in matrices: what a placement expresses comes back, and what it does not is told.
+// Transforms found in matrices: the matrix of a transform gives the transform back, and any other
+// matrix has a residual.
 #include "tools/affine.h"
 
 #include "tools/random.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sampling of keys: ends hold, what lies between is mixed, and turns take the shorter way.
+// Sampling of keys: values hold before the first and after the last key, values between keys are
+// interpolated, and rotations take the shorter way.
 #include "tools/channel.h"
 
 #include "tests/runner.h"

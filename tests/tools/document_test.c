@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Documents come back from a parser as they were put together, or are refused.
+// JSON documents: a parser reads back every value that was written; numbers that are not finite are
+// refused, and a full disk is reported.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The judge itself is judged: it lets rounding pass, and nothing else.
+// The oracle of the program espalier: it accepts rounding errors, and no other difference.
 #include "tools/oracle.h"
 
 #include "tests/runner.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pictures show their bones: near ones before far ones, in the figure's colour, over a shadow.
+// Pictures show their bones: near ones before far ones, in the colour of the figure, over a shadow.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

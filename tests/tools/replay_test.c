@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tapes that worlds recorded, played again: with every answer and every hash the same for any number
-// of workers. Then bytes that are no tape, or not quite: refused, or played within bounds.
+// Replays of recorded tapes: every answer and every hash is the same for any number of workers.
+// Damaged tapes and other bytes are refused, or replayed within bounds.
 #include "tools/replay.h"
 
 #include "tests/runner.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A forest without a world around it, on the allocator under test: trees that are built node by node,
-// random edits of them, and snapshots that name the first difference.
+// A forest without a world, on the allocator under test: trees that are built node by node, random
+// edits of them, and snapshots that name the first difference.
 #ifndef ESPALIER_TESTS_TREE_FIXTURE_H
 #define ESPALIER_TESTS_TREE_FIXTURE_H
 

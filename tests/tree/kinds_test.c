@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of the kinds of writes: type and size of a value, whether it is read in the world, and
-// whether it takes side arrays; and placements that no call on a world gives. tests/world/writes_test.c
-// compares what a write does with the model.
+// whether it takes side arrays; and writes of transforms that no public call makes.
+// tests/world/writes_test.c compares the effect of writes with the model.
 #include "lib/tree/placement.h"
 
 #include "tests/runner.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Layout: copies in breadth-first order, compaction of one tree, and layout debt: a tree pays for a layout
-// what its writes cost more without one, and never more than twice the best possible.
+// Layout: copies in breadth-first order, compaction of one tree, and layout debt. A tree that is
+// laid out when its debt is due never costs more than twice the best possible.
 #include "tests/tree/fixture.h"
 
 enum { NODES = 200, ROOM = 1200 };

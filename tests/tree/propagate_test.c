@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Worlds from locals: one answer, bit for bit, whatever the order of slots, the way below a node, the
-// kernel, the cuts of a range and the workers. The oracle is the public formula of inherit flags.
+// Worlds from locals: the same bits for every order of slots, every way to visit the nodes below
+// one, every kernel, every cut of a range and any number of workers. The oracle is the public
+// formula of inherit flags.
 #include "tests/tree/fixture.h"
 
 enum { NODES = 96, LARGE = 1500 };

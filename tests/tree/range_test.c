@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ranges of slots against an array that says who owns each slot, and headers.
+// Ranges of slots, compared with an array of the owner of each slot, and tree headers.
 #include "tests/tree/fixture.h"
 
 enum { SLOTS = 4096, TREES = 256, NO_OWNER = ESPL__NO_TREE };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What an edit changed is taken back bit for bit: links, slots, holes, headers, free ranges, placements
-// and worlds. First on forests by themselves, then by playbacks that run out of memory.
+// The undo log restores the state before an edit bit for bit: links, slots, holes, headers, free
+// ranges, locals and worlds. First on forests alone, then by playbacks that run out of memory.
 #include "tests/tree/fixture.h"
 
 #include <stdio.h>

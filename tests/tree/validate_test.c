@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The proof of a forest: each rule is broken once in each way it can be, and the proof names it. Behind each
-// the forest is whole again.
+// The validator of a forest: each rule is broken in each way, and the validator names it. Each test
+// then restores the forest.
 #include "tests/tree/fixture.h"
 
 static forest_fixture fix;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bad input to reads, writes, batches and inherit flags, by the table: every answer is a status,
-// and a refused call changes nothing, its output included.
+// Bad input to reads, writes, batches and inherit flags, by a table: every answer is a status, and
+// a refused call changes nothing, its output included.
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Many writes at once: what they come to whatever their order, what is refused, and how many nodes
-// are visited.
+// Batches of writes: the result for any order of the entries, refused entries, and the number of
+// visited nodes.
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

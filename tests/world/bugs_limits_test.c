@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Faults that other systems of this kind have had with the ends of numbers, wide counts and words of bits,
-// with lives of whole objects and with the stack, each as a test that would have caught it here. The
-// letters name the entry in tests/BUGS.md.
+// Faults that other systems of this kind had with the limits of numbers, wide counts and bit masks,
+// with lifetimes of worlds and command buffers, and with the stack. Each test would have found its
+// fault here. The letters name the entry in tests/BUGS.md.
 #include "tests/inside.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Faults that other systems of this kind have had with stale handles, membership, iterations and numbers,
-// each as a test that would have caught it here. The letters name the entry in tests/BUGS.md.
+// Faults that other systems of this kind had with stale handles, membership, iterations and
+// numbers. Each test would have found its fault here. The letters name the entry in tests/BUGS.md.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

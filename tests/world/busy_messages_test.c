@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the log says where the world is busy: what keeps it busy, where that began, and what to do.
+// Messages of calls that are refused with ESPL_ERR_BUSY: what keeps the world busy, where that
+// began, and what to do.
 #include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/told.h"

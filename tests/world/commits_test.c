@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// While a change is carried out nothing may be taken from the allocator, so that none can fail in the
-// middle of it: jobs of every kind of change that are caught at it end the program.
+// While a change is committed no memory may be taken, so that the change cannot fail half way. A
+// checked build aborts if a job of any kind of change takes memory then.
 #include "tests/base/abort.h"
 #include "tests/checks.h"
 #include "tests/inside.h"

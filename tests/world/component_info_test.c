@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a world says of its components by their numbers: what they were registered with.
+// espl_component_info(): how components were registered, by their numbers.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The limits that users' numbers come up against, at one less, at the limit and one past it: kinds
-// of components, components of one entity, bytes, alignments, names, references, terms, lanes.
+// Limits of components and command buffers, one below, at, and one above each: registered
+// components, components of one entity, bytes, alignments, names, references, terms, lanes.
 #include "tests/runner.h"
 #include "tests/support.h"
 

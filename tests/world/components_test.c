@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Components that come and go: on one entity, on an array, on what answers a query, on what hangs
-// below an entity.
+// Components that are added and removed: on one entity, on an array, on the entities of a query,
+// and above the descendants of an entity.
 #include "tests/fixture.h"
 #include "tests/world/table.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What deaths cost, by counters: in proportion to the nodes that die, and no world transform is computed
-// where nothing lives below the dead.
+// The cost of destroys, by counters: in proportion to the nodes that are destroyed, and no world
+// transform is computed where no survivor is below them.
 #include "tests/inside.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The three destroys on trees of many shapes: the survivors stay where they are, to rounding. The
-// suites beside the model say who survives, and below which parent.
+// The three extents of a destroy on trees of many shapes: the world transforms of survivors stay,
+// to rounding. The suites that compare with the model check which entities survive, and below which
+// parent.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What every structural call and every kind of write costs, by counters: nodes visited, looked at,
-// laid out and moved, rows moved, bytes asked for. Each call is made on hierarchies of twice and
-// twice again the size: its cost grows at most as the size to the power of 1.1. Then on one small
-// hierarchy among twice and twice again as many others that it does not concern: its cost stays.
+// The cost of every structural call and every kind of write, by counters: nodes visited, looked at,
+// laid out and moved, rows moved, bytes allocated. Each call is made on hierarchies of twice and
+// four times the size: its cost grows at most as the size to the power of 1.1. Then on one small
+// hierarchy among twice and four times as many others that it does not touch: its cost stays.
 #include "tests/runner.h"
 #include "tests/world/costs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One entity as text: what it says of every kind of entity, and how it is cut.
+// espl_dump(): the text of every kind of entity, and truncation.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/runner.h"

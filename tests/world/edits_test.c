@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How many nodes an edit of a large tree computes, and what inherit flags that go do to a world.
+// The number of nodes that an edit of a large tree computes, and the effect of removed inherit
+// flags on a world.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What executors may do wrong, line by line: each fault, in each call that works on all cores, from
-// each parallel run of it on. The call is refused and the world is what it was, or it is completed
-// and the world is what a serial executor makes of it; and the trap tells the fault by its name.
+// Faults of executors: each fault, in each call that works on all cores, from each parallel range
+// of the call on. Either the call is refused and the world is unchanged, or it is completed and the
+// world is that of a serial executor; the trap hook gets the name of the fault.
 #include "tests/checks.h"
 #include "tests/runner.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every small case: all ordered trees of up to eight nodes, and on each of them every insertion,
-// move, sibling move, detach, destroy, set of dead, write, clone and placement that comes or goes,
-// against the model; each at once and recorded, with owned and free links. On the smallest with
-// inherit flags and nodes without placement wherever they can be.
+// move, sibling move, detach, destroy, write, clone, set of destroyed nodes, and transform that is
+// added or removed, against the model; each immediate and recorded, with owned and free links. On
+// the smallest trees also with inherit flags and nodes without a transform at every node.
 #include "tests/tree_cases.h"
 #include "tests/runner.h"
 

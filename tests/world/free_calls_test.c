@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that take no memory: every read, navigation, queries, hashes, and writes but for the first
-// that needs a side array. Each is made in many worlds whose allocator has nothing left.
+// Calls that take no memory: every read, navigation, queries, hashes, and writes except the first
+// that needs a side array. Each is made in many worlds whose allocator has no memory left.
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

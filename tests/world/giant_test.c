@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One hierarchy on all workers, as its users see it: no executor changes a bit or a count, who
-// calls back meanwhile finds the world busy, and what is refused leaves no trace.
+// One hierarchy on all workers: no executor changes a bit or a count, a hook that calls the world
+// meanwhile gets ESPL_ERR_BUSY, and a refused call changes nothing.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two hashes of a world: what each of them is blind to, and what neither may miss.
+// The two hashes of a world: which differences each of them ignores, and which it must show.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

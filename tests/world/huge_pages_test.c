@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Huge pages for the blocks of a world: who says whether, and that nothing else is different.
+// Huge pages for the blocks of a world: definition and environment decide, and nothing else is
+// different.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"

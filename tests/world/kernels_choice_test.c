@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which kernels a world composes with: by its definition, by the environment, or the best.
+// The kernels of a world: by its definition, by the environment, or the best.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a world ends: its indices, the lives of each of them, and the rows of a chunk, at one less,
-// at the limit and past it. A build with tiny limits meets all of them; the others those that can
-// be afforded there.
+// Limits of a world: its indices, the generations of each, and the rows of a chunk, one below, at,
+// and one above each. A build with tiny limits reaches all of them, other builds those that fit
+// into memory.
 #include "tests/runner.h"
 #include "tests/support.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads of many entities in one call: bit for bit what single reads give, wherever handles stand; those
-// that are refused leave their output alone.
+// Reads of many entities in one call give the bits of single reads, for any layout of handles in
+// memory; a refused entity leaves its output as it was.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

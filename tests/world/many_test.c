@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Attaching and destroying arrays of entities, and clearing a world: the same as one by one, or nothing
-// at all.
+// Attaching and destroying arrays of entities, and clearing a world: the result of single calls, or
+// no change at all.
 #include "tests/inside.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

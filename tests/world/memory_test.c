@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a command buffer leaves in the allocator in each of its states, and what a destroy does for
-// which there is no memory. world/sweep_test lets every allocation of every call fail.
+// The memory that a command buffer holds in each of its states, and destroys without memory. In
+// world/sweep_test every allocation of every call fails.
 #include "tests/runner.h"
 #include "tests/support.h"
 

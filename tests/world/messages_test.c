@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the log says of refused calls, word for word: the call, the status, the entities with the
-// one at fault first, the component and both sizes, the field that is not finite, the entry of a
-// batch.
+// Messages of refused calls, word for word: the call, the status, the entities with the one at
+// fault first, the component and both sizes, the field that is not finite, the entry of a batch.
 #include "tests/runner.h"
 #include "tests/told.h"
 

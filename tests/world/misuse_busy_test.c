@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Structure at the wrong time: refused with ESPL_ERR_BUSY inside iterations, playbacks and jobs of
-// the executor, told, and other worlds go on meanwhile.
+// Structural calls at the wrong time: refused with ESPL_ERR_BUSY inside iterations, playbacks and
+// jobs of the executor, and logged; other worlds are not affected.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

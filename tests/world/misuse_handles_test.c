@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each bad handle in each place where a public call takes an entity: refused with its status, told
-// with entity, operation and rule, and nothing is changed.
+// Each bad handle for each parameter that is an entity: refused with its status, logged with
+// entity, operation and rule, and nothing is changed.
 #include "tests/forms.h"
 #include "tests/misuse.h"
 #include "tests/fixture.h"

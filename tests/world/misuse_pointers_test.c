@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// NULL in each place where an exported function takes a pointer, in any build: carried out where it
-// may be NULL, else answered with ESPL_ERR_ARGUMENT or with nothing, told by the log of the world
-// where one is named, and never a trap. tests/math does the same for transform.h.
+// NULL for each pointer that an exported function takes, in any build: carried out where NULL is
+// allowed, otherwise answered with ESPL_ERR_ARGUMENT or a neutral value, logged if the call names a
+// world, and never a trap. tests/math/pointers_test.c does the same for transform.h.
 #include "tests/world/pointers.h"
 
 #include "tests/forms.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values and places that no call takes: each answer is a status, and a refused call changes
-// nothing. Handles, pointers, components, commands and the wrong time have suites of their own.
+// Values out of range and wrong positions: each answer is a status, and a refused call changes
+// nothing. Handles, pointers, components, commands and calls at the wrong time have suites of their
+// own.
 #include "tests/misuse.h"
 #include "tests/runner.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names of entities: what may be one, how long it lasts, what clones, hashes and statistics make of it,
-// and what is found by names and paths.
+// Names of entities: legal names, their lifetime, names in clones, hashes and statistics, and
+// searches by names and paths.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"

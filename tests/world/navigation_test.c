@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Finding one's way: every function of navigation, iteration over subtrees, copies of them and
-// views of hierarchies, on random worlds in which members died, against the model.
+// Every function of navigation, iteration over subtrees, copies of subtrees and views of
+// hierarchies, on random worlds in which members were destroyed, against the model.
 #include "tests/runner.h"
 #include "tests/small.h"
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers that go wrong elsewhere: rotations without end, scales of nothing, of less than nothing
-// and of nearly nothing, far corners of the range. A letter before a name is that of an entry in the
-// list of faults that others had.
+// Extreme numbers: long products of rotations, scales that are zero, negative or nearly zero,
+// values at the ends of the range. A letter before a name is an entry of tests/BUGS.md.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

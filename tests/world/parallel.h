@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of parallel writes share: writes by kind, through a writer or at once.
+// Parts that the tests of parallel writes share: writes by kind, through a writer or immediate.
 #ifndef ESPALIER_TESTS_WORLD_PARALLEL_H
 #define ESPALIER_TESTS_WORLD_PARALLEL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Worlds so large that rows are dealt by sets of chunks, or that chunks hang together in one: twins
-// that are written at once in the documented order come to the same bits, and each hierarchy is
-// written by one job.
+// Worlds so large that rows are distributed by sets of chunks, or that all chunks share
+// hierarchies. Two equal worlds, one of which is written by immediate calls in the documented
+// order, get the same bits, and each hierarchy is written by one job.
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 

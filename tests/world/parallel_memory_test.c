@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parallel writes without memory: nothing is called and nothing changes; what was taken is used
-// again, can be prepaid, and goes with a trim.
+// Parallel writes without memory: no function is called and nothing changes. Scratch is reused, can
+// be reserved in advance, and is freed by espl_compact().
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every wrong use of a parallel write: refused, told with both places in the source where two are
+// Every wrong use of a parallel write: refused, logged with both places in the source where two are
 // concerned, and nothing changed.
 #include "tests/runner.h"
 #include "tests/world/parallel.h"

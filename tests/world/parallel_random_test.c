@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Parallel writes over random forests, beside the same writes carried out one by one at once in the
-// documented order: the same bits, the same counts, whoever runs the jobs and in whatever order.
+// Parallel writes over random forests, compared with the same immediate writes one by one in the
+// documented order: the same bits and counts for every executor and order of jobs.
 #include "tests/runner.h"
 #include "tests/tape.h"
 #include "tests/world/parallel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a parallel write promises: each row once, a hierarchy in one job, the documented order, the
-// columns that were named, the account, and memory that is prepaid.
+// The promises of a parallel write: each row once, a hierarchy in one job, the documented order,
+// the named columns, the account, and memory that is reserved in advance.
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parallel writes on real threads, many more than there are cores: a state that is rebuilt and
-// written again comes to the same bits each time, columns of one chunk are written by several jobs,
-// and what jobs have to tell is told by one at a time. Worth most under the thread sanitizer.
+// written again gets the same bits each time, several jobs write columns of one chunk, and hooks
+// are called by one job at a time. Most useful under ThreadSanitizer.
 #include "tests/runner.h"
 #include "tests/world/parallel.h"
 

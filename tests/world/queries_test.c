@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of a query, columns to read and to write, and what has changed since a version. The suites beside
-// the model say which entities answer.
+// Rows of a query, columns to read and to write, and columns that changed since a version. The
+// suites that compare with the model check which entities answer.
 #include "tests/fixture.h"
 #include "tests/world/table.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Queries that only read: several threads at once over one world that may not be changed, and what they
-// read of transforms.
+// Queries that only read: several threads at once over a const world, and their reads of
+// transforms.
 #include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/told.h"

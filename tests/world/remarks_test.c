@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the log says of calls that are done and are nearly always a mistake, and of what is lost:
-// whole transforms whose scale or stretch is 0, commands that were not played, a world destroyed
-// before its command buffers.
+// Messages about calls that are done and are usually a mistake, and about losses: whole transforms
+// whose scale or stretch is 0, commands that were not played, a world destroyed before its command
+// buffers.
 #include "tests/runner.h"
 #include "tests/told.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What tests of limits share: room for entities, and components by the dozen.
+// Parts that tests of limits share: memory for entities, and many components.
 #ifndef ESPALIER_TESTS_WORLD_ROOM_H
 #define ESPALIER_TESTS_WORLD_ROOM_H
 

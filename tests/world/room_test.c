@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What writes take of memory: nothing, but for the side arrays of the first stretch, context or
-// inherit flags of a hierarchy and the scratch of batches. Both can be paid ahead; without memory a
-// write changes nothing, and what is needed no longer is given back.
+// Memory of writes: none, except for the side arrays of the first stretch, user data or inherit
+// flags of a hierarchy and the scratch of batches. Both can be reserved in advance. Without memory
+// a write changes nothing, and unused side arrays are freed.
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

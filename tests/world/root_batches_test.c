@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches with an entry or two for each of many hierarchies, more than one job looks through: whoever
-// carries them out, worlds and counts are those of the writes one by one.
+// Batches with an entry or two for each of many hierarchies, more than one job reads: for any
+// number of workers the worlds and counts are those of single writes.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Controlled schedules: the jobs of everything that is shared out run on one thread in chosen orders,
-// all orders of each call that makes few jobs, random ones with priorities of all the others. Each
-// schedule comes to the same world, bit for bit, and to the same account.
+// Controlled schedules: the jobs of every parallel call run on one thread in chosen orders: all
+// orders of a call that makes few jobs, random ones with priorities for the others. Each schedule
+// gives the same world, bit for bit, and the same account.
 #include "tests/runner.h"
 #include "tests/schedule.h"
 #include "tests/script.h"

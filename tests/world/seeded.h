@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random operations at once, the library beside the model: how a tape of them is run and compared.
-// ESPL_SEED runs one seed, ESPL_OPERATIONS sets how many steps each run takes, ESPL_FACTOR makes the
-// runs so many times as many.
+// Random immediate operations on the library and the model: how a tape of them is run and compared.
+// ESPL_SEED runs one seed, ESPL_OPERATIONS sets how many steps each run takes, ESPL_FACTOR makes
+// the runs so many times as many.
 #ifndef ESPALIER_TESTS_WORLD_SEEDED_H
 #define ESPALIER_TESTS_WORLD_SEEDED_H
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Every short tape: all sequences of the letters of an alphabet, on a world of four nodes, against
-// the model. A letter is a record of the operation language (tests/draws.h), so that what it names
-// and how it does so depends on what the letters before it left. The alphabet is made of all records
-// that differ from a plain one in a few bytes, of those that mean the same on the world at the
-// beginning the first. Long sequences are made of fewer letters, some of every kind of operation.
+// the model. A letter is a record of the operation language (tests/draws.h), so its meaning depends
+// on the state after the letters before it. The alphabet has all records that differ from a plain
+// one in a few bytes; of records with the same meaning on the first world it has the first one.
+// Long sequences use fewer letters, some of every kind of operation.
 #include "tests/asserts.h"
 #include "tests/picks.h"
 #include "tests/runner.h"

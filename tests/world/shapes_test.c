@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Huge shapes are legal: a chain and a star of a million, made by one playback, written at the
-// root, read at the end, edited at both ends and in the middle, walked, copied, cloned, taken apart;
-// on a thread with a small stack.
+// Huge shapes are legal: a chain and a star of a million nodes are made by one playback, written at
+// the root, read at the end, edited at both ends and in the middle, iterated, copied, cloned and
+// destroyed, on a thread with a small stack.
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif

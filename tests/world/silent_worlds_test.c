@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Worlds that nobody listens to refuse like others; hooks that call back into their world are heard
-// once more and wait for nobody.
+// Worlds without hooks refuse as others do. A hook that calls its own world gets one more message
+// and does not deadlock.
 #include "tests/runner.h"
 #include "tests/support.h"
 

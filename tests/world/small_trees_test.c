@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Batches over many small hierarchies of a few shapes, which the library recomputes several at a time:
-// worlds and counts are those of the writes one by one, bit for bit, in any order and on any worker.
+// Batches over many small hierarchies of a few shapes, which the library recomputes several at a
+// time: worlds and counts are those of single writes, bit for bit, in any order and on any number
+// of workers.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A long life like a game's, in two worlds at once: entities come and go, hang here and there, gain
-// and lose components, are written one by one, in batches, in queries and from jobs; commands of
-// several objects are played at each frame's end. One world is serial, the other's jobs run in
-// shuffled order. They stay the same, bit for bit; handles that are kept say what they said; the
-// most memory that was ever out does not grow by a byte once the life is warm, and what is left when
-// all have died is the same each time.
+// Long use like that of a game, in two worlds at once. Entities are created, attached and
+// destroyed, get and lose components, and are written one by one, in batches, in queries and from
+// jobs; several command buffers are played at the end of each frame. One world is serial, the jobs
+// of the other run in shuffled order. They stay equal, bit for bit; kept handles keep their
+// meaning; the high-water mark of memory does not grow by a byte after the warm-up, and the memory
+// left after destroying all entities is the same each time.
 #include "tests/gauge.h"
 #include "tests/runner.h"
 #include "tests/script.h"

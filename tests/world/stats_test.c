@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Statistics against counts taken by hand, and on random worlds against the model's.
+// Statistics against known counts, and on random worlds against the model.
 #include "tests/checks.h"
 #include "tests/inside.h"
 #include "tests/fixture.h"

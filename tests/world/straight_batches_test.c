@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Batches that come hierarchy by hierarchy, or nearly so: however the entries are arranged, worlds
-// and counts are those of the writes one by one.
+// Batches whose entries are sorted by hierarchy, or nearly so: for any arrangement of the entries,
+// worlds and counts are those of single writes.
 #include "tests/forms.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random structural operations, good and bad, at once: the library against the model, bit for bit.
+// Random immediate structural operations, good and bad: the library against the model, bit for bit.
 #include "tests/runner.h"
 #include "tests/world/seeded.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What seeds turn out: each leaves some operations and shapes out, so that others have room, and all
-// come up in some. And what records are: each an operation of its own.
+// Seeds and records of the random drivers: each seed leaves some operations and shapes out, so that
+// others are more frequent, and every operation and shape is in some seed. Every record is an
+// operation.
 #include "tests/runner.h"
 #include "tests/tape.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Random operations, good and bad, each without memory at one point after the other, in a world beside
-// one that never lacks any: at once, and recorded and played. ESPL_SEED runs one tape; ESPL_FACTOR
-// makes the runs so many times as long.
+// Random operations, good and bad, immediate and recorded, each with allocations that fail at one
+// point after the other, in a world beside one that never lacks memory. ESPL_SEED runs one tape;
+// ESPL_FACTOR makes the runs so many times as long.
 #include "tests/inside.h"
 #include "tests/runner.h"
 #include "tests/stage.h"

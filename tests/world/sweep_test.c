@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Memory runs out at every point of every call that takes any, in worlds of many kinds: the call says
-// so and has changed nothing, and when it is made again the world is as one that never lacked memory.
-// Blocks lie and look otherwise from point to point, which nothing depends on.
+// Memory runs out at every point of every call that takes any, in worlds of many kinds. The call
+// reports it and has changed nothing, and the retry gives the world of a call that never lacked
+// memory. Blocks have other addresses and contents from point to point, which must not matter.
 #include "tests/runner.h"
 #include "tests/sweep.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A naive table of entities and components beside a world: what each has, and with which value.
+// A naive table of entities and components beside a world: the components of each entity, with
+// their values.
 #ifndef ESPALIER_TESTS_WORLD_TABLE_H
 #define ESPALIER_TESTS_WORLD_TABLE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls with missing pointers and counts past every limit come to the same in a world with a tape as
-// in one without: such a record is left out, and nothing that is not there is read for it.
+// Calls with NULL pointers and counts past every limit give the same in a world with a tape as in
+// one without: the tape leaves such a record out, and no missing array is read for it.
 #include "tests/runner.h"
 #include "tests/support.h"
 

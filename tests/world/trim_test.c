@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Giving memory back: nothing that can be read changes but ranks, slots and rows, no memory is left
-// that nothing needs, and without memory the world goes on as it was.
+// espl_compact(): ranks, slots and rows may change and nothing else that can be read, no unused
+// memory is left, and without memory the world stays valid.
 #include "tests/inside.h"
 #include "tests/fixture.h"
 #include "tests/runner.h"

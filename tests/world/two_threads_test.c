@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Two threads inside changing calls of one world: checked builds tell which call found which, and
-// refuse the second one. Threads that take turns, jobs, custom commands and recorders are not told
-// of.
+// Two threads inside changing calls of one world: checked builds name both calls and refuse the
+// second one. Threads that take turns, jobs, custom commands and recorders are not refused.
 #include "tests/checks.h"
 #include "tests/runner.h"
 #include "tests/told.h"

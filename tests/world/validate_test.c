@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// espl_validate() on sound worlds: it finds nothing, writes the whole report, allocates nothing and changes
-// nothing. That it finds what is broken is shown by tests/world/breaches_test.c.
+// espl_validate() on sound worlds: it finds nothing, writes the whole report, allocates nothing and
+// changes nothing. tests/store/validate_test.c and tests/tree/validate_test.c break the invariants.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Each kind of write, and each helper, on each role of an entity, with all inherit flags there are,
-// below parents of every sort: by its function, as an entry of a batch and by its short form. All
-// three give the status and the bits of the model.
+// Each kind of write, and each helper, on each role of an entity, with all inherit flags, below
+// many kinds of parents: by its function, as an entry of a batch and by its short form. All three
+// give the status and the bits of the model.
 #include "tests/fixture.h"
 #include "tests/runner.h"
 #include "tests/small.h"
