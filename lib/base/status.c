@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The name and the meaning of each status.
+// The name and the meaning of each status, as espl_status_name() and espl_status_text() return
+// them. Constants, so that any thread may ask and nothing is freed. The functions accept every
+// number, because a caller may pass on a status of a later version.
 #include <espalier/base.h>
 
 typedef struct status_entry {
@@ -7,7 +9,8 @@ typedef struct status_entry {
     const char *name, *text;
 } status_entry;
 
-// Each text is one sentence: when the status happens, and what to do.
+// Each text is one sentence: when the status happens, and what to do. The log ends its lines with
+// these texts where a call has no sentence of its own.
 static const status_entry statuses[] = {
     {ESPL_OK, "ESPL_OK", "The call did what was asked; there is nothing to do."},
     {ESPL_LOSSY, "ESPL_LOSSY",
@@ -82,7 +85,7 @@ static const status_entry statuses[] = {
      "the library with it."},
 };
 
-// Return the entry of a status, or NULL.
+// Return the entry of a status, or NULL. A linear search, because nothing on a fast path asks.
 static const status_entry *find_status(espl_status status)
 {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; ++i) {

@@ -5,6 +5,10 @@
 // Invariants: a buffer is in the queue exactly if is_submitted; the queue is in ascending order of
 // submission. Only the thread that changes the world calls these functions, except for
 // espl_command_buffer_recorder() and _count(), which read.
+//
+// A buffer goes through three states: it is recorded, perhaps submitted, and played. A reset
+// returns it to the first from any of them. The playback frees nothing: commands, payloads and
+// results stay until the reset, which keeps their memory, or the end of the buffer.
 #include "lib/commands/explain.h"
 #include "lib/commands/hold.h"
 
@@ -26,7 +30,8 @@ static espl_status refuse_buffer_call(const espl_command_buffer *commands, const
     return status;
 }
 
-// Log how many commands are lost because they were not played.
+// Log how many commands are lost because they were not played. Level info, because a program may
+// drop them on purpose.
 static void tell_dropped(const espl_command_buffer *commands, const char *call)
 {
     const size_t count = commands->is_played ? 0 : espl_command_buffer_count(commands);
@@ -67,7 +72,8 @@ static size_t buffer_size(uint32_t lanes)
 // One counter for all worlds, so that pending handles of one world are foreign in another.
 static _Atomic uint32_t tag_counter;
 
-// Give a buffer a tag, so that its pending handles so far become foreign.
+// Give a buffer a tag, so that its pending handles so far become foreign. Tags repeat after 2^23
+// buffers were made or reset, so that a handle that old may be taken for a new one.
 static void take_tag(espl_command_buffer *commands)
 {
     const uint32_t mask = (UINT32_C(1) << ESPL__PENDING_TAG_BITS) - 1;
@@ -75,6 +81,8 @@ static void take_tag(espl_command_buffer *commands)
     commands->tag = atomic_fetch_add(&tag_counter, 1) & mask;
 }
 
+// Make a buffer with its recorders in one block, all lanes empty. Lanes allocate when they are
+// first recorded into, so that unused lanes cost nothing but their struct.
 espl_status espl__command_buffer_make(espl__heap *heap, const espl__store *store, const void *world,
                                       _Atomic uint32_t *alive, espl__submit_queue *queue,
                                       uint32_t lanes, espl_command_buffer **out)
@@ -106,6 +114,8 @@ espl_status espl__command_buffer_make(espl__heap *heap, const espl__store *store
     return ESPL_OK;
 }
 
+// Linear in the queue, which is singly linked: few buffers are submitted, and a withdrawal is rarer
+// than a playback.
 void espl__command_buffer_withdraw(espl_command_buffer *commands)
 {
     espl__submit_queue *const queue = commands->queue;
@@ -129,6 +139,8 @@ void espl__command_buffer_withdraw(espl_command_buffer *commands)
     ESPL_CHECK((queue->first == NULL) == (queue->last == NULL));
 }
 
+// Precondition: no function of a custom command reads the payloads. The block of the buffer is
+// freed last, because the recorders are inside it.
 void espl__command_buffer_free(espl_command_buffer *commands)
 {
     espl__heap *const heap = commands->heap;
@@ -149,6 +161,8 @@ void espl__command_buffer_free(espl_command_buffer *commands)
                     _Alignof(espl_command_buffer));
 }
 
+// NULL does nothing. A buffer that was submitted leaves the queue, so that espl_sync() does not
+// meet a freed buffer.
 void espl_command_buffer_destroy(espl_command_buffer *commands)
 {
     static const char *const call = "espl_command_buffer_destroy";
@@ -161,6 +175,7 @@ void espl_command_buffer_destroy(espl_command_buffer *commands)
     espl__command_buffer_free(commands);
 }
 
+// The arrays keep their memory, because the next frame records about as much.
 void espl__lane_clear(espl__lane *lane)
 {
     espl__array_set_length(lane->commands, 0);
@@ -170,6 +185,7 @@ void espl__lane_clear(espl__lane *lane)
     lane->pending_count = lane->custom_count = 0;
 }
 
+// A reset cannot fail: it allocates nothing. It also withdraws a buffer that was submitted.
 void espl_command_buffer_reset(espl_command_buffer *commands)
 {
     static const char *const call = "espl_command_buffer_reset";
@@ -188,11 +204,14 @@ void espl_command_buffer_reset(espl_command_buffer *commands)
     }
 }
 
+// NULL for a lane that the buffer does not have. The recorder lives as long as the buffer, across
+// resets.
 espl_recorder *espl_command_buffer_recorder(espl_command_buffer *commands, uint32_t lane)
 {
     return commands != NULL && lane < commands->lane_count ? &commands->recorders[lane] : NULL;
 }
 
+// Commands of all lanes, played or not; 0 after a reset.
 size_t espl_command_buffer_count(const espl_command_buffer *commands)
 {
     size_t count = 0;
@@ -208,6 +227,8 @@ size_t espl_command_buffer_count(const espl_command_buffer *commands)
 
 // --- The queue ---
 
+// Order of the checks: NULL, another thread in the world, submitted already, played, jobs under
+// way. Takes no memory, because the link is part of the buffer.
 espl_status espl_command_buffer_submit(espl_command_buffer *commands)
 {
     static const char *const call = "espl_command_buffer_submit";
@@ -248,7 +269,10 @@ espl_status espl_command_buffer_submit(espl_command_buffer *commands)
 
 // --- Results ---
 
-// The entity that a pending handle of this buffer became.
+// Find the entity that a pending handle of this buffer became. `*out` is written only with ESPL_OK.
+// Order of the checks: the pointer, the kind of handle, the tag, the lane, the serial, the
+// playback, the entity. So a handle of another buffer is foreign whether or not this one was
+// played.
 // @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NULL_ENTITY, ESPL_ERR_FOREIGN; ESPL_ERR_PENDING: not
 //         played yet; ESPL_ERR_DEAD: the entity was not made or died in the playback.
 static espl_status find_created(const espl_command_buffer *commands, espl_entity pending,
@@ -280,6 +304,8 @@ static espl_status find_created(const espl_command_buffer *commands, espl_entity
     return ESPL_OK;
 }
 
+// The entity lived at the end of the playback. It may have been destroyed since, so that callers
+// check the handle as any other.
 espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, espl_entity pending,
                                         espl_entity *out)
 {
@@ -302,6 +328,8 @@ espl_status espl_command_buffer_resolve(const espl_command_buffer *commands, esp
     return status;
 }
 
+// The status of one command of a lane, by its number in the order of recording. The status of a
+// command is not that of the playback, which is ESPL_PARTLY where some command was refused.
 espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint32_t lane,
                                        uint32_t index)
 {
@@ -321,6 +349,7 @@ espl_status espl_command_buffer_result(const espl_command_buffer *commands, uint
     }
     const espl__lane *const l = &commands->recorders[lane].lane;
 
+    ESPL_CHECK(espl__array_length(l->results) == espl__array_length(l->commands));
     // Not logged, because a loop over the commands of a lane ends with this refusal.
     return index < espl__array_length(l->commands) ? l->results[index] : ESPL_ERR_ARGUMENT;
 }

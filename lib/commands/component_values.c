@@ -17,6 +17,8 @@ static bool begins_with_transform(const espl__command *command)
            (command->kind == ESPL__COMMAND_CHANGE && command->place == ESPL__PLACEMENT_COMES);
 }
 
+// A command without values may have no payload at all, so that the payload is looked up only where
+// there are values.
 espl__value_cursor espl__values_of(const espl__lane_view *lanes, const espl__entry *entry)
 {
     const size_t head = begins_with_transform(entry->command) ? sizeof(espl_transform) : 0;
@@ -28,6 +30,8 @@ espl__value_cursor espl__values_of(const espl__lane_view *lanes, const espl__ent
                                 .left = count};
 }
 
+// The header is copied, because the type of the payload is bytes. The value is not: `bytes` points
+// into the payload, which stays until the buffer is reset. A removal has a header and no value.
 bool espl__values_next(espl__value_cursor *c)
 {
     if (c->left == 0) {
@@ -44,6 +48,9 @@ bool espl__values_next(espl__value_cursor *c)
 
 // --- The components of a node ---
 
+// A node that this playback made keeps the number of its set in its own record. Any other node has
+// a mark by slot: 0 for none, or the index of its entry in part->node_sets plus 1, so that memory
+// of zeros has no marks.
 uint32_t espl__components_set_of(const espl__part *part, uint32_t slot)
 {
     const espl__forest *const forest = part->edit.forest;
@@ -66,6 +73,8 @@ uint32_t espl__components_set_of(const espl__part *part, uint32_t slot)
     return part->node_sets[mark - 1].set;
 }
 
+// A node that was made has no row yet. It tells the components of the row that it is a copy of, or
+// has none where it was created from nothing.
 uint32_t espl__components_base(const espl__part *part, uint32_t slot)
 {
     const espl__forest *const forest = part->edit.forest;
@@ -99,6 +108,7 @@ static size_t count_base(const espl__store *store, uint32_t base, bool is_copy)
     return count - outside;
 }
 
+// The set where the node has one, because the set is complete; else the row.
 size_t espl__components_count(const espl__part *part, uint32_t slot)
 {
     const uint32_t set = espl__components_set_of(part, slot);
@@ -108,6 +118,8 @@ size_t espl__components_count(const espl__part *part, uint32_t slot)
                                           espl__slot_is_made(part->edit.forest, slot));
 }
 
+// As the count: a set replaces the row as a whole. A component that a command removed is not in the
+// set although the row has it until the playback writes the store.
 bool espl__components_have(const espl__part *part, uint32_t slot, espl_component component)
 {
     const uint32_t set = espl__components_set_of(part, slot);
@@ -122,11 +134,15 @@ bool espl__components_have(const espl__part *part, uint32_t slot, espl_component
            espl__archetype_has(part->store, base, component);
 }
 
+// Each entity has one role, so that it counts besides the transform.
 bool espl__components_fit(size_t count, bool has_transform)
 {
     return count + 1 + (has_transform ? 1 : 0) <= ESPL_SET_LIMIT;
 }
 
+// Built in ascending order without a sort: the transform has the first number, the roles the next
+// ones, and the items of a set are sorted and have higher ones. The buffer has two more entries
+// than a set, for the role and the transform.
 espl_status espl__components_archetype(espl__store *store, const espl__part *part, uint32_t set,
                                        espl_component role, bool has_transform, uint32_t guess,
                                        uint32_t *out)
@@ -135,6 +151,7 @@ espl_status espl__components_archetype(espl__store *store, const espl__part *par
     espl_component components[ESPL_SET_LIMIT + 2];
     size_t count = 0;
 
+    ESPL_CHECK_FULL(role >= ESPL_SOLO && role <= ESPL_MEMBER);
     ESPL_CHECK_FULL(espl__components_fit(from.count, has_transform));
     if (has_transform) {
         components[count++] = ESPL_TRANSFORM;
@@ -172,6 +189,8 @@ static uint32_t set_of_base(espl__apply *a, uint32_t base, bool is_copy, size_t 
     return set;
 }
 
+// Four cases: a set that only this node has gets room; a shared one is copied; without a set, one
+// is made of the row; and without a row, an empty one is made.
 espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more)
 {
     espl__heap *const heap = a->context->heap;
@@ -188,6 +207,7 @@ espl_status espl__components_open(espl__apply *a, uint32_t slot, size_t more)
     return set != ESPL__NONE ? espl__components_give(a, slot, set) : espl__apply_no_memory(a);
 }
 
+// The new set replaces the one that the node had, which stays unused: sets are removed all at once.
 espl_status espl__components_give(espl__apply *a, uint32_t slot, uint32_t set)
 {
     espl__part *const part = a->part;
@@ -212,8 +232,12 @@ espl_status espl__components_give(espl__apply *a, uint32_t slot, uint32_t set)
     return ESPL_OK;
 }
 
+// In the order of the payload: the values first, then the removals. No component is in both, which
+// the recorder has checked, so that the order does not matter. Cannot fail, because the caller
+// reserved room for all values.
 void espl__set_apply(espl__sets *sets, uint32_t set, espl__value_cursor *values, uint32_t entry)
 {
+    ESPL_CHECK_FULL(!sets->sets[set].is_shared);
     while (espl__values_next(values)) {
         const espl_component component = values->header.component;
 
@@ -230,7 +254,8 @@ void espl__set_apply(espl__sets *sets, uint32_t set, espl__value_cursor *values,
 
 // --- Sets of copies ---
 
-// The same set without ESPL_PREFAB, which is made once. ESPL__NONE: no memory.
+// The same set without ESPL_PREFAB, or ESPL__NONE: no memory. It is made once for each set, because
+// a prefab is often instantiated many times. It is shared from the start, since all copies have it.
 static uint32_t set_without_prefab(espl__apply *a, uint32_t set)
 {
     espl__sets *const sets = &a->part->sets;
@@ -248,6 +273,7 @@ static uint32_t set_without_prefab(espl__apply *a, uint32_t set)
     return sets->sets[set].without_prefab;
 }
 
+// Copies of a prefab are ordinary entities, so that they lose the tag.
 espl_status espl__components_share(espl__apply *a, uint32_t slot, uint32_t *out)
 {
     espl__sets *const sets = &a->part->sets;
@@ -265,6 +291,8 @@ espl_status espl__components_share(espl__apply *a, uint32_t slot, uint32_t *out)
     return *out != ESPL__NONE ? ESPL_OK : espl__apply_no_memory(a);
 }
 
+// The values are put over those of the original once for all copies of the command. The limit is
+// not checked here: the caller counts the whole node and refuses the command.
 espl_status espl__components_make(espl__apply *a, uint32_t before, uint32_t base, uint32_t *out)
 {
     espl__sets *const sets = &a->part->sets;
@@ -290,6 +318,7 @@ espl_status espl__components_make(espl__apply *a, uint32_t before, uint32_t base
 
 // --- Writing ---
 
+// Linear in the set, which has few components. Saves a walk over the rows where only tags changed.
 bool espl__values_are_given(const espl__sets *sets, uint32_t set)
 {
     const espl__set *const at = &sets->sets[set];
@@ -301,6 +330,8 @@ bool espl__values_are_given(const espl__sets *sets, uint32_t set)
     return is_given;
 }
 
+// Components without bytes keep what is in the row: zeros in a new row, or the value of the
+// original in a copy.
 void espl__values_fill(espl__store *store, const espl__sets *sets, uint32_t set,
                        const espl__record *first, uint32_t count)
 {

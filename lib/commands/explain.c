@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What is wrong with arguments, in words: see explain.h. Each function repeats what a check asks,
 // with a sentence for each answer, so that the checks themselves stay short.
+//
+// Most functions are called with arguments that a check refused. They ask in the order of the
+// check, so that the sentence is about the argument that the status is about. NULL means that the
+// status needs no sentence of its own. A sentence is a constant, or is written to the buffer of the
+// caller, and lives as long as that.
 #include "lib/commands/explain.h"
 
 // --- Writes ---
@@ -44,6 +49,7 @@ static const char *vector_name(espl_write_kind kind)
                                                                              : "position";
 }
 
+// The kind comes before the value, because the kind tells how many bytes the value has.
 const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const void *bytes)
 {
     espl_write_value value;
@@ -70,6 +76,7 @@ const char *espl__write_fault(espl__sentence *out, espl_write_kind kind, const v
     }
 }
 
+// Precondition: the write was accepted, so that the kind exists and the value is there.
 const char *espl__write_blank(espl_write_kind kind, const void *value)
 {
     espl_write_value loaded;
@@ -81,6 +88,7 @@ const char *espl__write_blank(espl_write_kind kind, const void *value)
     return espl__transform_blank(&loaded.transform);
 }
 
+// `up` may be NULL, which is no fault.
 const char *espl__look_at_fault(espl__sentence *out, const float *target, const float *up,
                                 espl_status status)
 {
@@ -96,6 +104,7 @@ const char *espl__look_at_fault(espl__sentence *out, const float *target, const 
     return fault;
 }
 
+// The turn may also be refused because a rotation has no length.
 const char *espl__rotate_about_fault(espl__sentence *out, const float *pivot, const float *by,
                                      espl_status status)
 {
@@ -116,6 +125,8 @@ const char *espl__rotate_about_fault(espl__sentence *out, const float *pivot, co
 const char espl__given_twice[] =
     "The component is listed twice; a call gives it once, or takes it away.";
 
+// Two faults are possible: an unknown bit, and flags beside ESPL_COPY_PARENT, which would have no
+// effect.
 const char *espl__flags_fault(uint32_t flags)
 {
     if (espl__flags_are_valid(flags)) {
@@ -126,6 +137,7 @@ const char *espl__flags_fault(uint32_t flags)
                : "ESPL_COPY_PARENT takes no other inherit flag with it.";
 }
 
+// Precondition: `o` is not NULL. The fields in the order of the struct.
 const char *espl__options_fault(const espl_attach_options *o)
 {
     if (!espl__is_stay(o->position)) {
@@ -141,6 +153,8 @@ const char *espl__options_fault(const espl_attach_options *o)
                                    : espl__flags_fault(o->inherit);
 }
 
+// The rules of creations and clones have the same names in both definitions, so that one sentence
+// fits both.
 const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent dead_parent,
                               uint32_t inherit, bool has_parent)
 {
@@ -161,7 +175,8 @@ const char *espl__rules_fault(espl_link link, espl_place place, espl_dead_parent
 
 // --- Recorders ---
 
-// Tell whether a status is about an entity that a command names.
+// Tell whether a status is about an entity that a command names: whether that entity alone would
+// cause it. The world is not asked, because a recorder must not read it.
 static bool is_about_handle(const espl_command_buffer *owner, const espl__mention *named,
                             espl_status status)
 {
@@ -200,6 +215,8 @@ static void add_lane(espl__message *m, const espl_recorder *recorder)
     }
 }
 
+// The line has, in this order, the status, the lane, the entities, the component and the sentence.
+// Any thread may call it, because the hooks of a world let one thread in at a time.
 espl_status espl__refuse_record(const espl_recorder *recorder, const char *call, espl_status status,
                                 const espl__cause *cause)
 {
@@ -226,6 +243,7 @@ espl_status espl__refuse_record(const espl_recorder *recorder, const char *call,
     return status;
 }
 
+// A warning without a status, because the command was recorded.
 void espl__remark_recorded(const espl_recorder *recorder, const char *call, const char *role,
                            espl_entity entity, const char *blank)
 {

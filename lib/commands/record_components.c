@@ -17,7 +17,9 @@
 enum { VALUE_LIMIT = 2 * ESPL_SET_LIMIT };
 
 // What a command gives and removes, as its payload will have it. The transform is apart, because it
-// is first in the payload.
+// is first in the payload. The bytes of the values are the caller's, and are copied when the
+// command is appended. About 2 KiB on the stack of the recording thread, so that a recording takes
+// no memory but that of its lane.
 typedef struct given_list {
     const espl__store *store;
     espl_transform transform;
@@ -37,7 +39,8 @@ static void listing_begin(given_list *l, const espl_command_buffer *owner)
     l->cause = (espl__cause){.why = NULL};
 }
 
-// Tell whether a component is given, or removed. A linear search, because most lists have one item.
+// Tell whether a component is given, or removed. A linear search, because most lists have one item;
+// a bitmap of all components would have to be cleared for each command.
 static bool listing_has(const given_list *l, espl_component component, bool is_removal)
 {
     bool is_found = false;
@@ -99,7 +102,8 @@ static espl_status refuse_listed_value(given_list *l, const espl_component_value
     return ESPL_ERR_ARGUMENT;
 }
 
-// List a value. @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE.
+// List a value. @return ESPL_OK; ESPL_ERR_ARGUMENT: the component is not registered, is a role, has
+// another size, or is in the list already; ESPL_ERR_NOT_FINITE.
 static espl_status list_given_value(given_list *l, const espl_component_value *value)
 {
     const espl_component component = value->component;
@@ -150,7 +154,8 @@ static espl_status list_given_values(given_list *l, const espl_component_value *
     return status;
 }
 
-// Append a command with a listing as its payload.
+// Append a command with a listing as its payload. @param pending  out, for creations; else NULL.
+// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY; nothing was appended then.
 static espl_status append_listing(espl_recorder *recorder, const given_list *l,
                                   const espl__command *command, espl_entity *pending)
 {
@@ -162,7 +167,9 @@ static espl_status append_listing(espl_recorder *recorder, const given_list *l,
 
 // --- Changes ---
 
-// List a change, the values first, so that a removal finds what is given.
+// List a change, the values first, so that a removal finds what is given. The limits are those of
+// an entity, and keep the listing within its array.
+// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE, ESPL_ERR_LIMIT.
 static espl_status list_whole_change(given_list *l, const espl_change_def *def)
 {
     if (def->add_count > ESPL_SET_LIMIT || def->remove_count > ESPL_SET_LIMIT) {
@@ -176,6 +183,7 @@ static espl_status list_whole_change(given_list *l, const espl_change_def *def)
     return status;
 }
 
+// Shared with the immediate call, so that both name the same argument.
 const char *espl__change_fault(const espl_change_def *def)
 {
     if (def == NULL) {
@@ -210,6 +218,9 @@ static const char *call_of_record(const espl_change_def *def)
                : "espl_record_change_components";
 }
 
+// Order of the checks: the recorder, the pointers of the definition, the handle, the counts, the
+// components. The world is not read: whether the entity lives and has the components is known only
+// at the playback.
 espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                           const espl_change_def *def)
 {
@@ -242,6 +253,8 @@ espl_status espl_record_change_components(espl_recorder *recorder, uint32_t key,
     return espl__recorded(recorder, call, status);
 }
 
+// Order of the checks: the recorder, the handle, the component and its size, the pointer. `data`
+// may be NULL for a tag alone, whose value has no bytes.
 espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                       espl_component component, const void *data, size_t size)
 {
@@ -274,7 +287,9 @@ espl_status espl_record_set_component(espl_recorder *recorder, uint32_t key, esp
 
 // --- Enable and disable ---
 
-// Record an enable or a disable. @param call  name of the public function.
+// Record an enable or a disable. Its extent is resolved at the playback, so that it covers the
+// descendants of that moment.
+// @param call  name of the public function.
 static espl_status record_extent(espl_recorder *recorder, uint32_t key, espl_entity entity,
                                  espl_extent extent, uint8_t kind, const char *call)
 {
@@ -309,7 +324,11 @@ espl_status espl_record_disable(espl_recorder *recorder, uint32_t key, espl_enti
 
 // --- Creations ---
 
-// Check a creation and list its values. @param l  out: the values, or the cause of the refusal.
+// Check a creation and list its values: the handles first, then the rules, then the values. Flags
+// are valid only with a transform, because a node without one copies its parent.
+// @param l  out: the values, or the cause of the refusal.
+// @return ESPL_OK; ESPL_ERR_FOREIGN and ESPL_ERR_PENDING of the handles; ESPL_ERR_ARGUMENT;
+//         ESPL_ERR_NOT_FINITE; ESPL_ERR_LIMIT.
 static espl_status check_creation(const espl_command_buffer *owner, const espl_creation_def *def,
                                   given_list *l)
 {
@@ -335,7 +354,8 @@ static espl_status check_creation(const espl_command_buffer *owner, const espl_c
     return status;
 }
 
-// Append a creation that was checked. @param count  not 0.
+// Append a creation that was checked. A command counts its entities in 32 bits, and each of them
+// takes a pending handle. @param count  not 0. @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.
 static espl_status append_creation(espl_recorder *recorder, uint32_t key,
                                    const espl_creation_def *def, const given_list *l, size_t count,
                                    espl_entity *pending)
@@ -361,6 +381,8 @@ static espl_status append_creation(espl_recorder *recorder, uint32_t key,
         pending);
 }
 
+// The body of espl_record_create() and of the immediate creations, which pass their own name. Where
+// `count` is 0, `pending` is not written.
 espl_status espl__record_create(espl_recorder *recorder, uint32_t key, const espl_creation_def *def,
                                 size_t count, espl_entity *pending, const char *call)
 {

@@ -2,8 +2,15 @@
 // The public functions on transforms as values. They use the formulas of pose.h, so that points,
 // matrices and children agree. An output may be an input of the same type, because inputs are
 // copied.
+//
+// The functions need no world and share no state, so that any thread may call them. A rotation must
+// have unit length, as espl_transform_normalize() and every read of a world leave it; it is not
+// checked, because these functions are called for every point. Values and results may be infinite
+// or NaN, except where a function returns a status for that.
 #include "lib/math/pose.h"
 
+// The transform that a child with this local has below this parent. The stretch and the user word
+// are the child's own, because children do not inherit them. A NULL gives the identity.
 espl_transform espl_transform_compose(const espl_transform *parent, const espl_transform *local)
 {
     if (parent == NULL || local == NULL) {
@@ -17,6 +24,10 @@ espl_transform espl_transform_compose(const espl_transform *parent, const espl_t
     return espl__transform_of(&world, &extra);
 }
 
+// The inverse of a composition. A part that no local can reach, because the parent has a factor of
+// 0, keeps its value from `local`, which is why `local` is read before it is written. The status is
+// ESPL_LOSSY only where the part that is kept matters: see espl__pose_relative().
+// @return ESPL_OK, ESPL_LOSSY, ESPL_ERR_ARGUMENT: a pointer is NULL.
 espl_status espl_transform_relative(espl_transform *local, const espl_transform *parent,
                                     const espl_transform *world)
 {
@@ -36,6 +47,9 @@ espl_status espl_transform_relative(espl_transform *local, const espl_transform 
     return lost != 0 ? ESPL_LOSSY : ESPL_OK;
 }
 
+// Finiteness comes first, so that a refused transform is unchanged. A unit rotation keeps its bits.
+// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_NOT_FINITE: a number is not finite, or the rotation
+//         has no length.
 espl_status espl_transform_normalize(espl_transform *transform)
 {
     if (transform == NULL) {
@@ -58,6 +72,9 @@ static void rotate_inverse(float out[static 3], const espl_transform *frame,
     espl__rotation_apply(out, inverse, v);
 }
 
+// Directions turn with the frame, and neither scale nor position matters. They keep their length.
+// The input is copied, because espl__rotation_apply() does not allow its output to overlap its
+// input.
 static void direction_to_world(float out[static 3], const espl_transform *frame,
                                const float direction[static 3])
 {
@@ -74,6 +91,8 @@ static void direction_to_local(float out[static 3], const espl_transform *frame,
     rotate_inverse(out, frame, before);
 }
 
+// Vectors turn and scale with the frame. The product is rounded as that of a child's position is,
+// so that a point at a child's local position gets the bits of the child's world position.
 static void vector_to_world(float out[static 3], const espl_transform *frame,
                             const float vector[static 3])
 {
@@ -86,6 +105,8 @@ static void vector_to_world(float out[static 3], const espl_transform *frame,
     espl__rotation_apply(out, frame->rotation, scaled);
 }
 
+// The operations of vector_to_world() undone in reverse order. Divided twice, because the product
+// of two small factors may underflow to 0.
 static void vector_to_local(float out[static 3], const espl_transform *frame,
                             const float vector[static 3])
 {
@@ -100,6 +121,7 @@ static void vector_to_local(float out[static 3], const espl_transform *frame,
     }
 }
 
+// Points are vectors from the position of the frame.
 static void point_to_world(float out[static 3], const espl_transform *frame,
                            const float point[static 3])
 {
@@ -122,6 +144,8 @@ static void point_to_local(float out[static 3], const espl_transform *frame,
     vector_to_local(out, frame, offset);
 }
 
+// A pointer that is NULL, or a conversion that does not exist, leaves `out` unchanged, because the
+// function has no status.
 void espl_transform_convert(float out[3], const espl_transform *frame, espl_conversion conversion,
                             const float value[3])
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The registry of components. A map finds a component by the hash of its name. A number indexes
 // blocks that never move, so that other threads may read them while a component is registered.
+//
+// One thread registers at a time; a component is never changed and never removed. The registry owns
+// copies of names and references, which store.c frees.
 #include "lib/store/store.h"
 
 #include <string.h>
@@ -48,11 +51,16 @@ static const char *find_bad_reference(const espl_component_def *def)
     return NULL;
 }
 
+// Tell whether a definition is past a limit of the library, which has a status of its own. The
+// limits are checked before the references are read, so that a wrong count does not read past their
+// array.
 static bool is_past_limit(const espl_component_def *def)
 {
     return def->size > ESPL_COMPONENT_SIZE_LIMIT || def->reference_count > ESPL_REFERENCE_LIMIT;
 }
 
+// The checks in the order of the definition: name, alignment, size, references. The references are
+// not read where a limit is exceeded, because ESPL_ERR_LIMIT is the status then.
 const char *espl__component_def_fault(const espl_component_def *def)
 {
     const size_t alignment = alignment_of(def);
@@ -72,8 +80,9 @@ const char *espl__component_def_fault(const espl_component_def *def)
     return is_past_limit(def) ? NULL : find_bad_reference(def);
 }
 
-// Return the component of a name, or 0. *key is the hash under which the name is stored, or would
-// be.
+// Return the component of a name, or 0. The names of a hash are stored under consecutive keys; no
+// name is ever removed, so that the first free key ends the search.
+// @param key  out: the hash under which the name is stored, or would be.
 static espl_component component_by_name(const espl__store *store, const char *name, uint32_t *key)
 {
     espl_component number = 0;
@@ -90,7 +99,8 @@ static espl_component component_by_name(const espl__store *store, const char *na
     return number;
 }
 
-// Allocate the block and the map entry of component number `count` + 1.
+// Allocate the block and the map entry of component number `count` + 1. A block that was allocated
+// before a failure stays for the next registration. @return false: no memory.
 static bool reserve_entry(espl__store *store, uint32_t count)
 {
     ESPL_CHECK(count < ESPL_COMPONENT_LIMIT);
@@ -172,10 +182,12 @@ espl_status espl__component_register(espl__store *store, const espl_component_de
     return ESPL_OK;
 }
 
+// Precondition: a name that ends. Not for other threads, because a registration may move the map.
 espl_component espl__component_find(const espl__store *store, const char *name)
 {
     uint32_t key = 0;
 
+    ESPL_CHECK(name != NULL);
     return component_by_name(store, name, &key);
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Lines of text for the log and the trap. The buffer is part of the message, and vsnprintf() bounds
 // each write, so that nothing here can fail or allocate.
+//
+// A line that does not fit is cut at its end. Invariant: the text ends with its terminator at
+// `length`.
 #include "lib/store/message.h"
 
 #include <math.h>
@@ -21,6 +24,7 @@ static void append_arguments(espl__message *m, const char *format, va_list argum
     const size_t wanted = more < 0 ? 0 : (size_t)more; // GCOVR_EXCL_BR_LINE
 
     m->length += wanted < room ? wanted : room - 1;
+    ESPL_CHECK(m->length < sizeof m->text && m->text[m->length] == '\0');
 }
 
 // Append text as printf.
@@ -40,6 +44,7 @@ static void begin_part(espl__message *m)
     m->has_parts = true;
 }
 
+// The line begins also without a log hook, because a trap prints it all the same.
 bool espl__message_begin(espl__message *m, const espl_hooks *hooks, const char *call,
                          const char *site)
 {
@@ -56,6 +61,7 @@ void espl__message_status(espl__message *m, espl_status status)
     append_text(m, ": %s", espl_status_name(status));
 }
 
+// The first part follows a colon, the others follow a comma.
 void espl__message_part(espl__message *m, const char *format, ...)
 {
     va_list arguments;
@@ -72,6 +78,8 @@ void espl__handle_text(char out[static ESPL__HANDLE_TEXT], espl_entity entity)
                    (unsigned long)entity.generation);
 }
 
+// The name of an entity ends with it, and its index may have another entity's name by now. The text
+// is the store's, valid until the name changes.
 const char *espl__name_of_living(const espl__store *store, espl_entity entity)
 {
     const espl__name *const name =
@@ -80,6 +88,7 @@ const char *espl__name_of_living(const espl__store *store, espl_entity entity)
     return name != NULL ? name->text : NULL;
 }
 
+// The handle is printed also for an entity with a name, because names are not unique.
 void espl__message_entity(espl__message *m, const char *role, espl_entity entity)
 {
     const char *const name = m->store != NULL ? espl__name_of_living(m->store, entity) : NULL;
@@ -94,6 +103,7 @@ void espl__message_entity(espl__message *m, const char *role, espl_entity entity
 
 // --- Components ---
 
+// A number that is not registered is printed as it is: it may come from another world.
 void espl__message_component(espl__message *m, const espl__store *store, espl_component component)
 {
     const espl__component_info *const info = espl__component_info_of(store, component);
@@ -116,6 +126,8 @@ void espl__message_value(espl__message *m, const espl__store *store, espl_compon
     }
 }
 
+// Order: number, role, transform, size, each where the use rules it out. The uses are ordered, so
+// that those from ESPL__USE_GIVEN on have a size.
 const char *espl__component_fault(const espl__store *store, espl_component component, size_t size,
                                   espl__use use)
 {
@@ -140,6 +152,7 @@ const char *espl__component_fault(const espl__store *store, espl_component compo
 
 // --- Transforms ---
 
+// The first number that is not finite is named, with its index where there are several.
 const char *espl__floats_fault(espl__sentence *out, const char *name, const float *values,
                                size_t count)
 {
@@ -159,6 +172,8 @@ const char *espl__floats_fault(espl__sentence *out, const char *name, const floa
     return NULL;
 }
 
+// A length of 0 is tested by the components, because the square of a small float may underflow to
+// 0.
 const char *espl__rotation_fault(espl__sentence *out, const char *name, const float q[4])
 {
     const char *const fault = espl__floats_fault(out, name, q, 4);
@@ -171,6 +186,7 @@ const char *espl__rotation_fault(espl__sentence *out, const char *name, const fl
     return out->text;
 }
 
+// Rotation, position, scale, stretch: the order of the struct.
 const char *espl__transform_fault(espl__sentence *out, const espl_transform *value)
 {
     const char *fault = espl__rotation_fault(out, "rotation", value->rotation);
@@ -189,6 +205,7 @@ static bool is_blank(float value)
     return bits == 0;
 }
 
+// Constants for all cases, so that the caller needs no buffer.
 const char *espl__transform_blank(const espl_transform *value)
 {
     const bool is_flat =
@@ -226,6 +243,7 @@ static void log_line(const espl__message *m, espl_log_level level)
     }
 }
 
+// The line is complete after this call: no part may follow.
 void espl__message_send(espl__message *m, espl_log_level level, const char *format, ...)
 {
     va_list arguments;
@@ -236,6 +254,8 @@ void espl__message_send(espl__message *m, espl_log_level level, const char *form
     log_line(m, level);
 }
 
+// The log comes before the trap, because a trap hook may not return. Builds without assertions only
+// log, and the caller then refuses the call.
 void espl__message_trap(espl__message *m, const char *file, int line, const char *format, ...)
 {
     va_list arguments;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Set-up and end of a store. The built-in components are registered like those of a user, before
 // all of them, so that their numbers are fixed.
+//
+// A store owns its blocks and frees them with the sizes that they were allocated with, because the
+// heap counts bytes and stores no sizes. What is listed here is all that a store allocates;
+// espl__store_bytes() counts the same blocks.
 #include "lib/store/store.h"
 
 #include <string.h>
@@ -18,7 +22,9 @@ static const espl_component_def built_in[] = {
 
 enum { BUILT_IN_COUNT = sizeof built_in / sizeof *built_in };
 
-// A failure frees the components that were registered before it.
+// A failure frees the components that were registered before it, and leaves an empty store, which
+// may be freed again.
+// @return ESPL_OK, ESPL_ERR_NO_MEMORY.
 espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
 {
     ESPL_CHECK(tag >= 1 && tag <= 127);
@@ -37,7 +43,8 @@ espl_status espl__store_init(espl__store *store, espl__heap *heap, uint32_t tag)
     return ESPL_OK;
 }
 
-// Free the names and references of all components, and the blocks of the registry.
+// Free the names and references of all components, and the blocks of the registry. Blocks that were
+// never allocated are NULL, which the heap accepts, as it does a NULL list of references.
 static void free_components(espl__store *store)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
@@ -57,7 +64,7 @@ static void free_components(espl__store *store)
     espl__map_free(store->heap, ESPL__FOR_STORE, &store->component_names);
 }
 
-// Free an archetype and its chunks.
+// Free an archetype and its chunks, those that have no rows included.
 static void free_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t chunk_count = espl__array_length(archetype->chunks);
@@ -72,7 +79,9 @@ static void free_archetype(espl__store *store, espl__archetype *archetype)
     ESPL_ARRAY_FREE(store->heap, ESPL__FOR_STORE, archetype->set);
 }
 
-// Chunks are freed through their archetypes, because the size of a chunk is that of its archetype.
+// Free everything. Chunks are freed through their archetypes, because the size of a chunk is that
+// of its archetype. A chunk without an archetype has no memory: its number is free. Values are
+// bytes, so that no function of a user is called for them.
 void espl__store_free(espl__store *store)
 {
     const size_t archetype_count = espl__array_length(store->archetypes);

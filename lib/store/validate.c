@@ -7,7 +7,9 @@
 // as a sentence that is true of a valid store. Tests compare these sentences, and users read them.
 #include "lib/store/store.h"
 
-// The entity and the number that an invariant is about.
+// What an invariant that does not hold is about. `detail` is an index, a chunk, an archetype, a
+// component or a count, whichever the sentence names. A function sets them before the test that may
+// fail.
 typedef struct violation {
     espl_entity where;
     size_t detail;
@@ -15,7 +17,8 @@ typedef struct violation {
 
 // --- Components ---
 
-// A reference is the handle of an entity inside a value. References do not overlap.
+// Check the references of a component. A reference is the handle of an entity inside a value.
+// References do not overlap, because a clone replaces them one by one in place.
 static const char *broken_references(const espl__component_info *info)
 {
     size_t end = 0;
@@ -33,7 +36,8 @@ static const char *broken_references(const espl__component_info *info)
     return NULL;
 }
 
-// The count of references decides whether clones are searched for references at all.
+// Check the registry. The count of components with references decides whether clones are searched
+// for references at all, so that a wrong count would leave references to originals in clones.
 static const char *broken_component(const espl__store *store, violation *at)
 {
     const uint32_t count = atomic_load_explicit(&store->component_count, memory_order_relaxed);
@@ -67,12 +71,15 @@ static const char *broken_component(const espl__store *store, violation *at)
 
 // --- Records ---
 
+// Tell whether a record is that of a living entity: the rows of free and retired indices are the
+// two largest numbers.
 static bool is_record_living(const espl__record *record)
 {
     return record->row < ESPL__ROW_RETIRED;
 }
 
-// Tell whether the row that a record names holds the handle of the index.
+// Tell whether the row that a record names holds the handle of the index. The chunk and the row are
+// compared with their bounds first, so that a wrong record reads nothing out of bounds.
 static bool is_handle_in_row(const espl__store *store, uint32_t index)
 {
     const espl__record *const record = &store->records[index];
@@ -138,7 +145,8 @@ static const char *broken_free_list(const espl__store *store, violation *at)
 
 // --- Archetypes ---
 
-// The set is the truth about an archetype; the bits and the columns repeat a part of it.
+// Check the set of an archetype. The set is the truth; the bits and the columns repeat a part of
+// it.
 static const char *broken_set(const espl__store *store, uint32_t number)
 {
     const espl__archetype *const archetype = &store->archetypes[number];
@@ -188,8 +196,8 @@ static const char *broken_lookup(const espl__store *store, uint32_t number)
     return found == number ? NULL : "an archetype is found by the hash of its set";
 }
 
-// The columns follow the handles without overlap, and the versions follow the columns. A chunk that
-// is larger than ESPL__CHUNK_BYTES has one row.
+// Check the layout of the chunks of an archetype. The columns follow the handles without overlap,
+// and the versions follow the columns. A chunk that is larger than ESPL__CHUNK_BYTES has one row.
 static const char *broken_layout(const espl__store *store, const espl__archetype *archetype)
 {
     const size_t count = espl__array_length(archetype->columns);
@@ -254,7 +262,8 @@ static bool differ_in_role_only(const espl__archetype *a, const espl__archetype 
     return is_same;
 }
 
-// A wrong role edge would move entities to an archetype with other components.
+// Check the cached archetypes with another role. A wrong edge would move entities to an archetype
+// with other components, and lose values.
 static const char *broken_role_edge(const espl__store *store, const espl__archetype *archetype)
 {
     for (uint32_t role = ESPL_SOLO; role <= ESPL_MEMBER; ++role) {
@@ -350,7 +359,8 @@ static const char *broken_version(const espl__store *store, const espl__chunk *c
                                                         : "a chunk with rows has been written";
 }
 
-// With the records checked as well, rows and living records are a bijection.
+// Check each row of a chunk against its record. With the records checked as well, rows and living
+// records are a bijection. `where` is the entity of the row that is wrong.
 static const char *broken_rows(const espl__store *store, uint32_t number, violation *at)
 {
     const espl__chunk *const chunk = &store->chunks[number];
@@ -418,7 +428,8 @@ static const char *broken_chunk(const espl__store *store, uint32_t number)
     return NULL;
 }
 
-// The list of free numbers has no duplicates: each free chunk names its own place in it.
+// Check all chunks. The list of free numbers has no duplicates: each free chunk names its own place
+// in it.
 static const char *broken_chunk_table(const espl__store *store, violation *at)
 {
     const size_t count = espl__array_length(store->chunks);
@@ -445,8 +456,9 @@ static const char *broken_chunk_table(const espl__store *store, violation *at)
 
 // --- Totals ---
 
-// The number of rows equals that of living entities, because each row has a record that points
-// back. So it is not counted here.
+// Check the sums over all archetypes, and that no structural change is half done: no row leaves,
+// none comes, and no list of one is filled. The number of rows equals that of living entities,
+// because each row has a record that points back. So it is not counted here.
 static const char *broken_total(const espl__store *store, violation *at)
 {
     const size_t count = espl__array_length(store->archetypes);
@@ -513,8 +525,9 @@ static const char *broken_room(const espl__store *store, violation *at)
 
 // --- Names ---
 
-// Each name was found to be in one place of the table: as many names of living entities as there
-// are names at all, and there is no other.
+// Check the table of names. Each name was found to be in one place of it: as many names of living
+// entities as there are names at all, and there is no other. The walk over all entities is skipped
+// where there are no names.
 static const char *broken_names(const espl__store *store, violation *at)
 {
     const size_t issued = espl__array_length(store->records);
@@ -535,6 +548,8 @@ static const char *broken_names(const espl__store *store, violation *at)
     return named == store->names.count ? NULL : "names are those of living entities";
 }
 
+// The first rule that is broken, in the order of the checks. Takes no memory, so that it can also
+// run after an allocation failed.
 const char *espl__store_broken_rule(const espl__store *store, espl_entity *where, size_t *detail)
 {
     // Each check relies on those before it. Records come after the chunks that they point into.

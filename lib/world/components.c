@@ -5,6 +5,13 @@
 // All calls share one path: read the definition into an espl__change, gather the rows
 // (change_rows.c), and apply the change to all of them or to none (change.c). Preconditions of
 // handles and definitions are checked before anything changes.
+//
+// Order of the checks: another thread in the world, then ESPL_ERR_ARGUMENT without a world and
+// ESPL_ERR_BUSY, then the pointer to the handles, then the handles in their order (or the query),
+// then the definition: its pointers, its counts, the added components and the removed ones, each
+// list in its order. A status of the handles hides one of the definition. Each function that begins
+// an espl__change frees it by espl__change_end(), except where it refuses before the gathering,
+// because the change has no memory then.
 #include "lib/world/change.h"
 #include "lib/world/tape.h"
 
@@ -12,12 +19,16 @@
 
 // --- Definitions ---
 
+// One bit for each component, numbers from 0. Finds repeats in a list in linear time.
 typedef struct seen_set {
     uint64_t words[ESPL_COMPONENT_LIMIT / ESPL__WORD_BITS + 1];
 } seen_set;
 
+// Add a component to a set. @return false: it was there. Precondition: the number is registered, so
+// that it is within the limit.
 static bool is_new(seen_set *seen, espl_component component)
 {
+    ESPL_CHECK_FULL(component <= ESPL_COMPONENT_LIMIT);
     uint64_t *const word = &seen->words[component / ESPL__WORD_BITS];
     const uint64_t bit = UINT64_C(1) << component % ESPL__WORD_BITS;
     const bool is_first = (*word & bit) == 0;
@@ -26,9 +37,15 @@ static bool is_new(seen_set *seen, espl_component component)
     return is_first;
 }
 
+// Read one component that is added. The transform is apart, because it changes the hierarchy and
+// not a column; without data it is the identity. The bytes of other values are not copied: they are
+// the caller's until the call returns.
+// @return ESPL_OK; ESPL_ERR_NOT_FINITE: a transform has a number that is not finite, or a rotation
+//         without length; the cause is noted.
 static espl_status read_value(espl__change *c, const espl_component_value *value)
 {
     if (value->component != ESPL_TRANSFORM) {
+        ESPL_CHECK_FULL(c->add_count < ESPL_SET_LIMIT);
         c->add[c->add_count] = value->component;
         c->values[c->add_count++] = *value;
         return ESPL_OK;
@@ -48,6 +65,9 @@ static espl_status read_value(espl__change *c, const espl_component_value *value
     return status;
 }
 
+// Check one component that is added, and read it.
+// @return as read_value(); ESPL_ERR_ARGUMENT: it is not registered, a role, of another size, or
+//         listed twice.
 static espl_status read_add(espl__change *c, const espl_component_value *value, seen_set *seen)
 {
     const char *const fault =
@@ -62,7 +82,7 @@ static espl_status read_add(espl__change *c, const espl_component_value *value, 
 }
 
 // Read one component that is removed. It may be listed twice, which means once, but not be added as
-// well.
+// well: `added` is copied for that reason, so that a removal does not add to it.
 static espl_status read_remove(espl__change *c, const espl_component *taken, const seen_set *added)
 {
     const espl_component component = *taken;
@@ -83,6 +103,10 @@ static espl_status read_remove(espl__change *c, const espl_component *taken, con
     return ESPL_OK;
 }
 
+// Read a whole definition, the added components first, so that a component that is added and
+// removed is reported at its removal.
+// @return ESPL_OK; ESPL_ERR_ARGUMENT; ESPL_ERR_LIMIT: more components than an entity can have;
+//         ESPL_ERR_NOT_FINITE. The cause is in c->cause, and what was read is not used.
 static espl_status read_def(espl__change *c, const espl_change_def *def)
 {
     espl_status status = ESPL_OK;
@@ -114,6 +138,9 @@ typedef struct asked {
     bool is_array;
 } asked;
 
+// Add the entity to a message: the one that is refused, or else the only one of the call. An array
+// has many, and a query none that the caller named, so that their messages name the refused one or
+// none.
 static void add_entity(espl__message *m, const asked *call, const espl__change *c)
 {
     const size_t at = c->refused != ESPL__NO_ONE ? c->refused : 0;
@@ -128,6 +155,7 @@ static void add_entity(espl__message *m, const asked *call, const espl__change *
     }
 }
 
+// Log why a change is refused. @return the status.
 static espl_status refuse_change(const asked *call, const espl__change *c, espl_status status)
 {
     const espl_world *const world = c->world;
@@ -149,6 +177,8 @@ static espl_status refuse_change(const asked *call, const espl__change *c, espl_
     return status;
 }
 
+// Warn of a transform that was added with a scale or stretch of 0. Only after the change was done,
+// because a refused call has a message of its own.
 static void remark_zero_given(const asked *call, const espl__change *c)
 {
     const bool is_one = !call->is_array && call->entities != NULL;
@@ -173,7 +203,10 @@ static espl_status apply_to_array(espl__change *c, const asked *call, const espl
     return status != ESPL_OK ? status : espl__change_carry_out(c);
 }
 
-// @param gathered  out: why the query is refused, or ESPL_OK.
+// Apply a definition to the answers of a query. A refusal of the query hides one of the definition.
+// @param count     out: how many entities answer; set also where none of them changes.
+// @param gathered  out: why the query is refused, or ESPL_OK. Its message names terms, not
+// entities.
 static espl_status apply_to_query(espl__change *c, const espl_query_def *query,
                                   const espl_change_def *def, size_t *count, espl_status *gathered)
 {
@@ -185,6 +218,9 @@ static espl_status apply_to_query(espl__change *c, const espl_query_def *query,
     return status != ESPL_OK ? status : espl__change_carry_out(c);
 }
 
+// The body of both calls on handles.
+// @param refused  out, or NULL: number of the entity that the call is refused for. Not written
+// where no single entity is the reason.
 static espl_status change_array(espl_world *world, const asked *call, const espl_change_def *def,
                                 size_t *refused)
 {
@@ -246,6 +282,8 @@ espl_status espl_change_components_array(espl_world *world, const espl_entity *e
     return change_array(world, &call, def, refused);
 }
 
+// `count` is written only where the call is done. The messages of a query and of a change differ,
+// so that the status of the gathering is kept apart.
 espl_status espl_change_components_query(espl_world *world, const espl_query_def *def,
                                          const espl_change_def *change_def, size_t *count)
 {
@@ -308,12 +346,15 @@ static espl_status set_disabled(espl_world *world, espl_entity entity, espl_exte
     return status;
 }
 
+// Log why an enable or disable is refused, if it is. @return the status.
 static espl_status refuse_extent(const espl_world *world, const char *call, espl_entity entity,
                                  espl_status status)
 {
     return espl__refuse_why(world, call, entity, status, "extent is none of espl_extent.");
 }
 
+// Disabling a disabled entity and enabling an enabled one do nothing. The tape records the extent
+// and not the entities, so that a replay finds them as this call does.
 espl_status espl_disable(espl_world *world, espl_entity entity, espl_extent extent)
 {
     const espl_component_value tag = {.component = ESPL_DISABLED};
@@ -340,6 +381,8 @@ espl_status espl_enable(espl_world *world, espl_entity entity, espl_extent exten
     return refuse_extent(world, "espl_enable", entity, status);
 }
 
+// An entity is disabled by its own tag alone; the tags of its ancestors do not count. False also
+// for a handle that names no living entity.
 bool espl_is_enabled(const espl_world *world, espl_entity entity)
 {
     return espl_is_alive(world, entity) && !espl_has_component(world, entity, ESPL_DISABLED);

@@ -32,7 +32,10 @@ static espl_status refuse_registration(const espl_world *world, const espl_compo
     return status;
 }
 
-// Registering an equal definition again yields the component that is there.
+// Register a component. Checks the world, then whether it is busy, then the pointers, then the
+// definition.
+// @return ESPL_OK; ESPL_ERR_BUSY; ESPL_ERR_ARGUMENT; ESPL_ERR_EXISTS: the name is taken, also by an
+//         equal definition; ESPL_ERR_LIMIT; ESPL_ERR_NO_MEMORY.
 static espl_status register_component(espl_world *world, const espl_component_def *def,
                                       espl_component *out)
 {
@@ -54,6 +57,7 @@ espl_status espl_component_register(espl_world *world, const espl_component_def 
     return status >= 0 ? status : refuse_registration(world, def, status);
 }
 
+// 0 where no component has the name. A NULL name is logged, because the call has no status for it.
 espl_component espl_component_find(const espl_world *world, const char *name)
 {
     return world != NULL && espl__is_given(world, "espl_component_find", name, "name")
@@ -82,6 +86,7 @@ static espl_component_def describe(espl_component component, const espl__compone
                                 .reference_count = info->reference_count};
 }
 
+// Log why the information about a component is refused. @return ESPL_ERR_ARGUMENT.
 static espl_status refuse_info(const espl_world *world, espl_component component, const void *out)
 {
     espl__message m;
@@ -112,13 +117,15 @@ espl_status espl_component_info(const espl_world *world, espl_component componen
 
 // --- Creation ---
 
-// A sorted set, with room for one role above the limit, which is checked at the end.
+// A sorted set, with room for one role above the limit, because the role is added before the size
+// is checked.
 typedef struct component_set {
     espl_component items[ESPL_SET_LIMIT + 1];
     size_t count;
 } component_set;
 
-// Insert a component. @return false: the set has it already.
+// Insert a component and keep the order. An insertion sort, because sets are short and most lists
+// are sorted already. @return false: the set has it already.
 static bool insert(component_set *set, espl_component component)
 {
     size_t at = set->count;
@@ -137,8 +144,11 @@ static bool insert(component_set *set, espl_component component)
     return true;
 }
 
-// Sort a list of components.
+// Check a list of components and sort it.
 // @param role_limit  roles that the list may have; where it has none, ESPL_SOLO is added.
+// @param set         out; undefined where the list is refused.
+// @return ESPL_OK; ESPL_ERR_ARGUMENT: one is not registered, a role too many, or listed twice;
+//         ESPL_ERR_LIMIT: more than ESPL_SET_LIMIT with the role.
 static espl_status sort_set(const espl__store *store, const espl_component *components,
                             size_t count, size_t role_limit, component_set *set)
 {
@@ -162,7 +172,9 @@ static espl_status sort_set(const espl__store *store, const espl_component *comp
     return set->count > ESPL_SET_LIMIT ? ESPL_ERR_LIMIT : ESPL_OK;
 }
 
-// The same, after the checks of the world and the pointers.
+// The same, after the checks of the world, the count and the pointer. The count comes before the
+// pointer, and both before the first read of the list.
+// @return as sort_set(); ESPL_ERR_BUSY.
 static espl_status check_set(const espl_world *world, const espl_component *components,
                              size_t count, size_t role_limit, component_set *set)
 {
@@ -180,7 +192,9 @@ static espl_status check_set(const espl_world *world, const espl_component *comp
     return sort_set(&world->store, components, count, role_limit, set);
 }
 
-// Find what is wrong with a list that sort_set() refused, and add the component to the message.
+// Find what is wrong with a list that sort_set() refused, and add the component to the message. The
+// steps are those of sort_set(), so that the same component is found. NULL: the list is not the
+// reason, but another argument of the call.
 static const char *find_bad_component(espl__message *m, const espl_world *world,
                                       const espl_component *components, size_t count,
                                       size_t role_limit)
@@ -227,7 +241,8 @@ static espl_status refuse_set(const espl_world *world, const char *call,
     return status;
 }
 
-// Reserve entities, rows and trees of one node.
+// Reserve entities, rows and trees of one node. Room that was reserved before a failure stays for
+// later calls.
 static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t count)
 {
     espl_status status = espl__entities_reserve(&world->store, count);
@@ -236,8 +251,9 @@ static espl_status reserve_solos(espl_world *world, uint32_t archetype, size_t c
     return status != ESPL_OK ? status : espl__forest_reserve(&world->forest, count, count);
 }
 
-// Create entities without parents. Nothing fails after the reserve.
-// @param out  [count], or NULL.
+// Create entities without parents. Nothing fails after the reserve: the commit allocates nothing,
+// which a checked build asserts.
+// @param out  [count] the handles in the order of creation, or NULL.
 static espl_status create_solos(espl_world *world, const espl_component *components,
                                 size_t component_count, size_t count, espl_entity *out)
 {
@@ -289,7 +305,8 @@ espl_status espl_create(espl_world *world, const espl_component *components, siz
 
 // --- Memory ahead of time ---
 
-// Reserve rows of an archetype that a later settle keeps.
+// Reserve rows of an archetype, which is made where no entity has had that set. A settle keeps the
+// rows until the next espl__store_trim().
 static espl_status reserve_archetype_rows(espl_world *world, const component_set *set, size_t rows)
 {
     uint32_t archetype = 0;
@@ -299,7 +316,9 @@ static espl_status reserve_archetype_rows(espl_world *world, const component_set
     return status != ESPL_OK ? status : espl__rows_keep(&world->store, archetype, rows);
 }
 
-// Give side arrays to the tree of a slot, which stay although no node needs them yet.
+// Give side arrays to the tree of a slot, which stay although no node needs them yet. With room for
+// inherit flags, so that no write of a stretch, of user data or of flags takes memory later.
+// @return ESPL_OK, ESPL_ERR_NO_MEMORY, ESPL_ERR_BUSY.
 static espl_status prepay_side(espl_world *world, uint32_t slot)
 {
     const espl_status status = espl__ensure_side(world, world->forest.tree[slot], true);
@@ -311,8 +330,9 @@ static espl_status prepay_side(espl_world *world, uint32_t slot)
     return status;
 }
 
-// What can be refused for another reason than memory is checked first. Without memory some of the
-// reserves may be there.
+// Do all that a definition asks for. What can be refused for another reason than memory is checked
+// first, the set, then side_of, then the rows of parallel writes. Without memory some of the
+// reserves may be there; a second call continues from them.
 static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
 {
     const bool has_side = !espl_entity_is_null(def->side_of);
@@ -347,7 +367,8 @@ static espl_status reserve_all(espl_world *world, const espl_reserve_def *def)
                : espl__partition_reserve(world, def->parallel_rows);
 }
 
-// Name side_of where the status is about it, and the components elsewhere.
+// Log why a reserve is refused. Name side_of where the status is about it, and the components
+// elsewhere. @return the status.
 static espl_status refuse_reserve(const espl_world *world, const espl_reserve_def *def,
                                   espl_status status)
 {
@@ -380,6 +401,7 @@ bool espl_is_alive(const espl_world *world, espl_entity entity)
 
 // --- Values of one entity ---
 
+// False also for a handle that names no living entity, and for a component that is not registered.
 bool espl_has_component(const espl_world *world, espl_entity entity, espl_component component)
 {
     return espl_is_alive(world, entity) &&
@@ -387,7 +409,11 @@ bool espl_has_component(const espl_world *world, espl_entity entity, espl_compon
                                component);
 }
 
-// Why the value of a component cannot be read or written, or ESPL_OK. Handles come first.
+// Check an access to the value of a component. Handles come first.
+// @param data  the caller's bytes, read or written; NULL is valid for a tag.
+// @return ESPL_OK; the statuses of handles; ESPL_ERR_ARGUMENT: the component is not registered, a
+//         role or ESPL_TRANSFORM, the size is not its size, or `data` is NULL;
+//         ESPL_ERR_NO_COMPONENT.
 static espl_status check_value(const espl_world *world, espl_entity entity,
                                espl_component component, const void *data, size_t size)
 {
@@ -406,7 +432,10 @@ static espl_status check_value(const espl_world *world, espl_entity entity,
     return espl_has_component(world, entity, component) ? ESPL_OK : ESPL_ERR_NO_COMPONENT;
 }
 
+// Log why an access to a value is refused. The size is part of the message only for
+// ESPL_ERR_ARGUMENT, because no other status is about it.
 // @param missing  a sentence for the case that the pointer to the value is NULL.
+// @return the status.
 static espl_status refuse_component(const espl_world *world, const char *call, espl_entity entity,
                                     const espl_component_value *value, const char *missing,
                                     espl_status status)
@@ -451,6 +480,7 @@ static espl_status set_value(espl_world *world, espl_entity entity, espl_compone
                              const void *data, size_t size)
 {
     ESPL_CHECK(espl__component_info_of(&world->store, component)->size == size);
+    ESPL_CHECK(size == 0 || data != NULL);
     if (size != 0) {
         memmove(espl__row_write(&world->store, entity.index, component), data, size);
     }

@@ -2,6 +2,10 @@
 // Navigation by handles: the role, relatives, rank, depth and counts of an entity. Reads only, by
 // any thread while no thread changes the world. A handle that names no living entity yields the
 // empty answer, and no message, because a read of a dead entity is common and no fault.
+//
+// Nothing here asks for a transform: entities without one have nodes as well. The empty answers are
+// ESPL_ROLE_NONE, the null entity, ESPL_LINK_OWNED, ESPL_NO_RANK, 0 and false. A NULL world has the
+// empty answer too.
 #include "lib/world/world_internal.h"
 
 // The role follows from the links, so that it is right also where the role component is late.
@@ -42,16 +46,20 @@ static uint32_t first_child_of(const espl__forest *forest, uint32_t slot)
     return forest->links[slot].first_child;
 }
 
+// Null for a root.
 espl_entity espl_get_parent(const espl_world *world, espl_entity entity)
 {
     return step_from(world, entity, parent_of);
 }
 
+// A root is its own root.
 espl_entity espl_get_root(const espl_world *world, espl_entity entity)
 {
     return step_from(world, entity, espl__root_of);
 }
 
+// The first and the last child, and both siblings, are in the order of the siblings, which users
+// set. Null where there is none.
 espl_entity espl_get_first_child(const espl_world *world, espl_entity entity)
 {
     return step_from(world, entity, first_child_of);
@@ -91,6 +99,7 @@ uint32_t espl_get_rank(const espl_world *world, espl_entity entity)
     return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : slot - espl__tree_of(&world->forest, slot)->base;
 }
 
+// The number of links to the root, so 0 for a root.
 uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -98,6 +107,7 @@ uint32_t espl_get_depth(const espl_world *world, espl_entity entity)
     return slot == ESPL__NO_SLOT ? ESPL_NO_RANK : espl__depth_of(&world->forest, slot);
 }
 
+// O(1) in a tree that is laid out, else O(children).
 size_t espl_count_children(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -112,7 +122,7 @@ size_t espl_count_descendants(const espl_world *world, espl_entity entity)
     return slot == ESPL__NO_SLOT ? 0 : espl__count_below(&world->forest, slot);
 }
 
-// O(n): children are a list.
+// Null where there are not so many children. O(1) in a tree that is laid out, else O(n).
 espl_entity espl_get_child(const espl_world *world, espl_entity entity, size_t n)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);

@@ -9,6 +9,9 @@
 //
 // The query that a parallel write passes to its function is not an iteration (`state.is_dealt`): it
 // shows rows of one piece, and its list `all` names the columns that may be written.
+//
+// A query that is not under way is all zeros: espl_query_end() clears it, and espl_query_next()
+// does so at the end. Every function below accepts it, and answers as if there were no rows.
 #include "lib/world/tape.h"
 
 #include "lib/base/prefetch.h"
@@ -29,6 +32,8 @@ typedef struct term {
 
 enum { TERMS = 4, INCLUDE_ALL = ESPL_INCLUDE_PREFABS | ESPL_INCLUDE_DISABLED };
 
+// Check the components of one list. ESPL_ERR_ARGUMENT: one of them is not registered. Roles and
+// ESPL_TRANSFORM are valid, because archetypes have them in their sets.
 static espl_status check_term(const espl_world *world, const term *t)
 {
     for (size_t i = 0; i < t->count; ++i) {
@@ -39,6 +44,10 @@ static espl_status check_term(const espl_world *world, const term *t)
     return ESPL_OK;
 }
 
+// Check a definition: all pointers and counts, then the flags, then the components of each list.
+// The counts of all lists together have one limit, because the query keeps them in one array.
+// `left` is what they may still use, so that no sum can overflow.
+// @return ESPL_OK, ESPL_ERR_ARGUMENT, ESPL_ERR_LIMIT.
 static espl_status check_terms(const espl_world *world, const espl_query_def *def,
                                const term terms[TERMS])
 {
@@ -78,6 +87,9 @@ static const char *find_term_fault(espl__message *m, const espl_world *world,
     return fault;
 }
 
+// Find what is wrong with a definition that check_terms() refused with ESPL_ERR_ARGUMENT. The lists
+// are walked again, because a check has no room for a message. Where no list is wrong, the flags
+// are.
 static const char *find_query_fault(espl__message *m, const espl_world *world,
                                     const espl_query_def *def)
 {
@@ -100,6 +112,7 @@ static const char *find_query_fault(espl__message *m, const espl_world *world,
     return fault != NULL ? fault : "espl_query_def.include has a bit that is no ESPL_INCLUDE_ bit.";
 }
 
+// A query that is refused names no entity. Its parts are the site and the component that is wrong.
 espl_status espl__refuse_query(const espl_world *world, const char *call, const char *site,
                                const espl_query_def *def, espl_status status)
 {
@@ -114,6 +127,7 @@ espl_status espl__refuse_query(const espl_world *world, const char *call, const 
     return status;
 }
 
+// A linear search, because most lists have one or two components.
 static bool lists_component(const uint16_t *list, uint32_t count, espl_component component)
 {
     for (uint32_t i = 0; i < count; ++i) {
@@ -140,13 +154,18 @@ static const uint16_t *changed_of(const espl_query *query)
     return any_of(query) + query->state.any_count;
 }
 
+// Store numbers of components in 16 bits. Precondition: each is registered, so that it fits.
 void espl__query_list(uint16_t *out, const espl_component *components, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
+        ESPL_CHECK_FULL(components[i] != 0 && components[i] <= ESPL_COMPONENT_LIMIT);
         out[i] = (uint16_t)components[i];
     }
 }
 
+// Begin a query. Nothing is written to it before all checks have passed, so that a query which is
+// under way by mistake is not lost by a refused begin. `def` may be NULL: every entity answers that
+// is neither a prefab nor disabled.
 espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl_query *query)
 {
     const espl_query_def everything = {0};
@@ -183,6 +202,7 @@ espl_status espl__query_start(espl_world *world, const espl_query_def *def, espl
     return ESPL_OK;
 }
 
+// The body of both begins: a refusal is logged under the name of the public function.
 static espl_status begin_query(espl_world *world, const espl_query_def *def, espl_query *query,
                                const char *call)
 {
@@ -217,6 +237,7 @@ espl_status espl_query_begin_read(const espl_world *world, const espl_query_def 
 
 // --- What answers ---
 
+// Count the components of a list that an archetype has.
 static uint32_t count_had(const espl__store *store, uint32_t archetype, const uint16_t *list,
                           uint32_t count)
 {
@@ -228,6 +249,7 @@ static uint32_t count_had(const espl__store *store, uint32_t archetype, const ui
     return had;
 }
 
+// Tell whether an archetype has a tag that a query leaves out unless it includes it.
 static bool is_excluded(const espl_query *query, uint32_t archetype)
 {
     const espl__store *const store = &query->state.world->store;
@@ -239,6 +261,8 @@ static bool is_excluded(const espl_query *query, uint32_t archetype)
             espl__archetype_has(store, archetype, ESPL_DISABLED));
 }
 
+// Tell whether the entities of an archetype answer a query: all of `all`, none of `none`, at least
+// one of `any` unless that is empty. Whether a chunk has changed is asked chunk by chunk.
 static bool answers(const espl_query *query, uint32_t archetype)
 {
     const espl__store *const store = &query->state.world->store;
@@ -275,11 +299,15 @@ static bool is_chunk_changed(const espl_query *query, uint32_t chunk)
 
 // --- Iterating ---
 
+// Show a chunk to the caller. `worlds` is the array of the whole pool, which no call moves while a
+// query is under way. Chunks without a slot column, those of entities without transforms, show
+// NULL.
 static void show_chunk(espl_query *query, const espl__archetype *archetype, uint32_t number)
 {
     espl_world *const world = query->state.world;
     const espl__chunk *const chunk = &world->store.chunks[number];
 
+    ESPL_CHECK(chunk->count != 0 && chunk->archetype == query->state.archetype);
     query->state.shown_at = world->store.version;
     query->count = chunk->count;
     query->entities = espl__chunk_entities(chunk);
@@ -367,6 +395,9 @@ static bool may_have_written(const espl_query *query)
     return !query->state.is_read_only && espl__is_taped(query->state.world);
 }
 
+// Answers are computed once for each archetype, at its first chunk. The columns of the chunk that
+// is left are recorded first, because the tape compares them with the version at which the chunk
+// was shown.
 bool espl_query_next(espl_query *query)
 {
     if (!is_iteration(query, "espl_query_next")) {
@@ -401,6 +432,8 @@ bool espl_query_next(espl_query *query)
     return false;
 }
 
+// Ends a query under way, at any chunk. No effect on one that has ended, so that a loop may break
+// and call it, and a second call is harmless.
 void espl_query_end(espl_query *query)
 {
     if (!is_iteration(query, "espl_query_end")) {
@@ -415,6 +448,8 @@ void espl_query_end(espl_query *query)
 
 // --- Columns ---
 
+// Trap for a use of a column that only a fault of the caller causes. Names the component and, where
+// it is wrong, the size.
 static ESPL__APART void trap_column(const espl_query *query, espl_component component, size_t size,
                                     const char *call, const char *sentence)
 {
@@ -446,19 +481,24 @@ static bool has_column(const espl_query *query, espl_component component, size_t
     return false;
 }
 
+// Number of the chunk that is shown: that before `state.chunk`. Precondition: rows are shown.
 static uint32_t chunk_at_hand(const espl_query *query)
 {
     const espl__store *const store = &query->state.world->store;
 
+    ESPL_CHECK(query->count != 0 && query->state.chunk != 0);
     return store->archetypes[query->state.archetype].chunks[query->state.chunk - 1];
 }
 
-// The rows at hand of a column of their chunk; NULL stays NULL.
+// The rows at hand of a column of their chunk; NULL stays NULL. A parallel write shows a piece of a
+// chunk, which begins at row `first`; an iteration shows the whole of it, with `first` 0.
 static void *rows_of(const espl_query *query, void *column, size_t size)
 {
     return column == NULL ? NULL : (unsigned char *)column + query->state.first * size;
 }
 
+// NULL where the query is not under way, the component is not registered, is a tag or
+// ESPL_TRANSFORM, or its archetype does not have it. A read changes no version.
 const void *espl_query_read(const espl_query *query, espl_component component, size_t size)
 {
     if (!has_column(query, component, size, "espl_query_read")) {
@@ -492,6 +532,9 @@ static bool may_write(const espl_query *query, espl_component component, size_t 
     return is_named;
 }
 
+// The version of the column is incremented by the call, whether or not the caller then writes. A
+// parallel write has incremented the versions of its columns before its jobs, because these would
+// race for them.
 void *espl_query_write(const espl_query *query, espl_component component, size_t size)
 {
     static const char *const call = "espl_query_write";
@@ -508,6 +551,7 @@ void *espl_query_write(const espl_query *query, espl_component component, size_t
                    size);
 }
 
+// The version of the last write of any column. 0: no world, or nothing was written yet.
 uint64_t espl_get_version(const espl_world *world)
 {
     return world != NULL ? world->store.version : 0;

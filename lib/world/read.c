@@ -4,6 +4,11 @@
 // A read is a few loads: the world transforms are up to date whenever a call returns, so nothing is
 // computed here but what the caller asks for. Reads change nothing and take no memory, and any
 // thread may make them while no thread changes the world.
+//
+// Order of the checks of a read of one entity: world, handles, out pointer, owner (checked builds),
+// then the other arguments. So a dead handle is reported even where another argument is wrong as
+// well. A refused call writes nothing to `out`. A call that returns ESPL_LOSSY has written all of
+// it.
 #include "lib/world/handles.h"
 
 #include <stdio.h>
@@ -11,7 +16,11 @@
 
 // --- Placements ---
 
-// Slot of an entity to be read into `out`, or why it is not.
+// Find the slot of an entity that is to be read into `out`.
+//
+// @return ESPL_OK; ESPL_ERR_ARGUMENT: no world, or `out` is NULL; the statuses of handles;
+//         ESPL_ERR_NO_TRANSFORM; in checked builds ESPL_ERR_NOT_OWNER: a job of a parallel write
+//         reads a hierarchy of another job, which may be changing at this moment.
 static espl_status find(const espl_world *world, espl_entity entity, const void *out,
                         uint32_t *slot)
 {
@@ -27,7 +36,11 @@ static espl_status find(const espl_world *world, espl_entity entity, const void 
     return status;
 }
 
-// Find the slot where nothing is in the way; false: find() is to be asked.
+// Fast path of find(): one test for each reason of a refusal, and no status. The handle is passed
+// by address, for the reason of espl__is_alive().
+//
+// @return false: the call may be refused, and find() tells by which status. Always false during a
+//         parallel write in a checked build, because only find() knows the owner of a hierarchy.
 ESPL__INLINE bool find_at_once(const espl_world *world, const espl_entity *entity, const void *out,
                                uint32_t *slot)
 {
@@ -35,6 +48,8 @@ ESPL__INLINE bool find_at_once(const espl_world *world, const espl_entity *entit
            (ESPL_CHECKS == 0 || !espl__is_parallel(world));
 }
 
+// The world transform of a slot: the pose as stored, and the stretch and user data from the side
+// arrays of its tree.
 static espl_transform world_of(const espl_world *world, uint32_t slot)
 {
     const espl__extra extra = espl__slot_extra(&world->forest, slot);
@@ -42,14 +57,18 @@ static espl_transform world_of(const espl_world *world, uint32_t slot)
     return espl__transform_of(&world->forest.world[slot], &extra);
 }
 
+// The local pose of a node with inherit flags. It is computed, because the node keeps a part of its
+// world, and that part changes relative to the parent whenever the parent moves.
 static ESPL__APART espl_pose kept_local_of(const espl__forest *forest, uint32_t slot)
 {
+    ESPL_CHECK_FULL(forest->parent[slot] != ESPL__NO_SLOT); // a root has no inherit flags
     const espl__frame parent = espl__slot_frame(forest, forest->parent[slot]);
     const espl__placement placement = espl__slot_placement(forest, slot);
 
     return espl__placement_seen(&placement, &parent, &forest->world[slot]);
 }
 
+// The local pose of a slot as users read it. For a root it equals the world pose.
 static inline espl_pose local_of(const espl_world *world, uint32_t slot)
 {
     const espl__forest *const forest = &world->forest;
@@ -73,7 +92,9 @@ espl_transform espl__read_local(const espl_world *world, uint32_t slot)
 
 // --- What is read of one entity ---
 
-// What a kind reads: some of a pose, and behind it some of an extra.
+// What a kind reads: consecutive bytes of a pose, and behind them consecutive bytes of an extra. A
+// size of 0 reads none of that half. Sizes, strides and the names in messages follow from the table
+// below. copy_plain() lists the kinds a second time.
 typedef struct part {
     const char *call; // public function that reads it of one entity
     enum { OF_WORLD, OF_LOCAL } of;
@@ -118,8 +139,9 @@ static const part parts[ESPL_READ_KIND_COUNT] = {
     [ESPL_READ_WORLD_TRANSFORM] = ALL("espl_get_world_transform", OF_WORLD),
 };
 
-// Where the extra of a slot stands. By address: built on the stack, it would be reloaded in wider
-// pieces than it was stored in.
+// The extra of a slot, by address: one that is built on the stack would be reloaded in wider pieces
+// than it was stored in, and the load would wait for the stores. Nodes without side arrays share
+// one constant.
 ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t slot)
 {
     static const espl__extra none = {{1, 1, 1}, 0};
@@ -132,7 +154,8 @@ ESPL__INLINE const espl__extra *extra_at(const espl__forest *forest, uint32_t sl
     return &tree->side->extra[slot - tree->base];
 }
 
-// What stands behind a pose, or a part of it.
+// Copy one part of a pose, and behind it one part of the extra. By memcpy(), because the kind names
+// the type of `out`. The sizes are constants after inlining.
 ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const espl_pose *pose,
                             const part *what, void *out)
 {
@@ -144,7 +167,9 @@ ESPL__INLINE void copy_part(const espl_world *world, uint32_t slot, const espl_p
     }
 }
 
-// Copy of a node whose local is stored as it reads. A copy of constant size for each kind.
+// Copy the part that a kind reads. Precondition: the local is stored as it reads, so either the
+// node has no inherit flags or the kind reads the world. A switch with one copy of constant size
+// for each kind, because a memcpy() of unknown size is a call.
 ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
     const espl__forest *const forest = &world->forest;
@@ -175,8 +200,11 @@ ESPL__INLINE void copy_plain(const espl_world *world, uint32_t slot, espl_read_k
 #undef CASE
 }
 
+// Copy the part that a kind reads, of any node. Preconditions: the slot was found, and the kind
+// exists.
 ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_kind kind, void *out)
 {
+    ESPL_CHECK_FULL(slot < world->forest.end && (unsigned)kind < ESPL_READ_KIND_COUNT);
     if (espl__slot_is(&world->forest, slot, ESPL__SLOT_KEEPS) && parts[kind].of == OF_LOCAL) {
         const espl_pose local = kept_local_of(&world->forest, slot);
 
@@ -186,9 +214,13 @@ ESPL__INLINE void copy_kind(const espl_world *world, uint32_t slot, espl_read_ki
     }
 }
 
+// Sentences that several calls log with ESPL_ERR_ARGUMENT.
 static const char *const no_out = "out is NULL.";
 static const char *const no_kind = "kind is none of espl_read_kind.";
 
+// The slow path of a read of one entity: nodes with inherit flags, reads during a parallel write in
+// checked builds, and refusals with their message. It repeats the lookup of the fast path, because
+// these are rare.
 static ESPL__APART espl_status read_slowly(const espl_world *world, espl_entity entity,
                                            espl_read_kind kind, void *out)
 {
@@ -248,7 +280,8 @@ espl_status espl_get_world_transform(const espl_world *world, espl_entity entity
 
 // --- What is read of many entities ---
 
-// A call, and what became of it.
+// A read of many entities, and its result. An entity that is refused leaves its output unchanged
+// and does not end the call; the first one gives the call its status and its message.
 typedef struct many {
     const espl_world *world;
     espl__handles handles;
@@ -279,7 +312,8 @@ ESPL__INLINE void find_many(const many *m, const espl__registry *registry, size_
     }
 }
 
-// One that perhaps is not to be read.
+// Read one entity that the fast path could not, by the checks of a single read. Notes the first
+// refusal.
 static ESPL__APART void read_checked(many *m, size_t number)
 {
     const espl_entity entity = espl__handle_at(&m->handles, number);
@@ -295,12 +329,15 @@ static ESPL__APART void read_checked(many *m, size_t number)
     }
 }
 
-// Entities [begin, end), whose slots were found.
+// Copy entities [begin, end), whose slots were found. Precondition: slots[i - begin] is that of
+// entity i, or ESPL__NO_SLOT. The kind is a parameter beside m->kind, so that it is a constant
+// where the caller passes one.
 ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begin, size_t end,
                             const uint32_t slots[MANY], espl_read_kind kind)
 {
     const bool is_checked = ESPL_CHECKS >= 1 && espl__is_parallel(m->world);
 
+    ESPL_CHECK_FULL(begin <= end && end - begin <= MANY);
     for (size_t i = begin; i < end; ++i) {
         if (!espl__registry_has_placed(registry, slots[i - begin]) || is_checked) {
             read_checked(m, i);
@@ -310,6 +347,7 @@ ESPL__INLINE void copy_many(many *m, const espl__registry *registry, size_t begi
     }
 }
 
+// The public function that messages name: an inline form, where one fits.
 static const char *call_of_many(espl_read_kind kind)
 {
     switch (kind) {
@@ -325,11 +363,16 @@ static const char *call_of_many(espl_read_kind kind)
 static const char *const bad_stride =
     "out_stride is less than the size of what the kind reads, or no multiple of 4.";
 
+// Tell whether outputs at a stride do not overlap and are aligned. 4 is the alignment of every
+// part. Precondition: the kind exists.
 static bool is_stride_of(espl_read_kind kind, size_t stride)
 {
     return stride >= parts[kind].pose_size + parts[kind].extra_size && stride % 4 == 0;
 }
 
+// Find what is wrong with the arguments: the first of kind, pointers, stride of the outputs, stride
+// of the handles. A count of 0 allows NULL pointers, but the kind and the strides are checked all
+// the same, so that a wrong call is found before its array has entries. NULL: nothing is wrong.
 static const char *find_read_fault(espl__handles handles, size_t count, const void *out,
                                    size_t out_stride, espl_read_kind kind)
 {
@@ -350,7 +393,8 @@ static const char *find_read_fault(espl__handles handles, size_t count, const vo
                : NULL;
 }
 
-// Tell of the first that was refused.
+// Log the first entry that was refused. Precondition: m->status is a refusal. A read of a hierarchy
+// of another job traps as well.
 static ESPL__APART void refuse_read_entry(const many *m, size_t count)
 {
     const espl_entity entity = espl__handle_at(&m->handles, m->refused);
@@ -372,7 +416,8 @@ static ESPL__APART void refuse_read_entry(const many *m, size_t count)
     }
 }
 
-// While one block is copied, the next one is on its way from memory.
+// Read all entities in blocks of MANY. While one block is copied, the next one is on its way from
+// memory: two arrays of slots take turns. Inlined once for each kind that has a loop of its own.
 ESPL__INLINE void read_blocks(many *m, size_t count, espl_read_kind kind)
 {
     const espl__registry registry = espl__registry_of(m->world);
@@ -420,6 +465,8 @@ espl_status espl_read_strided(const espl_world *world, espl_read_kind kind,
 
 // --- What is read of the rows of a query ---
 
+// Find what is wrong with the arguments of a read of rows, or NULL. `out` is required also where no
+// chunk is at hand, so that the mistake does not depend on the rows.
 static const char *find_rows_fault(espl_read_kind kind, const void *out, size_t out_stride)
 {
     if ((unsigned)kind >= ESPL_READ_KIND_COUNT) {
@@ -428,6 +475,8 @@ static const char *find_rows_fault(espl_read_kind kind, const void *out, size_t 
     return out == NULL ? no_out : is_stride_of(kind, out_stride) ? NULL : bad_stride;
 }
 
+// The rows need no checks of handles, because a query keeps the world busy: no row is added or
+// removed while it is open. The rows of a parallel write belong to the job that reads them.
 espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind kind, void *out,
                                        size_t out_stride)
 {
@@ -449,6 +498,9 @@ espl_status espl_query_read_transforms(const espl_query *query, espl_read_kind k
 
 // --- Between frames ---
 
+// Compute the transform of an entity relative to a frame. Both handles are checked before anything
+// is computed, the frame first. `out` is written only where the result is finite, because a tiny
+// scale of the frame may overflow the division.
 static espl_status find_relative(const espl_world *world, espl_entity frame, espl_entity entity,
                                  espl_transform *out)
 {
@@ -480,6 +532,7 @@ espl_status espl_relative(const espl_world *world, espl_entity frame, espl_entit
                               find_relative(world, frame, entity, out), no_out);
 }
 
+// Tell whether some axis has no inverse, because its scale or stretch is 0.
 static bool is_flat(const espl_transform *transform)
 {
     return transform->scale == 0 || transform->stretch[0] == 0 || transform->stretch[1] == 0 ||
@@ -491,6 +544,7 @@ typedef struct call_words {
     const char *call, *missing;
 } call_words;
 
+// The words for a conversion; those of the call itself for a number that is none.
 static const call_words *words_of(espl_conversion conversion)
 {
     static const call_words words[ESPL_CONVERSION_COUNT] = {
@@ -506,6 +560,9 @@ static const call_words *words_of(espl_conversion conversion)
     return (unsigned)conversion < ESPL_CONVERSION_COUNT ? &words[conversion] : &none;
 }
 
+// A NULL value and a conversion that does not exist are both ESPL_ERR_ARGUMENT; the sentence in the
+// log tells which. Only conversions to local axes divide, so only they can be lossy. `out` may be
+// `value`.
 espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conversion conversion,
                          const float value[3], float out[3])
 {
@@ -528,6 +585,8 @@ espl_status espl_convert(const espl_world *world, espl_entity entity, espl_conve
                             out == NULL ? no_out : words->missing);
 }
 
+// The rotation alone decides the axis: a negative scale mirrors the node but does not turn the
+// axis.
 espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis axis, float out[3])
 {
     uint32_t slot = 0;
@@ -545,6 +604,8 @@ espl_status espl_get_axis(const espl_world *world, espl_entity entity, espl_axis
                             out == NULL ? no_out : "axis is none of espl_axis.");
 }
 
+// Has no status, so a handle that names no living entity reads as not mirrored, as a node without a
+// transform does.
 bool espl_is_mirrored(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);
@@ -559,6 +620,7 @@ bool espl_is_mirrored(const espl_world *world, espl_entity entity)
 
 // --- Matrices ---
 
+// The words for a form of matrix; those of the call itself for a number that is none.
 static const call_words *words_of_matrix(espl_matrix_form form)
 {
     static const call_words words[ESPL_MATRIX_FORM_COUNT] = {
@@ -571,6 +633,7 @@ static const call_words *words_of_matrix(espl_matrix_form form)
     return (unsigned)form < ESPL_MATRIX_FORM_COUNT ? &words[form] : &none;
 }
 
+// A matrix with a flat axis is exact; only its inverse loses a row, and is lossy.
 espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_matrix_form form,
                             float *out)
 {
@@ -590,6 +653,7 @@ espl_status espl_get_matrix(const espl_world *world, espl_entity entity, espl_ma
     return espl__refuse_why(world, words->call, entity, status, words->missing);
 }
 
+// Has no status: 0 for a handle that names no living entity, as for a node without flags.
 uint32_t espl_get_inherit(const espl_world *world, espl_entity entity)
 {
     const uint32_t slot = espl__slot_or_none(world, entity);

@@ -19,7 +19,9 @@ static _Atomic uint32_t next_world_tag;
 
 // --- Definitions ---
 
-// What a definition and the environment ask for.
+// What a definition and the environment ask for. The environment is asked only where the definition
+// leaves a choice open, so that a program can rule out its effect. A word in the environment that
+// is not known refuses the world: a silent default would hide the mistake.
 typedef struct wanted {
     const espl_world_def *def;
     espl_hooks hooks; // those of the definition, and a log that the environment names
@@ -61,12 +63,15 @@ static bool refuse_wanted(wanted *w, espl_status status, const char *what, const
     return false;
 }
 
+// The same with ESPL_ERR_ARGUMENT.
 static bool refuse_def(wanted *w, const char *what, const char *word, const char *sentence)
 {
     return refuse_wanted(w, ESPL_ERR_ARGUMENT, what, word, sentence);
 }
 
-// Find the log hook: that of the definition, or without one that which the environment names.
+// Find the log hook: that of the definition, or without one that which the environment names. It
+// comes first, so that the refusals below reach a log that only the environment asks for.
+// @return false: refused.
 static bool find_log(wanted *w)
 {
     static const struct {
@@ -127,6 +132,8 @@ static bool find_pages(wanted *w)
                       "The environment variable has a word other than on and off.");
 }
 
+// Say what is wrong with a definition, or NULL. An allocator needs both of its functions, because a
+// block must be freed by the allocator that it comes from.
 static const char *find_def_fault(const espl_world_def *def)
 {
     const espl_allocator *const a = &def->allocator;
@@ -142,6 +149,7 @@ static const char *find_def_fault(const espl_world_def *def)
                : NULL;
 }
 
+// Read the definition and the environment. @return false: `w->status` says why, and it is logged.
 static bool find_wanted(wanted *w, const espl_world_def *def, const void *out)
 {
     *w = (wanted){.def = def, .hooks = def->hooks, .least_level = ESPL_LOG_INFO};
@@ -155,6 +163,8 @@ static bool find_wanted(wanted *w, const espl_world_def *def, const void *out)
 
 // --- Making and unmaking ---
 
+// Set up a heap without blocks. It is done twice for a world: on the stack, to allocate the world,
+// and inside the world, where the heap then counts that block as well.
 static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pages pages)
 {
     espl__heap_init(heap, &def->allocator);
@@ -163,6 +173,10 @@ static void begin_heap(espl__heap *heap, const espl_world_def *def, espl_huge_pa
     }
 }
 
+// Create a world. Nothing is allocated before the definition was checked. Where the store finds no
+// memory, the other parts are set up all the same, so that espl_world_destroy() can free a world
+// that is complete but for the store. `*out` is written only where the call succeeds. The head of
+// the tape is written last, because a world that was not created has no tape.
 espl_status espl_world_create(espl_world **out, const espl_world_def *def)
 {
     const espl_world_def defaults = {0};
@@ -213,6 +227,8 @@ espl_status espl_world_create(espl_world **out, const espl_world_def *def)
     return ESPL_OK;
 }
 
+// Trap because command buffers of the world are still live. They point to its heap and its store,
+// so that freeing the world would leave them dangling.
 static void trap_alive(const espl_world *world)
 {
     const uint32_t count = world->commands_alive;
@@ -233,6 +249,9 @@ static bool is_held(espl_world *world)
     return false;
 }
 
+// Destroy a world; NULL does nothing. A world that is in use by another thread or has live command
+// buffers is a fault of the caller: it traps, and where the trap returns, the world stays as it
+// was.
 void espl_world_destroy(espl_world *world)
 {
     if (world == NULL) {
@@ -262,6 +281,7 @@ void espl_world_destroy(espl_world *world)
     ESPL_CHECK(espl__heap_bytes(&heap) == 0);
 }
 
+// The kernels never change after the creation, so any thread may ask. The name is a constant.
 const char *espl_world_kernels(const espl_world *world)
 {
     return world != NULL ? world->forest.kernels->name : NULL;
@@ -274,6 +294,8 @@ espl_status espl__check_living(const espl_world *world, espl_entity entity)
     return world != NULL ? espl__entity_check(&world->store, entity) : ESPL_ERR_ARGUMENT;
 }
 
+// The slot of a living entity, or ESPL__NO_SLOT: for calls that have no status, where a dead handle
+// has an empty answer.
 uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
 {
     if (world == NULL || espl__entity_check(&world->store, entity) != ESPL_OK) {
@@ -282,8 +304,10 @@ uint32_t espl__slot_or_none(const espl_world *world, espl_entity entity)
     return world->store.records[entity.index].slot;
 }
 
+// The handle of the entity at a slot; null for ESPL__NO_SLOT.
 espl_entity espl__entity_of_slot(const espl_world *world, uint32_t slot)
 {
+    ESPL_CHECK(slot == ESPL__NO_SLOT || slot < world->forest.end);
     return slot == ESPL__NO_SLOT ? espl_entity_null()
                                  : espl__entity_at(&world->store, world->forest.links[slot].entity);
 }
