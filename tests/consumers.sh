@@ -8,18 +8,18 @@
 # shellcheck source-path=SCRIPTDIR
 . "${srcdir:-.}/tests/tap.sh"
 source=$(cd "${srcdir:-.}" && pwd) || exit 99
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags cglm stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
 room=$(mktemp -d "$PWD/consumers.XXXXXX") || exit 99
 trap 'rm -rf "$room"' EXIT
 jobs=$(nproc 2>/dev/null || echo 2)
 expected=$(cat "$source/tests/consumers/hash.txt")
 program=$source/tests/consumers/program.c
 
-# Headers of cglm and stb_ds alone, for compilers of other machines, which must not see the others of
+# The header stb_ds.h alone, for compilers of other machines, which must not see the others of
 # this one.
 find_headers()
 {
-    for header in cglm stb_ds.h; do
+    for header in stb_ds.h; do
         for folder in $(printf '%s\n' "$INTERNAL_CFLAGS" | sed 's/-I//g') /usr/include /usr/include/stb; do
             if test -e "$folder/$header"; then
                 ln -sf "$folder/$header" "$room/headers/$header" && break
@@ -52,6 +52,22 @@ way_autotools()
         cp -r "$source/tests/consumers/pkg-config" "$program" . && cd pkg-config &&
         PKG_CONFIG_PATH=$PWD/../installed/lib/pkgconfig make CC=gcc &&
         LD_LIBRARY_PATH=$PWD/../installed/lib ./consumer
+}
+
+# The library as one file, without a warning. As such it makes the hashes of tests/golden too.
+way_amalgamation()
+{
+    sh "$source/packaging/amalgamate.sh" "$source" . || return
+    for compiler in "clang -std=c11" "clang -O2" "gcc -std=c11" "gcc -O2"; do
+        command -v "${compiler%% *}" >/dev/null || continue
+        # A list of words.
+        # shellcheck disable=SC2086
+        $compiler -Wall -Wextra -Werror -c espalier.c &&
+            $compiler -I"$source/include" "$program" espalier.o -lm -o consumer &&
+            $compiler -ffp-contract=off -I"$source" -I"$source/include" "$source"/tests/golden/*.c \
+                espalier.o -lm -o tape && ./tape >tape.txt &&
+            diff "$source/tests/golden/golden.txt" tape.txt && ./consumer || return
+    done
 }
 
 # The program in C++, with the library by a C compiler.
@@ -94,7 +110,7 @@ way_windows()
         -Wl,--out-implib,libespalier.dll.a -o espalier.dll \
         -I"$source" -I"$source/include" -I"$room/headers" "$source"/lib/*/*.c &&
         x86_64-w64-mingw32-gcc -O2 -I"$source/include" -o consumer.exe "$program" libespalier.dll.a &&
-        WINEPREFIX=$room/wine WINEDEBUG=-all wine ./consumer.exe | tr -d '\r'
+        WINEPREFIX=$room/wine WINEDEBUG=-all wine ./consumer.exe >lines && tr -d '\r' <lines
 }
 
 # An old emscripten loads by fetch(), which node offers since, but not for files: so one file holds all.
@@ -127,7 +143,8 @@ try()
     fi
     way=way_$(echo "$name" | tr -c 'a-z0-9\n' _)
     mkdir "$room/$way"
-    answer=$(cd "$room/$way" && "$way" 2>"$room/log" | tee -a "$room/log" | tail -n 1)
+    answer="- failed"
+    (cd "$room/$way" && "$way") >"$room/output" 2>"$room/log" && answer=$(tail -n 1 "$room/output")
     test "${answer#* }" = "$expected"
     ok "$name"
     printf '%-20s %-10s %s\n' "$name" "${answer%% *}" "${answer#* }" >>"$room/table"
@@ -136,7 +153,7 @@ try()
 
 explain()
 {
-    tail -n 40 "$room/log" | sed 's/^/# /'
+    tail -n 40 "$room/output" "$room/log" | sed 's/^/# /'
 }
 
 mkdir "$room/headers"
@@ -149,6 +166,7 @@ try clang clang
 try gcc-32 i686-linux-gnu-gcc
 try aarch64 aarch64-linux-gnu-gcc qemu-aarch64
 try autotools make pkg-config
+try amalgamation gcc pkg-config
 try cxx gcc g++
 try cmake-folder cmake
 try cmake-package cmake

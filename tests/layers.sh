@@ -25,7 +25,6 @@ awk '
     home == "lib" && /stb/ && FILENAME != "lib/base/array.c" {
         complain("stb_ds stays in lib/base/array.c")
     }
-    home == "lib" && /cglm/ && layer != "math" { complain("cglm stays in lib/math") }
     home == "lib" && /pthread/ && layer != "jobs" { complain("threads stay in lib/jobs") }
 
     home == "include" && !/<espalier\/[a-z]+\.h>/ && !/<(stdbool|stddef|stdint)\.h>/ {

@@ -8,7 +8,7 @@
 # a failure.
 srcdir=${srcdir:-.}
 : "${JOBS=$(nproc 2>/dev/null || echo 2)}"
-: "${INTERNAL_CFLAGS=$(pkg-config --cflags cglm stb)}"
+: "${INTERNAL_CFLAGS=$(pkg-config --cflags stb)}"
 flags="-std=gnu11 -DHAVE_CONFIG_H -I. -I$srcdir -I$srcdir/include $INTERNAL_CFLAGS"
 failed=0
 missing=0

@@ -38,12 +38,6 @@ enum {
     ESPL__COMMAND_KINDS
 };
 
-/// Tell whether a kind makes entities that are no clones.
-static inline bool espl__command_creates(unsigned kind)
-{
-    return kind == ESPL__COMMAND_CREATE || kind == ESPL__COMMAND_CREATE_BARE;
-}
-
 /// Whether a change of components adds or removes the transform.
 typedef enum espl__placement_change {
     ESPL__PLACEMENT_STAYS,

@@ -10,17 +10,17 @@
 
 #include <string.h>
 
-enum { NAME_LIMIT = 255 };
+enum { CUSTOM_NAME_LIMIT = 255 };
 
 _Static_assert((int)ESPL_PAYLOAD_ALIGNMENT_LIMIT == (int)ESPL__PAYLOAD_ALIGNMENT,
                "blocks are aligned for every payload");
 
 // --- The register ---
 
-// Tell whether a name has 1 to NAME_LIMIT bytes. Reads no byte after those.
+// Tell whether a name has 1 to CUSTOM_NAME_LIMIT bytes. Reads no byte after those.
 static bool is_name_valid(const char *name)
 {
-    return name != NULL && name[0] != '\0' && memchr(name, '\0', NAME_LIMIT + 1) != NULL;
+    return name != NULL && name[0] != '\0' && memchr(name, '\0', CUSTOM_NAME_LIMIT + 1) != NULL;
 }
 
 const char *espl__custom_fault(const espl_custom_command_def *def)

@@ -365,7 +365,7 @@ espl__part *espl__part_take(espl__stage_context *context, uint32_t number)
 }
 
 // Take a part and empty its lists. NULL: no memory.
-static espl__part *begin_part(espl__stage_context *context, uint32_t number)
+static espl__part *begin_apply_part(espl__stage_context *context, uint32_t number)
 {
     espl__part *const part = espl__part_take(context, number);
 
@@ -405,7 +405,7 @@ static espl_status divide_groups(const applying *s, bool has_alone)
     parts = parts < most ? parts : most;
     s->out->parts = context->memory.parts;
     for (uint32_t i = 0; i < parts + (has_alone ? 1 : 0); ++i) {
-        espl__part *const part = begin_part(context, i);
+        espl__part *const part = begin_apply_part(context, i);
 
         if (part == NULL) {
             return ESPL_ERR_NO_MEMORY;

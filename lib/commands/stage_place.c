@@ -52,7 +52,7 @@ void espl__stage_place(espl__stage_context *context, const espl__applied *applie
 {
     espl__forest *const forest = context->forest;
     part_placing p = {.applied = applied, .store = context->store};
-    espl__edit *edits[ESPL__PARTS];
+    espl__edit *edits[ESPL__PARTS] = {NULL};
     const size_t count = espl__part_edits(applied, edits);
 
     // The stage cannot fail: parts that the executor lost are placed here, and none is placed

@@ -1,37 +1,47 @@
 // SPDX-License-Identifier: MIT
 // Transforms to and from matrices, and to and from translation, rotation and scale as in glTF.
 // Matrices are computed by the formulas of pose.h, so that they agree with points and children.
-// cglm scales and transposes alone, because its products and norms have different bits in SSE and
-// scalar builds.
 #include "lib/math/basis.h"
 #include "lib/math/pose.h"
 
-#include <cglm/cglm.h>
 #include <math.h>
 #include <string.h>
 
-// Fill an identity matrix: the first three columns are the images of the axes. An axis is rotated
-// first and scaled last, because the rotation of a huge vector may overflow although its result is
-// finite.
-static void fill_matrix(mat4 columns, const espl_transform *transform)
+// The columns of a 4 x 4 matrix.
+typedef float mat4_columns[4][4];
+
+// Set the last row, which is the same for all transforms.
+static void set_last_row(mat4_columns columns)
 {
-    ESPL_CHECK(columns[0][3] == 0 && columns[1][3] == 0 && columns[2][3] == 0);
-    ESPL_CHECK(columns[3][3] == 1);
+    for (int i = 0; i < 4; ++i) {
+        columns[i][3] = i == 3;
+    }
+}
+
+// Set a matrix: the first three columns are the images of the axes. An axis is rotated first and
+// scaled last, because the rotation of a huge vector may overflow although its result is finite.
+static void fill_matrix(mat4_columns columns, const espl_transform *transform)
+{
+    set_last_row(columns);
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
+        const float factor = transform->scale * transform->stretch[i];
 
         espl__rotation_apply(columns[i], transform->rotation, axis);
-        glm_vec3_scale(columns[i], transform->scale * transform->stretch[i], columns[i]);
+        for (int k = 0; k < 3; ++k) {
+            columns[i][k] *= factor;
+        }
         columns[3][i] = transform->position[i];
     }
 }
 
 // The columns of the inverse are the images of the axes and of the origin under the inverse
 // transform. So the matrix agrees with espl_transform_point_inverse(), for factors of zero as well.
-static void fill_inverse(mat4 columns, const espl_transform *transform)
+static void fill_inverse(mat4_columns columns, const espl_transform *transform)
 {
     const float origin[3] = {0, 0, 0};
 
+    set_last_row(columns);
     for (int i = 0; i < 3; ++i) {
         const float axis[3] = {i == 0, i == 1, i == 2};
 
@@ -46,18 +56,21 @@ void espl_transform_matrix(float *out, const espl_transform *transform, espl_mat
     if (out == NULL || transform == NULL || (unsigned)form >= ESPL_MATRIX_FORM_COUNT) {
         return;
     }
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+    mat4_columns matrix;
 
     if (form == ESPL_MATRIX_4X4_INVERSE) {
         fill_inverse(matrix, transform);
     } else {
         fill_matrix(matrix, transform);
     }
-    // The rows of a 3 x 4 matrix are the columns of the transposed matrix, without its last column.
-    if (form == ESPL_MATRIX_3X4) {
-        glm_mat4_transpose(matrix);
+    if (form != ESPL_MATRIX_3X4) {
+        memcpy(out, matrix, sizeof matrix);
+        return;
     }
-    memcpy(out, matrix, (form == ESPL_MATRIX_3X4 ? 12 : 16) * sizeof *out);
+    // Three rows, without the last row of the matrix.
+    for (int i = 0; i < 12; ++i) {
+        out[i] = matrix[i % 4][i / 4];
+    }
 }
 
 // --- From a matrix ---
@@ -175,7 +188,7 @@ static void rotation_of(float out[static 4], const matrix_axes *s)
 static float residual_of(const espl_transform *found, const float columns[static 16], float factor,
                          double largest)
 {
-    mat4 matrix = GLM_MAT4_IDENTITY_INIT;
+    mat4_columns matrix;
     double worst = 0;
 
     fill_matrix(matrix, found);

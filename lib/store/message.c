@@ -38,7 +38,7 @@ ESPL__PRINTF(2, 3) static void append_text(espl__message *m, const char *format,
 }
 
 // Append what separates the next part from the text before it.
-static void begin_part(espl__message *m)
+static void begin_message_part(espl__message *m)
 {
     append_text(m, "%s", m->has_parts ? ", " : ": ");
     m->has_parts = true;
@@ -66,7 +66,7 @@ void espl__message_part(espl__message *m, const char *format, ...)
 {
     va_list arguments;
 
-    begin_part(m);
+    begin_message_part(m);
     va_start(arguments, format);
     append_arguments(m, format, arguments);
     va_end(arguments);

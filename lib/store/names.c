@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FIRST_CAPACITY = 8 };
+enum { FIRST_NAME_CAPACITY = 8 };
 
 // --- Texts ---
 
@@ -161,7 +161,7 @@ static bool move_table(espl__names *names, espl__heap *heap, size_t capacity)
 // counts.
 static size_t capacity_for(size_t count)
 {
-    size_t capacity = FIRST_CAPACITY;
+    size_t capacity = FIRST_NAME_CAPACITY;
 
     while (capacity != 0 && count > capacity / 4 * 3) {
         capacity *= 2;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 // LINE is the size of a cache line.
-enum { LINE = 64, ARRAY_COUNT = 6, FIRST_CAPACITY = 64 };
+enum { LINE = 64, ARRAY_COUNT = 6, FIRST_SLOT_CAPACITY = 64 };
 // --enable-hard-move moves arrays in each reserve, so that tests find pointers that are kept across
 // one.
 #ifdef ESPL_HARD_MOVE
@@ -99,7 +99,7 @@ static uint32_t grown(uint32_t capacity, size_t wanted, size_t limit)
         return capacity;
     }
     next = next < wanted ? wanted : next;
-    next = next < FIRST_CAPACITY ? FIRST_CAPACITY : next;
+    next = next < FIRST_SLOT_CAPACITY ? FIRST_SLOT_CAPACITY : next;
     return (uint32_t)(next > limit ? limit : next);
 }
 

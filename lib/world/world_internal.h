@@ -140,13 +140,6 @@ static inline espl_status espl__refuse_why(const espl_world *world, const char *
                                             status, why);
 }
 
-/// The same, without a sentence. Each read and write passes here, nearly always without a refusal.
-static inline espl_status espl__refuse(const espl_world *world, const char *call,
-                                       espl_entity entity, espl_status status)
-{
-    return espl__refuse_why(world, call, entity, status, NULL);
-}
-
 /// Begin the message of a refusal that has parts of its own.
 /// @param site  of the call, or NULL.
 /// @return false: there is no log hook, no world or no refusal, and the message must not be
