@@ -9,7 +9,7 @@ int main(void)
     const espl_component set[] = {ESPL_TRANSFORM};
     espl_transform mast = espl_transform_identity(), lamp = mast, ship = mast;
     espl_world *world = NULL;
-    espl_entity e[3]; // ship, mast, lamp: each stands alone at first
+    espl_entity e[3]; // ship, mast, lamp: three solos at first
     float seen[3] = {0};
 
     mast.position[1] = 5, lamp.position[1] = 12; // metres above the deck
