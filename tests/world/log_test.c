@@ -48,10 +48,12 @@ START_TEST(a_message_is_one_line_with_its_level)
     espl_log_stderr(NULL, ESPL_LOG_ERROR, "three");
     espl_log_stderr(NULL, ESPL_LOG_ERROR, NULL);
     espl_log_stderr(NULL, ESPL_LOG_ERROR, "100 %s");
+    espl_log_stderr(NULL, (espl_log_level)99, "four");
     ck_assert_str_eq(printed_end(&p), "espalier: info: one\n"
                                       "espalier: warning: two\n"
                                       "espalier: error: three\n"
-                                      "espalier: error: 100 %s\n");
+                                      "espalier: error: 100 %s\n"
+                                      "espalier: message: four\n");
 }
 END_TEST
 
