@@ -55,7 +55,7 @@ static void demand(scene *s, espl_status status, espl_status expected, const cha
 static void read_bad_kinds(scene *s)
 {
     const espl_read_kind none = (espl_read_kind)ESPL_READ_KIND_COUNT;
-    const espl_entity both[2] = {s->root, s->bare};
+    const espl_entity both[2] = {s->root, s->bare}, none_placed[2] = {s->bare, s->bare};
     float out[2][16], before[2][16];
 
     memset(out, 7, sizeof out);
@@ -75,6 +75,11 @@ static void read_bad_kinds(scene *s)
            espl_read_strided(s->world, ESPL_READ_WORLD_POSITION, both, sizeof *both, out,
                              sizeof *out, 2),
            ESPL_PARTLY, "entry 1 of 2");
+    // Of several the first is named.
+    demand(s,
+           espl_read_strided(s->world, ESPL_READ_WORLD_POSITION, none_placed, sizeof *none_placed,
+                             out, sizeof *out, 2),
+           ESPL_PARTLY, "entry 0 of 2");
 }
 
 static void read_bad_rows(scene *s)
@@ -84,6 +89,9 @@ static void read_bad_rows(scene *s)
     float out[8][16];
 
     ck_assert_int_eq(espl_query_begin_read(s->world, &bare, &query), ESPL_OK);
+    // Before the first chunk there are no rows.
+    ck_assert_int_eq(espl_query_read_transforms(&query, ESPL_READ_STRETCH, out, sizeof *out),
+                     ESPL_OK);
     ck_assert(espl_query_next(&query));
     demand(s, espl_query_read_transforms(&query, (espl_read_kind)-1, out, sizeof *out),
            ESPL_ERR_ARGUMENT, "kind is none of");
@@ -112,7 +120,8 @@ static void convert_bad_kinds(scene *s)
 
 static void record_bad_values(scene *s)
 {
-    const espl_component_value unknown = {900, 4, NULL};
+    const espl_component_value unknown = {900, 4, NULL},
+                               placed[2] = {{s->number, 4, NULL}, {ESPL_TRANSFORM, 48, NULL}};
     espl_instance_def def = {.source = s->root, .value_count = 1};
 
     demand(s, espl_record_destroy(s->recorder, 0, s->root, (espl_extent)9), ESPL_ERR_ARGUMENT,
@@ -121,6 +130,13 @@ static void record_bad_values(scene *s)
            "def->values is NULL");
     def.values = &unknown;
     demand(s, espl_record_instantiate(s->recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT, "900");
+    def.values = placed;
+    def.value_count = 2;
+    demand(s, espl_record_instantiate(s->recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT,
+           "The transform of a clone is def->transform");
+    def = (espl_instance_def){.source = s->root, .place = (espl_place)9};
+    demand(s, espl_record_instantiate(s->recorder, 0, &def, 1, NULL), ESPL_ERR_ARGUMENT,
+           "def->place is none of");
     ck_assert_uint_eq(espl_command_buffer_count(s->commands), 0);
 }
 
@@ -134,10 +150,14 @@ static void change_rows(espl_writer *writer, const espl_query *rows, void *conte
 static void list_bad_components(scene *s)
 {
     const espl_component unknown = 900, repeat[2] = {s->number, s->number};
+    const espl_component later[2] = {s->number, 900};
     const espl_query_def missing = {.none_count = 1}, bit = {.include = 64},
-                         bad = {.any = &unknown, .any_count = 1};
+                         bad = {.any = &unknown, .any_count = 1},
+                         late = {.all = later, .all_count = 2};
     const espl_parallel_def parallel = {
         .function = change_rows, .columns = &unknown, .column_count = 1};
+    const espl_parallel_def columns = {
+        .function = change_rows, .columns = later, .column_count = 2};
     espl_query query;
     espl_entity entity;
 
@@ -147,7 +167,10 @@ static void list_bad_components(scene *s)
     demand(s, espl_query_begin(s->world, &missing, &query), ESPL_ERR_ARGUMENT, "is NULL");
     demand(s, espl_query_begin(s->world, &bit, &query), ESPL_ERR_ARGUMENT, "include");
     demand(s, espl_query_begin_read(s->world, &bad, &query), ESPL_ERR_ARGUMENT, "900");
+    demand(s, espl_query_begin(s->world, &late, &query), ESPL_ERR_ARGUMENT, "900");
     demand(s, espl_write_parallel(s->world, &parallel, NULL), ESPL_ERR_ARGUMENT, "900");
+    demand(s, espl_write_parallel(s->world, &columns, NULL), ESPL_ERR_ARGUMENT, "900");
+    ck_assert_int_eq(espl_set_name(NULL, s->root, "name"), ESPL_ERR_ARGUMENT);
 }
 
 START_TEST(what_is_none_of_its_kind_is_refused_and_told)
