@@ -395,111 +395,7 @@ espl_status espl__placement_move(espl__placement *placement, espl_pose *world,
     return status == ESPL_OK && unreached != 0 ? ESPL_LOSSY : status;
 }
 
-// --- Kinds of write ---
-
-// Type of the value of a kind, the parts that it writes, and in which space.
-typedef struct kind_entry {
-    espl__value_type type;
-    unsigned parts;
-    bool is_world;
-} kind_entry;
-
-static const kind_entry write_kinds[ESPL_WRITE_KIND_COUNT] = {
-    [ESPL_WRITE_LOCAL_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
-    [ESPL_WRITE_LOCAL_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
-    [ESPL_WRITE_LOCAL_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
-    [ESPL_WRITE_LOCAL_POSE] = {ESPL__VALUE_POSE, ESPL__PART_POSE, false},
-    [ESPL_WRITE_LOCAL_TRANSFORM] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
-    [ESPL_WRITE_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
-    [ESPL_WRITE_USER_DATA] = {ESPL__VALUE_WORD, 0, false},
-    [ESPL_WRITE_WORLD_POSITION] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
-    [ESPL_WRITE_WORLD_ROTATION] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
-    [ESPL_WRITE_WORLD_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, true},
-    [ESPL_WRITE_WORLD_TRANSFORM] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
-    [ESPL_WRITE_TRANSLATE_IN_PARENT] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
-    [ESPL_WRITE_ROTATE_IN_PARENT] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
-    [ESPL_WRITE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
-    [ESPL_WRITE_INVERSE_TRANSFORM_IN_PARENT] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, false},
-    [ESPL_WRITE_TRANSLATE_WORLD] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, true},
-    [ESPL_WRITE_ROTATE_WORLD] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, true},
-    [ESPL_WRITE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
-    [ESPL_WRITE_INVERSE_TRANSFORM_WORLD] = {ESPL__VALUE_TRANSFORM, ESPL__PART_POSE, true},
-    [ESPL_WRITE_MULTIPLY_SCALE] = {ESPL__VALUE_SCALAR, ESPL__PART_SCALE, false},
-    [ESPL_WRITE_MULTIPLY_STRETCH] = {ESPL__VALUE_VECTOR, 0, false},
-    [ESPL_WRITE_TRANSLATE_OWN] = {ESPL__VALUE_VECTOR, ESPL__PART_POSITION, false},
-    [ESPL_WRITE_ROTATE_OWN] = {ESPL__VALUE_ROTATION, ESPL__PART_ROTATION, false},
-};
-
-_Static_assert(sizeof write_kinds / sizeof *write_kinds == ESPL_WRITE_KIND_COUNT,
-               "a row for each kind");
-
-espl__value_type espl__write_value_type(espl_write_kind kind)
-{
-    return (unsigned)kind < ESPL_WRITE_KIND_COUNT ? write_kinds[kind].type : ESPL__VALUE_NONE;
-}
-
-size_t espl__write_value_size(espl_write_kind kind)
-{
-    static const uint8_t sizes[] = {
-        [ESPL__VALUE_NONE] = 0,
-        [ESPL__VALUE_VECTOR] = 3 * sizeof(float),
-        [ESPL__VALUE_ROTATION] = 4 * sizeof(float),
-        [ESPL__VALUE_SCALAR] = sizeof(float),
-        [ESPL__VALUE_POSE] = sizeof(espl_pose),
-        [ESPL__VALUE_TRANSFORM] = sizeof(espl_transform),
-        [ESPL__VALUE_WORD] = sizeof(uint32_t),
-    };
-
-    return sizes[espl__write_value_type(kind)];
-}
-
-// A rotation of length 0 has no direction, so that normalising it fails. User data may be any word.
-espl_status espl__write_check(espl_write_kind kind, espl_write_value *value)
-{
-    bool is_fine = true;
-
-    // There is no other type.
-    switch (espl__write_value_type(kind)) { // GCOVR_EXCL_BR_LINE
-    case ESPL__VALUE_NONE:
-        return ESPL_ERR_ARGUMENT;
-    case ESPL__VALUE_VECTOR:
-        is_fine = espl__all_finite(value->position, 3);
-        break;
-    case ESPL__VALUE_ROTATION:
-        is_fine = espl__rotation_normalize(value->rotation);
-        break;
-    case ESPL__VALUE_SCALAR:
-        is_fine = isfinite(value->scale);
-        break;
-    case ESPL__VALUE_POSE:
-    case ESPL__VALUE_TRANSFORM:
-        return espl_transform_normalize(&value->transform);
-    case ESPL__VALUE_WORD:
-        break;
-    }
-    return is_fine ? ESPL_OK : ESPL_ERR_NOT_FINITE;
-}
-
-// An upper bound: a write of the default leaves the default, and any other value may need side
-// arrays.
-bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value)
-{
-    espl__extra extra;
-
-    switch (kind) {
-    case ESPL_WRITE_LOCAL_TRANSFORM:
-    case ESPL_WRITE_WORLD_TRANSFORM:
-        extra = espl__extra_of(&value->transform);
-        return !espl__extra_is_default(&extra);
-    case ESPL_WRITE_STRETCH:
-    case ESPL_WRITE_MULTIPLY_STRETCH:
-        return value->stretch[0] != 1 || value->stretch[1] != 1 || value->stretch[2] != 1;
-    case ESPL_WRITE_USER_DATA:
-        return value->user_data != 0;
-    default:
-        return false;
-    }
-}
+// --- Writes by kind ---
 
 // Return the value of a write as a pose. Parts that the kind does not write are the identity.
 static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *value)
@@ -508,7 +404,7 @@ static espl_pose pose_of_value(espl_write_kind kind, const espl_write_value *val
 
     ESPL_CHECK_FULL((unsigned)kind < ESPL_WRITE_KIND_COUNT);
     // There is no other type, and words have no pose.
-    switch (write_kinds[kind].type) { // GCOVR_EXCL_BR_LINE
+    switch (espl__write_kinds[kind].type) { // GCOVR_EXCL_BR_LINE
     case ESPL__VALUE_VECTOR:
         memcpy(pose.position, value->position, sizeof pose.position);
         break;
@@ -609,8 +505,8 @@ static bool change_extra(espl__extra *extra, espl_write_kind kind, const espl_wr
 static espl_status write_pose(const write_target *s, const espl_pose *seen, espl_write_kind kind,
                               const espl_write_value *value)
 {
-    const unsigned parts = write_kinds[kind].parts;
-    const bool is_world = write_kinds[kind].is_world;
+    const unsigned parts = espl__write_kinds[kind].parts;
+    const bool is_world = espl__write_kinds[kind].is_world;
 
     ESPL_CHECK_FULL(parts != 0);
     if (kind == ESPL_WRITE_MULTIPLY_SCALE) {
@@ -628,18 +524,13 @@ espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__fra
 {
     const write_target s = {local, world, NULL, parent};
 
-    return write_kinds[kind].parts == 0 ? ESPL_OK : write_pose(&s, local, kind, value);
-}
-
-bool espl__write_is_local(espl_write_kind kind)
-{
-    return !write_kinds[kind].is_world;
+    return espl__write_kinds[kind].parts == 0 ? ESPL_OK : write_pose(&s, local, kind, value);
 }
 
 // Parts that the kind does not write keep their bits.
 espl_status espl__local_write(espl_pose *local, espl_write_kind kind, const espl_write_value *value)
 {
-    const unsigned parts = write_kinds[kind].parts;
+    const unsigned parts = espl__write_kinds[kind].parts;
     espl_pose pose = *local, next = *local;
     unsigned lost = 0;
 
@@ -693,7 +584,7 @@ espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
     if (!change_extra(&extra, kind, value)) {
         return ESPL_ERR_RANGE;
     }
-    if (write_kinds[kind].parts != 0) {
+    if (espl__write_kinds[kind].parts != 0) {
         const espl_pose seen = espl__placement_seen(placement, parent, world);
 
         status = write_pose(&s, &seen, kind, value);

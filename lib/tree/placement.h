@@ -10,9 +10,7 @@
 #ifndef ESPALIER_LIB_TREE_PLACEMENT_H
 #define ESPALIER_LIB_TREE_PLACEMENT_H
 
-#include "lib/math/inherit.h"
-
-#include <espalier/write.h>
+#include "lib/tree/write_kinds.h"
 
 /// All that is stored of a node but its world. Where it copies its parent, `extra` is the parent's.
 typedef struct espl__placement {
@@ -28,14 +26,6 @@ typedef struct espl__frame {
     espl_pose world;
     espl__extra extra;
 } espl__frame;
-
-/// Bits for the parts of a pose.
-enum {
-    ESPL__PART_POSITION = 1,
-    ESPL__PART_ROTATION = 2,
-    ESPL__PART_SCALE = 4,
-    ESPL__PART_POSE = 7,
-};
 
 /// Return the placement of a root with the identity transform.
 static inline espl__placement espl__placement_identity(void)
@@ -67,59 +57,6 @@ espl_pose espl__placement_world(const espl__placement *placement, const espl__fr
 espl_pose espl__placement_seen(const espl__placement *placement, const espl__frame *parent,
                                const espl_pose *world);
 
-/// Check the value of a write, and normalise its rotation in place.
-/// @return ESPL_OK, ESPL_ERR_NOT_FINITE, ESPL_ERR_ARGUMENT (no such kind).
-espl_status espl__write_check(espl_write_kind kind, espl_write_value *value);
-
-/// Type of the value of a kind of write.
-typedef enum espl__value_type {
-    ESPL__VALUE_NONE, ///< no such kind
-    ESPL__VALUE_VECTOR,
-    ESPL__VALUE_ROTATION,
-    ESPL__VALUE_SCALAR,
-    ESPL__VALUE_POSE,
-    ESPL__VALUE_TRANSFORM,
-    ESPL__VALUE_WORD,
-} espl__value_type;
-
-/// Return the type of the value of a kind.
-espl__value_type espl__write_value_type(espl_write_kind kind);
-
-/// Return the size of the value of a kind in bytes; 0 where there is no such kind.
-size_t espl__write_value_size(espl_write_kind kind);
-
-/// Copy a value from any address. A pose becomes a transform without stretch and user data. The
-/// sizes are constants, because such a copy takes a few instructions.
-static inline void espl__write_load(espl_write_value *out, espl_write_kind kind, const void *bytes)
-{
-    // There is no other type.
-    switch (espl__write_value_type(kind)) { // GCOVR_EXCL_BR_LINE
-    case ESPL__VALUE_TRANSFORM:
-        memcpy(out, bytes, sizeof(espl_transform));
-        break;
-    case ESPL__VALUE_POSE: {
-        const espl__extra none = espl__extra_default();
-        espl_pose pose;
-
-        memcpy(&pose, bytes, sizeof pose);
-        out->transform = espl__transform_of(&pose, &none);
-        break;
-    }
-    case ESPL__VALUE_VECTOR:
-        memcpy(out, bytes, 3 * sizeof(float));
-        break;
-    case ESPL__VALUE_ROTATION:
-        memcpy(out, bytes, 4 * sizeof(float));
-        break;
-    case ESPL__VALUE_SCALAR:
-    case ESPL__VALUE_WORD:
-        memcpy(out, bytes, sizeof(float));
-        break;
-    case ESPL__VALUE_NONE:
-        break;
-    }
-}
-
 /// Apply one write to a placement.
 ///
 /// @param world  in and out: the world of the node, which is up to date.
@@ -133,9 +70,7 @@ espl_status espl__placement_write(espl__placement *placement, espl_pose *world,
 /// The same for the pose of a node without inherit flags. Stretch and user data are not written.
 espl_status espl__pose_write(espl_pose *local, espl_pose *world, const espl__frame *parent,
                              espl_write_kind kind, const espl_write_value *value);
-/// Tell whether a write of a kind reads the local of a node only, not its world, where it has no
-/// inherit flags.
-bool espl__write_is_local(espl_write_kind kind);
+
 /// Apply a local write to a local pose.
 /// @return ESPL_OK, ESPL_LOSSY; refused and nothing changed: ESPL_ERR_RANGE (the computed local is
 ///         not finite).
@@ -145,17 +80,6 @@ espl_status espl__local_write(espl_pose *local, espl_write_kind kind,
 /// likewise.
 espl_status espl__placement_write_local(espl__placement *placement, espl_write_kind kind,
                                         const espl_write_value *value);
-/// Tell whether writes of a kind may change stretch or user data.
-static inline bool espl__write_has_extra(espl_write_kind kind)
-{
-    return kind == ESPL_WRITE_LOCAL_TRANSFORM || kind == ESPL_WRITE_WORLD_TRANSFORM ||
-           kind == ESPL_WRITE_USER_DATA || kind == ESPL_WRITE_STRETCH ||
-           kind == ESPL_WRITE_MULTIPLY_STRETCH;
-}
-/// Tell whether a write may give a node without stretch and user data some, so that its tree needs
-/// side arrays.
-bool espl__write_wants_side(espl_write_kind kind, const espl_write_value *value);
-
 /// Set parts of the world (ESPL__PART_ bits). As espl__placement_write().
 espl_status espl__placement_set_world(espl__placement *placement, espl_pose *world,
                                       const espl__frame *parent, unsigned parts,
