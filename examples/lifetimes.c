@@ -5,7 +5,7 @@
 
 enum { CART, WHEEL, CRATE, COUNT }; // the wheel is owned, the crate is not
 
-// Entities that a query finds: those that are neither disabled nor prefabs.
+// Count the entities that a query finds. A query skips disabled entities and prefabs.
 static size_t count_found(espl_world *world)
 {
     espl_query query;

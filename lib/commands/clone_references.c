@@ -356,8 +356,8 @@ static bool plan_entry(const reference_planner *p, uint32_t part, uint32_t numbe
 {
     const espl__entry *const entry = &p->in->ordered->entries[number];
 
-    // The part that is applied alone has all groups in its range, also those that other parts
-    // applied.
+    // Skip entries of other parts: the range of the last part, which is applied alone, covers all
+    // groups.
     if (entry->made_count == 0 || entry->part != part) {
         return true;
     }

@@ -202,6 +202,22 @@ static inline bool espl__options_are_valid(const espl_attach_options *options)
            espl__flags_are_valid(options->inherit);
 }
 
+/// Return the command of an attach. Precondition: the options are valid, so that each fits a byte.
+static inline espl__command espl__attach_command(espl_entity child, espl_entity parent,
+                                                 const espl_attach_options *o)
+{
+    ESPL_CHECK(espl__options_are_valid(o));
+    return (espl__command){.target = child,
+                           .parent = parent,
+                           .before = o->before,
+                           .kind = ESPL__COMMAND_ATTACH,
+                           .link = (uint8_t)o->link,
+                           .stay_position = (uint8_t)o->position,
+                           .stay_rotation = (uint8_t)o->rotation,
+                           .stay_scale = (uint8_t)o->scale,
+                           .inherit = (uint8_t)o->inherit};
+}
+
 /// Make a command buffer. The caller sets hooks, last_custom and holder.
 /// @param alive  counts the buffers of the world, up by this one.
 /// @return ESPL_OK, ESPL_ERR_ARGUMENT: no lanes, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY.

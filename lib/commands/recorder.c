@@ -301,16 +301,8 @@ espl_status espl_record_attach(espl_recorder *recorder, uint32_t key, espl_entit
     if (command == NULL) {
         return espl__recorded(recorder, call, ESPL_ERR_NO_MEMORY);
     }
-    *command = (espl__command){.target = child,
-                               .parent = parent,
-                               .before = o->before,
-                               .key = key,
-                               .kind = ESPL__COMMAND_ATTACH,
-                               .link = (uint8_t)o->link,
-                               .stay_position = (uint8_t)o->position,
-                               .stay_rotation = (uint8_t)o->rotation,
-                               .stay_scale = (uint8_t)o->scale,
-                               .inherit = (uint8_t)o->inherit};
+    *command = espl__attach_command(child, parent, o);
+    command->key = key;
     return espl__recorded(recorder, call, append_bare(recorder, command));
 }
 

@@ -311,7 +311,7 @@ static void mark_roots(espl__edit *edit, uint32_t tree)
     }
 }
 
-// A job: the groups of one part, but for those that are applied alone.
+// Job: apply the groups of one part. Skips groups that must be applied alone.
 static void apply_part(void *context, size_t number)
 {
     const applying *const s = context;
@@ -331,7 +331,7 @@ static void apply_part(void *context, size_t number)
     }
 }
 
-// The groups that are applied alone, in the last part.
+// Apply all groups that must be applied alone, as the last part.
 static void apply_alone(const applying *s)
 {
     espl__part *const part = s->out->parts[s->out->part_count - 1];

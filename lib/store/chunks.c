@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks of archetypes. A structural change reserves the chunks that it needs, and the settle at
-// its end frees those that an equal change would not need. The functions of rows.c allocate
-// nothing.
+// Chunks of archetypes. A structural change reserves the chunks that it needs. The settle at its end
+// frees chunks, but leaves as many as an equal change needs. rows.c allocates nothing.
 #include "lib/store/store.h"
 
 #include <string.h>

@@ -13,22 +13,6 @@
 
 // --- Attach ---
 
-// Precondition: the options are valid, so that each fits a byte.
-static espl__command attach_command(espl_entity child, espl_entity parent,
-                                    const espl_attach_options *o)
-{
-    ESPL_CHECK(espl__options_are_valid(o));
-    return (espl__command){.target = child,
-                           .parent = parent,
-                           .before = o->before,
-                           .kind = ESPL__COMMAND_ATTACH,
-                           .link = (uint8_t)o->link,
-                           .stay_position = (uint8_t)o->position,
-                           .stay_rotation = (uint8_t)o->rotation,
-                           .stay_scale = (uint8_t)o->scale,
-                           .inherit = (uint8_t)o->inherit};
-}
-
 // Handles are checked before the options, so that a dead handle is named whatever the options are.
 static espl_status attach_one(espl_world *world, espl_entity child, espl_entity parent,
                               const espl_attach_options *o)
@@ -43,7 +27,7 @@ static espl_status attach_one(espl_world *world, espl_entity child, espl_entity 
     if (status != ESPL_OK) {
         return status;
     }
-    const espl__command command = attach_command(child, parent, o);
+    const espl__command command = espl__attach_command(child, parent, o);
 
     return espl__apply_one(world, &command);
 }
@@ -85,7 +69,7 @@ static espl_status apply_attaching(espl_world *world, const attaching *a, size_t
 
     if (commands != NULL && results != NULL) {
         for (size_t i = 0; i < a->count; ++i) {
-            commands[i] = attach_command(a->children[i], a->parents[i], a->options);
+            commands[i] = espl__attach_command(a->children[i], a->parents[i], a->options);
         }
         const espl__lane_view lane = {.commands = commands, .results = results, .count = a->count};
 
