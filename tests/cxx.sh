@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# espalier/espalier.hpp compiles without a warning as C++17 and C++20, with exceptions and without, and
+# does what tests/cxx.cpp demands.
+# shellcheck source-path=SCRIPTDIR
+. "${srcdir:-.}/tests/tap.sh"
+top=${srcdir:-.}
+: "${CXX=c++}" "${LIBTOOL=./libtool}"
+flags="-Wall -Wextra -pedantic -Wconversion -Wshadow -Werror -I$top/include"
+
+# The compiler and the flags are lists of words.
+# shellcheck disable=SC2086
+echo 'int main() { return 0; }' | $CXX -std=c++17 -fsyntax-only -x c++ - 2>/dev/null ||
+    skip_all "no compiler of C++17"
+room=$(mktemp -d ./cxx.XXXXXX) || exit 99
+trap 'rm -rf "$room"' EXIT
+
+# shellcheck disable=SC2086
+{
+    for standard in c++17 c++20; do
+        $CXX -std=$standard $flags -fsyntax-only "$top/tests/cxx.cpp" >&2
+        ok "the program as $standard"
+    done
+    echo '#include <espalier/espalier.hpp>' |
+        $CXX -std=c++17 $flags -fno-exceptions -fsyntax-only -x c++ - >&2
+    ok "the header without exceptions"
+    $CXX -std=c++17 $flags $CFLAGS -c -o "$room/face.o" "$top/tests/cxx.cpp" >&2 &&
+        $LIBTOOL --silent --tag=CXX --mode=link $CXX $CFLAGS $ESPL_LDFLAGS -o "$room/face" \
+            "$room/face.o" libespalier.la >&2
+    ok "the program is linked with the library"
+}
+"$room/face" >"$room/printed"
+ok "the program runs to its end"
+while read -r verdict _ name; do
+    case $verdict in
+        ok | not)
+            test "$verdict" = ok
+            ok "$name"
+            ;;
+    esac
+done <"$room/printed"
+done_testing
