@@ -2,6 +2,7 @@
 // NULL for each pointer that a function of quat.h or of transform.h takes, in any build. Where NULL
 // is allowed the call is carried out; otherwise nothing is written, and the answer is
 // ESPL_ERR_ARGUMENT or the identity. tests/pointers.sh compares the rows with the headers.
+#include "tests/pointer_rows.h"
 #include "tests/runner.h"
 
 #include <espalier/quat.h>
@@ -10,10 +11,10 @@
 #include <string.h>
 
 // What the calls may write to, and what they read.
-typedef struct things {
+struct things {
     espl_transform t, u;
     float f[16], g[16], h[16];
-} things;
+};
 
 static const espl_transform placed = {{0, 0, 0, 1}, {1, 2, 3}, 2, {1, 1, 1}, 7};
 static const float numbers[16] = {0, 0, 0, 1};
@@ -146,27 +147,11 @@ static espl_status from_matrix(things *k)
     return espl_transform_from_matrix_4x4(&k->t, columns, NULL);
 }
 
-typedef struct row {
-    const char *function, *parameter;
-    espl_status (*call)(things *k);
-} row;
-
-#define CAT(a, b) CAT_(a, b)
-#define CAT_(a, b) a##_##b
-#define AS_FUNCTION(function, parameter, expression)                  \
-    static espl_status CAT(without_##parameter, function)(things * k) \
-    {                                                                 \
-        (void)k;                                                      \
-        return expression;                                            \
-    }
-#define AS_ROW(function, parameter, expression) \
-    {#function, #parameter, CAT(without_##parameter, function)},
-
 OPTIONAL_ROWS(AS_FUNCTION)
 REQUIRED_ROWS(AS_FUNCTION)
 
-static const row optional_rows[] = {OPTIONAL_ROWS(AS_ROW)};
-static const row required_rows[] = {REQUIRED_ROWS(AS_ROW)};
+static const pointer_row optional_rows[] = {OPTIONAL_ROWS(AS_ROW)};
+static const pointer_row required_rows[] = {REQUIRED_ROWS(AS_ROW)};
 
 START_TEST(null_is_taken_where_it_may_be)
 {
@@ -182,7 +167,7 @@ END_TEST
 START_TEST(null_elsewhere_is_refused_and_nothing_is_written)
 {
     for (size_t i = 0; i < sizeof required_rows / sizeof *required_rows; ++i) {
-        const row *const r = &required_rows[i];
+        const pointer_row *const r = &required_rows[i];
         things k, before;
 
         memset(&k, 0x5a, sizeof k);

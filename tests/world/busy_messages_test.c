@@ -188,6 +188,31 @@ static void run_and_change(void *context, espl_job function, void *argument, siz
     }
 }
 
+// Begin a query in a job, and leave it open.
+static void leave_open(espl_writer *writer, const espl_query *rows, void *context)
+{
+    (void)writer;
+    (void)rows;
+    if (calls++ == 0) {
+        ck_assert_int_eq(
+            espl_query_begin_read(t.world, &(espl_query_def){.site = "frame.c:12"}, context),
+            ESPL_OK);
+    }
+}
+
+START_TEST(a_query_that_began_in_a_job_is_told_after_the_parallel_write)
+{
+    espl_query open;
+    const espl_parallel_def def = {.function = leave_open, .context = &open};
+
+    calls = 0;
+    ck_assert_int_eq(espl_write_parallel(t.world, &def, NULL), ESPL_OK);
+    demand_busy(at_site);
+    espl_query_end(&open);
+    ck_assert_int_eq(espl_detach(t.world, child, ESPL_KEEP_WORLD), ESPL_OK);
+}
+END_TEST
+
 START_TEST(a_playback_that_is_under_way_is_told)
 {
     if (test_lacks_room(20001, "a playback of several jobs")) {
@@ -224,6 +249,7 @@ static Suite *make_suite(void)
     tcase_add_test(busy, an_open_subtree_is_told_with_its_top);
     tcase_add_test(busy, the_function_of_a_custom_command_is_told);
     tcase_add_test(busy, a_parallel_write_is_told_with_where_it_began);
+    tcase_add_test(busy, a_query_that_began_in_a_job_is_told_after_the_parallel_write);
     tcase_add_test(busy, a_playback_that_is_under_way_is_told);
     suite_add_tcase(suite, busy);
     return suite;

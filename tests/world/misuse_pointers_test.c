@@ -6,6 +6,7 @@
 
 #include "tests/forms.h"
 #include "tests/fixture.h"
+#include "tests/pointer_rows.h"
 #include "tests/runner.h"
 
 #include <stdio.h>
@@ -117,22 +118,6 @@ static void things_begin(things *k)
 
 // --- The tables ---
 
-typedef struct row {
-    const char *function, *parameter;
-    espl_status (*call)(things *k);
-} row;
-
-#define CAT(a, b) CAT_(a, b)
-#define CAT_(a, b) a##_##b
-#define AS_FUNCTION(function, parameter, expression)                  \
-    static espl_status CAT(without_##parameter, function)(things * k) \
-    {                                                                 \
-        (void)k;                                                      \
-        return expression;                                            \
-    }
-#define AS_ROW(function, parameter, expression) \
-    {#function, #parameter, CAT(without_##parameter, function)},
-
 OPTIONAL_ROWS(AS_FUNCTION)
 OPTIONAL_FIELDS(AS_FUNCTION)
 REQUIRED_ROWS(AS_FUNCTION)
@@ -140,11 +125,11 @@ WRITER_ROWS(AS_FUNCTION)
 WRITER_OPTIONAL_ROWS(AS_FUNCTION)
 WORLDLESS_ROWS(AS_FUNCTION)
 
-static const row optional_rows[] = {OPTIONAL_ROWS(AS_ROW) OPTIONAL_FIELDS(AS_ROW)};
-static const row required_rows[] = {REQUIRED_ROWS(AS_ROW)};
-static const row writer_rows[] = {WRITER_ROWS(AS_ROW)};
-static const row writer_optional_rows[] = {WRITER_OPTIONAL_ROWS(AS_ROW)};
-static const row worldless_rows[] = {WORLDLESS_ROWS(AS_ROW)};
+static const pointer_row optional_rows[] = {OPTIONAL_ROWS(AS_ROW) OPTIONAL_FIELDS(AS_ROW)};
+static const pointer_row required_rows[] = {REQUIRED_ROWS(AS_ROW)};
+static const pointer_row writer_rows[] = {WRITER_ROWS(AS_ROW)};
+static const pointer_row writer_optional_rows[] = {WRITER_OPTIONAL_ROWS(AS_ROW)};
+static const pointer_row worldless_rows[] = {WORLDLESS_ROWS(AS_ROW)};
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
@@ -213,7 +198,7 @@ START_TEST(null_elsewhere_is_refused_and_told)
     const uint64_t before = test_physical_hash(k.w);
     const size_t recorded = espl_command_buffer_count(k.c);
     for (size_t i = 0; i < COUNT(required_rows); ++i) {
-        const row *const r = &required_rows[i];
+        const pointer_row *const r = &required_rows[i];
 
         misuse_forget_lines(&k.m);
         demand_refused(&k, r->function, r->parameter, r->call(&k));
@@ -252,7 +237,7 @@ START_TEST(null_without_a_world_to_tell_is_answered)
     things_begin(&k);
     const uint64_t before = test_physical_hash(k.w);
     for (size_t i = 0; i < COUNT(worldless_rows); ++i) {
-        const row *const r = &worldless_rows[i];
+        const pointer_row *const r = &worldless_rows[i];
 
         demand_refused(&k, r->function, r->parameter, r->call(&k));
         ck_assert_uint_eq(k.m.test.hooks.lines, 0);
@@ -273,7 +258,7 @@ static void write_without(espl_writer *writer, const espl_query *rows, void *con
     }
     k->writer = writer;
     for (size_t i = 0; i < COUNT(writer_rows); ++i) {
-        const row *const r = &writer_rows[i];
+        const pointer_row *const r = &writer_rows[i];
 
         misuse_forget_lines(&k->m);
         demand_refused(k, r->function, r->parameter, r->call(k));
