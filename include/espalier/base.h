@@ -64,8 +64,8 @@ typedef enum espl_status {
     /// Done, but a scale or stretch of zero, or a direction without length, leaves a part of the
     /// answer open. Read the result to see what became of it.
     ESPL_LOSSY = 1,
-    /// Done but for some entries, which were refused one by one. The report, and the log, name the
-    /// first of them.
+    /// Some entries were refused one by one; all others are done. The report and the log name the
+    /// first refused entry.
     ESPL_PARTLY = 2,
     /// Done; some world transform overflowed and is not finite. It is finite again when a local
     /// above it is made smaller.

@@ -319,7 +319,7 @@ ESPL_API const void *espl_query_read(const espl_query *query, espl_component com
                                      size_t size);
 
 /// The same, to be written: the call counts as a write of the column (see espl_query_def). A change of
-/// the world: one thread at a time, but for the rows of a parallel write (espalier/writers.h).
+/// the world: one thread at a time, except in the jobs of a parallel write (espalier/writers.h).
 ESPL_API void *espl_query_write(const espl_query *query, espl_component component, size_t size);
 
 #ifdef __cplusplus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Entity references in clones: a field that names a member of the cloned closure comes to name that
-// member's clone in the same copy. Part of the reserve stage, which plans, and of the change stage,
-// which writes the plan into the rows.
+// Entity references in clones: where a field names a member of the cloned closure, the field of the
+// clone names that member's clone in the same copy. The reserve stage plans this, and the change
+// stage writes the plan into the rows.
 //
 // Input: the made nodes with their originals, the sets of the parts, the rows of the store. Output:
 // a plan (espl__references), then the reference fields in the rows of made nodes.

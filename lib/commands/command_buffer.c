@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Command buffers: their lifetime, the queue of submitted buffers for espl_sync(), and the results of
-// played buffers; see command_buffer.h.
+// Command buffers: their lifetime, the queue of submitted buffers for espl_sync(), and the results
+// of played buffers; see command_buffer.h.
 //
 // Invariants: a buffer is in the queue exactly if is_submitted; the queue is in ascending order of
 // submission. Only the thread that changes the world calls these functions, except for

@@ -67,7 +67,7 @@ typedef struct espl__command {
 _Static_assert(sizeof(espl__command) == 52, "command: 24 + 20 + 8");
 _Static_assert(sizeof(espl_write_value) == sizeof(espl_transform), "payloads of one size");
 
-/// Size in a header that stands for no value: the component is removed.
+/// Size in a header without a value: the component is removed.
 #define ESPL__VALUE_TAKEN UINT16_MAX
 
 /// One component value in a payload, at a multiple of 8. The value follows at its alignment.

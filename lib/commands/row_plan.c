@@ -9,9 +9,9 @@
 // Cost: linear in the nodes that were made, touched and removed. One thread, because archetypes are
 // found and made in the order of the nodes.
 //
-// Archetypes are made. Nothing else of the store and the forest changes, but for the flag
-// ESPL__SLOT_MARK, which is clear before and after. Each list is in the order of the parts, and so
-// does not depend on how the groups were divided.
+// The plan makes archetypes. It changes nothing else of the store and the forest, except for the
+// flag ESPL__SLOT_MARK, which is clear before and after. Each list is in the order of the parts, so
+// that it does not depend on how the groups were divided.
 #include "lib/commands/component_values.h"
 
 #include "lib/base/prefetch.h"

@@ -49,8 +49,8 @@ static uint32_t bound_of(const espl__grouped *grouped, const espl__entry *entry)
     return bound <= BOUND_LIMIT ? (uint32_t)bound : BOUND_LIMIT;
 }
 
-// Bound the new nodes of each command, into made_count, and those of all commands that come to one
-// tree, so that a tree with room for all of them needs no nursery.
+// Compute an upper bound of the new nodes of each command (made_count) and of each tree. A tree
+// with room for its bound needs no nursery.
 static void bound_new_nodes(const applying *s)
 {
     const espl__forest *const forest = s->context->forest;
@@ -86,8 +86,8 @@ static bool has_room(const applying *s, const espl__entry *entry)
     return t->capacity - t->used >= s->out->coming[t->mark - 1];
 }
 
-// The upper bound of the slots that a group needs in the nursery; SIZE_MAX: too many. Groups that
-// are applied alone need none before they are applied.
+// Return an upper bound of the slots that a group needs in the nursery; SIZE_MAX: too many. It is 0
+// for a group that must be applied alone, because that group grows the nursery itself.
 static size_t bound_group(const applying *s, uint32_t number, bool *is_alone)
 {
     const espl__grouped *const grouped = s->in->grouped;

@@ -44,8 +44,9 @@ typedef struct reading {
 
 // --- Handles ---
 
-// Resolve a pending handle to its number among those of all lanes. Refused: any in an immediate
-// call, and those of another command buffer, or from before a reset.
+// Resolve a pending handle to its number among the pending handles of all lanes. Refuses each
+// pending handle in an immediate call, and handles of another command buffer or from before a
+// reset.
 static void resolve_pending(const resolving *all, espl_entity entity, espl__operand *out)
 {
     const espl__play_request *const request = all->in->request;

@@ -55,10 +55,10 @@ typedef struct espl__apply_input {
     const espl__grouped *grouped;
 } espl__apply_input;
 
-/// Apply all commands to the trees (stage_apply.c). Where it fails, the edits of its parts have to
-/// be undone. @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_EXECUTOR; where the
-/// request is
-///         strict, the status of the first command that is refused.
+/// Apply all commands to the trees (stage_apply.c). If it fails, the caller undoes the edits of its
+/// parts.
+/// @return ESPL_OK, ESPL_ERR_LIMIT, ESPL_ERR_NO_MEMORY, ESPL_ERR_EXECUTOR; if the request is strict,
+///         the status of the first refused command.
 espl_status espl__stage_apply(espl__stage_context *context, const espl__apply_input *in,
                               espl__applied *out);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chunks of archetypes. A structural change reserves the chunks that it needs. The settle at its end
-// frees chunks, but leaves as many as an equal change needs. rows.c allocates nothing.
+// Chunks of archetypes. A structural change reserves the chunks that it needs. The settle at its
+// end frees chunks, but leaves as many as an equal change needs. rows.c allocates nothing.
 #include "lib/store/store.h"
 
 #include <string.h>

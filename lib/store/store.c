@@ -64,7 +64,7 @@ static void free_components(espl__store *store)
     espl__map_free(store->heap, ESPL__FOR_STORE, &store->component_names);
 }
 
-// Free an archetype and its chunks, those that have no rows included.
+// Free an archetype and all its chunks, with or without rows.
 static void free_archetype(espl__store *store, espl__archetype *archetype)
 {
     const size_t chunk_count = espl__array_length(archetype->chunks);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The steps of which edits consist. edit.c has them, and edit_links.c and edit_nodes.c call them.
+// The steps of an edit. edit.c defines them; edit_links.c and edit_nodes.c call them.
 // Each step that changes a node appends its inverse to the undo log first, so that a failure
 // between two steps is undone as well. A step that returns false found no memory, and edit->status
 // says so.

@@ -207,8 +207,7 @@ static float compose_serially(level_group *group, uint64_t *visited)
 
 // The same where the levels are all slots from `begin` on. At least a grain of slots is composed by
 // one call, across levels, because levels may be narrow and parents are below their children. The
-// next level may begin at any slot then: it is a set of slots none of which is an ancestor of
-// another.
+// next level may then begin at any slot, because no slot of a level is an ancestor of another one.
 static float compose_suffix(level_group *group, uint64_t *visited)
 {
     const uint32_t end = group->tree->base + group->tree->used,

@@ -157,9 +157,9 @@ static espl_status find_moved(const espl__change *c)
     return status;
 }
 
-// Count the rows that come to each archetype: those that the playback moves there, the same rows
-// again where they go on to, and those that the change moves by itself. Counted together, because
-// reserves do not add up, and one settle frees what was reserved and not used.
+// Count the rows that each archetype receives. A row that the playback moves counts twice if the
+// change moves it on: in the archetype between and in the last one. Rows that only the change moves
+// count once. One count for all, because reserves do not add up, and one settle frees unused room.
 static void count_arrivals(const espl__change *c)
 {
     const espl__planned *const planned = &c->world->playback.planned;

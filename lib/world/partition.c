@@ -2,8 +2,8 @@
 // The partition of rows that are hierarchies of their own, and what both ways of cutting share:
 // memory, chunks, weights, the cutter (lib/world/partition.h).
 //
-// Hierarchies are told apart by their trees. A tree that holds several roots, because it could not
-// be divided when its root was destroyed, is in one job as a whole.
+// A hierarchy is identified by its tree. A tree may have several roots, because it could not be
+// divided when its root was destroyed; one job gets the whole tree.
 #include "lib/world/partition.h"
 
 #include "lib/world/writers.h"
@@ -138,8 +138,8 @@ espl_status espl__partition_begin(espl__partition *p, espl_query *query)
 {
     espl_query counted = *query;
 
-    // A copy of the query counts. It ends when it has seen all chunks, and ends an iteration with it,
-    // but not the note of the query, which is still under way.
+    // A copy of the query counts. It ends when it has seen all chunks, and ends an iteration with
+    // it, but not the note of the query, which is still under way.
     p->world->iterations += 1;
     counted.state.noted = 0;
     while (espl_query_next(&counted)) {

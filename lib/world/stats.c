@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // espl_stats(): statistics of a world.
 //
-// They are counted from the world when they are asked for, beside a few counts that calls add to, so
-// that they cost other calls next to nothing. Reads only; O(archetypes + roots), and in unsettled
-// trees O(nodes).
+// espl_stats() counts most of them from the world, so that other calls pay nothing; a few are
+// counters that calls add to. It only reads, in O(archetypes + roots), and O(nodes) for unsettled
+// trees.
 #include "lib/world/world_internal.h"
 
 // Entities that have a component.

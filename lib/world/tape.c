@@ -47,7 +47,7 @@ static void put_component_def(espl_world *world, const espl_component_def *def)
     espl__tape_list(world, def->references, def->reference_count);
 }
 
-// A value without data stands for zeros.
+// Write a value. NULL data is written as zeros.
 static void put_value(espl_world *world, espl_component component, const void *data, size_t size)
 {
     espl__tape_u32(world, component);

@@ -25,8 +25,8 @@
 #include "lib/world/world_internal.h"
 #include "lib/world/write_entries.h"
 
-/// A call for the tape: its operation, and those of its arguments that the record has. Other fields
-/// are not read.
+/// A call for the tape: its operation, and the arguments that its record has. Other fields are not
+/// read.
 typedef struct espl__taped_call {
     espl_tape_op op;
     espl_entity entity;               // the child of an attach

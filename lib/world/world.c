@@ -69,8 +69,8 @@ static bool refuse_def(wanted *w, const char *what, const char *word, const char
     return refuse_wanted(w, ESPL_ERR_ARGUMENT, what, word, sentence);
 }
 
-// Find the log hook: that of the definition, or without one that which the environment names. It
-// comes first, so that the refusals below reach a log that only the environment asks for.
+// Find the log hook: the hook of the definition, else the one that the environment names. Called
+// before the other checks, so that the log receives their refusals.
 // @return false: refused.
 static bool find_log(wanted *w)
 {
